@@ -1,0 +1,157 @@
+"""What families with array parameters or array values share: conversion, comparison, error texts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.scipy.linalg import solve_triangular
+from autograd.tracer import getval, isbox
+from scipy.linalg.lapack import dtrtrs
+
+from gendsl.distributions.base import Distribution
+from gendsl.errors import ParameterError, ValueTypeError
+
+LOG_2PI = math.log(2.0 * math.pi)
+SYMMETRY_TOLERANCE = 1e-8
+SUM_TOLERANCE = 1e-8
+
+
+def plain(x: Any) -> Any:
+    """`x` without autograd's boxes, however deeply they are nested."""
+    while isbox(x):
+        x = getval(x)
+    return x
+
+
+def brief(x: Any) -> str:
+    """A parameter or value as an error message shows it: lists for arrays, cut at 120 characters."""
+    x = plain(x)
+    text = repr(x.tolist() if isinstance(x, np.ndarray) else x)
+    return text if len(text) <= 120 else text[:117] + "..."
+
+
+def bad_parameter(family: str, name: str, requirement: str, got: Any, fix: str | None = None) -> ParameterError:
+    """The error for a parameter: which one, what it must be, and what it was."""
+    return ParameterError(f"{family}: {name} must {requirement}, got {brief(got)}", fix=fix)
+
+
+def as_array(x: Any) -> Any:
+    """`x` as a float array; arrays and nested lists that hold autograd boxes stay differentiable.
+
+    Raises:
+        TypeError, ValueError: `x` is not an array of numbers.
+    """
+    if isinstance(x, np.ndarray) and x.dtype == float:
+        return x
+    if isbox(x):
+        return x
+    if isinstance(x, list | tuple) and _holds_boxes(x):
+        return anp.array(x)
+    array = np.asarray(x)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"not an array of real numbers: {brief(x)}")
+    return array.astype(float)
+
+
+def _holds_boxes(items: list[Any] | tuple[Any, ...]) -> bool:
+    return any(_holds_boxes(item) if isinstance(item, list | tuple) else isbox(item) for item in items)
+
+
+def parameter_array(family: str, name: str, x: Any, ndim: int) -> Any:
+    """A parameter as a float array with `ndim` axes and finite entries, else a ParameterError."""
+    kind = {1: "be a vector of finite numbers", 2: "be a square matrix of finite numbers"}[ndim]
+    try:
+        array = as_array(x)
+    except (TypeError, ValueError):
+        raise bad_parameter(family, name, kind, x) from None
+    values = plain(array)
+    if np.ndim(values) != ndim or np.size(values) == 0 or not np.isfinite(values).all():
+        raise bad_parameter(family, name, kind, x)
+    if ndim == 2 and values.shape[0] != values.shape[1]:
+        raise bad_parameter(family, name, kind, x)
+    return array
+
+
+def value_array(family: str, x: Any, ndim: int) -> Any:
+    """A value, or a stack of values along leading axes, as a float array with at least `ndim` axes.
+
+    Raises:
+        ValueTypeError: `x` is no array of numbers, or has too few axes.
+    """
+    try:
+        array = as_array(x)
+    except (TypeError, ValueError):
+        array = None
+    if array is None or np.ndim(plain(array)) < ndim:
+        kind = {1: "a vector", 2: "a matrix"}[ndim]
+        raise ValueTypeError(f"{family}: a value is {kind} of numbers, got {brief(x)}")
+    return array
+
+
+def is_symmetric(matrix: np.ndarray) -> bool:
+    """Symmetric up to rounding: |a_ij - a_ji| <= 1e-8 max |a|."""
+    return bool(np.abs(matrix - matrix.T).max() <= SYMMETRY_TOLERANCE * np.abs(matrix).max())
+
+
+def parameter_cholesky(family: str, name: str, x: Any) -> tuple[Any, Any]:
+    """A covariance-like parameter as an array, with its lower Cholesky factor.
+
+    Raises:
+        ParameterError: not a symmetric, positive definite matrix.
+    """
+    matrix = parameter_array(family, name, x, 2)
+    if not is_symmetric(plain(matrix)):
+        raise bad_parameter(family, name, "be symmetric", x)
+    try:
+        return matrix, anp.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        raise bad_parameter(family, name, "be positive definite", x) from None
+
+
+def solve_lower(lower: Any, right: Any) -> Any:
+    """lower⁻¹ right, for a lower triangular matrix and a matrix."""
+    if isbox(lower) or isbox(right):
+        return solve_triangular(lower, right, lower=True)
+    return dtrtrs(lower, right, lower=1)[0]
+
+
+def log_det_of_cholesky(lower: Any) -> Any:
+    """log det(L Lᵀ)."""
+    return 2.0 * anp.sum(anp.log(anp.diag(lower)))
+
+
+def comparable(x: Any) -> Any:
+    """A parameter in a form that `==` and `hash` understand."""
+    x = plain(x)
+    if isinstance(x, np.ndarray):
+        x = x.tolist()
+    return tuple(map(comparable, x)) if isinstance(x, list | tuple) else x
+
+
+class ArrayFamily(Distribution):
+    """A family with arrays among its parameters or as its values; equal when type and parameters are.
+
+    `logpdf` takes one value, or a stack of values along leading axes.
+    """
+
+    __slots__ = ()
+    parameters: ClassVar[tuple[str, ...]] = ()
+    vectorised: ClassVar[bool] = True
+
+    def _key(self) -> tuple[Any, ...]:
+        return tuple(comparable(getattr(self, name)) for name in self.parameters)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={brief(getattr(self, name))}" for name in self.parameters)
+        return f"{type(self).__name__}({shown})"
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._key()))

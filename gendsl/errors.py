@@ -1,0 +1,261 @@
+"""Every failure gendsl reports: one class each, under `GenDSLError`.
+
+An error says what happened, at which address, on which line of the user's program, and what to do.
+Each class also subclasses the builtin that a Python programmer would have caught.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import os
+import sys
+from dataclasses import dataclass
+from types import CodeType, FrameType, TracebackType
+from typing import Any
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+@dataclass(frozen=True)
+class Location:
+    """A place in the user's source: file, line, function and, where known, columns."""
+
+    filename: str
+    lineno: int
+    function: str
+    columns: tuple[int, int] | None = None
+
+    def __str__(self) -> str:
+        where = f"{self.filename}:{self.lineno}, in {self.function}"
+        line = linecache.getline(self.filename, self.lineno).rstrip("\n")
+        if not line.strip():
+            return where
+        indent = len(line) - len(line.lstrip())
+        shown = f"{where}\n        {line.strip()}"
+        if self.columns is not None:
+            start, end = (max(column - indent, 0) for column in self.columns)
+            shown += f"\n        {' ' * start}{'^' * max(end - start, 1)}"
+        return shown
+
+
+def _columns(code: CodeType, instruction: int) -> tuple[int, int] | None:
+    positions = next(itertools.islice(code.co_positions(), instruction // 2, None), None)
+    if positions is None:
+        return None
+    line, end_line, start, end = positions
+    if line != end_line or start is None or end is None:
+        return None
+    return start, end
+
+
+def _is_users(filename: str) -> bool:
+    if filename.startswith(_PACKAGE) or filename.startswith("<frozen"):
+        return False
+    parts = filename.replace("\\", "/").split("/")
+    return not {"autograd", "numpy", "scipy"} & set(parts[:-1])
+
+
+def frame_location(frame: FrameType, lineno: int, instruction: int) -> Location:
+    """The location of one frame; `instruction` is the byte offset of what it was running."""
+    code = frame.f_code
+    return Location(code.co_filename, lineno, code.co_name, _columns(code, instruction))
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame at or above `frame` that runs the user's code, not gendsl's."""
+    while frame is not None and not _is_users(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def caller_location() -> Location | None:
+    """The line of the user's code that is running now."""
+    frame = user_frame(sys._getframe(1))
+    return None if frame is None else frame_location(frame, frame.f_lineno, frame.f_lasti)
+
+
+def traceback_location(traceback: TracebackType | None) -> Location | None:
+    """The innermost line of the user's code in a traceback."""
+    location = None
+    while traceback is not None:
+        if _is_users(traceback.tb_frame.f_code.co_filename):
+            location = frame_location(traceback.tb_frame, traceback.tb_lineno, traceback.tb_lasti)
+        traceback = traceback.tb_next
+    return location
+
+
+def format_address(path: Any) -> str:
+    """An address as the user would write it: `'k'` for a path of length 1, `('mu', 2)` otherwise."""
+    if isinstance(path, tuple) and len(path) == 1:
+        return repr(path[0])
+    return repr(path)
+
+
+class GenDSLError(Exception):
+    """Base of every error that gendsl raises on purpose.
+
+    Args:
+        problem: what happened, in one sentence.
+        address: the address concerned, as a path.
+        fix: what to do about it.
+        location: where in the user's source; the running line of user code if not given.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        address: tuple[Any, ...] | None = None,
+        fix: str | None = None,
+        location: Location | None = None,
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.address = address
+        self.fix = fix
+        self.location = location if location is not None else caller_location()
+
+    def __str__(self) -> str:
+        lines = [self.problem]
+        if self.address is not None:
+            lines.append(f"  address: {format_address(self.address)}")
+        if self.location is not None:
+            lines.append(f"  where: {self.location}")
+        if self.fix is not None:
+            lines.append(f"  fix: {self.fix}")
+        return "\n".join(lines)
+
+
+# --- language: raised when a function is decorated -------------------------------------------
+
+
+class UnsupportedSyntaxError(GenDSLError, SyntaxError):
+    """The body of a `@gen` or `@transform` function uses something gendsl can't give a meaning."""
+
+    def __init__(self, problem: str, *, fix: str | None = None, location: Location | None = None):
+        GenDSLError.__init__(self, problem, fix=fix, location=location)
+        self.msg = problem if fix is None else f"{problem}; {fix}"
+        if self.location is not None:
+            self.filename = self.location.filename
+            self.lineno = self.location.lineno
+            self.text = linecache.getline(self.filename, self.lineno) or None
+            if self.location.columns is not None:
+                self.offset, self.end_offset = (c + 1 for c in self.location.columns)
+                self.end_lineno = self.lineno
+
+
+class SourceUnavailableError(GenDSLError, OSError):
+    """The source text of a function can't be found, so it can't be compiled."""
+
+
+# --- addresses ---------------------------------------------------------------------------------
+
+
+class InvalidAddressError(GenDSLError, TypeError):
+    """Something that can't be an address was used as one."""
+
+
+class MissingAddressError(GenDSLError, TypeError):
+    """A random choice was made without an address."""
+
+
+class DuplicateAddressError(GenDSLError, ValueError):
+    """Two choices, or two calls, at one address."""
+
+
+class AddressConflictError(GenDSLError, ValueError):
+    """One address is both a choice and a namespace that holds other choices."""
+
+
+class UnknownAddressError(GenDSLError, KeyError):
+    """An address was named that isn't there."""
+
+
+class MissingChoiceError(GenDSLError, KeyError):
+    """A choice that the program makes was not given a value where one is required."""
+
+
+class ObservedError(GenDSLError, ValueError):
+    """An observation would have been changed."""
+
+
+# --- distributions and values ------------------------------------------------------------------
+
+
+class ParameterError(GenDSLError, ValueError):
+    """A distribution was given a parameter that it doesn't allow."""
+
+
+class ValueTypeError(GenDSLError, TypeError):
+    """A value of the wrong type was given for a choice or an argument."""
+
+
+class UntracedChoiceError(GenDSLError, TypeError):
+    """`~distribution` was evaluated outside the body of a `@gen` function."""
+
+
+class NotADistributionError(GenDSLError, TypeError):
+    """Something that isn't a distribution was used as one."""
+
+
+class NaNError(GenDSLError, ArithmeticError):
+    """A log probability, a Jacobian or an acceptance ratio is NaN."""
+
+
+class LostDerivativeError(GenDSLError, TypeError):
+    """An operation would silently have dropped the derivative of its argument."""
+
+
+# --- transforms and involutive moves -----------------------------------------------------------
+
+
+class TransformError(GenDSLError):
+    """Base of what can be wrong with a transform; `check="reject"` turns these into rejections."""
+
+
+class HandleError(TransformError, TypeError):
+    """A trace handle was used where only `read`, `write` and `copy` can use it."""
+
+
+class LabelError(TransformError, TypeError):
+    """A `discrete` or `continuous` label contradicts the distribution at the address."""
+
+
+class CoverageError(TransformError, ValueError):
+    """An output address is written twice, not at all, or doesn't exist in the output trace."""
+
+
+class ReadError(TransformError, KeyError):
+    """A transform reads an address that isn't in the input trace."""
+
+
+class ProtectedObservationError(TransformError, ObservedError):
+    """A transform wrote to an observation."""
+
+
+class DimensionError(TransformError, ValueError):
+    """The numbers of free continuous input and output coordinates differ."""
+
+
+class SingularJacobianError(TransformError, ArithmeticError):
+    """The Jacobian of a transform has no inverse, so the transform is no bijection."""
+
+
+class SupportError(TransformError, ValueError):
+    """A transform led to a pair of traces of probability zero."""
+
+
+class InvolutionError(TransformError, ValueError):
+    """Applying a transform twice didn't give back the traces that it started from."""
+
+
+class MoveNaNError(TransformError, NaNError):
+    """The acceptance ratio of a move is NaN."""
+
+
+# --- kernels and runs --------------------------------------------------------------------------
+
+
+class KernelError(GenDSLError, TypeError):
+    """Something that isn't a kernel, or a kernel's wrong result."""

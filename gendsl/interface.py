@@ -1,0 +1,262 @@
+"""The contract: what every generative function and every trace can do, and the weight of each operation.
+
+Notation: t is the choices of a trace, x its arguments, p(t; x) the density of the program, q(t; u, x) the
+density of the internal proposal that fills in what u doesn't constrain. In gendsl q always draws what is
+not constrained from the prior, in program order.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gendsl.address import Path
+from gendsl.choices import ChoiceMap
+from gendsl.errors import UntracedChoiceError
+from gendsl.selection import Selection
+
+Choices = ChoiceMap | Mapping[Any, Any]
+"""What is accepted wherever choices are: a choice map or a plain dict."""
+
+Rng = Any
+"""Anything that `numpy.random.default_rng` takes."""
+
+
+class Generated(NamedTuple):
+    """What `generate` returns."""
+
+    trace: Trace
+    log_weight: float
+
+
+class Assessed(NamedTuple):
+    """What `assess` returns."""
+
+    log_prob: float
+    retval: Any
+
+
+class Proposed(NamedTuple):
+    """What `propose` returns."""
+
+    choices: ChoiceMap
+    log_prob: float
+    retval: Any
+
+
+class Updated(NamedTuple):
+    """What `update` returns."""
+
+    trace: Trace
+    log_weight: float
+    discard: ChoiceMap
+
+
+class Regenerated(NamedTuple):
+    """What `regenerate` returns."""
+
+    trace: Trace
+    log_weight: float
+
+
+class CallRequest:
+    """A call of a generative function that is to be traced: the function with its arguments."""
+
+    __slots__ = ("args", "function", "kwargs")
+
+    def __init__(self, function: GenerativeFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.function = function
+        self.args = args
+        self.kwargs = kwargs
+
+
+class GenerativeFunction(ABC):
+    """A probabilistic program: it can be run, scored, constrained and edited.
+
+    Calling it runs it with fresh randomness and returns its value; inside a `@gen` function,
+    `addr @ ~f(x)` traces its choices below `addr`.
+    """
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name to show to people."""
+
+    @abstractmethod
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the program with fresh randomness and return its value."""
+
+    def __invert__(self) -> Any:
+        raise UntracedChoiceError(
+            f"~{self.name} is not a traced call",
+            fix=f"inside a @gen function write `addr @ ~{self.name}(...)`, with its arguments",
+        )
+
+    def request(self, *args: Any, **kwargs: Any) -> CallRequest:
+        """The call `self(*args, **kwargs)`, to be traced by the caller."""
+        return CallRequest(self, args, kwargs)
+
+    @property
+    @abstractmethod
+    def source(self) -> str:
+        """The generated code, as text."""
+
+    @abstractmethod
+    def explain(self) -> str:
+        """Which parts of the program update incrementally, which don't, and why."""
+
+    @abstractmethod
+    def simulate(self, args: tuple[Any, ...] = (), *, rng: Rng = None) -> Trace:
+        """A trace drawn from the program: t ~ p(.; x).
+
+        Args:
+            args: the positional arguments x of the program.
+            rng: seed or generator.
+        """
+
+    @abstractmethod
+    def generate(
+        self,
+        args: tuple[Any, ...] = (),
+        observations: Choices | None = None,
+        *,
+        init: Choices | None = None,
+        rng: Rng = None,
+    ) -> Generated:
+        """A trace that agrees with the given choices u; the rest is drawn from the prior.
+
+        The weight is log p(t; x) / q(t; u, x), the sum of the log densities of the given choices.
+
+        Args:
+            args: the positional arguments x of the program.
+            observations: choices that every kernel will hold fixed from now on.
+            init: starting values; kernels may change them.
+            rng: seed or generator.
+
+        Raises:
+            UnknownAddressError: a given choice is not made by the program.
+        """
+
+    @abstractmethod
+    def assess(self, args: tuple[Any, ...], choices: Choices) -> Assessed:
+        """log p(t; x) of a complete set of choices t, and the value the program returns on it.
+
+        Raises:
+            MissingChoiceError: the program makes a choice that is not given.
+            UnknownAddressError: a given choice is not made by the program.
+        """
+
+    @abstractmethod
+    def propose(self, args: tuple[Any, ...] = (), *, rng: Rng = None) -> Proposed:
+        """Choices t ~ p(.; x) with log p(t; x) and the value that the program returned."""
+
+
+class Trace(ABC):
+    """One execution of a generative function, as a value: no operation changes it.
+
+    Attributes:
+        gen_fn: the program.
+        args: its arguments.
+        retval: what it returned.
+        log_prob: log p(t; x), in nats.
+    """
+
+    __slots__ = ()
+
+    gen_fn: GenerativeFunction
+    args: tuple[Any, ...]
+    retval: Any
+    log_prob: float
+
+    @property
+    @abstractmethod
+    def choices(self) -> ChoiceMap:
+        """All random choices, in the order they were made."""
+
+    @property
+    @abstractmethod
+    def observed(self) -> ChoiceMap:
+        """The choices that were given as observations; kernels hold them fixed."""
+
+    @abstractmethod
+    def __getitem__(self, address: Any) -> Any:
+        """A choice's value; at the address of a call, what the callee returned."""
+
+    @abstractmethod
+    def __contains__(self, address: Any) -> bool:
+        """Whether there is a choice, a call or a namespace at the address."""
+
+    @abstractmethod
+    def update(
+        self,
+        choices: Choices | None = None,
+        *,
+        args: tuple[Any, ...] | None = None,
+        rng: Rng = None,
+    ) -> Updated:
+        """A trace with some choices, or the arguments, changed.
+
+        What is neither given nor made by the old trace is drawn from the prior. The weight is
+        log p(t'; x') / (p(t; x) q(fresh; t' minus fresh)); `discard` holds the old values of choices
+        that were overwritten or that are no longer made.
+
+        Raises:
+            UnknownAddressError: a given choice is not made by the program.
+        """
+
+    @abstractmethod
+    def regenerate(
+        self, selection: Selection, *, args: tuple[Any, ...] | None = None, rng: Rng = None
+    ) -> Regenerated:
+        """A trace with the selected choices drawn anew from the prior.
+
+        The weight is log p(t'; x') q(t; kept) / (p(t; x) q(t'; kept)): the change in log density of the
+        choices that were kept.
+
+        Raises:
+            UnknownAddressError: an address in the selection is not in the trace.
+            ObservedError: an observation is selected.
+        """
+
+    @abstractmethod
+    def project(self, selection: Selection) -> float:
+        """log p(t; x) / q(t; selected, x): the sum of the log densities of the selected choices.
+
+        Raises:
+            UnknownAddressError: an address in the selection is not in the trace.
+        """
+
+    @abstractmethod
+    def gradients(self, selection: Selection) -> ChoiceMap:
+        """The gradient of log_prob with respect to the selected continuous choices.
+
+        Each entry has the shape of its choice.
+
+        Raises:
+            UnknownAddressError: an address in the selection is not in the trace.
+            LostDerivativeError: a selected choice is discrete, or the program drops a derivative.
+        """
+
+
+def as_rng(rng: Rng) -> np.random.Generator:
+    """The generator that `rng` stands for (NumPy's SPEC 7)."""
+    return rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng)
+
+
+__all__ = [
+    "Assessed",
+    "CallRequest",
+    "Choices",
+    "Generated",
+    "GenerativeFunction",
+    "Path",
+    "Proposed",
+    "Regenerated",
+    "Rng",
+    "Trace",
+    "Updated",
+    "as_rng",
+]

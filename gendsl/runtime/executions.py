@@ -1,0 +1,368 @@
+"""The direct runtime: what a random choice does during each operation on a program.
+
+Each operation runs the rewritten body once, with an execution of its own class as `__gendsl__`; the
+class says where the value of a choice comes from and what its score counts towards. Nothing is analysed
+and nothing is cached, so this is also the reference that faster runtimes are compared with.
+
+A choice is recorded as `records[path] = (distribution, value, score)`, in program order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from gendsl.address import Path, as_path, format_address
+from gendsl.choices import MISSING, Constraints
+from gendsl.distributions import Distribution, as_distribution
+from gendsl.errors import (
+    AddressConflictError,
+    DuplicateAddressError,
+    GenDSLError,
+    MissingAddressError,
+    MissingChoiceError,
+    NaNError,
+    UnsupportedSyntaxError,
+)
+from gendsl.interface import CallRequest, GenerativeFunction
+from gendsl.selection import Selection
+
+Record = tuple[Distribution, Any, float]
+Records = dict[Path, Record]
+
+
+class ZeroProbability(BaseException):
+    """Raised inside a body to stop it where a kernel's proposal has left the support.
+
+    Not an `Exception`, so that an `except Exception` in a user's body doesn't catch it.
+    """
+
+    def __init__(self, path: Path, distribution: Distribution, value: Any) -> None:
+        super().__init__(path)
+        self.path = path
+        self.distribution = distribution
+        self.value = value
+
+
+class Execution:
+    """One run of a body. Subclasses say where the value of a choice comes from.
+
+    Attributes:
+        records: the choices so far.
+        calls: what each traced call returned, by its address.
+        score: the sum of the scores so far.
+    """
+
+    def __init__(self) -> None:
+        self.prefix: Path = ()
+        self.records: Records = {}
+        self.calls: dict[Path, Any] = {}
+        self.score = 0.0
+
+    # --- what rewritten code calls ----------------------------------------------------------------
+
+    def callee(self, function: Any) -> Any:
+        """What to call where the user wrote `~function(...)`: a traced call is only requested."""
+        if type(function) is type or not isinstance(function, GenerativeFunction):
+            return function
+        return function.request
+
+    def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
+        """The value of `address @ ~thing`, or of `name = ~thing` where `sugar` is set."""
+        if not isinstance(thing, Distribution):
+            return self._other(address, thing, sugar)
+        path = address if type(address) is tuple else (address,)
+        if self.prefix:
+            path = self.prefix + path
+        records = self.records
+        count = len(records)
+        try:
+            record = self.choose(path, thing)
+            records[path] = record
+        except TypeError:
+            as_path(address)  # explains what can't be an address, if that is what went wrong
+            raise
+        if len(records) == count:
+            raise DuplicateAddressError(
+                "two choices at one address",
+                address=path,
+                fix="give each its own address; in a loop, put the index into it: ('x', i)",
+            )
+        self.score += record[2]
+        return record[1]
+
+    def splice(self, thing: Any) -> Any:
+        """The value of `... @ ~thing`: a call that shares the caller's addresses."""
+        if not isinstance(thing, CallRequest):
+            raise MissingAddressError(
+                f"`... @ ~` splices a call of a generative function, not {_describe(thing)}",
+                fix="give a choice an address: `addr @ ~d`",
+            )
+        return self.run(thing)
+
+    def unaddressed(self, thing: Any) -> Any:
+        """The value of `~thing` where nothing gives an address: only ordinary values have one."""
+        if isinstance(thing, CallRequest) or as_distribution(thing) is not None:
+            raise MissingAddressError(
+                "a random choice or traced call without an address",
+                fix='give it one: `name = ~...`, or `("name", i) @ ~...`',
+            )
+        return ~thing
+
+    def nested(self, thing: Any, *address: Any) -> Any:
+        """The value of `[address @] ~thing` in a nested function: only ordinary values have one."""
+        if isinstance(thing, CallRequest) or as_distribution(thing) is not None:
+            raise UnsupportedSyntaxError(
+                "a random choice inside a nested def, lambda or class",
+                fix="decorate the inner function with @gen and call it as `addr @ ~inner(...)`",
+            )
+        return address[0] @ ~thing if address else ~thing
+
+    # --- what subclasses define -------------------------------------------------------------------
+
+    def choose(self, path: Path, distribution: Distribution) -> Record:
+        """The record of a choice at a path: where its value comes from is what executions differ in."""
+        raise TypeError(f"{type(self).__name__} must define choose")
+
+    # --- calls and other values -------------------------------------------------------------------
+
+    def _other(self, address: Any, thing: Any, sugar: bool) -> Any:
+        if type(thing) is CallRequest:
+            path = self.prefix + as_path(address)
+            if path in self.calls:
+                raise DuplicateAddressError(
+                    "two calls at one address", address=path, fix="give each call its own address"
+                )
+            outer, self.prefix = self.prefix, path
+            try:
+                value = self.run(thing)
+            finally:
+                self.prefix = outer
+            self.calls[path] = value
+            return value
+        if isinstance(thing, GenerativeFunction):
+            raise MissingAddressError(
+                f"~{thing.name} is not a traced call",
+                address=self.prefix + as_path(address),
+                fix=f"call it: `addr @ ~{thing.name}(...)`",
+            )
+        distribution = as_distribution(thing)
+        if distribution is not None:
+            return self.at(address, distribution)
+        return ~thing if sugar else address @ ~thing
+
+    def run(self, request: CallRequest) -> Any:
+        """Run the body of a requested call in this execution and return its value."""
+        function = request.function
+        try:
+            return function.run_body(self, request.args, request.kwargs)  # type: ignore[attr-defined]
+        except GenDSLError as error:
+            if error.address is None and error.__traceback__ is not None:
+                local = function.address_of(error.__traceback__)  # type: ignore[attr-defined]
+                if local is not None:
+                    error.address = self.prefix + (local if type(local) is tuple else (local,))
+            raise
+
+    def finish(self) -> None:
+        """Close the execution: what runs later, from a generator that escaped, gets an error.
+
+        Raises:
+            AddressConflictError: a choice's address is also a namespace.
+            NaNError: the log probability is NaN.
+        """
+        check_namespaces(self.records, self.calls)
+        if self.score != self.score:
+            path = next(path for path, record in self.records.items() if record[2] != record[2])
+            distribution, value, _ = self.records[path]
+            raise NaNError(
+                f"the log density of {distribution!r} at {value!r} is NaN",
+                address=path,
+                fix="a logpdf must return -inf outside its support; check the parameters",
+            )
+        self.__class__ = _Closed  # type: ignore[assignment]
+
+
+class _Closed(Execution):
+    def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
+        raise MissingAddressError(
+            "a random choice was made after the function had returned",
+            fix="use a list comprehension in place of a generator expression that outlives the call",
+        )
+
+    splice = unaddressed = nested = at  # type: ignore[assignment]
+
+
+def check_namespaces(records: Mapping[Path, Any], calls: Mapping[Path, Any]) -> None:
+    """Raise `AddressConflictError` if an address is both a choice and a namespace or call."""
+    spaces = {path[:-1] for path in records}
+    for space in list(spaces):
+        spaces.update(space[:n] for n in range(1, len(space)))
+    for space in (*spaces, *calls):
+        if space in records:
+            raise AddressConflictError(
+                "an address is both a choice and a namespace of other choices",
+                address=space,
+                fix=f"rename one of them, for instance the choice to {format_address((*space, 'value'))}",
+            )
+    if () in records:
+        raise AddressConflictError("() is not an address", fix="use at least one component")
+
+
+def _describe(thing: Any) -> str:
+    return f"{thing!r} of type {type(thing).__name__}"
+
+
+class Simulate(Execution):
+    """Every choice is drawn from its distribution."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        super().__init__()
+        self.rng = rng
+
+    def choose(self, path: Path, distribution: Distribution) -> Record:
+        value = distribution.sample(self.rng)
+        return distribution, value, distribution.logpdf(value)
+
+
+class Run(Simulate):
+    """Every choice is drawn; nothing is scored. This is what calling a program outside a trace does."""
+
+    def choose(self, path: Path, distribution: Distribution) -> Record:
+        return distribution, distribution.sample(self.rng), 0.0
+
+
+class Generate(Execution):
+    """Given choices are taken, the others drawn; `weight` sums the scores of those given."""
+
+    def __init__(self, observations: Constraints, init: Constraints, rng: np.random.Generator) -> None:
+        super().__init__()
+        self.observations = observations
+        self.init = init
+        self.rng = rng
+        self.weight = 0.0
+        self.observed: dict[Path, None] = {}
+
+    def choose(self, path: Path, distribution: Distribution) -> Record:
+        value = self.observations.lookup(path)
+        if value is not MISSING:
+            self.observed[path] = None
+        else:
+            value = self.init.lookup(path)
+            if value is MISSING:
+                value = distribution.sample(self.rng)
+                return distribution, value, distribution.logpdf(value)
+        score = distribution.logpdf(value)
+        self.weight += score
+        return distribution, value, score
+
+
+class Assess(Execution):
+    """Every choice must be given. With `stop_at_zero` the run ends at a choice outside its support."""
+
+    def __init__(self, given: Constraints, *, stop_at_zero: bool = False) -> None:
+        super().__init__()
+        self.given = given
+        self.stop_at_zero = stop_at_zero
+
+    def choose(self, path: Path, distribution: Distribution) -> Record:
+        value = self.given.lookup(path)
+        if value is MISSING:
+            raise MissingChoiceError(
+                "the program makes a choice that was not given",
+                address=path,
+                fix="give every choice of the program a value",
+            )
+        score = distribution.logpdf(value)
+        if score == -inf and self.stop_at_zero:
+            raise ZeroProbability(path, distribution, value)
+        return distribution, value, score
+
+
+class Update(Execution):
+    """Given choices are taken, then those of the old trace, and the rest drawn from the prior.
+
+    Attributes:
+        fresh: the choices that were drawn.
+        fresh_score: the sum of their scores.
+        added: how many choices the old trace doesn't have.
+    """
+
+    def __init__(
+        self,
+        old: Records,
+        given: Constraints,
+        rng: np.random.Generator | None,
+        *,
+        stop_at_zero: bool = False,
+    ) -> None:
+        super().__init__()
+        self.old = old
+        self.given = given
+        self.rng = rng
+        self.stop_at_zero = stop_at_zero
+        self.fresh: list[Path] = []
+        self.fresh_score = 0.0
+        self.added = 0
+
+    def choose(self, path: Path, distribution: Distribution) -> Record:
+        value = self.given.lookup(path)
+        before = self.old.get(path)
+        if before is None:
+            self.added += 1
+            if value is MISSING:
+                return self._fresh(path, distribution)
+        elif value is MISSING:
+            value = before[1]
+        score = distribution.logpdf(value)
+        if score == -inf and self.stop_at_zero:
+            raise ZeroProbability(path, distribution, value)
+        return distribution, value, score
+
+    def _fresh(self, path: Path, distribution: Distribution) -> Record:
+        if self.rng is None:
+            raise MissingChoiceError(
+                "the new trace makes a choice that nothing gives a value",
+                address=path,
+                fix="give it a value; a move never fills one in by sampling",
+            )
+        value = distribution.sample(self.rng)
+        score = distribution.logpdf(value)
+        self.fresh.append(path)
+        self.fresh_score += score
+        return distribution, value, score
+
+
+class Regenerate(Execution):
+    """Selected choices are drawn anew, the others kept; `weight` is the change in score of those kept."""
+
+    def __init__(
+        self,
+        old: Records,
+        selection: Selection,
+        rng: np.random.Generator,
+        *,
+        stop_at_zero: bool = False,
+    ) -> None:
+        super().__init__()
+        self.old = old
+        self.selection = selection
+        self.rng = rng
+        self.stop_at_zero = stop_at_zero
+        self.weight = 0.0
+        self.added = 0
+
+    def choose(self, path: Path, distribution: Distribution) -> Record:
+        before = self.old.get(path)
+        if before is None or path in self.selection:
+            self.added += before is None
+            value = distribution.sample(self.rng)
+            return distribution, value, distribution.logpdf(value)
+        value = before[1]
+        score = distribution.logpdf(value)
+        if score == -inf and self.stop_at_zero:
+            raise ZeroProbability(path, distribution, value)
+        self.weight += score - before[2]
+        return distribution, value, score
