@@ -1,0 +1,25 @@
+"""Choice maps: what they are, how values compare, how a run of a program consumes them."""
+
+from gendsl.choices.choice_map import (
+    MISSING,
+    ChoiceMap,
+    ChoiceMapLike,
+    Missing,
+    Structure,
+    choicemap,
+    explain_unknown,
+)
+from gendsl.choices.constraints import Constraints
+from gendsl.choices.values import same_value
+
+__all__ = [
+    "MISSING",
+    "ChoiceMap",
+    "ChoiceMapLike",
+    "Constraints",
+    "Missing",
+    "Structure",
+    "choicemap",
+    "explain_unknown",
+    "same_value",
+]

@@ -1,0 +1,143 @@
+"""Constraints: a choice map as one run of a program consumes it, with arrays in place of indices.
+
+The program asks for one address after another; at the end, what it never asked for is an error, so
+that no constraint is silently ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gendsl.address import Path, format_address
+from gendsl.choices.choice_map import MISSING, ChoiceMapLike, choicemap, explain_unknown
+from gendsl.choices.values import is_sequence
+from gendsl.errors import UnknownAddressError
+
+__all__ = ["Constraints"]
+
+_SHOWN = 5  # unused addresses that an error names
+
+
+class Constraints:
+    """The choices that one run of a program is given, and which of them it has asked for.
+
+    A list, tuple or array at `("x",)` also answers for `("x", 0)`, `("x", 1)`, ..., and for
+    `("x", i, j)` where it has more axes; the entries of arrays come as Python numbers, their rows as
+    arrays. Indices are not negative: `("x", -1)` is an address of its own.
+    """
+
+    __slots__ = ("_flat", "_get", "_sequences", "_touch", "_touched")
+
+    def __init__(self, choices: ChoiceMapLike = None) -> None:
+        self._flat = choicemap(choices)._flat
+        self._get = self._flat.get
+        self._touched: list[Path] = []
+        self._touch = self._touched.append
+        self._sequences: dict[Path, _Sequence] = {}
+
+    def lookup(self, path: Path) -> Any:
+        """The value given for a choice, which counts as used from now on; MISSING if there is none."""
+        value = self._get(path, MISSING)
+        if value is MISSING:
+            return self._entry(path)
+        self._touch(path)
+        return value
+
+    def _entry(self, path: Path) -> Any:
+        """The entry of an enclosing list or array that the trailing integers of `path` index."""
+        length = len(path) - 1
+        while length and isinstance(path[length], (int, np.integer)):
+            above = path[:length]
+            sequence = self._sequences.get(above)
+            if sequence is None:
+                value = self._get(above, MISSING)
+                if value is MISSING:
+                    length -= 1
+                    continue
+                if not is_sequence(value):
+                    return MISSING
+                sequence = self._sequences[above] = _Sequence(value)
+            return sequence.entry(path[length:])
+        return MISSING
+
+    def unused(self) -> list[Path]:
+        """The addresses that were given and never asked for.
+
+        A list or array none of whose entries was used is named as a whole, one that was used in part
+        by the entries left over, such as `("x", 80)`. An empty one stands for no choice at all.
+        """
+        touched = set(self._touched)
+        left: list[Path] = []
+        for path, value in self._flat.items():
+            if path in touched or _is_empty(value):
+                continue
+            sequence = self._sequences.get(path)
+            if sequence is not None and sequence.used:
+                left.extend(path + index for index in sequence.unused())
+            else:
+                left.append(path)
+        return left
+
+    def check_used(self, known: Iterable[Path], what: str = "the choice map") -> None:
+        """Raise unless everything was used; `known` are the addresses that the program visited.
+
+        Raises:
+            UnknownAddressError: with the first unused address and, if there is one, the nearest known.
+        """
+        unused = self.unused()
+        if not unused:
+            return
+        problem = f"{what} names an address that the program doesn't have"
+        if len(unused) > 1:
+            shown = ", ".join(format_address(path) for path in unused[:_SHOWN])
+            more = f" and {len(unused) - _SHOWN} more" if len(unused) > _SHOWN else ""
+            problem = f"{what} names {len(unused)} addresses that the program doesn't have: {shown}{more}"
+        raise UnknownAddressError(problem, address=unused[0], fix=explain_unknown(unused[0], known))
+
+
+class _Sequence:
+    """A list or array that stands for the addresses of its entries."""
+
+    __slots__ = ("axes", "entries", "used", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.axes = value.ndim if isinstance(value, np.ndarray) else 0
+        # one conversion for all entries: `array[i].item()` for each costs several times as much
+        self.entries = value.tolist() if isinstance(value, np.ndarray) else value
+        self.used: list[tuple[Any, ...]] = []
+
+    def entry(self, index: tuple[Any, ...]) -> Any:
+        entry = self.entries
+        for i in index:
+            if not (type(entry) is list or is_sequence(entry)) or not 0 <= i < len(entry):
+                return MISSING
+            entry = entry[i]
+        self.used.append(index)
+        if len(index) < self.axes:
+            return self.value[index]
+        return entry.item() if isinstance(entry, np.generic) else entry
+
+    def unused(self) -> Iterator[tuple[Any, ...]]:
+        """The indices of what no index used, neither itself nor in part nor as a whole."""
+        used = set(self.used)
+        used_in_part = {index[:n] for index in used for n in range(1, len(index))}
+        stack: list[tuple[tuple[Any, ...], Any]] = [((), self.entries)]
+        while stack:
+            index, entry = stack.pop()
+            if index in used or _is_empty(entry):
+                continue
+            if index and index not in used_in_part:
+                yield index
+            else:
+                stack.extend(((*index, i), entry[i]) for i in reversed(range(len(entry))))
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether a list or array has no entries at all, at any depth."""
+    if isinstance(value, np.ndarray):
+        return value.size == 0
+    return isinstance(value, (list, tuple)) and all(map(_is_empty, value))

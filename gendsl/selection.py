@@ -1,0 +1,267 @@
+"""Selections: sets of addresses, named by prefixes and patterns, with `|`, `&`, `-` and `~`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from gendsl.address import Path, as_path, format_address
+from gendsl.choices import ChoiceMap, explain_unknown
+from gendsl.errors import UnknownAddressError, ValueTypeError
+
+__all__ = ["Selection", "select"]
+
+_SHOWN = 8  # patterns that the repr of a long selection names
+
+
+class Selection:
+    """A set of addresses. What is below a named address is in the selection with it.
+
+    Made by `select(address, ...)` and combined by `|`, `&`, `-` and `~`. Selections are hashable, and
+    equal where they are built of equal parts.
+    """
+
+    __slots__ = ()
+
+    @staticmethod
+    def all() -> Selection:
+        """Every address; also `select.all`."""
+        return _EVERYTHING
+
+    def contains(self, path: Path) -> bool:
+        """Whether a path (a tuple) is in the selection."""
+        raise NotImplementedError
+
+    def addresses(self) -> tuple[Path, ...]:
+        """The addresses and patterns that it was built from, those under `~` included."""
+        raise NotImplementedError
+
+    def __contains__(self, address: Any) -> bool:
+        return self.contains(address if type(address) is tuple else (address,))
+
+    def __or__(self, other: Any) -> Selection:
+        return _union((self, other)) if isinstance(other, Selection) else NotImplemented
+
+    def __and__(self, other: Any) -> Selection:
+        return _intersection((self, other)) if isinstance(other, Selection) else NotImplemented
+
+    def __sub__(self, other: Any) -> Selection:
+        return _intersection((self, ~other)) if isinstance(other, Selection) else NotImplemented
+
+    def __invert__(self) -> Selection:
+        return _Complement(self)
+
+    def __bool__(self) -> bool:
+        raise ValueTypeError(
+            "a selection is neither true nor false",
+            fix="ask `address in selection`, or write |, & and ~ for or, and, not",
+        )
+
+    def check(self, known: Collection[Path], what: str = "the selection") -> None:
+        """Raise if an address that the selection names matches none of `known`.
+
+        `known` are the paths of a trace's choices; a dict, set or choice map makes this fast.
+
+        Raises:
+            UnknownAddressError: with the address and, if there is one, the nearest known.
+        """
+        patterns = self.addresses()
+        unknown = {p: None for p in patterns if ... not in p and p not in known}
+        lengths = {len(path) for path in unknown}
+        for path in known if unknown else ():
+            for length in lengths:
+                unknown.pop(path[:length], None)
+            if not unknown:
+                break
+        for path in unknown:
+            raise UnknownAddressError(
+                f"{what} names an address that doesn't exist",
+                address=path,
+                fix=explain_unknown(path, known),
+            )
+        for pattern in patterns:
+            if ... in pattern and not any(_matches(pattern, path) for path in known):
+                raise UnknownAddressError(
+                    f"{what} names {_show(pattern)}, which matches no address",
+                    fix=explain_unknown(pattern, known),
+                )
+
+
+class _Named(Selection):
+    """The addresses that begin with one of `patterns`, where `...` stands for any one component."""
+
+    __slots__ = ("_lengths", "_paths", "_wild", "patterns")
+
+    def __init__(self, patterns: Iterable[Path]) -> None:
+        self.patterns = tuple(dict.fromkeys(patterns))
+        self._wild = tuple(pattern for pattern in self.patterns if ... in pattern)
+        self._paths = frozenset(self.patterns).difference(self._wild)
+        self._lengths = sorted({len(path) for path in self._paths})
+
+    def contains(self, path: Path) -> bool:
+        paths = self._paths
+        if path in paths:
+            return True
+        size = len(path)
+        for length in self._lengths:
+            if length >= size:
+                break
+            if path[:length] in paths:
+                return True
+        return bool(self._wild) and any(_matches(pattern, path) for pattern in self._wild)
+
+    def addresses(self) -> tuple[Path, ...]:
+        return self.patterns
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Named) and set(self.patterns) == set(other.patterns)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.patterns))
+
+    def __repr__(self) -> str:
+        shown = [_show(pattern) for pattern in self.patterns[:_SHOWN]]
+        if len(self.patterns) > _SHOWN:
+            shown.append(f"… {len(self.patterns) - _SHOWN} more")
+        return f"select({', '.join(shown)})"
+
+
+class _Combined(Selection):
+    """A union or an intersection of parts; their order makes no difference."""
+
+    __slots__ = ("parts",)
+    _sign: str
+
+    def __init__(self, parts: Iterable[Selection]) -> None:
+        self.parts = tuple(dict.fromkeys(parts))
+
+    def addresses(self) -> tuple[Path, ...]:
+        return tuple(dict.fromkeys(path for part in self.parts for path in part.addresses()))
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and set(self.parts) == set(other.parts)
+
+    def __hash__(self) -> int:
+        return hash((self._sign, frozenset(self.parts)))
+
+    def __repr__(self) -> str:
+        return f"({f' {self._sign} '.join(map(repr, self.parts))})"
+
+
+class _Union(_Combined):
+    __slots__ = ()
+    _sign = "|"
+
+    def contains(self, path: Path) -> bool:
+        return any(part.contains(path) for part in self.parts)
+
+
+class _Intersection(_Combined):
+    __slots__ = ()
+    _sign = "&"
+
+    def contains(self, path: Path) -> bool:
+        return all(part.contains(path) for part in self.parts)
+
+
+class _Complement(Selection):
+    __slots__ = ("part",)
+
+    def __init__(self, part: Selection) -> None:
+        self.part = part
+
+    def contains(self, path: Path) -> bool:
+        return not self.part.contains(path)
+
+    def addresses(self) -> tuple[Path, ...]:
+        return self.part.addresses()
+
+    def __invert__(self) -> Selection:
+        return self.part
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Complement) and self.part == other.part
+
+    def __hash__(self) -> int:
+        return hash(("~", self.part))
+
+    def __repr__(self) -> str:
+        return "select.all" if self == _EVERYTHING else f"~{self.part!r}"
+
+
+_NOTHING = _Named(())
+_EVERYTHING = _Complement(_NOTHING)
+
+
+def _parts(kind: type[_Combined], selections: Iterable[Selection]) -> list[Selection]:
+    """The selections, with those that are themselves of `kind` taken apart."""
+    parts: list[Selection] = []
+    for selection in selections:
+        parts.extend(selection.parts if isinstance(selection, kind) else [selection])
+    return parts
+
+
+def _union(selections: Iterable[Selection]) -> Selection:
+    """The union, with all plain lists of addresses in one, so that membership is one look-up."""
+    parts = _parts(_Union, selections)
+    named = _Named(p for part in parts if isinstance(part, _Named) for p in part.patterns)
+    others = [part for part in parts if not isinstance(part, _Named)]
+    if named.patterns:
+        others.insert(0, named)
+    return _Union(others) if len(set(others)) > 1 else (others or [_NOTHING])[0]
+
+
+def _intersection(selections: Iterable[Selection]) -> Selection:
+    parts = [part for part in _parts(_Intersection, selections) if part != _EVERYTHING]
+    return _Intersection(parts) if len(set(parts)) > 1 else (parts or [_EVERYTHING])[0]
+
+
+def _matches(pattern: Path, path: Path) -> bool:
+    return len(pattern) <= len(path) and all(p is ... or p == c for p, c in zip(pattern, path, strict=False))
+
+
+def _show(pattern: Path) -> str:
+    if ... not in pattern:
+        return format_address(pattern)
+    parts = ["..." if component is ... else repr(component) for component in pattern]
+    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+class _Select:
+    """The function `select`, which also has `select.all`."""
+
+    __slots__ = ()
+
+    def __call__(self, *addresses: Any) -> Selection:
+        """The selection of the given addresses and everything below them.
+
+        In an address `...` stands for any one component: `select(("mu", ...))` is everything strictly
+        below "mu". A choice map stands for the addresses of its choices, a selection for itself.
+
+        Raises:
+            InvalidAddressError: something can't be an address.
+        """
+        patterns: list[Path] = []
+        selections: list[Selection] = []
+        for address in addresses:
+            if isinstance(address, Selection):
+                selections.append(address)
+            elif isinstance(address, ChoiceMap):
+                patterns.extend(address)
+            else:
+                pattern = address if type(address) is tuple else (address,)
+                as_path(tuple(0 if component is ... else component for component in pattern))
+                patterns.append(pattern)
+        named = _Named(patterns)
+        return _union((named, *selections)) if selections else named
+
+    @property
+    def all(self) -> Selection:
+        """Every address."""
+        return _EVERYTHING
+
+    def __repr__(self) -> str:
+        return "select"
+
+
+select = _Select()
