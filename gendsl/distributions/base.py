@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any, ClassVar
 
 import numpy as np
+from autograd.tracer import getval, isbox
 
-from gendsl.errors import ParameterError, UntracedChoiceError, ValueTypeError
+from gendsl.errors import UntracedChoiceError, ValueTypeError
 from gendsl.supports import Support
+
+_INF = math.inf
 
 
 class Distribution:
     """A probability distribution as a value: `d.sample(rng)`, `d.logpdf(x)`, `d.support`.
 
-    Subclass it to make a distribution of your own; define the three members below. Inside a `@gen`
-    function `addr @ ~d` then makes a random choice from it.
+    Subclass it to make a distribution of your own; define the three members. Inside a `@gen` function
+    `addr @ ~d` then makes a random choice from it. Name the constructor's parameters in `parameters`,
+    keep them in attributes of the same names, and instances compare and print by them.
+
+    Arithmetic with numbers gives the distribution of the result: `1 + poisson(3)`, `normal(0, 1) * 2`.
     """
 
     __slots__ = ()
+    __array_ufunc__ = None  # NumPy numbers and arrays leave arithmetic to the operators below
+    parameters: ClassVar[tuple[str, ...]] = ()
 
     def sample(self, rng: np.random.Generator) -> Any:
         """One draw, using `rng` and no other source of randomness."""
@@ -39,3 +46,166 @@ class Distribution:
             f"~{self!r} makes a random choice, and that works only inside a @gen function",
             fix="decorate the function with @gen, or call .sample(rng) for a plain draw",
         )
+
+    def __repr__(self) -> str:
+        if not self.parameters:
+            return object.__repr__(self)
+        shown = ", ".join(f"{name}={_shown(getattr(self, name))}" for name in self.parameters)
+        return f"{type(self).__name__}({shown})"
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        if not self.parameters:
+            return self is other
+        return all(_same(getattr(self, name), getattr(other, name)) for name in self.parameters)
+
+    def __hash__(self) -> int:
+        if not self.parameters:
+            return object.__hash__(self)
+        return hash((type(self), *(_hashable(getattr(self, name)) for name in self.parameters)))
+
+    def __add__(self, shift: Any) -> Any:
+        return self._affine(1, shift)
+
+    def __radd__(self, shift: Any) -> Any:
+        return self._affine(1, shift)
+
+    def __sub__(self, shift: Any) -> Any:
+        return NotImplemented if isinstance(shift, Distribution) else self._affine(1, -shift)
+
+    def __rsub__(self, shift: Any) -> Any:
+        return self._affine(-1, shift)
+
+    def __mul__(self, scale: Any) -> Any:
+        return NotImplemented if isinstance(scale, Distribution) else self._affine(scale, 0)
+
+    def __rmul__(self, scale: Any) -> Any:
+        return self._affine(scale, 0)
+
+    def __truediv__(self, divisor: Any) -> Any:
+        return NotImplemented if isinstance(divisor, Distribution) else self._affine(1 / divisor, 0)
+
+    def __neg__(self) -> Any:
+        return self._affine(-1, 0)
+
+    def _affine(self, scale: Any, shift: Any) -> Any:
+        """The distribution of `scale * x + shift`."""
+        if isinstance(shift, Distribution):
+            return NotImplemented
+        from gendsl.distributions.arithmetic import affine  # affine images are distributions themselves
+
+        return affine(self, scale, shift)
+
+
+class ScalarFamily(Distribution):
+    """A family of distributions of one number.
+
+    A family defines, besides `sample` and `support`:
+
+    - `at(x)`: the log density at one Python number of type `number`, by `math` alone. This is the hot path.
+    - `elementwise(x, *parameters)`: the same by `autograd.numpy`, for arrays of x and of parameters that
+      broadcast, and for anything that autograd traces.
+    """
+
+    __slots__ = ()
+    number: ClassVar[type] = float
+
+    def at(self, x: Any) -> float:
+        """The log density at one Python number."""
+        raise TypeError(f"{type(self).__name__} must define at(self, x)")
+
+    @staticmethod
+    def elementwise(x: Any, *parameters: Any) -> Any:
+        """The log density, elementwise; -inf outside the support, without NaN and without warnings."""
+        raise TypeError("a scalar family must define elementwise(x, *parameters)")
+
+    def logpdf(self, x: Any) -> Any:
+        """The log density (log mass where discrete) at x: a float for a number, an array for an array.
+
+        Raises:
+            ValueTypeError: x is neither a number nor an array of numbers.
+        """
+        if type(x) is self.number:
+            try:
+                return self.at(x)
+            except (TypeError, OverflowError):  # autograd traces a parameter; an integer beyond all floats
+                return self._score(x)
+        return self._score(x)
+
+    def _score(self, x: Any) -> Any:
+        """The log density, away from the hot path."""
+        parameters = [getattr(self, name) for name in self.parameters]
+        x = self._read(x)
+        if isbox(x) or isinstance(x, np.ndarray) or any(map(isbox, parameters)):
+            return self.elementwise(x, *parameters)
+        try:
+            return self.at(x)
+        except OverflowError:
+            return -_INF
+
+    def _read(self, x: Any) -> Any:
+        """x as a number of the family's type where it is one, else as an array or as autograd has it."""
+        value = getval(x)
+        if isinstance(value, (list, tuple)):
+            x = value = _array(value)
+        if isinstance(value, np.ndarray) and value.ndim == 0 and value is x:
+            x = value = value[()]
+        if isinstance(value, np.ndarray):
+            if value.dtype.kind in "biuf":
+                return x
+        elif isinstance(value, (float, int, np.floating, np.integer, np.bool_)):
+            return x if isbox(x) else self._number(value)
+        raise ValueTypeError(
+            f"{type(self).__name__}: a value must be a number, got {x!r} of type {type(x).__name__}"
+        )
+
+    def _number(self, x: Any) -> Any:
+        try:
+            return float(x)
+        except OverflowError:
+            return _INF if x > 0 else -_INF
+
+
+class DiscreteFamily(ScalarFamily):
+    """A family of distributions of one integer. Any float that is an integer is taken for it."""
+
+    __slots__ = ()
+    number: ClassVar[type] = int
+
+    def _number(self, x: Any) -> Any:
+        """An int; NaN, in no support, for what is no integer."""
+        if isinstance(x, (float, np.floating)):
+            return int(x) if float(x).is_integer() else math.nan
+        return int(x)
+
+
+def _array(value: Any) -> Any:
+    try:
+        return np.asarray(value)
+    except ValueError:  # nested lists of unequal lengths
+        return None
+
+
+def _shown(parameter: Any) -> str:
+    parameter = getval(parameter)
+    if isinstance(parameter, (np.generic, np.ndarray)):
+        parameter = parameter.tolist()
+    return repr(parameter)
+
+
+def _same(a: Any, b: Any) -> bool:
+    a, b = getval(a), getval(b)
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return bool(np.array_equal(a, b))
+    return bool(a == b)
+
+
+def _hashable(parameter: Any) -> Any:
+    """Equal parameters give equal results: arrays and sequences become nested tuples."""
+    parameter = getval(parameter)
+    if isinstance(parameter, np.ndarray):
+        parameter = parameter.tolist()
+    if isinstance(parameter, (list, tuple)):
+        return tuple(_hashable(entry) for entry in parameter)
+    return parameter

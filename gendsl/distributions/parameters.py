@@ -1,0 +1,118 @@
+"""What scalar families ask of their parameters, and the errors where they don't get it.
+
+Each check returns the parameter as a Python number (or as autograd has it), and costs next to nothing
+when it is given a plain Python float in range.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from autograd.tracer import getval, isbox
+
+from gendsl.errors import ParameterError
+
+PLAIN = frozenset((float, int))  # constructors on the hot path let these through with a comparison alone
+_INF = math.inf
+
+
+def real(family: str, name: str, value: Any) -> Any:
+    """A finite real number."""
+    if type(value) is float and -_INF < value < _INF:
+        return value
+    return _checked(family, name, value, lambda v: -_INF < v < _INF, "be finite")
+
+
+def positive(family: str, name: str, value: Any) -> Any:
+    """A finite number above 0."""
+    if type(value) is float and 0.0 < value < _INF:
+        return value
+    return _checked(family, name, value, lambda v: 0.0 < v < _INF, "be positive and finite")
+
+
+def nonnegative(family: str, name: str, value: Any) -> Any:
+    """A finite number not below 0."""
+    if type(value) is float and 0.0 <= value < _INF:
+        return value
+    return _checked(family, name, value, lambda v: 0.0 <= v < _INF, "be nonnegative and finite")
+
+
+def probability(family: str, name: str, value: Any) -> Any:
+    """A number from 0 to 1, both included."""
+    if type(value) is float and 0.0 <= value <= 1.0:
+        return value
+    return _checked(family, name, value, lambda v: 0.0 <= v <= 1.0, "lie between 0 and 1")
+
+
+def positive_probability(family: str, name: str, value: Any) -> Any:
+    """A number above 0, up to 1."""
+    if type(value) is float and 0.0 < value <= 1.0:
+        return value
+    return _checked(family, name, value, lambda v: 0.0 < v <= 1.0, "lie above 0 and not above 1")
+
+
+def bound(family: str, name: str, value: Any) -> Any:
+    """An end of an interval: a number, or infinite."""
+    if type(value) is float and -_INF <= value <= _INF:
+        return value
+    return _checked(family, name, value, lambda v: -_INF <= v <= _INF, "be a number or infinite")
+
+
+def integer(family: str, name: str, value: Any) -> int:
+    """An integer; a float that is one is taken for it."""
+    if type(value) is int:
+        return value
+    return int(getval(_checked(family, name, value, _is_integer, "be an integer")))
+
+
+def nonnegative_integer(family: str, name: str, value: Any) -> int:
+    """An integer not below 0; a float that is one is taken for it."""
+    if type(value) is int and value >= 0:
+        return value
+    return int(
+        getval(_checked(family, name, value, lambda v: _is_integer(v) and v >= 0, "be a nonnegative integer"))
+    )
+
+
+def ordered(family: str, low: Any, high: Any, *, equal: bool = False) -> None:
+    """Refuse `low` above (or at) `high`, and ends so far apart that their distance is no float."""
+    if not (low <= high if equal else low < high):
+        relation = "not be less than" if equal else "be greater than"
+        raise ParameterError(f"{family}: high must {relation} low, got low={shown(low)}, high={shown(high)}")
+
+
+def shown(value: Any) -> str:
+    """A parameter as an error message shows it: no array boxes, no NumPy scalar types, not too long."""
+    value = getval(value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int) or float(value).is_integer()
+
+
+def _checked(family: str, name: str, value: Any, valid: Callable[[Any], bool], demand: str) -> Any:
+    number = getval(value)
+    if isinstance(number, (np.ndarray, list, tuple)) and np.ndim(number) > 0:
+        raise ParameterError(
+            f"{family}: {name} must be one number, got {shown(value)}",
+            fix="an array of choices is product(...), or iid(dist, n) where the parameters are equal",
+        )
+    if isinstance(number, (np.generic, np.ndarray)):
+        number = number.item()
+    if not isinstance(number, (float, int)):
+        raise ParameterError(
+            f"{family}: {name} must be a number, got {shown(value)} of type {type(value).__name__}"
+        )
+    if not (abs(number) <= _LARGEST or math.isinf(number)) or not valid(number):
+        raise ParameterError(f"{family}: {name} must {demand}, got {shown(value)}")
+    return value if isbox(value) else number
+
+
+_LARGEST = np.finfo(float).max.item()

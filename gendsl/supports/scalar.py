@@ -1,0 +1,134 @@
+"""Supports of continuous scalars. Each is given by elementwise maps, so arrays of them need no loop."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+
+from gendsl.errors import ParameterError
+from gendsl.supports.base import Support, as_float, plain
+
+
+def exp(u: Any) -> Any:
+    """exp(u), inf without a warning where a chart point lies too far out: no support contains it."""
+    with np.errstate(over="ignore"):
+        return anp.exp(u)
+
+
+class ScalarSupport(Support):
+    """A set of real numbers, given by the elementwise predicate `inside`."""
+
+    def inside(self, x: Any) -> Any:
+        """Whether each entry of x lies in the set."""
+        raise TypeError(f"{type(self).__name__} must define inside")
+
+    def contains(self, value: Any) -> bool:
+        return bool(self.inside(as_float(value)))
+
+
+class Line(ScalarSupport):
+    """An interval of the real line, given by an increasing map from all of it; all maps elementwise."""
+
+    def from_line(self, u: Any) -> Any:
+        return u
+
+    def to_line(self, x: Any) -> Any:
+        return x
+
+    def log_slope(self, u: Any) -> Any:
+        return 0.0 * u
+
+    def constrain(self, u: Any) -> Any:
+        return plain(self.from_line(u[0]))
+
+    def unconstrain(self, value: Any) -> Any:
+        return self.to_line(self.coordinates(value))
+
+    def log_abs_det(self, u: Any) -> Any:
+        return plain(self.log_slope(u[0]))
+
+
+@dataclass(frozen=True)
+class Real(Line):
+    """All real numbers."""
+
+    def inside(self, x: Any) -> Any:
+        return (-math.inf < x) & (x < math.inf)
+
+
+@dataclass(frozen=True)
+class Positive(Line):
+    """The positive real numbers; the chart is the logarithm."""
+
+    def inside(self, x: Any) -> Any:
+        return (x > 0.0) & (x < math.inf)
+
+    def from_line(self, u: Any) -> Any:
+        return exp(u)
+
+    def to_line(self, x: Any) -> Any:
+        return anp.log(x)
+
+    def log_slope(self, u: Any) -> Any:
+        return u
+
+
+@dataclass(frozen=True)
+class Interval(Line):
+    """The real numbers from `low` to `high`, finite ends included; the chart is the logit.
+
+    A half-infinite interval's chart is the logarithm of the distance to its end. A density may vanish
+    or be infinite at an end, but is positive and finite between the ends.
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ParameterError(
+                f"Interval: high must be greater than low, got low={self.low!r}, high={self.high!r}"
+            )
+
+    def inside(self, x: Any) -> Any:
+        return (self.low <= x) & (x <= self.high) & (-math.inf < x) & (x < math.inf)
+
+    def from_line(self, u: Any) -> Any:
+        if self.low == -math.inf:
+            return u if self.high == math.inf else self.high - exp(-u)
+        if self.high == math.inf:
+            return self.low + exp(u)
+        # Written from the nearer end: the small distance to either end keeps all its digits.
+        width = self.high - self.low
+        near_low = self.low + width * anp.exp(-anp.logaddexp(0.0, -u))
+        near_high = self.high - width * anp.exp(-anp.logaddexp(0.0, u))
+        return anp.where(u < 0.0, near_low, near_high)
+
+    def to_line(self, x: Any) -> Any:
+        if self.low == -math.inf:
+            return x if self.high == math.inf else -anp.log(self.high - x)
+        if self.high == math.inf:
+            return anp.log(x - self.low)
+        return anp.log(x - self.low) - anp.log(self.high - x)
+
+    def log_slope(self, u: Any) -> Any:
+        if self.low == -math.inf:
+            return 0.0 * u if self.high == math.inf else -u
+        if self.high == math.inf:
+            return u
+        return math.log(self.high - self.low) - u - 2.0 * anp.logaddexp(0.0, -u)
+
+
+@dataclass(frozen=True, init=False)
+class Circle(Interval):
+    """Angles from -pi to pi. The two ends are one point; the chart is cut there."""
+
+    def __init__(self) -> None:
+        self._fix(low=-math.pi, high=math.pi)
+
+    def __repr__(self) -> str:
+        return "Circle()"
