@@ -6,10 +6,12 @@ when it is given a plain Python float in range.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
 
+import autograd.numpy as anp
 import numpy as np
 from autograd.tracer import getval, isbox
 
@@ -17,44 +19,47 @@ from gendsl.errors import ParameterError
 
 PLAIN = frozenset((float, int))  # constructors on the hot path let these through with a comparison alone
 _INF = math.inf
+_LARGEST = np.finfo(float).max.item()
+_SUM_TOLERANCE = 1e-8
+_SHORT = 64  # up to this length tuples are faster than arrays
 
 
-def real(family: str, name: str, value: Any) -> Any:
+def real(family: str, name: str, value: float) -> float:
     """A finite real number."""
     if type(value) is float and -_INF < value < _INF:
         return value
     return _checked(family, name, value, lambda v: -_INF < v < _INF, "be finite")
 
 
-def positive(family: str, name: str, value: Any) -> Any:
+def positive(family: str, name: str, value: float) -> float:
     """A finite number above 0."""
     if type(value) is float and 0.0 < value < _INF:
         return value
     return _checked(family, name, value, lambda v: 0.0 < v < _INF, "be positive and finite")
 
 
-def nonnegative(family: str, name: str, value: Any) -> Any:
+def nonnegative(family: str, name: str, value: float) -> float:
     """A finite number not below 0."""
     if type(value) is float and 0.0 <= value < _INF:
         return value
     return _checked(family, name, value, lambda v: 0.0 <= v < _INF, "be nonnegative and finite")
 
 
-def probability(family: str, name: str, value: Any) -> Any:
+def probability(family: str, name: str, value: float) -> float:
     """A number from 0 to 1, both included."""
     if type(value) is float and 0.0 <= value <= 1.0:
         return value
     return _checked(family, name, value, lambda v: 0.0 <= v <= 1.0, "lie between 0 and 1")
 
 
-def positive_probability(family: str, name: str, value: Any) -> Any:
+def positive_probability(family: str, name: str, value: float) -> float:
     """A number above 0, up to 1."""
     if type(value) is float and 0.0 < value <= 1.0:
         return value
     return _checked(family, name, value, lambda v: 0.0 < v <= 1.0, "lie above 0 and not above 1")
 
 
-def bound(family: str, name: str, value: Any) -> Any:
+def bound(family: str, name: str, value: float) -> float:
     """An end of an interval: a number, or infinite."""
     if type(value) is float and -_INF <= value <= _INF:
         return value
@@ -77,8 +82,55 @@ def nonnegative_integer(family: str, name: str, value: Any) -> int:
     )
 
 
+def probabilities(family: str, name: str, value: Any) -> Any:
+    """Nonnegative numbers that sum to 1: a tuple of floats, or a longer or traced array as it is."""
+    value = _vector(family, name, value)
+    if type(value) is tuple:
+        total, least = math.fsum(value), min(value, default=math.nan)
+    else:
+        array = getval(value)
+        total, least = float(array.sum()), array.min()
+    if not least >= 0.0:
+        raise ParameterError(f"{family}: {name} must be one or more nonnegative numbers, got {shown(value)}")
+    if not abs(total - 1.0) <= _SUM_TOLERANCE:
+        raise ParameterError(
+            f"{family}: {name} must sum to 1, got {shown(value)}, which sum to {total!r}",
+            fix="divide them by their sum",
+        )
+    return value
+
+
+def increasing(family: str, name: str, value: Any) -> Any:
+    """Two or more finite numbers, each greater than the one before: a tuple of floats, or a traced array."""
+    value = _vector(family, name, value)
+    numbers = getval(value)
+    steps = len(numbers) >= 2 and all(a < b for a, b in itertools.pairwise(numbers))
+    if not (steps and numbers[-1] - numbers[0] < _INF):
+        raise ParameterError(
+            f"{family}: {name} must be two or more finite numbers in increasing order, got {shown(value)}"
+        )
+    return value
+
+
+def _vector(family: str, name: str, value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        if all(isinstance(entry, (float, int, np.floating, np.integer)) for entry in value):
+            return tuple(map(float, value))
+        if any(map(isbox, value)):
+            return anp.array(value)
+    elif isinstance(getval(value), np.ndarray):
+        array = getval(value)
+        if array.ndim == 1 and array.dtype.kind in "biuf":
+            return value if isbox(value) or array.size > _SHORT else tuple(map(float, array.tolist()))
+    raise ParameterError(f"{family}: {name} must be a vector of numbers, got {shown(value)}")
+
+
 def ordered(family: str, low: Any, high: Any, *, equal: bool = False) -> None:
     """Refuse `low` above (or at) `high`, and ends so far apart that their distance is no float."""
+    if low < high and high - low == _INF and low > -_INF and high < _INF:
+        raise ParameterError(
+            f"{family}: low and high are too far apart, got low={shown(low)}, high={shown(high)}"
+        )
     if not (low <= high if equal else low < high):
         relation = "not be less than" if equal else "be greater than"
         raise ParameterError(f"{family}: high must {relation} low, got low={shown(low)}, high={shown(high)}")
@@ -97,7 +149,7 @@ def _is_integer(value: Any) -> bool:
     return isinstance(value, int) or float(value).is_integer()
 
 
-def _checked(family: str, name: str, value: Any, valid: Callable[[Any], bool], demand: str) -> Any:
+def _checked(family: str, name: str, value: Any, valid: Callable[[float], bool], demand: str) -> float:
     number = getval(value)
     if isinstance(number, (np.ndarray, list, tuple)) and np.ndim(number) > 0:
         raise ParameterError(
@@ -112,7 +164,5 @@ def _checked(family: str, name: str, value: Any, valid: Callable[[Any], bool], d
         )
     if not (abs(number) <= _LARGEST or math.isinf(number)) or not valid(number):
         raise ParameterError(f"{family}: {name} must {demand}, got {shown(value)}")
-    return value if isbox(value) else number
-
-
-_LARGEST = np.finfo(float).max.item()
+    checked: float = value if isbox(value) else number
+    return checked

@@ -1,0 +1,306 @@
+"""Families on the integers, and the booleans."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.scipy.special import gammaln
+from autograd.tracer import getval
+
+from gendsl.distributions.base import DiscreteFamily
+from gendsl.distributions.parameters import (
+    PLAIN,
+    integer,
+    nonnegative,
+    nonnegative_integer,
+    ordered,
+    positive,
+    positive_probability,
+    probabilities,
+    probability,
+)
+from gendsl.distributions.special import (
+    density,
+    log_choose,
+    log_chooses,
+    log_gamma_ratio,
+    log_gamma_ratios,
+    where,
+)
+from gendsl.errors import ParameterError
+from gendsl.supports import Boolean, Integers, Support
+
+_INF = math.inf
+_BOOLEAN = Boolean()
+_COUNTS = Integers(0)
+_log, _log1p = math.log, math.log1p
+
+
+def _is_count(x: Any) -> Any:
+    return (x >= 0) & (x < _INF) & (x == np.floor(getval(x)))
+
+
+def _log_powers(k: Any, p: Any, m: Any) -> Any:
+    """log(p^k (1 - p)^m), with 0^0 = 1."""
+    success, failure = where(p > 0.0, p, 1.0), where(p < 1.0, p, 0.0)
+    impossible = ((p == 0.0) & (k > 0)) | ((p == 1.0) & (m > 0))
+    return where(impossible, -_INF, k * anp.log(success) + m * anp.log1p(-failure))
+
+
+class bernoulli(DiscreteFamily):
+    """True with probability p: log mass log(p) at True, log(1 - p) at False."""
+
+    __slots__ = parameters = ("p",)
+    number: ClassVar[type] = bool
+
+    def __init__(self, p: float) -> None:
+        if type(p) in PLAIN and 0.0 <= p <= 1.0:
+            self.p = p
+        else:
+            self.p = probability("bernoulli", "p", p)
+
+    def sample(self, rng: np.random.Generator) -> bool:
+        return rng.random() < self.p
+
+    def at(self, x: bool) -> float:
+        if x is True:
+            return _log(self.p) if self.p > 0.0 else -_INF
+        if x is False:
+            return _log1p(-self.p) if self.p < 1.0 else -_INF
+        return -_INF
+
+    def _number(self, x: Any) -> Any:
+        return bool(x) if x == 0 or x == 1 else math.nan
+
+    @staticmethod
+    def elementwise(x: Any, p: Any) -> Any:
+        return density((x == 0) | (x == 1), x, 0, lambda x: _log_powers(x == 1, p, x == 0))
+
+    @property
+    def support(self) -> Support:
+        return _BOOLEAN
+
+
+class binom(DiscreteFamily):
+    """The number of successes in n trials: log mass log(n over x) + x log(p) + (n - x) log(1 - p)."""
+
+    __slots__ = parameters = ("n", "p")
+
+    def __init__(self, n: int, p: float) -> None:
+        self.n = nonnegative_integer("binom", "n", n)
+        self.p = probability("binom", "p", p)
+
+    def sample(self, rng: np.random.Generator) -> int:
+        return int(rng.binomial(self.n, self.p))
+
+    def at(self, x: int) -> float:
+        n, p = self.n, self.p
+        if not 0 <= x <= n:
+            return -_INF
+        if 0.0 < p < 1.0:
+            return log_choose(n, x) + x * _log(p) + (n - x) * _log1p(-p)
+        return 0.0 if x == n * p else -_INF
+
+    @staticmethod
+    def elementwise(x: Any, n: Any, p: Any) -> Any:
+        return density(_is_count(x) & (x <= n), x, 0, lambda x: log_chooses(n, x) + _log_powers(x, p, n - x))
+
+    @property
+    def support(self) -> Support:
+        return Integers(0, self.n)
+
+
+class geometric(DiscreteFamily):
+    """The number of failures before the first success: log mass log(p) + x log(1 - p)."""
+
+    __slots__ = parameters = ("p",)
+
+    def __init__(self, p: float) -> None:
+        self.p = positive_probability("geometric", "p", p)
+
+    def sample(self, rng: np.random.Generator) -> int:
+        if self.p == 1.0:
+            return 0
+        return int(rng.standard_exponential() / -_log1p(-self.p))  # P(draw >= k) = (1 - p)^k
+
+    def at(self, x: int) -> float:
+        if not x >= 0:
+            return -_INF
+        if self.p < 1.0:
+            return _log(self.p) + x * _log1p(-self.p)
+        return 0.0 if x == 0 else -_INF
+
+    @staticmethod
+    def elementwise(x: Any, p: Any) -> Any:
+        return density(_is_count(x), x, 0, lambda x: _log_powers(1, p, x))
+
+    @property
+    def support(self) -> Support:
+        return _COUNTS
+
+
+class neg_binom(DiscreteFamily):
+    """The number of failures before the r-th success, r any positive number: log mass
+    log(gamma(x + r) / (gamma(r) x!)) + r log(p) + x log(1 - p).
+    """
+
+    __slots__ = parameters = ("r", "p")
+
+    def __init__(self, r: float, p: float) -> None:
+        self.r = positive("neg_binom", "r", r)
+        self.p = positive_probability("neg_binom", "p", p)
+
+    def sample(self, rng: np.random.Generator) -> int:
+        return _poisson_draw(self, rng.standard_gamma(self.r) * (1.0 - self.p) / self.p, rng)
+
+    def at(self, x: int) -> float:
+        if not x >= 0:
+            return -_INF
+        r, p = self.r, self.p
+        if p < 1.0:
+            return log_gamma_ratio(r, x) - math.lgamma(x + 1.0) + r * _log(p) + x * _log1p(-p)
+        return 0.0 if x == 0 else -_INF
+
+    @staticmethod
+    def elementwise(x: Any, r: Any, p: Any) -> Any:
+        def inner(x: Any) -> Any:
+            return log_gamma_ratios(r, x) - gammaln(x + 1.0) + _log_powers(r, p, x)
+
+        return density(_is_count(x), x, 0, inner)
+
+    @property
+    def support(self) -> Support:
+        return _COUNTS
+
+
+class poisson(DiscreteFamily):
+    """The Poisson distribution: log mass x log(rate) - rate - log(x!). It is always 0 where rate is 0."""
+
+    __slots__ = parameters = ("rate",)
+
+    def __init__(self, rate: float) -> None:
+        if type(rate) in PLAIN and 0.0 <= rate < _INF:
+            self.rate = rate
+        else:
+            self.rate = nonnegative("poisson", "rate", rate)
+
+    def sample(self, rng: np.random.Generator) -> int:
+        return _poisson_draw(self, self.rate, rng)
+
+    def at(self, x: int) -> float:
+        rate = self.rate
+        if not x >= 0:
+            return -_INF
+        if rate > 0.0:
+            return x * _log(rate) - rate - math.lgamma(x + 1.0)
+        return 0.0 if x == 0 else -_INF
+
+    @staticmethod
+    def elementwise(x: Any, rate: Any) -> Any:
+        def inner(x: Any) -> Any:
+            log_mass = x * anp.log(where(rate > 0.0, rate, 1.0)) - rate - gammaln(x + 1.0)
+            return where((rate == 0.0) & (x > 0), -_INF, log_mass)
+
+        return density(_is_count(x), x, 0, inner)
+
+    @property
+    def support(self) -> Support:
+        return _COUNTS
+
+
+def _poisson_draw(distribution: DiscreteFamily, rate: float, rng: np.random.Generator) -> int:
+    try:
+        return int(rng.poisson(rate))
+    except ValueError:
+        raise ParameterError(f"{distribution!r} can't be sampled: its draws don't fit into 64 bits") from None
+
+
+class uniform_discrete(DiscreteFamily):
+    """The integers from low to high, both included: log mass -log(high - low + 1)."""
+
+    __slots__ = parameters = ("low", "high")
+
+    def __init__(self, low: int, high: int) -> None:
+        self.low = integer("uniform_discrete", "low", low)
+        self.high = integer("uniform_discrete", "high", high)
+        ordered("uniform_discrete", self.low, self.high, equal=True)
+
+    def sample(self, rng: np.random.Generator) -> int:
+        n = self.high - self.low + 1
+        if n <= _BY_SCALING:
+            return self.low + int(rng.random() * n)
+        return self.low + int(rng.integers(n))
+
+    def at(self, x: int) -> float:
+        return -_log(self.high - self.low + 1) if self.low <= x <= self.high else -_INF
+
+    @staticmethod
+    def elementwise(x: Any, low: Any, high: Any) -> Any:
+        inside = (low <= x) & (x <= high) & (x == np.floor(getval(x)))
+        return density(inside, x, low, lambda x: -anp.log(high - low + 1.0))
+
+    @property
+    def support(self) -> Support:
+        return Integers(self.low, self.high)
+
+
+_BY_SCALING = 1 << 20  # scaling a uniform number to n integers is off by n / 2^53 relative at most
+
+
+class categorical(DiscreteFamily):
+    """The index i, counted from 0, with probability probs[i]: log mass log(probs[x]).
+
+    `probs` is a vector (list, tuple or array) of nonnegative numbers that sum to 1 within 1e-8.
+    """
+
+    __slots__ = parameters = ("probs",)
+
+    def __init__(self, probs: Any) -> None:
+        self.probs = probabilities("categorical", "probs", probs)
+
+    def sample(self, rng: np.random.Generator) -> int:
+        return draw_index(getval(self.probs), rng)
+
+    def at(self, x: int) -> float:
+        if not 0 <= x < len(self.probs):
+            return -_INF
+        p = self.probs[x]
+        return _log(p) if p > 0.0 else -_INF
+
+    @staticmethod
+    def elementwise(x: Any, probs: Any) -> Any:
+        """The vectors of probabilities lie along the last axis of `probs`."""
+        probs = anp.array(probs)
+        k = probs.shape[-1]
+
+        def inner(x: Any) -> Any:
+            index = np.asarray(getval(x)).astype(int)
+            if probs.ndim == 1:
+                p = probs[index]
+            else:
+                p = anp.sum(where(np.arange(k) == index[..., None], probs, 0.0), axis=-1)
+            return where(p > 0.0, anp.log(where(p > 0.0, p, 1.0)), -_INF)
+
+        return density(_is_count(x) & (x < k), x, 0, inner)
+
+    @property
+    def support(self) -> Support:
+        return Integers(0, len(self.probs) - 1)
+
+
+def draw_index(probs: Any, rng: np.random.Generator) -> int:
+    """An index with the given probabilities, a tuple or a vector."""
+    u = rng.random()
+    if type(probs) is tuple:
+        for i, p in enumerate(probs):
+            u -= p
+            if u < 0.0:
+                return i
+    else:
+        i = int(np.searchsorted(np.cumsum(probs), u, side="right"))
+        if i < len(probs):
+            return i
+    return max(i for i, p in enumerate(probs) if p > 0.0)  # the sum fell short of 1, by rounding

@@ -1,0 +1,199 @@
+"""Families on the whole real line, and on the circle."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+import scipy.special
+
+from gendsl.distributions.base import ScalarFamily
+from gendsl.distributions.parameters import PLAIN, nonnegative, positive, real
+from gendsl.distributions.special import (
+    HALF_LOG_2PI,
+    LOG_2,
+    LOG_2PI,
+    LOG_PI,
+    density,
+    log1p_square,
+    log1p_squares,
+    log_gamma_ratio,
+    log_gamma_ratios,
+    log_i0e,
+)
+from gendsl.supports import Circle, Real, Support
+
+_INF = math.inf
+_HUGE = np.finfo(float).max.item()
+_REAL = Real()
+_CIRCLE = Circle()
+_log = math.log
+
+
+def _finite(x: Any) -> Any:
+    return (x > -_INF) & (x < _INF)
+
+
+class normal(ScalarFamily):
+    """The normal distribution: log density -(x - mean)^2 / (2 sd^2) - log(sd) - log(2 pi) / 2."""
+
+    __slots__ = parameters = ("mean", "sd")
+
+    def __init__(self, mean: float, sd: float) -> None:
+        if type(mean) in PLAIN and type(sd) in PLAIN and -_INF < mean < _INF and 0.0 < sd < _INF:
+            self.mean = mean
+            self.sd = sd
+        else:
+            self.mean = real("normal", "mean", mean)
+            self.sd = positive("normal", "sd", sd)
+
+    def sample(self, rng: np.random.Generator) -> float:
+        return self.mean + self.sd * rng.standard_normal()
+
+    def at(self, x: float) -> float:
+        z = (x - self.mean) / self.sd
+        log_density = -0.5 * z * z - _log(self.sd) - HALF_LOG_2PI
+        return log_density if log_density == log_density else -_INF  # NaN where x is
+
+    @staticmethod
+    def elementwise(x: Any, mean: Any, sd: Any) -> Any:
+        def inner(x: Any) -> Any:
+            z = (x - mean) / sd
+            return -0.5 * z * z - anp.log(sd) - HALF_LOG_2PI
+
+        return density(_finite(x), x, mean, inner)
+
+    @property
+    def support(self) -> Support:
+        return _REAL
+
+
+class laplace(ScalarFamily):
+    """The Laplace distribution: log density -|x - loc| / scale - log(2 scale)."""
+
+    __slots__ = parameters = ("loc", "scale")
+
+    def __init__(self, loc: float, scale: float) -> None:
+        self.loc = real("laplace", "loc", loc)
+        self.scale = positive("laplace", "scale", scale)
+
+    def sample(self, rng: np.random.Generator) -> float:
+        return rng.laplace(self.loc, self.scale)
+
+    def at(self, x: float) -> float:
+        log_density = -abs(x - self.loc) / self.scale - _log(self.scale) - LOG_2
+        return log_density if log_density == log_density else -_INF
+
+    @staticmethod
+    def elementwise(x: Any, loc: Any, scale: Any) -> Any:
+        return density(_finite(x), x, loc, lambda x: -anp.abs(x - loc) / scale - anp.log(scale) - LOG_2)
+
+    @property
+    def support(self) -> Support:
+        return _REAL
+
+
+class cauchy(ScalarFamily):
+    """The Cauchy distribution: log density -log(pi scale (1 + ((x - loc) / scale)^2))."""
+
+    __slots__ = parameters = ("loc", "scale")
+
+    def __init__(self, loc: float, scale: float) -> None:
+        self.loc = real("cauchy", "loc", loc)
+        self.scale = positive("cauchy", "scale", scale)
+
+    def sample(self, rng: np.random.Generator) -> float:
+        return self.loc + self.scale * rng.standard_cauchy()
+
+    def at(self, x: float) -> float:
+        log_density = -log1p_square((x - self.loc) / self.scale) - _log(self.scale) - LOG_PI
+        return log_density if log_density == log_density else -_INF
+
+    @staticmethod
+    def elementwise(x: Any, loc: Any, scale: Any) -> Any:
+        return density(
+            _finite(x), x, loc, lambda x: -log1p_squares((x - loc) / scale) - anp.log(scale) - LOG_PI
+        )
+
+    @property
+    def support(self) -> Support:
+        return _REAL
+
+
+class student_t(ScalarFamily):
+    """Student's t distribution with df degrees of freedom; with z = (x - loc) / scale the log density is
+    log(gamma((df + 1) / 2) / gamma(df / 2)) - log(pi df) / 2 - log(scale) - (df + 1) / 2 log(1 + z^2 / df).
+    """
+
+    __slots__ = parameters = ("df", "loc", "scale")
+
+    def __init__(self, df: float, loc: float = 0.0, scale: float = 1.0) -> None:
+        self.df = positive("student_t", "df", df)
+        self.loc = real("student_t", "loc", loc)
+        self.scale = positive("student_t", "scale", scale)
+
+    def sample(self, rng: np.random.Generator) -> float:
+        x = self.loc + self.scale * rng.standard_t(self.df)
+        return min(max(x, -_HUGE), _HUGE)  # with few degrees of freedom a draw may be beyond all floats
+
+    def at(self, x: float) -> float:
+        df = self.df
+        z = (x - self.loc) / self.scale
+        log_density = (
+            log_gamma_ratio(0.5 * df, 0.5)
+            - 0.5 * (_log(df) + LOG_PI)
+            - _log(self.scale)
+            - 0.5 * (df + 1.0) * log1p_square(z / math.sqrt(df))
+        )
+        return log_density if log_density == log_density else -_INF
+
+    @staticmethod
+    def elementwise(x: Any, df: Any, loc: Any, scale: Any) -> Any:
+        def inner(x: Any) -> Any:
+            return (
+                log_gamma_ratios(0.5 * df, 0.5)
+                - 0.5 * (anp.log(df) + LOG_PI)
+                - anp.log(scale)
+                - 0.5 * (df + 1.0) * log1p_squares((x - loc) / scale / anp.sqrt(df))
+            )
+
+        return density(_finite(x), x, loc, inner)
+
+    @property
+    def support(self) -> Support:
+        return _REAL
+
+
+class von_mises(ScalarFamily):
+    """The von Mises distribution of angles from -pi to pi: log density
+    kappa cos(x - mu) - log(2 pi I0(kappa)). It is uniform where kappa is 0.
+    """
+
+    __slots__ = parameters = ("mu", "kappa")
+
+    def __init__(self, mu: float, kappa: float) -> None:
+        self.mu = real("von_mises", "mu", mu)
+        self.kappa = nonnegative("von_mises", "kappa", kappa)
+
+    def sample(self, rng: np.random.Generator) -> float:
+        return rng.vonmises(self.mu, self.kappa)
+
+    def at(self, x: float) -> float:
+        if not -math.pi <= x <= math.pi:
+            return -_INF
+        # cos(t) - 1 = -2 sin(t / 2)^2, and I0(kappa) = exp(kappa) i0e(kappa): nothing cancels
+        sine = math.sin(0.5 * (x - self.mu))
+        return -2.0 * self.kappa * sine * sine - LOG_2PI - _log(scipy.special.i0e(self.kappa))
+
+    @staticmethod
+    def elementwise(x: Any, mu: Any, kappa: Any) -> Any:
+        def inner(x: Any) -> Any:
+            return -2.0 * kappa * anp.sin(0.5 * (x - mu)) ** 2 - LOG_2PI - log_i0e(kappa)
+
+        return density((x >= -math.pi) & (x <= math.pi), x, 0.0, inner)
+
+    @property
+    def support(self) -> Support:
+        return _CIRCLE

@@ -1,0 +1,230 @@
+"""Families on the positive real numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.scipy.special import gammaln
+
+from gendsl.distributions.base import ScalarFamily
+from gendsl.distributions.parameters import PLAIN, positive, real
+from gendsl.distributions.special import (
+    HALF_LOG_2PI,
+    LOG_2,
+    LOG_PI,
+    density,
+    log1p_square,
+    log1p_squares,
+    where,
+)
+from gendsl.supports import Interval, Positive, Support
+
+_INF = math.inf
+_TINY, _HUGE = math.ulp(0.0), np.finfo(float).max.item()
+_POSITIVE = Positive()
+_FROM_ZERO = Interval(0.0, _INF)
+_log = math.log
+
+
+def _positive_draw(x: float) -> float:
+    """A draw, where it rounds to 0 or to inf the nearest positive number: the support holds neither."""
+    return x if 0.0 < x < _INF else min(max(x, _TINY), _HUGE)
+
+
+class exponential(ScalarFamily):
+    """The exponential distribution: log density log(rate) - rate x for x >= 0."""
+
+    __slots__ = parameters = ("rate",)
+
+    def __init__(self, rate: float) -> None:
+        if type(rate) in PLAIN and 0.0 < rate < _INF:
+            self.rate = rate
+        else:
+            self.rate = positive("exponential", "rate", rate)
+
+    def sample(self, rng: np.random.Generator) -> float:
+        return rng.standard_exponential() / self.rate
+
+    def at(self, x: float) -> float:
+        return _log(self.rate) - self.rate * x if 0.0 <= x < _INF else -_INF
+
+    @staticmethod
+    def elementwise(x: Any, rate: Any) -> Any:
+        return density((x >= 0.0) & (x < _INF), x, 1.0, lambda x: anp.log(rate) - rate * x)
+
+    @property
+    def support(self) -> Support:
+        return _FROM_ZERO
+
+
+class gamma(ScalarFamily):
+    """The gamma distribution, of mean shape * scale; with y = x / scale the log density is
+    (shape - 1) log(y) - y - log gamma(shape) - log(scale).
+    """
+
+    __slots__ = parameters = ("shape", "scale")
+
+    def __init__(self, shape: float, scale: float) -> None:
+        self.shape = positive("gamma", "shape", shape)
+        self.scale = positive("gamma", "scale", scale)
+
+    def sample(self, rng: np.random.Generator) -> float:
+        return _positive_draw(self.scale * rng.standard_gamma(self.shape))
+
+    def at(self, x: float) -> float:
+        shape, scale = self.shape, self.scale
+        log_scale = _log(scale)
+        if 0.0 < x < _INF:
+            return (shape - 1.0) * (_log(x) - log_scale) - x / scale - math.lgamma(shape) - log_scale
+        if x == 0.0 and shape <= 1.0:
+            return _INF if shape < 1.0 else -log_scale
+        return -_INF
+
+    @staticmethod
+    def elementwise(x: Any, shape: Any, scale: Any) -> Any:
+        log_scale = anp.log(scale)
+
+        def inner(x: Any) -> Any:
+            return (shape - 1.0) * (anp.log(x) - log_scale) - x / scale - gammaln(shape) - log_scale
+
+        at_zero = where(shape < 1.0, _INF, where(shape == 1.0, -log_scale, -_INF))
+        return where(x == 0.0, at_zero, density((x > 0.0) & (x < _INF), x, scale, inner))
+
+    @property
+    def support(self) -> Support:
+        return _POSITIVE
+
+
+class inv_gamma(ScalarFamily):
+    """The distribution of 1 / y for y ~ gamma(shape, 1 / scale): log density
+    shape log(scale) - log gamma(shape) - (shape + 1) log(x) - scale / x.
+    """
+
+    __slots__ = parameters = ("shape", "scale")
+
+    def __init__(self, shape: float, scale: float) -> None:
+        self.shape = positive("inv_gamma", "shape", shape)
+        self.scale = positive("inv_gamma", "scale", scale)
+
+    def sample(self, rng: np.random.Generator) -> float:
+        y = rng.standard_gamma(self.shape)
+        return _positive_draw(self.scale / y) if y > 0.0 else _HUGE
+
+    def at(self, x: float) -> float:
+        if not 0.0 < x < _INF:
+            return -_INF
+        log_x = _log(x)
+        shape, scale = self.shape, self.scale
+        return shape * (_log(scale) - log_x) - log_x - math.lgamma(shape) - scale / x
+
+    @staticmethod
+    def elementwise(x: Any, shape: Any, scale: Any) -> Any:
+        def inner(x: Any) -> Any:
+            log_x = anp.log(x)
+            return shape * (anp.log(scale) - log_x) - log_x - gammaln(shape) - scale / x
+
+        return density((x > 0.0) & (x < _INF), x, scale, inner)
+
+    @property
+    def support(self) -> Support:
+        return _POSITIVE
+
+
+class log_normal(ScalarFamily):
+    """The distribution of exp(y) for y ~ normal(mu, sigma): log density
+    -(log(x) - mu)^2 / (2 sigma^2) - log(sigma) - log(2 pi) / 2 - log(x).
+    """
+
+    __slots__ = parameters = ("mu", "sigma")
+
+    def __init__(self, mu: float, sigma: float) -> None:
+        self.mu = real("log_normal", "mu", mu)
+        self.sigma = positive("log_normal", "sigma", sigma)
+
+    def sample(self, rng: np.random.Generator) -> float:
+        return _positive_draw(rng.lognormal(self.mu, self.sigma))
+
+    def at(self, x: float) -> float:
+        if not 0.0 < x < _INF:
+            return -_INF
+        log_x = _log(x)
+        z = (log_x - self.mu) / self.sigma
+        return -0.5 * z * z - _log(self.sigma) - HALF_LOG_2PI - log_x
+
+    @staticmethod
+    def elementwise(x: Any, mu: Any, sigma: Any) -> Any:
+        def inner(x: Any) -> Any:
+            log_x = anp.log(x)
+            z = (log_x - mu) / sigma
+            return -0.5 * z * z - anp.log(sigma) - HALF_LOG_2PI - log_x
+
+        return density((x > 0.0) & (x < _INF), x, 1.0, inner)
+
+    @property
+    def support(self) -> Support:
+        return _POSITIVE
+
+
+class half_normal(ScalarFamily):
+    """The distribution of |y| for y ~ normal(0, scale): log density
+    -x^2 / (2 scale^2) - log(scale) + log(2 / pi) / 2 for x >= 0.
+    """
+
+    __slots__ = parameters = ("scale",)
+
+    def __init__(self, scale: float = 1.0) -> None:
+        self.scale = positive("half_normal", "scale", scale)
+
+    def sample(self, rng: np.random.Generator) -> float:
+        return self.scale * abs(rng.standard_normal())
+
+    def at(self, x: float) -> float:
+        if not 0.0 <= x < _INF:
+            return -_INF
+        z = x / self.scale
+        return -0.5 * z * z - _log(self.scale) - HALF_LOG_2PI + LOG_2
+
+    @staticmethod
+    def elementwise(x: Any, scale: Any) -> Any:
+        def inner(x: Any) -> Any:
+            z = x / scale
+            return -0.5 * z * z - anp.log(scale) - HALF_LOG_2PI + LOG_2
+
+        return density((x >= 0.0) & (x < _INF), x, scale, inner)
+
+    @property
+    def support(self) -> Support:
+        return _FROM_ZERO
+
+
+class half_cauchy(ScalarFamily):
+    """The distribution of |y| for y ~ cauchy(0, scale): log density
+    log(2 / (pi scale)) - log(1 + (x / scale)^2) for x >= 0.
+    """
+
+    __slots__ = parameters = ("scale",)
+
+    def __init__(self, scale: float = 1.0) -> None:
+        self.scale = positive("half_cauchy", "scale", scale)
+
+    def sample(self, rng: np.random.Generator) -> float:
+        return self.scale * abs(rng.standard_cauchy())
+
+    def at(self, x: float) -> float:
+        if not 0.0 <= x < _INF:
+            return -_INF
+        return -log1p_square(x / self.scale) - _log(self.scale) - LOG_PI + LOG_2
+
+    @staticmethod
+    def elementwise(x: Any, scale: Any) -> Any:
+        def inner(x: Any) -> Any:
+            return -log1p_squares(x / scale) - anp.log(scale) - LOG_PI + LOG_2
+
+        return density((x >= 0.0) & (x < _INF), x, scale, inner)
+
+    @property
+    def support(self) -> Support:
+        return _FROM_ZERO
