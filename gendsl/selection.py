@@ -65,6 +65,8 @@ class Selection:
         Raises:
             UnknownAddressError: with the address and, if there is one, the nearest known.
         """
+        if isinstance(known, (list, tuple)):
+            known = dict.fromkeys(known)
         patterns = self.addresses()
         unknown = {p: None for p in patterns if ... not in p and p not in known}
         lengths = {len(path) for path in unknown}
@@ -75,14 +77,14 @@ class Selection:
                 break
         for path in unknown:
             raise UnknownAddressError(
-                f"{what} names an address that doesn't exist",
+                f"an address named in {what} doesn't exist",
                 address=path,
                 fix=explain_unknown(path, known),
             )
         for pattern in patterns:
             if ... in pattern and not any(_matches(pattern, path) for path in known):
                 raise UnknownAddressError(
-                    f"{what} names {_show(pattern)}, which matches no address",
+                    f"{_show(pattern)}, named in {what}, matches no address",
                     fix=explain_unknown(pattern, known),
                 )
 

@@ -7,6 +7,7 @@ gendsl must not be mutated afterwards.
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -373,6 +374,12 @@ def _membership(selection: _Contains) -> Callable[[Path], bool]:
     return selection.contains
 
 
+def _shared(first: Path, second: Path) -> int:
+    """How many components two paths begin with in common."""
+    same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))
+    return sum(1 for _ in same)
+
+
 def explain_unknown(path: Path, known: Iterable[Path]) -> str:
     """What to tell a user who named `path`, which is not in `known` (the addresses that exist).
 
@@ -389,14 +396,14 @@ def explain_unknown(path: Path, known: Iterable[Path]) -> str:
     above = [p for p in known if len(p) < len(path) and path[: len(p)] == p]
     if above:
         return f"{format_address(above[0])} is a choice, so nothing is below it"
-    if len(path) > 1 and isinstance(path[-1], (int, np.integer)):
-        parent = path[:-1]
-        children = dict.fromkeys(p[: len(path)] for p in known if p[: len(parent)] == parent)
-        if children:
-            name, last, count = format_address(parent), format_address(list(children)[-1]), len(children)
-            if count == 1:
-                return f"{name} has one address below it, {last}"
-            return f"{name} has {count} addresses below it; the last is {last}"
+    start = max(_shared(p, path) for p in known)
+    if 0 < start < len(path) and isinstance(path[start], (int, np.integer)):
+        parent = path[:start]
+        children = dict.fromkeys(p[: start + 1] for p in known if p[:start] == parent)
+        name, last, count = format_address(parent), format_address(list(children)[-1]), len(children)
+        if count == 1:
+            return f"{name} has one address below it, {last}"
+        return f"{name} has {count} addresses below it; the last is {last}"
     names = [format_address(p) for p in dict.fromkeys(p[:1] for p in known)]
     shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     suggestion = did_you_mean(path, known, otherwise=f"the addresses here start with {shown}")

@@ -90,11 +90,11 @@ class Constraints:
         unused = self.unused()
         if not unused:
             return
-        problem = f"{what} names an address that the program doesn't have"
+        problem = f"the program has no choice at an address given in {what}"
         if len(unused) > 1:
             shown = ", ".join(format_address(path) for path in unused[:_SHOWN])
             more = f" and {len(unused) - _SHOWN} more" if len(unused) > _SHOWN else ""
-            problem = f"{what} names {len(unused)} addresses that the program doesn't have: {shown}{more}"
+            problem = f"the program has no choice at {len(unused)} addresses given in {what}: {shown}{more}"
         raise UnknownAddressError(problem, address=unused[0], fix=explain_unknown(unused[0], known))
 
 

@@ -16,7 +16,7 @@ _SIBLINGS = 40  # more than this many under one address are elided
 _HEAD, _TAIL = 10, 3
 _DEPTH = 30  # deeper levels are counted, not shown
 _WIDTH = 72
-_ARRAY_ENTRIES = 8
+_ENTRIES = 8
 
 
 class _Namespace(dict[Any, Any]):
@@ -39,16 +39,19 @@ def nest(items: Iterable[tuple[Path, Any]], kind: type[dict[Any, Any]]) -> dict[
 
 
 def summary(value: Any) -> str:
-    """`value` on one line of at most 72 characters; long arrays by dtype, shape and a few entries."""
+    """`value` on one line of at most 72 characters; of a long array or list its size and a few entries."""
     if isinstance(value, np.ndarray):
         text = _array_summary(value)
+    elif isinstance(value, (list, tuple)) and len(value) > _ENTRIES:
+        first, second, third, last = map(summary, (*value[:3], value[-1]))
+        text = f"{type(value).__name__} of {len(value)}: {first}, {second}, {third}, …, {last}"
     else:
         text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
     return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
 
 
 def _array_summary(array: np.ndarray[Any, Any]) -> str:
-    if array.size <= _ARRAY_ENTRIES:
+    if array.size <= _ENTRIES:
         text = np.array2string(array, separator=", ", max_line_width=10_000)
         return f"array({' '.join(text.split())})"
     shape = "×".join(map(str, array.shape))

@@ -51,10 +51,12 @@ def same_value(a: Any, b: Any, rtol: float = 0.0, atol: float = 0.0) -> bool:
             return _same_numbers(a, b, rtol, atol)
     if is_sequence(a) and is_sequence(b):
         return len(a) == len(b) and all(same_value(x, y, rtol, atol) for x, y in zip(a, b, strict=True))
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return False  # `array([1.0]) == 1.0` would say otherwise
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(same_value(a[key], b[key], rtol, atol) for key in a)
     try:
-        return bool(a == b)
+        return bool(a == b or (a != a and b != b))  # NaT, like NaN, is not equal to itself
     except Exception:  # `==` of a user's class may do anything: such a pair is not known to be the same
         return False
 
@@ -96,12 +98,13 @@ class Layout:
     """How one value lies in a flat array.
 
     Attributes:
-        kind: `bool`, `int`, `float`, `list`, `tuple`, or the dtype of an array or NumPy scalar.
+        kind: `bool`, `int`, `float`, `list`, `tuple`, or for an array or NumPy scalar its dtype as a
+            string (a dtype itself equals `float` and hashes differently).
         shape: the shape of an array; None for anything else.
         entries: the layouts of the entries of a list or tuple.
     """
 
-    kind: Any
+    kind: type | str
     shape: tuple[int, ...] | None = None
     entries: tuple[Layout, ...] = ()
 
@@ -135,7 +138,7 @@ def pack(value: Any, path: Path, chunks: list[np.ndarray[Any, Any]]) -> Layout:
         if not exact:
             raise _inexact(value, path)
         chunks.append(np.asarray(value, dtype=float).ravel())
-        return Layout(value.dtype, shape=value.shape if isinstance(value, np.ndarray) else None)
+        return Layout(value.dtype.str, shape=value.shape if isinstance(value, np.ndarray) else None)
     raise ValueTypeError(
         f"a value of type {kind.__name__} can't go into an array of floats",
         address=path,
@@ -172,13 +175,14 @@ def unpack(layout: Layout, array: np.ndarray[Any, Any], path: Path) -> Any:
         allowed = (array >= low) & (array <= high) & (array == np.rint(array))
         if not allowed.all():
             wrong = float(array[~allowed][0])
+            name = kind.__name__ if isinstance(kind, type) else dtype.name
             raise ValueTypeError(
-                f"{wrong!r} is no value of type {dtype.name}, and values are never rounded",
+                f"{wrong!r} is no value of type {name}, and values are never rounded",
                 address=path,
                 fix="change only the entries of float-valued choices",
             )
     if layout.shape is not None:
         return array.astype(dtype).reshape(layout.shape)
-    if isinstance(kind, np.dtype):
+    if isinstance(kind, str):
         return array.astype(dtype)[0]
     return kind(array[0])
