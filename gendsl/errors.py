@@ -49,7 +49,8 @@ def _columns(code: CodeType, instruction: int) -> tuple[int, int] | None:
     return start, end
 
 
-def _is_users(filename: str) -> bool:
+def is_users_file(filename: str) -> bool:
+    """Whether a file holds user code: not gendsl's, nor that of the libraries it calls back from."""
     if filename.startswith(_PACKAGE) or filename.startswith("<frozen"):
         return False
     parts = filename.replace("\\", "/").split("/")
@@ -64,7 +65,7 @@ def frame_location(frame: FrameType, lineno: int, instruction: int) -> Location:
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame at or above `frame` that runs the user's code, not gendsl's."""
-    while frame is not None and not _is_users(frame.f_code.co_filename):
+    while frame is not None and not is_users_file(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
 
@@ -79,7 +80,7 @@ def traceback_location(traceback: TracebackType | None) -> Location | None:
     """The innermost line of the user's code in a traceback."""
     location = None
     while traceback is not None:
-        if _is_users(traceback.tb_frame.f_code.co_filename):
+        if is_users_file(traceback.tb_frame.f_code.co_filename):
             location = frame_location(traceback.tb_frame, traceback.tb_lineno, traceback.tb_lasti)
         traceback = traceback.tb_next
     return location

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import FunctionType
 from typing import Any
 
-from gendsl.compiler.definition import as_function, compile_definition
+from gendsl.compiler.definition import FunctionNode, as_function, compile_definition
 from gendsl.compiler.fence import check_syntax
+from gendsl.compiler.lift import lift_calls
 from gendsl.compiler.render import render
 from gendsl.compiler.rewrite import rewrite
 from gendsl.compiler.sites import Site
-from gendsl.compiler.source import FunctionNode, find_source
+from gendsl.compiler.source import Source, find_source
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,22 +22,37 @@ class Compiled:
     """A compiled `@gen` function.
 
     Attributes:
-        original: the function as the user wrote it.
-        body: the rewritten function; called with the execution as keyword `__gendsl__`.
+        origin: the function as the user wrote it, with its syntax tree.
+        node: the rewritten definition.
         sites: its choices and calls.
-        class_name: the class it was defined in, if any.
+        body: what runs; called with the execution as keyword `__gendsl__`.
     """
 
-    original: FunctionType
-    body: Callable[..., Any]
+    origin: Source = field(repr=False)
     node: FunctionNode = field(repr=False)
     sites: list[Site] = field(repr=False)
-    class_name: str | None
+    body: Callable[..., Any]
+
+    @property
+    def original(self) -> FunctionType:
+        """The function as the user wrote it."""
+        return self.origin.function
 
     @property
     def source(self) -> str:
         """The generated code, as text."""
         return render(self.node)
+
+    @cached_property
+    def differentiable(self) -> Callable[..., Any]:
+        """The body with its calls lifted, for executions that substitute what is called."""
+        lifted = replace(self.origin, node=lift_calls(self.origin.node))
+        return _compile(lifted, rewrite(lifted)[0])
+
+
+def _compile(source: Source, node: FunctionNode) -> FunctionType:
+    code = compile_definition(node, source.function, source.class_name)
+    return as_function(code, source.function)
 
 
 def compile_function(function: Any) -> Compiled:
@@ -48,6 +65,4 @@ def compile_function(function: Any) -> Compiled:
     source = find_source(function, "gen")
     check_syntax(source)
     node, sites = rewrite(source)
-    code = compile_definition(node, source.function, source.class_name)
-    body = as_function(code, source.function)
-    return Compiled(source.function, body, node, sites, source.class_name)
+    return Compiled(source, node, sites, _compile(source, node))

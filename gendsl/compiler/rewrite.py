@@ -16,9 +16,10 @@ from __future__ import annotations
 import ast
 import copy
 
+from gendsl.compiler.definition import FunctionNode
 from gendsl.compiler.fence import RESERVED
 from gendsl.compiler.sites import Site, assigned_address, is_addressed, is_choice, site_of
-from gendsl.compiler.source import FunctionNode, Source
+from gendsl.compiler.source import Source
 
 
 class _Rewriter(ast.NodeTransformer):

@@ -9,7 +9,7 @@ A choice is recorded as `records[path] = (distribution, value, score)`, in progr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from gendsl.address import Path, as_path, format_address
 from gendsl.choices import MISSING, Constraints
+from gendsl.compiler.build import Compiled
 from gendsl.distributions import Distribution, as_distribution
 from gendsl.errors import (
     AddressConflictError,
@@ -120,6 +121,10 @@ class Execution:
                 fix="decorate the inner function with @gen and call it as `addr @ ~inner(...)`",
             )
         return address[0] @ ~thing if address else ~thing
+
+    def body_of(self, compiled: Compiled) -> Callable[..., Any]:
+        """Which version of a body this execution runs."""
+        return compiled.body
 
     # --- what subclasses define -------------------------------------------------------------------
 

@@ -1,0 +1,40 @@
+"""gendsl: involutive and reversible-jump MCMC from a model, an auxiliary program and a map between traces.
+
+Cusumano-Towner, Lew and Mansinghka, "Automating Involutive MCMC using Probabilistic and Differentiable
+Programming".
+"""
+
+from gendsl import distributions as _distributions
+from gendsl.choices import ChoiceMap, choicemap
+from gendsl.distributions import *  # noqa: F403
+from gendsl.errors import GenDSLError
+from gendsl.inference import involutive_mcmc, sample
+from gendsl.interface import GenerativeFunction, Trace
+from gendsl.runtime.generative import gen
+from gendsl.selection import Selection, select
+from gendsl.transforms.checks import check_involutive
+from gendsl.transforms.language import continuous, copy, discrete, pair, read, transform, write
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ChoiceMap",
+    "GenDSLError",
+    "GenerativeFunction",
+    "Selection",
+    "Trace",
+    "check_involutive",
+    "choicemap",
+    "continuous",
+    "copy",
+    "discrete",
+    "gen",
+    "involutive_mcmc",
+    "pair",
+    "read",
+    "sample",
+    "select",
+    "transform",
+    "write",
+    *_distributions.__all__,
+]

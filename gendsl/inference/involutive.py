@@ -1,0 +1,173 @@
+"""Involutive MCMC: Algorithm 3 of Cusumano-Towner et al., "Automating Involutive MCMC".
+
+From a trace x of the model, draw y ~ q_x; map (x', y') = f(x, y); accept x' with probability min(1, alpha),
+
+    alpha = p(x') q_x'(y') / (p(x) q_x(y)) |det J_f(x, y)|.
+
+Where f is an involution this leaves p invariant.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from gendsl.errors import HandleError, KernelError, MoveNaNError, NaNError, TransformError
+from gendsl.inference.kernel import Kernel, accept
+from gendsl.interface import Rng, as_rng
+from gendsl.runtime.executions import Simulate, ZeroProbability
+from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.trace import ReferenceTrace
+from gendsl.transforms.apply import Image, image
+from gendsl.transforms.checks import check_involution, out_of_support
+from gendsl.transforms.language import Transform
+
+_LOG = logging.getLogger("gendsl")
+
+Check = bool | Literal["reject"]
+
+
+@dataclass(frozen=True, slots=True)
+class InvolutiveInfo:
+    """What happened in one involutive step.
+
+    Attributes:
+        accepted: whether the proposal was accepted.
+        log_accept_ratio: log alpha, before it is cut off at 0.
+        log_model_ratio: log p(x') - log p(x).
+        log_aux_ratio: log q_x'(y') - log q_x(y).
+        log_abs_det: log |det J|.
+        reason: why the proposal was rejected without a draw, or None.
+        check_failed: whether a check failed (with check="reject").
+    """
+
+    accepted: bool
+    log_accept_ratio: float
+    log_model_ratio: float = 0.0
+    log_aux_ratio: float = 0.0
+    log_abs_det: float = 0.0
+    reason: str | None = None
+    check_failed: bool = False
+
+
+def involutive_mcmc(
+    trace: Any,
+    q: GenFunction | None,
+    q_args: tuple[Any, ...],
+    f: Transform,
+    *,
+    check: Check = False,
+    rng: Rng = None,
+) -> tuple[ReferenceTrace, InvolutiveInfo]:
+    """One step of involutive MCMC from a trace.
+
+    Args:
+        trace: the current trace x of the model.
+        q, q_args: the auxiliary program, called as `q(trace, *q_args)`; None for a transform of one trace.
+        f: the transform, its own inverse.
+        check: True checks support, round trip and determinants in this step and raises where one fails;
+            "reject" logs the failure and rejects the proposal instead, which leaves the posterior invariant
+            whatever f is (the paper's lemma in section 6). Dimension, coverage, labels and observations
+            are checked in any case.
+        rng: seed or generator.
+
+    Returns:
+        The next trace (the same object where the proposal was rejected) and an `InvolutiveInfo`.
+
+    Raises:
+        TransformError: f is wrong at this point; the subclass says how.
+    """
+    _validate(trace, q, q_args, f, check)
+    rng = as_rng(rng)
+    aux = None if q is None else q._trace(Simulate(rng), (trace, *q_args))
+    try:
+        there = image(f, trace, q, q_args, aux)
+        if check:
+            check_involution(f, trace, aux, q_args, there)
+        info = _info(there, aux)
+    except ZeroProbability as signal:
+        if check is True:
+            raise out_of_support(signal, f) from None
+        accept(0.0, rng)
+        return trace, InvolutiveInfo(
+            False, -np.inf, log_model_ratio=-np.inf, reason=f"out of support at {signal.path!r}"
+        )
+    except (TransformError, NaNError) as error:
+        if check != "reject":
+            raise
+        _LOG.warning("transform %s failed a check, the proposal is rejected: %s", f.name, error)
+        accept(0.0, rng)
+        return trace, InvolutiveInfo(False, -np.inf, reason=error.problem, check_failed=True)
+    if accept(info.log_accept_ratio, rng):
+        return there.trace, info
+    return trace, InvolutiveInfo(
+        False, info.log_accept_ratio, info.log_model_ratio, info.log_aux_ratio, info.log_abs_det
+    )
+
+
+def _info(there: Image, aux: ReferenceTrace | None) -> InvolutiveInfo:
+    """The info of an accepted step."""
+    log_aux = 0.0
+    if aux is not None:
+        log_aux = cast(ReferenceTrace, there.aux).log_prob - aux.log_prob
+    ratio = there.log_weight + log_aux + there.log_abs_det
+    if ratio != ratio:
+        raise MoveNaNError(
+            f"the acceptance ratio is NaN: model {there.log_weight}, auxiliary {log_aux}, "
+            f"Jacobian {there.log_abs_det}",
+            fix="a density is infinite: look for a choice on the boundary of its support",
+        )
+    return InvolutiveInfo(True, ratio, there.log_weight, log_aux, there.log_abs_det)
+
+
+def _validate(trace: Any, q: Any, q_args: Any, f: Any, check: Any) -> None:
+    if not isinstance(trace, ReferenceTrace):
+        raise KernelError(
+            f"involutive_mcmc needs a trace, got {trace!r}",
+            fix="start from model.generate(args, observations).trace",
+        )
+    _validate_move(q, q_args, f, check)
+
+
+def _validate_move(q: Any, q_args: Any, f: Any, check: Any) -> None:
+    if q is not None and not isinstance(q, GenFunction):
+        raise KernelError(f"the auxiliary program is {q!r}", fix="decorate it with @gen, or pass None")
+    if type(q_args) is not tuple:
+        raise KernelError(
+            f"q_args must be a tuple, got {q_args!r}",
+            fix="write () for no arguments and (x,) for one; the model trace is passed before them",
+        )
+    if not isinstance(f, Transform):
+        raise HandleError(f"{f!r} is no transform", fix="decorate the function with @transform")
+    needed = 1 if q is None else 2
+    if len(f.inputs) != needed:
+        raise HandleError(
+            f"transform {f.name} takes {len(f.inputs)} traces, and the move has {needed}",
+            fix="a move with an auxiliary program needs (model_in, aux_in, *, model_out, aux_out)",
+        )
+    if not isinstance(check, bool) and check != "reject":
+        raise KernelError(f"check={check!r}", fix='check is True, False or "reject"')
+
+
+def involutive(
+    q: GenFunction | None,
+    f: Transform,
+    q_args: tuple[Any, ...] = (),
+    *,
+    check: Check = False,
+    name: str | None = None,
+) -> Kernel:
+    """The kernel of an involutive move; see `involutive_mcmc`.
+
+    Args:
+        name: the name under which its acceptance is counted; the transform's if not given.
+    """
+    _validate_move(q, q_args, f, check)
+
+    def step(trace: Any, rng: np.random.Generator) -> tuple[Any, InvolutiveInfo]:
+        return involutive_mcmc(trace, q, q_args, f, check=check, rng=rng)
+
+    return Kernel(step, name or f.__name__)

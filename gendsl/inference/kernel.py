@@ -1,0 +1,81 @@
+"""What a kernel is: a callable `(trace, rng) -> (trace, info)` with a name, that leaves the posterior alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from gendsl.errors import KernelError
+from gendsl.interface import Rng, Trace, as_rng
+
+KernelFunction = Callable[[Any, np.random.Generator], tuple[Any, Any]]
+
+
+class Info(Protocol):
+    """What the info of a kernel that proposes has in common."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the proposal was accepted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A kernel with a name, made from a step function."""
+
+    step: KernelFunction
+    name: str
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    def __call__(self, trace: Trace, rng: Rng = None) -> tuple[Any, Any]:
+        """One step: the next trace, and what happened."""
+        if not isinstance(trace, Trace):
+            raise KernelError(
+                f"kernel {self.name} was called with {trace!r}, which is no trace",
+                fix="start from model.generate(args, observations).trace",
+            )
+        return self.step(trace, as_rng(rng))
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}>"
+
+
+def kernel_name(kernel: Any) -> str:
+    """The name under which a kernel's acceptance is counted."""
+    return getattr(kernel, "name", None) or getattr(kernel, "__name__", None) or type(kernel).__name__
+
+
+def check_kernel(kernel: Any) -> KernelFunction:
+    """`kernel` if it can be called; the error that says what a kernel is if not."""
+    if not callable(kernel) or isinstance(kernel, type):
+        raise KernelError(
+            f"{kernel!r} is no kernel", fix="a kernel is a callable (trace, rng) -> (trace, info)"
+        )
+    return kernel  # type: ignore[no-any-return]
+
+
+def run_kernel(kernel: KernelFunction, trace: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+    """One step of a kernel that may be the user's own, with its result checked."""
+    result = kernel(trace, rng)
+    if not (isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], Trace)):
+        raise KernelError(
+            f"kernel {kernel_name(kernel)} returned {result!r}",
+            fix="a kernel returns the pair (trace, info)",
+        )
+    return result
+
+
+def accept(log_ratio: float, rng: np.random.Generator) -> bool:
+    """Whether a Metropolis-Hastings proposal is accepted: with probability min(1, exp(log_ratio)).
+
+    A uniform number is drawn in every case, so that later draws don't depend on this ratio's sign.
+    """
+    uniform = rng.random()
+    return log_ratio >= 0.0 or uniform < math.exp(log_ratio)

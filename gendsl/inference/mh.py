@@ -1,0 +1,188 @@
+"""Metropolis-Hastings: prior proposals on a selection, and a proposal program of the user's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from gendsl.address import did_you_mean
+from gendsl.errors import (
+    CoverageError,
+    KernelError,
+    MissingChoiceError,
+    NaNError,
+    ObservedError,
+    UnknownAddressError,
+)
+from gendsl.inference.kernel import Kernel, accept
+from gendsl.interface import CallRequest
+from gendsl.runtime.executions import Assess, Regenerate, Simulate, Update, ZeroProbability
+from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.trace import ReferenceTrace
+from gendsl.selection import Selection
+from gendsl.transforms.apply import Given
+
+
+@dataclass(frozen=True, slots=True)
+class MHInfo:
+    """What happened in one Metropolis-Hastings step.
+
+    Attributes:
+        accepted: whether the proposal was accepted.
+        log_accept_ratio: the log of the acceptance ratio, before it is cut off at 0.
+        reason: why the proposal was rejected without a draw, or None.
+    """
+
+    accepted: bool
+    log_accept_ratio: float
+    reason: str | None = None
+
+
+def mh(
+    target: Selection | GenFunction, proposal_args: tuple[Any, ...] = (), *, name: str | None = None
+) -> Kernel:
+    """A Metropolis-Hastings kernel.
+
+    Args:
+        target: a selection, whose choices are proposed anew from the prior, given what comes before them;
+            or a proposal program `proposal(trace, *proposal_args)`, whose choices are new values for the
+            model's choices at the same addresses.
+        proposal_args: the arguments of the proposal program after the trace.
+        name: the name under which its acceptance is counted.
+
+    For a selection the log acceptance ratio is the weight of `regenerate`. For a proposal program it is
+
+        log p(x') - log p(x) + log q(x | x') - log q(x' | x),
+
+    where q(x | x') is the density of proposing the overwritten values from the new trace. A program that
+    changes which choices exist must propose every new one.
+
+    Raises:
+        KernelError: the target is neither.
+    """
+    if isinstance(target, Selection):
+        if proposal_args:
+            raise KernelError("proposal_args were given with a selection", fix="leave them out")
+        return Kernel(_prior_step(target), name or f"mh {target!r}")
+    if isinstance(target, GenFunction):
+        if type(proposal_args) is not tuple:
+            raise KernelError(f"proposal_args must be a tuple, got {proposal_args!r}", fix="write (x,)")
+        return Kernel(_proposal_step(target, proposal_args), name or f"mh {target.name}")
+    raise KernelError(
+        f"mh needs a selection or a proposal program, got {target!r}",
+        fix="write mh(select('x')), or decorate the proposal with @gen",
+    )
+
+
+def _prior_step(selection: Selection) -> Any:
+    def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, MHInfo]:
+        trace.check_selection(selection)
+        execution = Regenerate(trace.records, selection, rng, stop_at_zero=True)
+        try:
+            proposed = trace.rerun(execution)
+        except ZeroProbability as signal:
+            return _rejected(trace, rng, signal)
+        _keep_observations(trace, execution)
+        return _decide(trace, proposed, execution.weight, rng)
+
+    return step
+
+
+def _proposal_step(proposal: GenFunction, args: tuple[Any, ...]) -> Any:
+    def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, MHInfo]:
+        forward = proposal._trace(Simulate(rng), (trace, *args))
+        values = {path: record[1] for path, record in forward.records.items()}
+        _check_proposed(trace, values)
+        execution = Update(trace.records, Given(values), None, stop_at_zero=True)
+        try:
+            proposed = trace.rerun(execution)
+            for path in values:
+                if path not in proposed.records:
+                    raise UnknownAddressError(
+                        f"{proposal.name} proposes a choice that the model doesn't make",
+                        address=path,
+                        fix=did_you_mean(path, proposed.records, "propose the model's own addresses"),
+                    )
+            _keep_observations(trace, execution)
+            overwritten = {path: trace.records[path][1] for path in values if path in trace.records}
+            overwritten.update({p: record[1] for p, record in trace.removed(execution).items()})
+            backward = _reverse_score(proposal, (proposed, *args), overwritten)
+        except ZeroProbability as signal:
+            return _rejected(trace, rng, signal)
+        except MissingChoiceError as error:
+            raise CoverageError(
+                f"{proposal.name} leads to a trace with a choice that it doesn't propose",
+                address=error.address,
+                fix="propose every choice that is new in the trace",
+            ) from None
+        ratio = execution.score - trace.log_prob + backward - forward.log_prob
+        return _decide(trace, proposed, ratio, rng)
+
+    return step
+
+
+def _check_proposed(trace: ReferenceTrace, values: dict[Any, Any]) -> None:
+    for path in values:
+        if path in trace.observed_paths:
+            raise ObservedError(
+                "a proposal names an observation, and observations are held fixed",
+                address=path,
+                fix="propose latent choices only",
+            )
+
+
+def _reverse_score(proposal: GenFunction, args: tuple[Any, ...], values: dict[Any, Any]) -> float:
+    """log q of proposing `values`, or an error where the proposal can't propose just these."""
+    execution = Assess(Given(values), stop_at_zero=True)
+    try:
+        execution.run(CallRequest(proposal, args, {}))
+    except MissingChoiceError as error:
+        raise CoverageError(
+            f"{proposal.name} is not reversible: run from its own result, it proposes a choice that it "
+            "did not change",
+            address=error.address,
+            fix="propose the same addresses there and back, or use involutive_mcmc",
+        ) from None
+    execution.finish()
+    for path in values:
+        if path not in execution.records:
+            raise CoverageError(
+                f"{proposal.name} is not reversible: run from its own result, it doesn't propose a choice "
+                "that it changed or removed",
+                address=path,
+                fix="propose the same addresses there and back, or use involutive_mcmc",
+            )
+    return execution.score
+
+
+def _keep_observations(trace: ReferenceTrace, execution: Update | Regenerate) -> None:
+    for path in trace.removed(execution):
+        if path in trace.observed_paths:
+            raise ObservedError(
+                "a proposal removes an observation from the trace",
+                address=path,
+                fix="the choices that are observed must exist whatever the latent choices are",
+            )
+
+
+def _rejected(
+    trace: ReferenceTrace, rng: np.random.Generator, signal: ZeroProbability
+) -> tuple[ReferenceTrace, MHInfo]:
+    accept(0.0, rng)
+    return trace, MHInfo(False, -inf, f"out of support at {signal.path!r}")
+
+
+def _decide(
+    trace: ReferenceTrace, proposed: ReferenceTrace, ratio: float, rng: np.random.Generator
+) -> tuple[ReferenceTrace, MHInfo]:
+    if ratio != ratio:
+        raise NaNError(
+            f"the acceptance ratio is NaN: log p went from {trace.log_prob} to {proposed.log_prob}",
+            fix="start from a trace of positive, finite density",
+        )
+    if accept(ratio, rng):
+        return proposed, MHInfo(True, ratio)
+    return trace, MHInfo(False, ratio)

@@ -1,0 +1,249 @@
+"""Traces of the direct runtime: immutable records of one execution, and the operations on them."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from gendsl.address import Path, as_path, did_you_mean, format_address
+from gendsl.choices import MISSING, ChoiceMap, Constraints, choicemap
+from gendsl.errors import (
+    NaNError,
+    ObservedError,
+    UnknownAddressError,
+    ValueTypeError,
+)
+from gendsl.interface import (
+    CallRequest,
+    Choices,
+    Regenerated,
+    Rng,
+    Trace,
+    Updated,
+    as_rng,
+)
+from gendsl.runtime.executions import Execution, Record, Records, Regenerate, Update
+from gendsl.runtime.gradients import gradients
+from gendsl.selection import Selection
+
+if TYPE_CHECKING:
+    from gendsl.runtime.generative import GenFunction
+
+
+def check_args(args: Any, name: str) -> tuple[Any, ...]:
+    """`args` if it is a tuple; the error that says how to write one if not."""
+    if type(args) is not tuple:
+        raise ValueTypeError(
+            f"the arguments of {name} must be a tuple, got {args!r}",
+            fix=f"write ({args!r},) for a single argument",
+        )
+    return args
+
+
+class ReferenceTrace(Trace):
+    """A trace that stores every choice with its distribution, value and score.
+
+    Attributes:
+        records: path -> (distribution, value, score), in program order.
+        calls: what each traced call returned, by its address.
+        observed_paths: the paths that were given as observations.
+    """
+
+    __slots__ = ("_spaces", "args", "calls", "gen_fn", "log_prob", "observed_paths", "records", "retval")
+
+    gen_fn: GenFunction
+
+    def __init__(
+        self,
+        gen_fn: GenFunction,
+        args: tuple[Any, ...],
+        retval: Any,
+        execution: Execution,
+        observed_paths: frozenset[Path],
+    ) -> None:
+        self.gen_fn = gen_fn
+        self.args = args
+        self.retval = retval
+        self.records = execution.records
+        self.calls = execution.calls
+        self.log_prob = execution.score
+        self.observed_paths = observed_paths
+        self._spaces: dict[Path, list[Path]] | None = None
+
+    # --- looking ----------------------------------------------------------------------------------
+
+    @property
+    def choices(self) -> ChoiceMap:
+        return ChoiceMap._from_flat({path: record[1] for path, record in self.records.items()})
+
+    @property
+    def observed(self) -> ChoiceMap:
+        observed = self.observed_paths
+        return ChoiceMap._from_flat(
+            {path: record[1] for path, record in self.records.items() if path in observed}
+        )
+
+    def paths_below(self, prefix: Path) -> list[Path]:
+        """The paths of the choices in a namespace, in program order."""
+        if self._spaces is None:
+            spaces: dict[Path, list[Path]] = {}
+            for path in self.records:
+                for n in range(len(path)):
+                    spaces.setdefault(path[:n], []).append(path)
+            self._spaces = spaces
+        return self._spaces.get(prefix, [])
+
+    def __getitem__(self, address: Any) -> Any:
+        path = address if type(address) is tuple else (address,)
+        record = self.records.get(path)
+        if record is not None:
+            return record[1]
+        if path in self.calls:
+            return self.calls[path]
+        raise self.unknown(as_path(address))
+
+    def unknown(self, path: Path) -> UnknownAddressError:
+        """The error for an address at which there is no choice."""
+        if self.paths_below(path):
+            name = format_address(path)
+            return UnknownAddressError(
+                "this address is a namespace, not a choice",
+                address=path,
+                fix=f"trace.choices[{name}] is the choices below it",
+            )
+        return UnknownAddressError(
+            f"the trace of {self.gen_fn.name} has no such choice",
+            address=path,
+            fix=did_you_mean(path, [*self.records, *self.calls], "print(trace.choices) shows all addresses"),
+        )
+
+    def __contains__(self, address: Any) -> bool:
+        path = as_path(address)
+        return path in self.records or path in self.calls or bool(self.paths_below(path))
+
+    def __repr__(self) -> str:
+        return (
+            f"<trace of {self.gen_fn.name}: {len(self.records)} choices, "
+            f"{len(self.observed_paths)} observed, log_prob={self.log_prob:.6g}>"
+        )
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{self.choices}"
+
+    def _repr_html_(self) -> str:
+        title = repr(self).replace("<", "&lt;").replace(">", "&gt;")
+        return f"<div><code>{title}</code>{self.choices._repr_html_()}</div>"
+
+    def __reduce__(self) -> Any:
+        state = (self.gen_fn, self.args, self.retval, self.records, self.calls, self.log_prob)
+        return _restore, (*state, self.observed_paths)
+
+    # --- operations -------------------------------------------------------------------------------
+
+    def update(
+        self, choices: Choices | None = None, *, args: tuple[Any, ...] | None = None, rng: Rng = None
+    ) -> Updated:
+        given = Constraints(choicemap(choices))
+        execution = Update(self.records, given, as_rng(rng))
+        trace = self.rerun(execution, args)
+        given.check_used(trace.records, "the update")
+        weight = self.weight_of(execution)
+        removed = self.removed(execution)
+        discard = {
+            path: record[1]
+            for path, record in self.records.items()
+            if path in removed or given.lookup(path) is not MISSING
+        }
+        return Updated(trace, weight, ChoiceMap._from_flat(discard))
+
+    def regenerate(
+        self, selection: Selection, *, args: tuple[Any, ...] | None = None, rng: Rng = None
+    ) -> Regenerated:
+        self.check_selection(selection)
+        execution = Regenerate(self.records, selection, as_rng(rng))
+        trace = self.rerun(execution, args)
+        return Regenerated(trace, not_nan(execution.weight, self))
+
+    def project(self, selection: Selection) -> float:
+        _check_is_selection(selection)
+        selection.check(self.records, "the projection")
+        total = 0.0
+        for path, record in self.records.items():
+            if path in selection:
+                total += record[2]
+        return total
+
+    def gradients(self, selection: Selection) -> ChoiceMap:
+        _check_is_selection(selection)
+        selection.check(self.records, "the gradient")
+        return gradients(self.gen_fn, self.args, self.records, selection)
+
+    # --- shared by the operations and by kernels --------------------------------------------------
+
+    def check_selection(self, selection: Selection) -> None:
+        """Raise unless the selection names choices of this trace and no observation."""
+        _check_is_selection(selection)
+        selection.check(self.records, "the selection")
+        for path in self.observed_paths:
+            if path in selection:
+                path = next(p for p in self.records if p in self.observed_paths and p in selection)
+                raise ObservedError(
+                    "an observation is selected, and observations are held fixed",
+                    address=path,
+                    fix="select latent choices only: `selection & ~select(trace.observed)`",
+                )
+
+    def rerun(self, execution: Execution, args: tuple[Any, ...] | None = None) -> ReferenceTrace:
+        """The trace that an execution of the program leaves; observations stay marked as such."""
+        args = self.args if args is None else check_args(args, self.gen_fn.name)
+        retval = execution.run(CallRequest(self.gen_fn, args, {}))
+        execution.finish()
+        observed = self.observed_paths
+        if observed and not observed <= execution.records.keys():
+            observed = frozenset(path for path in observed if path in execution.records)
+        return ReferenceTrace(self.gen_fn, args, retval, execution, observed)
+
+    def weight_of(self, execution: Update) -> float:
+        """log p(t'; x') / (p(t; x) q(fresh)) of a finished update of this trace."""
+        return not_nan(execution.score - self.log_prob - execution.fresh_score, self)
+
+    def removed(self, execution: Update | Regenerate) -> dict[Path, Record]:
+        """The choices of this trace that a finished execution of it no longer makes."""
+        kept = len(execution.records) - execution.added
+        if kept == len(self.records):
+            return {}
+        return {path: record for path, record in self.records.items() if path not in execution.records}
+
+
+def _check_is_selection(selection: Any) -> None:
+    if not isinstance(selection, Selection):
+        raise ValueTypeError(
+            f"expected a selection, got {selection!r}", fix="write select('x', ('mu', 0))"
+        )
+
+
+def not_nan(weight: float, trace: ReferenceTrace) -> float:
+    """The weight, unless it is NaN: a trace of probability zero has no weight relative to it."""
+    if weight != weight:
+        if abs(trace.log_prob) == inf:
+            problem = f"the old trace has log probability {trace.log_prob}, so the weight is undefined"
+        else:
+            problem = "the log weight is NaN"
+        raise NaNError(problem, fix="start from a trace of positive probability: check trace.log_prob")
+    return weight
+
+
+def _restore(
+    gen_fn: GenFunction,
+    args: tuple[Any, ...],
+    retval: Any,
+    records: Records,
+    calls: dict[Path, Any],
+    log_prob: float,
+    observed: frozenset[Path],
+) -> ReferenceTrace:
+    execution = Execution()
+    execution.records, execution.calls, execution.score = records, calls, log_prob
+    return ReferenceTrace(gen_fn, args, retval, execution, observed)
+
+

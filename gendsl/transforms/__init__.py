@@ -1,0 +1,1 @@
+"""Maps between traces: their language, their derivatives, and the checks that they are what they claim."""

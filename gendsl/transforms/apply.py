@@ -1,0 +1,204 @@
+"""Apply a transform to a pair of traces: run it, make the output traces, take the Jacobian."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gendsl.address import Path, did_you_mean
+from gendsl.choices import MISSING
+from gendsl.errors import (
+    CoverageError,
+    MissingChoiceError,
+    MoveNaNError,
+    NaNError,
+    ProtectedObservationError,
+)
+from gendsl.interface import CallRequest
+from gendsl.runtime.executions import Assess, Records, Update
+from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.trace import ReferenceTrace
+from gendsl.transforms.arrays import DualArray, as_dual_array
+from gendsl.transforms.forward import Dual
+from gendsl.transforms.jacobian import log_abs_det
+from gendsl.transforms.language import Output, Run, Transform, Write, check_label
+
+
+class Given:
+    """The values that a transform gave an output trace, exactly at their addresses."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: dict[Path, Any]) -> None:
+        self.values = values
+
+    def lookup(self, path: Path) -> Any:
+        """The value at a path, or MISSING."""
+        return self.values.get(path, MISSING)
+
+
+@dataclass(frozen=True)
+class Image:
+    """Where a transform takes a model trace and an auxiliary trace.
+
+    Attributes:
+        run: the run of the transform, with its writes.
+        trace, aux: the output traces (aux is None for a transform of one trace).
+        log_weight: log p(x') - log p(x).
+        log_abs_det: log |det J|.
+        removed: the model's choices that are gone.
+    """
+
+    run: Run
+    trace: ReferenceTrace
+    aux: ReferenceTrace | None
+    log_weight: float
+    log_abs_det: float
+    removed: dict[Path, Any]
+
+
+def plain(value: Any) -> Any:
+    """A written value without its derivatives."""
+    kind = type(value)
+    if kind is Dual:
+        return value.value
+    if kind is DualArray:
+        return value.value
+    if kind is float or kind is int or kind is bool or kind is str:
+        return value
+    if kind is list or kind is tuple or (isinstance(value, np.ndarray) and value.dtype == object):
+        array = as_dual_array(value)
+        if type(array) is DualArray:
+            return array.value
+    return value
+
+
+def output_values(output: Output) -> dict[Path, Any]:
+    """The plain values that a run gave to an output, copies included.
+
+    Lists of traced values become traced arrays in the output's entries, for the Jacobian.
+    """
+    values: dict[Path, Any] = {}
+    for path, entry in output.entries.items():
+        if not isinstance(entry, Write):
+            values[path] = entry.source.records[entry.path][1]
+            continue
+        value = entry.value
+        if type(value) is list or type(value) is tuple or type(value) is np.ndarray:
+            value = as_dual_array(value)
+            if type(value) is DualArray:
+                output.entries[path] = entry._replace(value=value)
+            elif type(value) is list:
+                value = np.asarray(value)
+        values[path] = value = plain(value)
+        if _has_nan(value):
+            raise MoveNaNError(
+                "the value written here is NaN",
+                address=path,
+                location=entry.location,
+                fix="look for a division by zero, inf - inf or the root of a negative number",
+            )
+    return values
+
+
+def _has_nan(value: Any) -> bool:
+    if isinstance(value, float):
+        return value != value
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f" and bool(np.isnan(value).any())
+
+
+def run_transform(
+    f: Transform, trace: ReferenceTrace, aux: ReferenceTrace | None, q_args: tuple[Any, ...]
+) -> Run:
+    """Run a transform on a model trace and an auxiliary trace."""
+    inputs: list[tuple[ReferenceTrace, tuple[Any, ...]]] = [(trace, trace.args)]
+    if aux is not None:
+        inputs.append((aux, q_args))
+    return f.run(inputs, trace.observed_paths)
+
+
+def image(
+    f: Transform,
+    trace: ReferenceTrace,
+    q: GenFunction | None,
+    q_args: tuple[Any, ...],
+    aux: ReferenceTrace | None,
+) -> Image:
+    """f(trace, aux), with the change in the model's log density and the Jacobian.
+
+    Raises:
+        ZeroProbability: the output has probability zero.
+        TransformError: the transform is wrong at this input; each subclass says how.
+    """
+    run = run_transform(f, trace, aux, q_args)
+    model_values = output_values(run.outputs[0])
+    update = Update(trace.records, Given(model_values), None, stop_at_zero=True)
+    try:
+        new = trace.rerun(update)
+    except MissingChoiceError as error:
+        raise _uncovered(error, run.outputs[0]) from None
+    _refuse_surplus(run.outputs[0], new.records)
+    removed = trace.removed(update)
+    for path in removed:
+        if path in trace.observed_paths:
+            raise ProtectedObservationError(
+                "the move removes an observation from the model trace",
+                address=path,
+                fix="the choices that are observed must exist whatever the latent choices are",
+            )
+    records = [new.records]
+    new_aux = None
+    if q is not None:
+        new_aux = _assess_auxiliary(q, (new, *q_args), run.outputs[1])
+        records.append(new_aux.records)
+    for output, made in zip(run.outputs, records, strict=True):
+        check_labels(output, made)
+    weight = update.score - trace.log_prob
+    if weight != weight:
+        raise NaNError(
+            f"the log density of the model went from {trace.log_prob} to {update.score}",
+            fix="start the chain from a trace of positive, finite density",
+        )
+    return Image(run, new, new_aux, weight, log_abs_det(run, records, removed), removed)
+
+
+def check_labels(output: Output, records: Records) -> None:
+    """Check the labels of an output's writes against the distributions at their addresses."""
+    for path, entry in output.entries.items():
+        if isinstance(entry, Write) and entry.label is not None:
+            check_label(entry.label, records[path][0].support.discrete, path, entry.location)
+
+
+def _assess_auxiliary(q: GenFunction, args: tuple[Any, ...], output: Output) -> ReferenceTrace:
+    assess = Assess(Given(output_values(output)), stop_at_zero=True)
+    try:
+        retval = assess.run(CallRequest(q, args, {}))
+    except MissingChoiceError as error:
+        raise _uncovered(error, output) from None
+    assess.finish()
+    _refuse_surplus(output, assess.records)
+    return ReferenceTrace(q, args, retval, assess, frozenset())
+
+
+def _uncovered(error: MissingChoiceError, output: Output) -> CoverageError:
+    return CoverageError(
+        f"{output.name} has a choice that the transform neither writes nor copies to",
+        address=error.address,
+        location=error.location,
+        fix="write or copy to it; a move never fills a choice in by sampling",
+    )
+
+
+def _refuse_surplus(output: Output, records: Records) -> None:
+    for path, entry in output.entries.items():
+        if path not in records:
+            raise CoverageError(
+                f"the transform writes to a choice that {output.name} doesn't have",
+                address=path,
+                location=entry.location,
+                fix=did_you_mean(path, records, "leave it out, or make the choice in the program"),
+            )
+
+

@@ -1,0 +1,247 @@
+"""Checks that a transform is an involution: at one pair of traces, and on random test cases.
+
+Cusumano-Towner et al., "Automating Involutive MCMC", section 6 and Algorithm 5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gendsl.address import Path, format_address
+from gendsl.choices import MISSING
+from gendsl.choices.values import same_value
+from gendsl.errors import InvolutionError, Location, SupportError, TransformError
+from gendsl.interface import Rng, as_rng
+from gendsl.runtime.executions import Records, Simulate, ZeroProbability
+from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.trace import ReferenceTrace
+from gendsl.selection import Selection, select
+from gendsl.transforms.apply import Image, check_labels, image, output_values, run_transform
+from gendsl.transforms.jacobian import log_abs_det
+from gendsl.transforms.language import Output, Transform
+
+RELATIVE_TOLERANCE = 1e-8
+"""How closely a continuous value must come back."""
+
+CANCELLATION_TOLERANCE = 1e-12
+"""The absolute error allowed, relative to the largest number in the move: what cancellation leaves."""
+
+LOG_DET_TOLERANCE = 1e-6
+"""How closely the forward and backward log-determinants must cancel."""
+
+
+def check_involution(
+    f: Transform, trace: ReferenceTrace, aux: ReferenceTrace | None, q_args: tuple[Any, ...], there: Image
+) -> None:
+    """Raise unless f takes `there` back to (trace, aux), with the inverse determinant.
+
+    Only what either run mentions, or what the move removed, is compared: everything else is shared by
+    the three pairs of traces. The program is not run again, for the choices of a trace determine it.
+
+    Raises:
+        InvolutionError: a value doesn't come back, or the determinants don't cancel.
+        TransformError: f fails on its own output.
+    """
+    try:
+        back = run_transform(f, there.trace, there.aux, q_args)
+        returned = [output_values(output) for output in back.outputs]
+    except TransformError as error:
+        error.problem = f"applied to its own output, the transform fails: {error.problem}"
+        raise
+    atol = CANCELLATION_TOLERANCE * _scale(there, returned)
+    model, new = trace.records, there.trace.records
+    changed = {**there.run.outputs[0].entries, **back.outputs[0].entries, **there.removed}
+    _refuse_surplus(back.outputs[0], model)
+    for path in changed:
+        before = model.get(path)
+        if before is not None:
+            after = returned[0].get(path, MISSING)
+            if after is MISSING and path in new:
+                after = new[path][1]
+            _compare(back.outputs[0], path, before[1], after, atol)
+    records = [model]
+    if aux is not None:
+        _refuse_surplus(back.outputs[1], aux.records)
+        for path, record in aux.records.items():
+            _compare(back.outputs[1], path, record[1], returned[1].get(path, MISSING), atol)
+        records.append(aux.records)
+    for output, made in zip(back.outputs, records, strict=True):
+        check_labels(output, made)
+    gone = [path for path in new if path not in model]
+    backward = log_abs_det(back, records, gone)
+    total = there.log_abs_det + backward
+    if not abs(total) <= LOG_DET_TOLERANCE * max(1.0, abs(backward)):
+        raise InvolutionError(
+            "the Jacobian determinants of the move and of its return don't cancel: "
+            f"log|det J| is {there.log_abs_det:.8g} there and {backward:.8g} back",
+            fix="the two branches of the transform are not inverse to each other near this point",
+        )
+
+
+def _scale(there: Image, returned: list[dict[Path, Any]]) -> float:
+    """The largest magnitude among the floats of a move, at least the smallest normal number."""
+    largest = 0.0
+    for values in (*(output_values(output) for output in there.run.outputs), *returned):
+        for value in values.values():
+            if isinstance(value, float) and math.isfinite(value):
+                largest = max(largest, abs(value))
+            elif isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size:
+                largest = max(largest, float(np.max(np.abs(value))))
+    return largest
+
+
+def _refuse_surplus(output: Output, records: Records) -> None:
+    for path, entry in output.entries.items():
+        if path not in records:
+            raise InvolutionError(
+                f"applying the transform twice makes a choice in {output.name} that wasn't there before",
+                address=path,
+                location=entry.location,
+                fix="the second application must undo the first: look at the branch that it takes",
+            )
+
+
+def _compare(output: Output, path: Path, before: Any, after: Any, atol: float) -> None:
+    if after is not MISSING and same_value(before, after, RELATIVE_TOLERANCE, atol):
+        return
+    entry = output.entries.get(path)
+    came_back = "is not restored" if after is MISSING else f"comes back as {after!r}"
+    raise InvolutionError(
+        f"the transform is not an involution: applied twice, {format_address(path)} of {output.name}, "
+        f"which was {before!r}, {came_back}",
+        address=path,
+        location=None if entry is None else entry.location,
+        fix="check that the branch taken on the way back undoes the one taken on the way there, and that "
+        "the auxiliary choices written say how to get back",
+    )
+
+
+def out_of_support(signal: ZeroProbability, f: Transform) -> SupportError:
+    """The error for a transform whose output has probability zero."""
+    return SupportError(
+        f"transform {f.name} leads to a state of probability zero: {signal.value!r} is outside the support "
+        f"of {signal.distribution!r}",
+        address=signal.path,
+        fix="map into the support; if the move may leave it and such proposals should be rejected, "
+        'use check="reject" or check=False, which do so correctly',
+    )
+
+
+# --- Algorithm 5 -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What random test cases found out about a move.
+
+    Attributes:
+        cases: how many test cases were run.
+        failures: the number of the case and the error, for each that failed.
+        seconds_cases: the test cases that failed first: model choices and auxiliary choices.
+    """
+
+    name: str
+    cases: int
+    failures: tuple[tuple[int, TransformError], ...]
+    first_case: tuple[Any, Any] | None
+
+    @property
+    def ok(self) -> bool:
+        """Whether every case passed."""
+        return not self.failures
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    @property
+    def address(self) -> Path | None:
+        """The address of the first failure."""
+        return self.failures[0][1].address if self.failures else None
+
+    @property
+    def location(self) -> Location | None:
+        """The user's line of the first failure."""
+        return self.failures[0][1].location if self.failures else None
+
+    def raise_if_failed(self) -> None:
+        """Raise the first failure, if there is one."""
+        if self.failures:
+            raise self.failures[0][1]
+
+    def __str__(self) -> str:
+        if self.ok:
+            return f"{self.name}: {self.cases} random cases, all passed"
+        case, error = self.failures[0]
+        lines = [f"{self.name}: {len(self.failures)} of {self.cases} random cases failed; the first, case {case}:"]
+        lines += [f"  {type(error).__name__}: {error}".replace("\n", "\n  ")]
+        if self.first_case is not None:
+            model, aux = self.first_case
+            lines += ["  model trace:", *(f"    {line}" for line in str(model).splitlines())]
+            lines += ["  auxiliary trace:", *(f"    {line}" for line in str(aux).splitlines())]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def _cases(
+    model: GenFunction, args: tuple[Any, ...], observed: Selection | None, n: int, rng: np.random.Generator
+) -> Iterator[ReferenceTrace]:
+    for _ in range(n):
+        trace = model.simulate(args, rng=rng)
+        if observed is not None:
+            trace.observed_paths = frozenset(path for path in trace.records if path in observed)
+        yield trace
+
+
+def check_involutive(
+    model: GenFunction,
+    args: tuple[Any, ...],
+    q: GenFunction | None,
+    f: Transform,
+    *,
+    q_args: tuple[Any, ...] = (),
+    observed: Any = None,
+    n: int = 100,
+    rng: Rng = None,
+) -> CheckReport:
+    """Test an involutive move on random traces from the prior (Algorithm 5 of the paper).
+
+    Each case draws a model trace and an auxiliary trace, applies the transform, and checks support,
+    dimension, coverage, round trip and determinants.
+
+    Args:
+        model, args: the model and its arguments.
+        q, q_args: the auxiliary program (None for a transform of one trace) and its arguments after the
+            model trace.
+        f: the transform.
+        observed: a selection, or addresses, of what will be observed; simulated, but held fixed.
+        n: the number of cases.
+        rng: seed or generator.
+
+    Returns:
+        A report, true if every case passed; printing it names the first failing address, its value
+        before and after, and the line.
+    """
+    rng = as_rng(rng)
+    if observed is not None and not isinstance(observed, Selection):
+        observed = select(*observed) if isinstance(observed, (list, set)) else select(observed)
+    failures: list[tuple[int, TransformError]] = []
+    first: tuple[Any, Any] | None = None
+    for case, trace in enumerate(_cases(model, args, observed, n, rng)):
+        aux = None if q is None else q._trace(Simulate(rng), (trace, *q_args))
+        try:
+            try:
+                there = image(f, trace, q, q_args, aux)
+            except ZeroProbability as signal:
+                raise out_of_support(signal, f) from None
+            check_involution(f, trace, aux, q_args, there)
+        except TransformError as error:
+            failures.append((case, error))
+            if first is None:
+                first = (trace.choices, None if aux is None else aux.choices)
+    return CheckReport(f.name, n, tuple(failures), first)

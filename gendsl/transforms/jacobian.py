@@ -1,0 +1,275 @@
+"""log |det J| of one run of a transform, in the free coordinates of what it changed.
+
+The rows are the coordinates of the continuous input choices that don't simply stay where they are: every
+auxiliary choice, and the model's choices that were overwritten or are gone. The columns are those of the
+continuous choices that were written or copied to. A copied choice has one 1 in its column, so expanding
+the determinant along it removes its row and its column; that is done first, and what is left is usually
+small. (Cusumano-Towner et al., "Automating Involutive MCMC", section 5.1; free coordinates as in
+`gendsl.supports`.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gendsl.address import Path, format_address
+from gendsl.errors import (
+    DimensionError,
+    LabelError,
+    LostDerivativeError,
+    MoveNaNError,
+    SingularJacobianError,
+)
+from gendsl.runtime.executions import Records
+from gendsl.supports import Support
+from gendsl.transforms.arrays import DualArray
+from gendsl.transforms.forward import Dual
+from gendsl.transforms.language import NOT_A_CHOICE, Copy, Run, Write
+
+Key = tuple[int, Path]
+"""A choice of one side: 0 the model, 1 the auxiliary trace."""
+
+
+def log_abs_det(run: Run, output_records: list[Records], removed: Iterable[Path]) -> float:
+    """log |det d outputs / d inputs| of a finished run.
+
+    Args:
+        run: the run, with its writes checked against the output traces.
+        output_records: the choices of the output traces, model first.
+        removed: the choices of the model that are gone from the output.
+
+    Raises:
+        DimensionError: the numbers of free input and output coordinates differ.
+        SingularJacobianError: an input is not used, or an output depends on none.
+        LostDerivativeError: an output depends on a return value.
+        MoveNaNError: a derivative is NaN.
+    """
+    inputs = _changed_inputs(run, removed)
+    outputs = _written(run, output_records)
+    if run.outputs[0].entries or len(run.outputs) > 1:
+        _cancel_copies(run, inputs, outputs)
+    rows = sum(support.dim for support in inputs.values())
+    columns = sum(support.dim for support in outputs.values())
+    if rows != columns:
+        raise DimensionError(
+            f"the transform maps {rows} free continuous coordinates to {columns}\n"
+            f"    in:  {_listing(run.inputs, inputs)}\n"
+            f"    out: {_listing(run.outputs, outputs)}",
+            fix="every continuous coordinate that goes in must come out: sample the missing ones in the "
+            "auxiliary program, or write them to its output",
+        )
+    if rows == 0:
+        return 0.0
+    return _log_abs_det(run, inputs, outputs, rows)
+
+
+def _changed_inputs(run: Run, removed: Iterable[Path]) -> dict[Key, Support]:
+    """The continuous inputs that don't stay as they are, with their supports."""
+    model = run.inputs[0]
+    keys: list[Key] = []
+    for path in run.outputs[0].entries:
+        if path in model.records:
+            keys.append((0, path))
+    keys += [(0, path) for path in removed if path not in model.observed]
+    for side, state in enumerate(run.inputs[1:], 1):
+        keys += [(side, path) for path in state.records if path not in state.observed]
+    inputs: dict[Key, Support] = {}
+    for key in keys:
+        support = run.inputs[key[0]].records[key[1]][0].support
+        if not support.discrete:
+            inputs[key] = support
+    return inputs
+
+
+def _written(run: Run, output_records: list[Records]) -> dict[Key, Support]:
+    """The continuous outputs that were written or copied to, with their supports."""
+    outputs: dict[Key, Support] = {}
+    for side, state in enumerate(run.outputs):
+        records = output_records[side]
+        for path, entry in state.entries.items():
+            support = records[path][0].support
+            if not support.discrete:
+                outputs[side, path] = support
+            elif isinstance(entry, Write) and _is_traced(entry.value):
+                raise LabelError(
+                    "a value computed from continuous choices is written to a discrete choice",
+                    address=path,
+                    location=entry.location,
+                    fix="compute discrete values from discrete choices only",
+                )
+    return outputs
+
+
+def _cancel_copies(run: Run, inputs: dict[Key, Support], outputs: dict[Key, Support]) -> None:
+    """Remove the row and the column of every copied choice."""
+    for side, state in enumerate(run.outputs):
+        for path, entry in state.entries.items():
+            if not isinstance(entry, Copy):
+                continue
+            source = (run.inputs.index(entry.source), entry.path)
+            source_support = entry.source.records[entry.path][0].support
+            if source_support.discrete != ((side, path) not in outputs):
+                kind = "discrete" if source_support.discrete else "continuous"
+                raise LabelError(
+                    f"a {kind} choice ({format_address(entry.path)} of {entry.source.name}) is copied to "
+                    "a choice that is not",
+                    address=path,
+                    location=entry.location,
+                    fix="copy between choices of one kind",
+                )
+            if source in inputs and (side, path) in outputs and _same_coordinates(
+                inputs[source], outputs[side, path]
+            ):
+                del inputs[source], outputs[side, path]
+
+
+def _same_coordinates(a: Support, b: Support) -> bool:
+    return a.shape == b.shape and a.dim == b.dim and (a.shape == () or type(a) is type(b))
+
+
+def _log_abs_det(
+    run: Run, inputs: dict[Key, Support], outputs: dict[Key, Support], size: int
+) -> float:
+    row_of: dict[int, int] = {}
+    row = 0
+    for (side, path), support in inputs.items():
+        seed = run.inputs[side].seeds.get(path)
+        if seed is not None:
+            for offset in range(support.dim):
+                row_of[seed[1] + offset] = row + offset
+        row += support.dim
+    matrix = np.zeros((size, size))
+    column = 0
+    for (side, path), support in outputs.items():
+        entry = run.outputs[side].entries[path]
+        if isinstance(entry, Write):
+            value = entry.value
+        elif entry.path in entry.source.observed:
+            value = entry.source.records[entry.path][1]  # a constant
+        else:
+            value = entry.source.value(entry.path, None)
+            seed_start = entry.source.seeds[entry.path][1]
+            row_of.update(_rows_of_copy(inputs, run, entry, seed_start))
+        if type(value) is Dual:
+            for coordinate, derivative in value.tangent.items():
+                target = row_of.get(coordinate)
+                if target is not None:
+                    matrix[target, column] = derivative
+                elif coordinate == NOT_A_CHOICE and derivative != 0.0:
+                    raise _depends_on_return_value(path, entry)
+        elif type(value) is DualArray:
+            _fill_columns(matrix, value, support, row_of, column, path, entry)
+        column += support.dim
+    if size == 1:
+        det = float(matrix[0, 0])
+        log_det = math.log(abs(det)) if det != 0.0 else -math.inf
+    else:
+        log_det = float(np.linalg.slogdet(matrix)[1]) if np.isfinite(matrix).all() else math.nan
+    if log_det != log_det or log_det == math.inf:
+        raise _not_a_number(run, outputs, matrix)
+    if log_det == -math.inf:
+        raise _singular(run, inputs, outputs, matrix)
+    return log_det
+
+
+def _rows_of_copy(inputs: dict[Key, Support], run: Run, entry: Copy, start: int) -> dict[int, int]:
+    """The rows of a choice that was copied but whose copy was not cancelled."""
+    rows: dict[int, int] = {}
+    row = 0
+    for (side, path), support in inputs.items():
+        if run.inputs[side] is entry.source and path == entry.path:
+            rows = {start + offset: row + offset for offset in range(support.dim)}
+        row += support.dim
+    return rows
+
+
+def _fill_columns(
+    matrix: np.ndarray,
+    value: DualArray,
+    support: Support,
+    row_of: dict[int, int],
+    column: int,
+    path: Path,
+    entry: Write | Copy,
+) -> None:
+    tangent = value.tangent.reshape(-1, value.tangent.shape[-1])[support.free_entries]
+    width = tangent.shape[1]
+    if width > NOT_A_CHOICE and tangent[:, NOT_A_CHOICE].any():
+        raise _depends_on_return_value(path, entry)
+    coordinates = [c for c in row_of if c < width]
+    rows = [row_of[c] for c in coordinates]
+    matrix[rows, column : column + support.dim] = tangent[:, coordinates].T
+
+
+def _is_traced(value: Any) -> bool:
+    if type(value) in (Dual, DualArray):
+        return True
+    if type(value) in (list, tuple) or (isinstance(value, np.ndarray) and value.dtype == object):
+        return any(_is_traced(item) for item in value)
+    return False
+
+
+# --- explaining what is wrong ----------------------------------------------------------------------
+
+
+def _listing(states: Any, supports: dict[Key, Support]) -> str:
+    parts = []
+    for (side, path), support in supports.items():
+        name = f"{states[side].name}[{format_address(path)}]"
+        parts.append(name if support.dim == 1 else f"{name} ({support.dim})")
+    return ", ".join(parts) or "none"
+
+
+def _depends_on_return_value(path: Path, entry: Write | Copy) -> LostDerivativeError:
+    return LostDerivativeError(
+        "the value written here depends on a float in a return value, and its derivative is not known",
+        address=path,
+        location=entry.location,
+        fix="read the choices that the return value was computed from",
+    )
+
+
+def _expanded(supports: dict[Key, Support]) -> list[Key]:
+    return [key for key, support in supports.items() for _ in range(support.dim)]
+
+
+def _singular(
+    run: Run, inputs: dict[Key, Support], outputs: dict[Key, Support], matrix: np.ndarray
+) -> SingularJacobianError:
+    for row, (side, path) in enumerate(_expanded(inputs)):
+        if not matrix[row].any():
+            return SingularJacobianError(
+                f"no output depends on this continuous input of {run.inputs[side].name}, so the transform "
+                "loses it",
+                address=path,
+                fix="read it and write what it determines, or copy it to an output",
+            )
+    for column, (side, path) in enumerate(_expanded(outputs)):
+        if not matrix[:, column].any():
+            return SingularJacobianError(
+                f"the value written here, in {run.outputs[side].name}, depends on no continuous input",
+                address=path,
+                location=run.outputs[side].entries[path].location,
+                fix="compute it from what was read, or sample it in the auxiliary program",
+            )
+    return SingularJacobianError(
+        "the Jacobian of the transform is singular: its outputs are not independent\n"
+        f"    in:  {_listing(run.inputs, inputs)}\n    out: {_listing(run.outputs, outputs)}",
+        fix="two outputs are functions of each other; each must carry information of its own",
+    )
+
+
+def _not_a_number(run: Run, outputs: dict[Key, Support], matrix: np.ndarray) -> MoveNaNError:
+    for column, (side, path) in enumerate(_expanded(outputs)):
+        if not np.isfinite(matrix[:, column]).all():
+            return MoveNaNError(
+                "a derivative of the value written here is NaN or infinite",
+                address=path,
+                location=run.outputs[side].entries[path].location,
+                fix="look for a division by zero or the square root of zero in what was written",
+            )
+    return MoveNaNError("the determinant of the Jacobian overflows", fix="rescale the choices")
