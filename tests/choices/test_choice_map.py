@@ -438,6 +438,8 @@ def test_comparing_with_dicts_and_others(example):
     assert operator.eq(EXAMPLE, example)
     assert example != {}
     assert example != {"a": 1, ("a", 0): 2}
+    assert example != example | {("mu", 0): np.nextafter(1.5, 2.0)}
+    assert choicemap({"x": np.array([1.0, 2.0])}) != {"x": np.array([1.0, np.nextafter(2.0, 3.0)])}
     assert example != 3
     assert example != "k"
     assert example is not None
