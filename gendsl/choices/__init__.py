@@ -7,9 +7,9 @@ from gendsl.choices.choice_map import (
     Missing,
     Structure,
     choicemap,
-    explain_unknown,
 )
 from gendsl.choices.constraints import Constraints
+from gendsl.choices.unknown import explain_unknown
 from gendsl.choices.values import same_value
 
 __all__ = [

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from gendsl.address import Path, format_address
-from gendsl.choices.choice_map import MISSING, ChoiceMapLike, choicemap, explain_unknown
+from gendsl.choices.choice_map import MISSING, ChoiceMapLike, choicemap
+from gendsl.choices.unknown import explain_unknown
 from gendsl.choices.values import is_sequence
 from gendsl.errors import UnknownAddressError
 
