@@ -15,6 +15,7 @@ from gendsl.address import format_address
 from gendsl.errors import UnknownAddressError, ValueTypeError
 from gendsl.inference.compose import ComposedInfo
 from gendsl.inference.kernel import KernelFunction, check_kernel, kernel_name, run_kernel
+from gendsl.inference.summary import Share, frequency
 from gendsl.interface import Rng, Trace, as_rng
 
 Recorder = Callable[[Trace], Any]
@@ -75,6 +76,10 @@ class Run:
                 fix="name it in `record=`, or leave `record` out to keep whole traces",
             )
         return _stacked([trace[name] for trace in self.traces])
+
+    def frequency(self, name: Any) -> dict[Any, Share]:
+        """The share of draws with each value of a quantity, with Monte Carlo standard errors."""
+        return frequency(self[name])
 
     def __str__(self) -> str:
         rate = len(self) / self.seconds if self.seconds > 0 else float("inf")

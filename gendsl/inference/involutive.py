@@ -15,6 +15,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from gendsl.address import format_address
 from gendsl.errors import HandleError, KernelError, MoveNaNError, NaNError, TransformError
 from gendsl.inference.kernel import Kernel, accept
 from gendsl.interface import Rng, as_rng
@@ -22,7 +23,7 @@ from gendsl.runtime.executions import Simulate, ZeroProbability
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.transforms.apply import Image, image
-from gendsl.transforms.checks import check_involution, out_of_support
+from gendsl.transforms.checks import check_departure, check_involution
 from gendsl.transforms.language import Transform
 
 _LOG = logging.getLogger("gendsl")
@@ -84,22 +85,22 @@ def involutive_mcmc(
     rng = as_rng(rng)
     aux = None if q is None else q._trace(Simulate(rng), (trace, *q_args))
     try:
-        there = image(f, trace, q, q_args, aux)
+        try:
+            there = image(f, trace, q, q_args, aux)
+        except ZeroProbability as signal:
+            if check:
+                check_departure(f, trace, q, q_args, aux, signal)
+            accept(-np.inf, rng)
+            reason = f"out of support at {format_address(signal.path)}"
+            return trace, InvolutiveInfo(False, -np.inf, reason=reason)
         if check:
             check_involution(f, trace, aux, q_args, there)
         info = _info(there, aux)
-    except ZeroProbability as signal:
-        if check is True:
-            raise out_of_support(signal, f) from None
-        accept(0.0, rng)
-        return trace, InvolutiveInfo(
-            False, -np.inf, log_model_ratio=-np.inf, reason=f"out of support at {signal.path!r}"
-        )
     except (TransformError, NaNError) as error:
         if check != "reject":
             raise
         _LOG.warning("transform %s failed a check, the proposal is rejected: %s", f.name, error)
-        accept(0.0, rng)
+        accept(-np.inf, rng)
         return trace, InvolutiveInfo(False, -np.inf, reason=error.problem, check_failed=True)
     if accept(info.log_accept_ratio, rng):
         return there.trace, info

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.address import did_you_mean
+from gendsl.address import did_you_mean, format_address
 from gendsl.errors import (
     CoverageError,
     KernelError,
@@ -171,8 +171,8 @@ def _keep_observations(trace: ReferenceTrace, execution: Update | Regenerate) ->
 def _rejected(
     trace: ReferenceTrace, rng: np.random.Generator, signal: ZeroProbability
 ) -> tuple[ReferenceTrace, MHInfo]:
-    accept(0.0, rng)
-    return trace, MHInfo(False, -inf, f"out of support at {signal.path!r}")
+    accept(-inf, rng)
+    return trace, MHInfo(False, -inf, f"out of support at {format_address(signal.path)}")
 
 
 def _decide(

@@ -125,16 +125,18 @@ def image(
     q: GenFunction | None,
     q_args: tuple[Any, ...],
     aux: ReferenceTrace | None,
+    *,
+    stop_at_zero: bool = True,
 ) -> Image:
     """f(trace, aux), with the change in the model's log density and the Jacobian.
 
     Raises:
-        ZeroProbability: the output has probability zero.
+        ZeroProbability: the output has probability zero (with `stop_at_zero`).
         TransformError: the transform is wrong at this input; each subclass says how.
     """
     run = run_transform(f, trace, aux, q_args)
     model_values = output_values(run.outputs[0])
-    update = Update(trace.records, Given(model_values), None, stop_at_zero=True)
+    update = Update(trace.records, Given(model_values), None, stop_at_zero=stop_at_zero)
     try:
         new = trace.rerun(update)
     except MissingChoiceError as error:
@@ -151,7 +153,7 @@ def image(
     records = [new.records]
     new_aux = None
     if q is not None:
-        new_aux = _assess_auxiliary(q, (new, *q_args), run.outputs[1])
+        new_aux = _assess_auxiliary(q, (new, *q_args), run.outputs[1], stop_at_zero)
         records.append(new_aux.records)
     for output, made in zip(run.outputs, records, strict=True):
         check_labels(output, made)
@@ -171,8 +173,10 @@ def check_labels(output: Output, records: Records) -> None:
             check_label(entry.label, records[path][0].support.discrete, path, entry.location)
 
 
-def _assess_auxiliary(q: GenFunction, args: tuple[Any, ...], output: Output) -> ReferenceTrace:
-    assess = Assess(Given(output_values(output)), stop_at_zero=True)
+def _assess_auxiliary(
+    q: GenFunction, args: tuple[Any, ...], output: Output, stop_at_zero: bool
+) -> ReferenceTrace:
+    assess = Assess(Given(output_values(output)), stop_at_zero=stop_at_zero)
     try:
         retval = assess.run(CallRequest(q, args, {}))
     except MissingChoiceError as error:

@@ -121,15 +121,35 @@ def _compare(output: Output, path: Path, before: Any, after: Any, atol: float) -
     )
 
 
-def out_of_support(signal: ZeroProbability, f: Transform) -> SupportError:
-    """The error for a transform whose output has probability zero."""
-    return SupportError(
-        f"transform {f.name} leads to a state of probability zero: {signal.value!r} is outside the support "
-        f"of {signal.distribution!r}",
-        address=signal.path,
-        fix="map into the support; if the move may leave it and such proposals should be rejected, "
-        'use check="reject" or check=False, which do so correctly',
-    )
+def check_departure(
+    f: Transform,
+    trace: ReferenceTrace,
+    q: GenFunction | None,
+    q_args: tuple[Any, ...],
+    aux: ReferenceTrace | None,
+    signal: ZeroProbability,
+) -> None:
+    """Raise unless a proposal of probability zero is one that a correct move may make.
+
+    A transform may be an involution on a larger set than where the densities are positive, as a random
+    walk is on a bounded parameter, or a merge of two components that no split makes. Rejecting such a
+    proposal is then the ordinary Metropolis-Hastings rejection. So the round trip is checked through the
+    point outside; if it fails, or can't be made because the program can't run there, that is an error.
+
+    Raises:
+        SupportError: the round trip through the point of probability zero fails.
+    """
+    try:
+        there = image(f, trace, q, q_args, aux, stop_at_zero=False)
+        check_involution(f, trace, aux, q_args, there)
+    except Exception as error:  # whatever goes wrong outside the support, the support was left
+        raise SupportError(
+            f"transform {f.name} leads to a state of probability zero: {signal.value!r} is outside the "
+            f"support of {signal.distribution!r}, and the way back from there fails",
+            address=signal.path,
+            fix="map into the support; if the move may leave it and such proposals should be rejected, "
+            'use check="reject" or check=False, which do so correctly',
+        ) from error
 
 
 # --- Algorithm 5 -----------------------------------------------------------------------------------
@@ -140,14 +160,17 @@ class CheckReport:
     """What random test cases found out about a move.
 
     Attributes:
+        name: the transform's name.
         cases: how many test cases were run.
         failures: the number of the case and the error, for each that failed.
-        seconds_cases: the test cases that failed first: model choices and auxiliary choices.
+        departures: how many cases led out of the support, and back; a sampler rejects these proposals.
+        first_case: the model's and the auxiliary choices of the first failure.
     """
 
     name: str
     cases: int
     failures: tuple[tuple[int, TransformError], ...]
+    departures: int
     first_case: tuple[Any, Any] | None
 
     @property
@@ -175,7 +198,8 @@ class CheckReport:
 
     def __str__(self) -> str:
         if self.ok:
-            return f"{self.name}: {self.cases} random cases, all passed"
+            outside = f" ({self.departures} led out of the support, and back)" if self.departures else ""
+            return f"{self.name}: {self.cases} random cases, all passed{outside}"
         case, error = self.failures[0]
         lines = [f"{self.name}: {len(self.failures)} of {self.cases} random cases failed; the first, case {case}:"]
         lines += [f"  {type(error).__name__}: {error}".replace("\n", "\n  ")]
@@ -232,16 +256,19 @@ def check_involutive(
         observed = select(*observed) if isinstance(observed, (list, set)) else select(observed)
     failures: list[tuple[int, TransformError]] = []
     first: tuple[Any, Any] | None = None
+    departures = 0
     for case, trace in enumerate(_cases(model, args, observed, n, rng)):
         aux = None if q is None else q._trace(Simulate(rng), (trace, *q_args))
         try:
             try:
                 there = image(f, trace, q, q_args, aux)
             except ZeroProbability as signal:
-                raise out_of_support(signal, f) from None
-            check_involution(f, trace, aux, q_args, there)
+                check_departure(f, trace, q, q_args, aux, signal)
+                departures += 1
+            else:
+                check_involution(f, trace, aux, q_args, there)
         except TransformError as error:
             failures.append((case, error))
             if first is None:
                 first = (trace.choices, None if aux is None else aux.choices)
-    return CheckReport(f.name, n, tuple(failures), first)
+    return CheckReport(f.name, n, tuple(failures), departures, first)
