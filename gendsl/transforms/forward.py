@@ -1,9 +1,9 @@
 """Forward-mode differentiation of scalars: a number with its tangent.
 
-While a transform runs, every free continuous coordinate that it reads has an index, and each number computed
-from them is a `Dual`: its value, and its tangent {i: d value / d coordinate i}. The tangent is sparse, because
-a number in a move usually depends on a few coordinates; an absent index means an exact zero. Tangents are
-never changed once made, so numbers share them. One run gives outputs and derivatives together.
+While a transform runs, every free continuous coordinate has an index, and each number computed from them is
+a `Dual`: its value, and its tangent {i: d value / d coordinate i}. The tangent is sparse, because a number in
+a move usually depends on a few coordinates; an absent index means an exact zero. Tangents are never changed
+once made, so numbers share them. One run gives outputs and derivatives together.
 
 A derivative is never dropped in silence. What would drop it (`float(x)`, `int(x)`, `x // 2`, ...) raises
 `LostDerivativeError`. Comparing, branching on a comparison, hashing and formatting look at the value only:
@@ -16,7 +16,7 @@ import contextlib
 import math
 import numbers
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -24,8 +24,12 @@ import numpy as np
 from gendsl.errors import LostDerivativeError
 from gendsl.transforms.rules import SLOPES, Slope
 
-_ARITHMETIC_ERRORS = (ValueError, OverflowError, ZeroDivisionError)
-_REAL_TYPES = (float, int, np.floating, np.integer, np.bool_, numbers.Rational)
+ARITHMETIC_ERRORS = (ValueError, OverflowError, ZeroDivisionError)
+_REAL_TYPES: Any = (float, int, np.floating, np.integer, np.bool_, numbers.Rational)
+
+# numpy's annotations know only arrays; at run time both come back to `Dual.__array_ufunc__`.
+_arctan2: Callable[..., Any] = np.arctan2
+_hypot: Callable[..., Any] = np.hypot
 
 _KEEP = (
     "compute with it as it is: arithmetic, comparisons, format(x, '.2f'), math.* and numpy.* accept it. "
@@ -63,11 +67,11 @@ def power_slope(x: float, exponent: float) -> float:
     if exponent == 0:
         return 0.0
     try:
-        slope = exponent * x ** (exponent - 1)
+        slope: float = exponent * x ** (exponent - 1)
     except ZeroDivisionError:
-        return math.inf
+        slope = math.inf
     except OverflowError:
-        return exponent * (x**exponent / x)
+        slope = exponent * (x**exponent / x)
     return slope
 
 
@@ -86,17 +90,18 @@ def exponent_slope(base: float, exponent: float, y: float) -> float:
 
 def _real_power(base: float, exponent: float) -> float:
     y = base**exponent
-    if isinstance(y, complex):
-        raise ValueError(f"a negative number to a fractional power is not real: {base!r} ** {exponent!r}")
-    return y
+    if type(y) is float:
+        return y
+    raise ValueError(f"a negative number to a fractional power is not real: {base!r} ** {exponent!r}")
 
 
-def _sum_rule(a: float, s: dict[int, float], b: float, t: dict[int, float]) -> dict[int, float]:
-    """a s + b t."""
-    total = {i: a * d for i, d in s.items()}
-    for i, d in t.items():
-        total[i] = total[i] + b * d if i in total else b * d
-    return total
+def chain(y: float, terms: Iterable[tuple[float, Dual]]) -> Dual:
+    """The number y with the chain rule's tangent: the sum of slope * dx over the (slope, x) of `terms`."""
+    total: dict[int, float] = {}
+    for slope, x in terms:
+        for i, d in x.tangent.items():
+            total[i] = total[i] + slope * d if i in total else slope * d
+    return Dual(y, total)
 
 
 def _method(name: str, function: Callable[[float], float]) -> Callable[[Dual], Dual]:
@@ -109,7 +114,7 @@ def _method(name: str, function: Callable[[float], float]) -> Callable[[Dual], D
         try:
             y = function(x)
             slope = rule(x, y, math)
-        except _ARITHMETIC_ERRORS:
+        except ARITHMETIC_ERRORS:
             with np.errstate(all="ignore"):
                 y = float(ufunc(x))
             slope = edge_slope(rule, x, y)
@@ -222,8 +227,8 @@ class Dual:
         if type(other) is Dual:
             exponent = other.value
             y = _real_power(x, exponent)
-            a, b = power_slope(x, exponent), exponent_slope(x, exponent, y)
-            return Dual(y, _sum_rule(a, self.tangent, b, other.tangent))
+            slopes = power_slope(x, exponent), exponent_slope(x, exponent, y)
+            return chain(y, zip(slopes, (self, other), strict=True))
         number = other if type(other) is float or type(other) is int else real(other)
         if number is None:
             return NotImplemented
@@ -352,14 +357,14 @@ class Dual:
                 numbers_ = [x if type(x) is Dual else real(x) for x in inputs]
                 if not any(x is None for x in numbers_):
                     # Where Python raises, numpy gives inf or NaN: then its own loops decide, below.
-                    with contextlib.suppress(*_ARITHMETIC_ERRORS):
+                    with contextlib.suppress(*ARITHMETIC_ERRORS):
                         return scalar(*numbers_)
-        from gendsl.transforms.arrays import apply_ufunc
+        from gendsl.transforms.ufuncs import apply_ufunc
 
         return apply_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from gendsl.transforms.arrays import apply_function
+        from gendsl.transforms.array_functions import apply_function
 
         return apply_function(function, args, kwargs)
 
@@ -394,10 +399,10 @@ class Dual:
     deg2rad = radians
 
     def arctan2(self, other: Any) -> Any:
-        return np.arctan2(self, other)
+        return _arctan2(self, other)
 
     def hypot(self, other: Any) -> Any:
-        return np.hypot(self, other)
+        return _hypot(self, other)
 
 
 def seed_scalar(value: Any, index: int) -> Dual:

@@ -1,0 +1,268 @@
+"""Which function to call, in a transform, in place of one that knows nothing of derivatives.
+
+`lifted(f)` is a version of f that differentiates, for the functions of `math`, `numpy`, `numpy.linalg`,
+`numpy.fft` and `scipy.special`, or None for any other f. Given plain numbers and arrays, it just calls f.
+"""
+
+from __future__ import annotations
+
+import math
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from gendsl.transforms.array_functions import apply_function
+from gendsl.transforms.arrays import as_dual_array, holds_dual
+from gendsl.transforms.forward import (
+    ARITHMETIC_ERRORS,
+    Dual,
+    chain,
+    edge_slope,
+    exponent_slope,
+    lost,
+    power_slope,
+)
+from gendsl.transforms.rules import SLOPES, SPECIAL_SLOPES, Slope
+
+Function = Callable[..., Any]
+
+
+def lifted(function: Any) -> Function | None:
+    """The version of `function` that differentiates, or None if it needs none."""
+    try:
+        return _TABLE.get(function)
+    except TypeError:  # it can't be hashed, so it is no function of a module
+        return None
+
+
+# --- math ----------------------------------------------------------------------------------------
+# These raise what math raises (ValueError for the logarithm of a negative number), with the same message.
+
+
+def _value(x: Any) -> Any:
+    return x.value if type(x) is Dual else x
+
+
+def _of_one(function: Function, rule: Slope) -> Function:
+    def differentiable(x: Any, /) -> Any:
+        if type(x) is not Dual:
+            return function(x)
+        value = x.value
+        y = function(value)
+        try:
+            slope = rule(value, y, math)
+        except ARITHMETIC_ERRORS:
+            slope = edge_slope(rule, value, y)
+        return Dual(y, {i: slope * d for i, d in x.tangent.items()})
+
+    return differentiable
+
+
+def _special(name: str) -> Slope:
+    rule = SPECIAL_SLOPES[name]
+    return lambda x, y, m: float(rule(x, y, m))
+
+
+_log_of_one = _of_one(math.log, SLOPES["log"])
+
+
+def _log(x: Any, /, *base: Any) -> Any:
+    if not base:
+        return _log_of_one(x)
+    if type(x) is not Dual and type(base[0]) is not Dual:
+        return math.log(x, *base)
+    return _log_of_one(x) / _log_of_one(*base)
+
+
+def _pow(x: Any, y: Any, /) -> Any:
+    if type(x) is not Dual and type(y) is not Dual:
+        return math.pow(x, y)
+    base, exponent = float(_value(x)), float(_value(y))
+    z = math.pow(base, exponent)
+    terms = []
+    if type(x) is Dual:
+        terms.append((power_slope(base, exponent), x))
+    if type(y) is Dual:
+        terms.append((exponent_slope(base, exponent, z), y))
+    return chain(z, terms)
+
+
+def _atan2(y: Any, x: Any, /) -> Any:
+    if type(x) is not Dual and type(y) is not Dual:
+        return math.atan2(y, x)
+    a, b = _value(y), _value(x)
+    r = math.hypot(a, b) or math.nan  # no derivative at the origin
+    terms = [(slope, z) for slope, z in ((b / r / r, y), (-a / r / r, x)) if type(z) is Dual]
+    return chain(math.atan2(a, b), terms)
+
+
+def _hypot(*coordinates: Any) -> Any:
+    values = [_value(x) for x in coordinates]
+    length = math.hypot(*values)
+    r = length or math.nan  # no derivative at the origin
+    terms = [(value / r, x) for value, x in zip(values, coordinates, strict=True) if type(x) is Dual]
+    return chain(length, terms) if terms else length
+
+
+def _dist(p: Iterable[Any], q: Iterable[Any], /) -> Any:
+    p, q = list(p), list(q)
+    if not (holds_dual(p) or holds_dual(q)):
+        return math.dist(p, q)
+    if len(p) != len(q):
+        raise ValueError("both points must have the same number of dimensions")
+    return _hypot(*(a - b for a, b in zip(p, q, strict=True)))
+
+
+def _fsum(seq: Iterable[Any], /) -> Any:
+    items = list(seq)
+    terms = [(1.0, x) for x in items if type(x) is Dual]
+    total = math.fsum(map(_value, items))
+    return chain(total, terms) if terms else total
+
+
+def _prod(iterable: Iterable[Any], /, *, start: Any = 1) -> Any:
+    items = list(iterable)
+    if not holds_dual(items):
+        return math.prod(items, start=start)
+    for x in items:
+        start = start * x
+    return start
+
+
+def _sumprod(p: Iterable[Any], q: Iterable[Any], /) -> Any:
+    p, q = list(p), list(q)
+    if not (holds_dual(p) or holds_dual(q)):
+        return math.sumprod(p, q)  # type: ignore[attr-defined]
+    if len(p) != len(q):
+        raise ValueError("Inputs are not the same length")
+    return sum(a * b for a, b in zip(p, q, strict=True))
+
+
+def _of_dividend(function: Function) -> Function:
+    """A remainder: derivative 1 for the dividend; for the divisor it jumps with the quotient."""
+
+    def remainder(x: Any, y: Any, /) -> Any:
+        if type(y) is Dual:
+            raise lost(f"math.{function.__name__}(x, y), for y a number with a derivative,")
+        return Dual(function(x.value, y), x.tangent) if type(x) is Dual else function(x, y)
+
+    return remainder
+
+
+def _ldexp(x: Any, i: Any, /) -> Any:
+    return chain(math.ldexp(x.value, i), [(math.ldexp(1.0, i), x)]) if type(x) is Dual else math.ldexp(x, i)
+
+
+def _copysign(x: Any, y: Any, /) -> Any:
+    sign = _value(y)
+    if type(x) is Dual:
+        z = math.copysign(x.value, sign)
+        return chain(z, [(z / x.value if x.value else math.nan, x)])
+    if type(y) is Dual:
+        raise lost("math.copysign(x, y), for x a plain number,")
+    return math.copysign(x, y)
+
+
+def _fma(x: Any, y: Any, z: Any, /) -> Any:
+    if holds_dual((x, y, z)):
+        return x * y + z
+    return math.fma(x, y, z)  # type: ignore[attr-defined]
+
+
+def _on_values(function: Function) -> Function:
+    def answer(*args: Any, **kwargs: Any) -> Any:
+        return function(*map(_value, args), **kwargs)
+
+    return answer
+
+
+def _losing(function: Function) -> Function:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        if holds_dual(args):
+            raise lost(f"math.{function.__name__}")
+        return function(*args, **kwargs)
+
+    return refuse
+
+
+_SAME_NAME = (
+    "sqrt exp expm1 exp2 cbrt log1p log2 log10 sin cos tan sinh cosh tanh fabs degrees radians"  # as in numpy
+)
+_MATH: dict[str, Function] = {
+    **{name: _of_one(getattr(math, name), SLOPES[name]) for name in _SAME_NAME.split()},
+    **{
+        name: _of_one(getattr(math, name), SLOPES["arc" + name[1:]])
+        for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh")
+    },
+    "erf": _of_one(math.erf, _special("erf")),
+    "erfc": _of_one(math.erfc, _special("erfc")),
+    "gamma": _of_one(math.gamma, _special("gamma")),
+    "lgamma": _of_one(math.lgamma, _special("gammaln")),
+    "log": _log,
+    "pow": _pow,
+    "atan2": _atan2,
+    "hypot": _hypot,
+    "dist": _dist,
+    "fsum": _fsum,
+    "prod": _prod,
+    "sumprod": _sumprod,
+    "fma": _fma,
+    "fmod": _of_dividend(math.fmod),
+    "remainder": _of_dividend(math.remainder),
+    "ldexp": _ldexp,
+    "copysign": _copysign,
+    **{name: _on_values(getattr(math, name)) for name in ("isfinite", "isinf", "isnan", "isclose")},
+}
+
+
+# --- numpy and scipy.special ---------------------------------------------------------------------
+# numpy dispatches on dual numbers and arrays itself; what it can't see are lists and object arrays of them.
+
+
+def _elementwise(ufunc: np.ufunc) -> Function:
+    method = getattr(Dual, ufunc.__name__, None) if ufunc.nin == 1 else None
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if method is not None and len(args) == 1 and type(args[0]) is Dual and not kwargs:
+            return method(args[0])
+        inputs = (x if type(x) is Dual else as_dual_array(x) for x in args[: ufunc.nin])
+        return ufunc(*inputs, *args[ufunc.nin :], **kwargs)
+
+    return call
+
+
+def _of_arrays(function: Function) -> Function:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if any(map(holds_dual, args)) or (kwargs and any(map(holds_dual, kwargs.values()))):
+            return apply_function(function, args, kwargs)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _table() -> dict[Any, Function]:
+    table: dict[Any, Function] = {}
+    kinds = (types.FunctionType, types.BuiltinFunctionType, type(np.sum))
+    for module in (np, np.linalg, np.fft, scipy.special):
+        for name in dir(module):
+            function = getattr(module, name)
+            if name.startswith("_"):
+                continue
+            if isinstance(function, np.ufunc):
+                table[function] = _elementwise(function)
+            elif isinstance(function, kinds):
+                table[function] = _of_arrays(function)
+    for name in dir(math):
+        function = getattr(math, name)
+        if isinstance(function, types.BuiltinFunctionType) and not name.startswith("_"):
+            table[function] = _MATH.get(name) or _losing(function)
+    for function, replacement in table.items():
+        replacement.__name__ = function.__name__
+        replacement.__doc__ = function.__doc__
+    return table
+
+
+_TABLE = _table()
