@@ -33,7 +33,7 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.inference import Run, cycle, involutive, mh
+from gendsl.inference import Run, cycle, involutive, mh, repeat
 
 DATA = Path(__file__).parent / "data" / "galaxies.csv"
 
@@ -166,7 +166,7 @@ def walk_weights(trace):
 
 
 KERNEL = cycle(
-    involutive(split_or_merge, split_merge),
+    repeat(involutive(split_or_merge, split_merge), 5),
     involutive(pick_cluster, swap),
     mh(walk_means),
     mh(walk_variances),
@@ -188,7 +188,7 @@ def density(trace, grid=GRID):
     return bumps @ trace["weights"]
 
 
-def run(draws: int = 6000, warmup: int = 1000, seed: int = 1, progress: bool = True) -> tuple[np.ndarray, Run]:
+def run(draws: int = 5000, seed: int = 1, progress: bool = True) -> tuple[np.ndarray, Run]:
     """The velocities and the draws of one chain."""
     velocities = np.loadtxt(DATA, skiprows=1)
     start, _ = clusters.generate(
@@ -199,7 +199,7 @@ def run(draws: int = 6000, warmup: int = 1000, seed: int = 1, progress: bool = T
     )
     record = {"k": "k", "density": density}
     return velocities, sample(
-        KERNEL, start, draws, warmup=warmup, record=record, seed=seed, progress=progress
+        KERNEL, start, draws, warmup=500, record=record, seed=seed, progress=progress
     )
 
 
@@ -242,7 +242,7 @@ def draw_figure(velocities: np.ndarray, chain: Run, path: Path) -> None:
 def main() -> None:
     """Run the chain, print its results and draw the figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--draws", type=int, default=6000)
+    parser.add_argument("--draws", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--figure", type=Path, default=Path("galaxies.png"))
     options = parser.parse_args()

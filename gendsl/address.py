@@ -48,10 +48,15 @@ def as_path(address: Any) -> Path:
     return path
 
 
+def _text(path: Path) -> str:
+    """A path without quotes and brackets, which would make short names look alike, and without case."""
+    return " ".join(map(str, path)).casefold()
+
+
 def nearest(path: Path, candidates: Iterable[Path]) -> Path | None:
     """The candidate that most resembles `path` as text, or None where nothing does."""
-    names = {format_address(c): c for c in itertools.islice(candidates, _NEAREST_CANDIDATES)}
-    matches = difflib.get_close_matches(format_address(path), names, n=1, cutoff=0.6)
+    names = {_text(c): c for c in itertools.islice(candidates, _NEAREST_CANDIDATES)}
+    matches = difflib.get_close_matches(_text(path), names, n=1, cutoff=0.6)
     return names[matches[0]] if matches else None
 
 

@@ -6,6 +6,7 @@ Each class also subclasses the builtin that a Python programmer would have caugh
 
 from __future__ import annotations
 
+import functools
 import itertools
 import linecache
 import os
@@ -19,7 +20,10 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 @dataclass(frozen=True)
 class Location:
-    """A place in the user's source: file, line, function and, where known, columns."""
+    """A place in the user's source: file, line, function and, where known, columns.
+
+    Columns are offsets into the UTF-8 line, as the syntax tree and code objects give them.
+    """
 
     filename: str
     lineno: int
@@ -34,9 +38,14 @@ class Location:
         indent = len(line) - len(line.lstrip())
         shown = f"{where}\n        {line.strip()}"
         if self.columns is not None:
-            start, end = (max(column - indent, 0) for column in self.columns)
+            start, end = (max(_character(line, column) - indent, 0) for column in self.columns)
             shown += f"\n        {' ' * start}{'^' * max(end - start, 1)}"
         return shown
+
+
+def _character(line: str, column: int) -> int:
+    """The index of the character at a byte offset of a line."""
+    return len(line.encode()[:column].decode(errors="ignore"))
 
 
 def _columns(code: CodeType, instruction: int) -> tuple[int, int] | None:
@@ -51,7 +60,7 @@ def _columns(code: CodeType, instruction: int) -> tuple[int, int] | None:
 
 def is_users_file(filename: str) -> bool:
     """Whether a file holds user code: not gendsl's, nor that of the libraries it calls back from."""
-    if filename.startswith(_PACKAGE) or filename.startswith("<frozen"):
+    if filename.startswith((_PACKAGE, "<frozen")):
         return False
     parts = filename.replace("\\", "/").split("/")
     return not {"autograd", "numpy", "scipy"} & set(parts[:-1])
@@ -140,10 +149,16 @@ class UnsupportedSyntaxError(GenDSLError, SyntaxError):
         if self.location is not None:
             self.filename = self.location.filename
             self.lineno = self.location.lineno
-            self.text = linecache.getline(self.filename, self.lineno) or None
+            line = linecache.getline(self.filename, self.lineno)
+            self.text = line or None
             if self.location.columns is not None:
-                self.offset, self.end_offset = (c + 1 for c in self.location.columns)
+                self.offset, self.end_offset = (_character(line, c) + 1 for c in self.location.columns)
                 self.end_lineno = self.lineno
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # what a SyntaxError keeps outside its __dict__ is set by the constructor again
+        rebuild = functools.partial(type(self), fix=self.fix, location=self.location)
+        return rebuild, (self.problem,), vars(self)
 
 
 class SourceUnavailableError(GenDSLError, OSError):

@@ -94,6 +94,8 @@ def test_nearest():
     assert nearest(("mu", 11), known) == ("mu", 1)
     assert nearest(("something else",), known) is None
     assert nearest(("x",), []) is None
+    assert nearest(("j",), [("z",), ("y",)]) is None
+    assert nearest(("K",), [("j",), ("k",)]) == ("k",)
 
 
 def test_did_you_mean_names_namespaces_too():

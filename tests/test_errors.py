@@ -121,6 +121,9 @@ def test_every_class_renders_and_pickles(cls, program):
         assert str(again) == expected
         assert (again.problem, again.address, again.fix) == (error.problem, error.address, error.fix)
         assert again.location == place
+        if isinstance(error, UnsupportedSyntaxError):
+            for name in ("msg", "filename", "lineno", "offset", "end_lineno", "end_offset", "text"):
+                assert getattr(again, name) == getattr(error, name)
 
 
 # --- text --------------------------------------------------------------------------------------
@@ -153,6 +156,18 @@ def test_a_location_without_columns_has_no_caret(program):
     )
     assert str(Location(program, 2, "model", (4, 4))).endswith("\n        ^")
     assert str(Location(program, 99, "model")) == f"{program}:99, in model"
+
+
+def test_the_caret_counts_characters_where_columns_count_bytes():
+    name = "<greek>"
+    text = '    μσ = "é" + f(x)\n'
+    linecache.cache[name] = (len(text), None, [text], name)
+    start = text.encode().index(b"f(x)")
+    place = Location(name, 1, "model", (start, start + 4))
+    assert str(place) == f'{name}:1, in model\n        μσ = "é" + f(x)\n                   ^^^^'
+    error = UnsupportedSyntaxError("no", location=place)
+    assert text[error.offset - 1 : error.end_offset - 1] == "f(x)"
+    del linecache.cache[name]
 
 
 def test_syntax_errors_point_as_python_does(program):

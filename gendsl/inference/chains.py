@@ -99,9 +99,9 @@ class Run:
 
 def _stacked(values: list[Any]) -> Any:
     """The values as one array if they are numbers or arrays of one shape, else the list of them."""
-    if all(isinstance(v, (bool, int, float, np.generic, np.ndarray)) for v in values):
-        if len({np.shape(v) for v in values}) <= 1:
-            return np.array(values)
+    numeric = all(isinstance(v, (bool, int, float, np.generic, np.ndarray)) for v in values)
+    if numeric and len({np.shape(v) for v in values}) <= 1:
+        return np.array(values)
     return values
 
 

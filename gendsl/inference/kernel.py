@@ -1,4 +1,4 @@
-"""What a kernel is: a callable `(trace, rng) -> (trace, info)` with a name, that leaves the posterior alone."""
+"""What a kernel is: a callable `(trace, rng) -> (trace, info)` that leaves the posterior invariant."""
 
 from __future__ import annotations
 

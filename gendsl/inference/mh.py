@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.address import did_you_mean, format_address
+from gendsl.address import format_address
+from gendsl.choices.unknown import explain_unknown
 from gendsl.errors import (
     CoverageError,
     KernelError,
@@ -23,7 +24,7 @@ from gendsl.runtime.executions import Assess, Regenerate, Simulate, Update, Zero
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.selection import Selection
-from gendsl.transforms.apply import Given
+from gendsl.transforms.apply import Exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def _proposal_step(proposal: GenFunction, args: tuple[Any, ...]) -> Any:
         forward = proposal._trace(Simulate(rng), (trace, *args))
         values = {path: record[1] for path, record in forward.records.items()}
         _check_proposed(trace, values)
-        execution = Update(trace.records, Given(values), None, stop_at_zero=True)
+        execution = Update(trace.records, Exactly(values), None, stop_at_zero=True)
         try:
             proposed = trace.rerun(execution)
             for path in values:
@@ -104,7 +105,7 @@ def _proposal_step(proposal: GenFunction, args: tuple[Any, ...]) -> Any:
                     raise UnknownAddressError(
                         f"{proposal.name} proposes a choice that the model doesn't make",
                         address=path,
-                        fix=did_you_mean(path, proposed.records, "propose the model's own addresses"),
+                        fix=explain_unknown(path, proposed.records),
                     )
             _keep_observations(trace, execution)
             overwritten = {path: trace.records[path][1] for path in values if path in trace.records}
@@ -136,7 +137,7 @@ def _check_proposed(trace: ReferenceTrace, values: dict[Any, Any]) -> None:
 
 def _reverse_score(proposal: GenFunction, args: tuple[Any, ...], values: dict[Any, Any]) -> float:
     """log q of proposing `values`, or an error where the proposal can't propose just these."""
-    execution = Assess(Given(values), stop_at_zero=True)
+    execution = Assess(Exactly(values), stop_at_zero=True)
     try:
         execution.run(CallRequest(proposal, args, {}))
     except MissingChoiceError as error:

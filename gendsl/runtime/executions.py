@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import inf
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -33,6 +33,13 @@ from gendsl.selection import Selection
 
 Record = tuple[Distribution, Any, float]
 Records = dict[Path, Record]
+
+
+class Given(Protocol):
+    """Where an execution looks up the values of choices that it is given."""
+
+    def lookup(self, path: Path) -> Any:
+        """The value given at a path, or MISSING."""
 
 
 class ZeroProbability(BaseException):
@@ -187,7 +194,7 @@ class Execution:
                 address=path,
                 fix="a logpdf must return -inf outside its support; check the parameters",
             )
-        self.__class__ = _Closed  # type: ignore[assignment]
+        self.__class__ = _Closed
 
 
 class _Closed(Execution):
@@ -267,7 +274,7 @@ class Generate(Execution):
 class Assess(Execution):
     """Every choice must be given. With `stop_at_zero` the run ends at a choice outside its support."""
 
-    def __init__(self, given: Constraints, *, stop_at_zero: bool = False) -> None:
+    def __init__(self, given: Given, *, stop_at_zero: bool = False) -> None:
         super().__init__()
         self.given = given
         self.stop_at_zero = stop_at_zero
@@ -298,7 +305,7 @@ class Update(Execution):
     def __init__(
         self,
         old: Records,
-        given: Constraints,
+        given: Given,
         rng: np.random.Generator | None,
         *,
         stop_at_zero: bool = False,

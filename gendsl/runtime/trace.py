@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from gendsl.address import Path, as_path, did_you_mean, format_address
+from gendsl.address import Path, as_path, format_address
 from gendsl.choices import MISSING, ChoiceMap, Constraints, choicemap
+from gendsl.choices.unknown import explain_unknown
 from gendsl.errors import (
     NaNError,
     ObservedError,
@@ -114,7 +115,7 @@ class ReferenceTrace(Trace):
         return UnknownAddressError(
             f"the trace of {self.gen_fn.name} has no such choice",
             address=path,
-            fix=did_you_mean(path, [*self.records, *self.calls], "print(trace.choices) shows all addresses"),
+            fix=explain_unknown(path, [*self.records, *self.calls]),
         )
 
     def __contains__(self, address: Any) -> bool:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.address import Path, did_you_mean
+from gendsl.address import Path
 from gendsl.choices import MISSING
+from gendsl.choices.unknown import explain_unknown
 from gendsl.errors import (
     CoverageError,
     MissingChoiceError,
@@ -26,8 +27,8 @@ from gendsl.transforms.jacobian import log_abs_det
 from gendsl.transforms.language import Output, Run, Transform, Write, check_label
 
 
-class Given:
-    """The values that a transform gave an output trace, exactly at their addresses."""
+class Exactly:
+    """Values given to a program exactly at their addresses."""
 
     __slots__ = ("values",)
 
@@ -136,7 +137,7 @@ def image(
     """
     run = run_transform(f, trace, aux, q_args)
     model_values = output_values(run.outputs[0])
-    update = Update(trace.records, Given(model_values), None, stop_at_zero=stop_at_zero)
+    update = Update(trace.records, Exactly(model_values), None, stop_at_zero=stop_at_zero)
     try:
         new = trace.rerun(update)
     except MissingChoiceError as error:
@@ -176,7 +177,7 @@ def check_labels(output: Output, records: Records) -> None:
 def _assess_auxiliary(
     q: GenFunction, args: tuple[Any, ...], output: Output, stop_at_zero: bool
 ) -> ReferenceTrace:
-    assess = Assess(Given(output_values(output)), stop_at_zero=stop_at_zero)
+    assess = Assess(Exactly(output_values(output)), stop_at_zero=stop_at_zero)
     try:
         retval = assess.run(CallRequest(q, args, {}))
     except MissingChoiceError as error:
@@ -202,7 +203,7 @@ def _refuse_surplus(output: Output, records: Records) -> None:
                 f"the transform writes to a choice that {output.name} doesn't have",
                 address=path,
                 location=entry.location,
-                fix=did_you_mean(path, records, "leave it out, or make the choice in the program"),
+                fix=explain_unknown(path, records),
             )
 
 

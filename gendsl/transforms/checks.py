@@ -23,7 +23,7 @@ from gendsl.runtime.trace import ReferenceTrace
 from gendsl.selection import Selection, select
 from gendsl.transforms.apply import Image, check_labels, image, output_values, run_transform
 from gendsl.transforms.jacobian import log_abs_det
-from gendsl.transforms.language import Output, Transform
+from gendsl.transforms.language import Output, Run, Transform
 
 RELATIVE_TOLERANCE = 1e-8
 """How closely a continuous value must come back."""
@@ -63,12 +63,12 @@ def check_involution(
             after = returned[0].get(path, MISSING)
             if after is MISSING and path in new:
                 after = new[path][1]
-            _compare(back.outputs[0], path, before[1], after, atol)
+            _compare(f, there, back, 0, path, before[1], after, atol)
     records = [model]
     if aux is not None:
         _refuse_surplus(back.outputs[1], aux.records)
         for path, record in aux.records.items():
-            _compare(back.outputs[1], path, record[1], returned[1].get(path, MISSING), atol)
+            _compare(f, there, back, 1, path, record[1], returned[1].get(path, MISSING), atol)
         records.append(aux.records)
     for output, made in zip(back.outputs, records, strict=True):
         check_labels(output, made)
@@ -79,6 +79,7 @@ def check_involution(
         raise InvolutionError(
             "the Jacobian determinants of the move and of its return don't cancel: "
             f"log|det J| is {there.log_abs_det:.8g} there and {backward:.8g} back",
+            location=f.location,
             fix="the two branches of the transform are not inverse to each other near this point",
         )
 
@@ -106,16 +107,19 @@ def _refuse_surplus(output: Output, records: Records) -> None:
             )
 
 
-def _compare(output: Output, path: Path, before: Any, after: Any, atol: float) -> None:
+def _compare(
+    f: Transform, there: Image, back: Run, side: int, path: Path, before: Any, after: Any, atol: float
+) -> None:
     if after is not MISSING and same_value(before, after, RELATIVE_TOLERANCE, atol):
         return
-    entry = output.entries.get(path)
+    output = back.outputs[side]
+    entry = output.entries.get(path) or there.run.outputs[side].entries.get(path)
     came_back = "is not restored" if after is MISSING else f"comes back as {after!r}"
     raise InvolutionError(
         f"the transform is not an involution: applied twice, {format_address(path)} of {output.name}, "
         f"which was {before!r}, {came_back}",
         address=path,
-        location=None if entry is None else entry.location,
+        location=f.location if entry is None else entry.location,
         fix="check that the branch taken on the way back undoes the one taken on the way there, and that "
         "the auxiliary choices written say how to get back",
     )
@@ -201,7 +205,8 @@ class CheckReport:
             outside = f" ({self.departures} led out of the support, and back)" if self.departures else ""
             return f"{self.name}: {self.cases} random cases, all passed{outside}"
         case, error = self.failures[0]
-        lines = [f"{self.name}: {len(self.failures)} of {self.cases} random cases failed; the first, case {case}:"]
+        failed = f"{len(self.failures)} of {self.cases} random cases failed"
+        lines = [f"{self.name}: {failed}; the first, case {case}:"]
         lines += [f"  {type(error).__name__}: {error}".replace("\n", "\n  ")]
         if self.first_case is not None:
             model, aux = self.first_case

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from gendsl.address import Path, as_path, did_you_mean, format_address
+from gendsl.address import Path, as_path, format_address
+from gendsl.choices.unknown import explain_unknown
 from gendsl.compiler.definition import FunctionNode
 from gendsl.compiler.lift import Lifter, compile_lifted, lift_calls
 from gendsl.compiler.render import render
@@ -127,7 +128,7 @@ class Input:
         return ReadError(
             f"{self.name} has no such choice",
             address=path,
-            fix=did_you_mean(path, self.records, "print the input trace to see its addresses"),
+            fix=explain_unknown(path, self.records),
         )
 
 
@@ -153,7 +154,10 @@ class Copy(NamedTuple):
     code: CodeType
     lineno: int
 
-    location = Write.location
+    @property
+    def location(self) -> Location:
+        """The user's line."""
+        return Location(self.code.co_filename, self.lineno, self.code.co_name)
 
 
 class Output:
@@ -226,7 +230,7 @@ class Handle:
             fix=f"use {reader}",
         )
 
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_value  # type: ignore[assignment]
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_value
     __bool__ = __float__ = __int__ = __index__ = __len__ = __iter__ = __array__ = _no_value
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __neg__ = __abs__ = _no_value
     __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __mod__ = __rmod__ = __matmul__ = _no_value
@@ -262,7 +266,7 @@ class InputHandle(Handle):
             raise ReadError(
                 f"{self.state.name} has no traced call at this address",
                 address=self.path,
-                fix=did_you_mean(self.path, calls, "only calls have return values"),
+                fix=explain_unknown(self.path, calls),
             )
         return _undifferentiated(calls[self.path])
 
@@ -418,6 +422,11 @@ class Transform:
     @property
     def __name__(self) -> str:
         return self.origin.function.__name__
+
+    @property
+    def location(self) -> Location:
+        """Where it is defined."""
+        return self.origin.location(self.origin.node)
 
     @property
     def source(self) -> str:
