@@ -11,7 +11,7 @@ from autograd.scipy.linalg import solve_triangular
 from autograd.tracer import getval, isbox
 from scipy.linalg.lapack import dtrtrs
 
-from gendsl.distributions.base import Distribution
+from gendsl.distributions.base import Distribution, ScalarFamily
 from gendsl.errors import ParameterError, ValueTypeError
 
 LOG_2PI = math.log(2.0 * math.pi)
@@ -29,11 +29,13 @@ def plain(x: Any) -> Any:
 def brief(x: Any) -> str:
     """A parameter or value as an error message shows it: lists for arrays, cut at 120 characters."""
     x = plain(x)
-    text = repr(x.tolist() if isinstance(x, np.ndarray) else x)
+    text = repr(x.tolist() if isinstance(x, np.ndarray | np.generic) else x)
     return text if len(text) <= 120 else text[:117] + "..."
 
 
-def bad_parameter(family: str, name: str, requirement: str, got: Any, fix: str | None = None) -> ParameterError:
+def bad_parameter(
+    family: str, name: str, requirement: str, got: Any, fix: str | None = None
+) -> ParameterError:
     """The error for a parameter: which one, what it must be, and what it was."""
     return ParameterError(f"{family}: {name} must {requirement}, got {brief(got)}", fix=fix)
 
@@ -75,6 +77,20 @@ def parameter_array(family: str, name: str, x: Any, ndim: int) -> Any:
     return array
 
 
+def weight_array(family: str, name: str, x: Any) -> Any:
+    """A parameter as a vector of numbers, at least 0, that sum to one within 1e-8."""
+    weights = parameter_array(family, name, x, 1)
+    values = plain(weights)
+    for i in np.flatnonzero(values < 0.0):
+        raise bad_parameter(family, f"{name}[{i}]", "be at least 0", values[i])
+    if abs(values.sum() - 1.0) > SUM_TOLERANCE:
+        raise ParameterError(
+            f"{family}: {name} must sum to 1, got {brief(x)}, which sums to {values.sum():.12g}",
+            fix=f"divide {name} by their sum",
+        )
+    return weights
+
+
 def value_array(family: str, x: Any, ndim: int) -> Any:
     """A value, or a stack of values along leading axes, as a float array with at least `ndim` axes.
 
@@ -89,6 +105,16 @@ def value_array(family: str, x: Any, ndim: int) -> Any:
         kind = {1: "a vector", 2: "a matrix"}[ndim]
         raise ValueTypeError(f"{family}: a value is {kind} of numbers, got {brief(x)}")
     return array
+
+
+def finished(score: Any) -> Any:
+    """A score as it leaves `logpdf`: a float for one value, else an array, or what autograd traces."""
+    return score if isbox(score) or np.ndim(score) else float(score)
+
+
+def outside(lead: tuple[int, ...]) -> Any:
+    """-inf for one value, an array of -inf for a stack of shape `lead`."""
+    return np.full(lead, -math.inf) if lead else -math.inf
 
 
 def is_symmetric(matrix: np.ndarray) -> bool:
@@ -123,35 +149,35 @@ def log_det_of_cholesky(lower: Any) -> Any:
     return 2.0 * anp.sum(anp.log(anp.diag(lower)))
 
 
-def comparable(x: Any) -> Any:
-    """A parameter in a form that `==` and `hash` understand."""
-    x = plain(x)
-    if isinstance(x, np.ndarray):
-        x = x.tolist()
-    return tuple(map(comparable, x)) if isinstance(x, list | tuple) else x
+def scores_stacks(distribution: Distribution) -> bool:
+    """Whether `logpdf` takes stacks of values; a user's class is asked value by value."""
+    return bool(getattr(distribution, "vectorised", isinstance(distribution, ScalarFamily)))
+
+
+def score_stack(distribution: Distribution, x: Any, ndim: int) -> Any:
+    """The log density at every value of a stack: `x` has `ndim` axes for the value, others before it."""
+    shape = np.shape(plain(x))
+    lead = shape[: len(shape) - ndim]
+    if not lead or scores_stacks(distribution):
+        return distribution.logpdf(x)
+    values = anp.reshape(x, (-1, *shape[len(lead) :]))
+    scores = [distribution.logpdf(one) for one in (values if isbox(x) or ndim else values.tolist())]
+    return anp.reshape(anp.array(scores, dtype=float), lead)
+
+
+def add_scores(scores: Any) -> Any:
+    """The sum along the last axis; -inf wherever one of them is, whatever the others are."""
+    values = plain(scores)
+    dead = (values == -math.inf).any(-1)
+    total = anp.sum(anp.where(values == -math.inf, 0.0, scores), -1)
+    return finished(anp.where(dead, -math.inf, total))
 
 
 class ArrayFamily(Distribution):
-    """A family with arrays among its parameters or as its values; equal when type and parameters are.
+    """A family with arrays among its parameters or as its values.
 
     `logpdf` takes one value, or a stack of values along leading axes.
     """
 
     __slots__ = ()
-    parameters: ClassVar[tuple[str, ...]] = ()
     vectorised: ClassVar[bool] = True
-
-    def _key(self) -> tuple[Any, ...]:
-        return tuple(comparable(getattr(self, name)) for name in self.parameters)
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={brief(getattr(self, name))}" for name in self.parameters)
-        return f"{type(self).__name__}({shown})"
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash((type(self), self._key()))

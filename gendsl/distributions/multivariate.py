@@ -1,0 +1,193 @@
+"""Distributions of vectors: dirichlet, multinomial, mvnormal."""
+
+from __future__ import annotations
+
+from math import inf, lgamma, log
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.scipy.special import gammaln
+from autograd.tracer import isbox
+
+from gendsl.distributions.arrays import (
+    LOG_2PI,
+    ArrayFamily,
+    as_array,
+    bad_parameter,
+    finished,
+    log_det_of_cholesky,
+    outside,
+    parameter_array,
+    parameter_cholesky,
+    plain,
+    solve_lower,
+    value_array,
+    weight_array,
+)
+from gendsl.distributions.parameters import nonnegative_integer
+from gendsl.supports import Counts, RealVector, Simplex
+
+# Up to this many entries a loop over Python floats beats NumPy's cost per call.
+_SMALL = 40
+_SIMPLEX_TOLERANCE = 1e-9
+# Squares of anything larger overflow; every normal density there is 0 to double precision.
+_FAR = 1e150
+
+
+class dirichlet(ArrayFamily):
+    """Weights that sum to one, with density Γ(Σ α_i) Π w_i^(α_i - 1) / Γ(α_i) in the first k-1 weights.
+
+    Args:
+        alpha: k positive concentrations.
+
+    Values are float arrays of shape (k,). A weight of 0 has density 0 unless its α_i is 1.
+    """
+
+    __slots__ = ("alpha",)
+    parameters = ("alpha",)
+
+    def __init__(self, alpha: Any) -> None:
+        bad, given = None, alpha
+        try:
+            if type(alpha) is not list and not isbox(alpha):
+                alpha = alpha.tolist() if isinstance(alpha, np.ndarray) else list(alpha)
+            for concentration in alpha:
+                if not 0.0 < concentration < inf:
+                    bad = concentration
+                    break
+        except (TypeError, ValueError):
+            raise bad_parameter("dirichlet", "alpha", "be a vector of positive numbers", given) from None
+        if bad is not None or not len(alpha):
+            raise bad_parameter("dirichlet", "alpha", "have positive and finite entries", alpha)
+        self.alpha = alpha
+
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        return rng.dirichlet(plain(as_array(self.alpha)))
+
+    def logpdf(self, x: Any) -> Any:
+        if type(x) is np.ndarray and x.ndim == 1 and x.size <= _SMALL:
+            try:
+                return self._loop(x.tolist())
+            except TypeError:
+                pass
+        return self.elementwise(x, self.alpha)
+
+    def _loop(self, weights: list[float]) -> float:
+        alpha = self.alpha
+        if len(weights) != len(alpha):
+            return -inf
+        score = total = concentration = 0.0
+        for a, w in zip(alpha, weights, strict=True):
+            if w > 0.0:
+                score += (a - 1.0) * log(w) - lgamma(a)
+            elif w != 0.0 or a != 1.0:
+                return -inf
+            total += w
+            concentration += a
+        if not -_SIMPLEX_TOLERANCE <= total - 1.0 <= _SIMPLEX_TOLERANCE:
+            return -inf
+        return score + lgamma(concentration)
+
+    @staticmethod
+    def elementwise(x: Any, alpha: Any) -> Any:
+        """The log density; `x` and `alpha` broadcast over leading axes."""
+        x, alpha = value_array("dirichlet", x, 1), as_array(alpha)
+        values, concentrations = plain(x), plain(alpha)
+        if values.shape[-1] != concentrations.shape[-1]:
+            return outside(values.shape[:-1])
+        positive = values > 0.0
+        allowed = positive | ((values == 0.0) & (concentrations == 1.0))
+        with np.errstate(invalid="ignore"):
+            inside = allowed.all(-1) & (np.abs(values.sum(-1) - 1.0) <= _SIMPLEX_TOLERANCE)
+        safe = anp.where(positive & inside[..., None], x, 1.0)
+        score = anp.sum((alpha - 1.0) * anp.log(safe) - gammaln(alpha), -1) + gammaln(anp.sum(alpha, -1))
+        return finished(anp.where(inside, score, -inf))
+
+    @property
+    def support(self) -> Simplex:
+        return Simplex(len(self.alpha))
+
+
+class multinomial(ArrayFamily):
+    """Counts of n independent draws: n! Π p_i^x_i / x_i!.
+
+    Args:
+        n: the number of draws, an integer at least 0.
+        p: k probabilities that sum to one.
+
+    Values are integer arrays of shape (k,).
+    """
+
+    __slots__ = ("n", "p")
+    parameters = ("n", "p")
+
+    def __init__(self, n: Any, p: Any) -> None:
+        self.n = nonnegative_integer("multinomial", "n", n)
+        self.p = weight_array("multinomial", "p", p)
+
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        p = plain(self.p)
+        return rng.multinomial(self.n, p / p.sum())
+
+    def logpdf(self, x: Any) -> Any:
+        x = plain(value_array("multinomial", x, 1))
+        values = plain(self.p)
+        if x.shape[-1] != values.size:
+            return outside(x.shape[:-1])
+        with np.errstate(invalid="ignore"):
+            allowed = (x >= 0.0) & (x == np.floor(x)) & ((values > 0.0) | (x == 0.0))
+            inside = allowed.all(-1) & (x.sum(-1) == self.n)
+        counts = np.where(inside[..., None], x, 0.0)
+        log_p = anp.log(anp.where(values > 0.0, self.p, 1.0))
+        score = gammaln(self.n + 1.0) + anp.sum(counts * log_p - gammaln(counts + 1.0), -1)
+        return finished(anp.where(inside, score, -inf))
+
+    @property
+    def support(self) -> Counts:
+        return Counts(self.n, len(self.p))
+
+
+class mvnormal(ArrayFamily):
+    """Multivariate normal: -(d log 2π + log det Σ + (x - μ)ᵀ Σ⁻¹ (x - μ)) / 2.
+
+    Args:
+        mean: μ, shape (d,).
+        cov: Σ, shape (d, d), symmetric and positive definite.
+
+    Values are float arrays of shape (d,).
+    """
+
+    __slots__ = ("_constant", "_lower", "cov", "mean")
+    parameters = ("mean", "cov")
+
+    def __init__(self, mean: Any, cov: Any) -> None:
+        self.mean = parameter_array("mvnormal", "mean", mean, 1)
+        self.cov, self._lower = parameter_cholesky("mvnormal", "cov", cov)
+        dim = len(self.mean)
+        if len(self.cov) != dim:
+            raise bad_parameter(
+                "mvnormal", "cov", f"have {dim} rows and columns, as many as mean has entries", cov
+            )
+        self._constant = -0.5 * (dim * LOG_2PI + log_det_of_cholesky(self._lower))
+
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        mean = plain(self.mean)
+        return np.asarray(mean + plain(self._lower) @ rng.standard_normal(len(mean)))
+
+    def logpdf(self, x: Any) -> Any:
+        x = value_array("mvnormal", x, 1)
+        values = plain(x)
+        lead, dim = values.shape[:-1], len(self.mean)
+        if values.shape[-1] != dim:
+            return outside(lead)
+        inside = (np.abs(values) < _FAR).all(-1)
+        deviation = anp.where(inside[..., None], x, 0.0) - self.mean
+        with np.errstate(over="ignore"):
+            whitened = solve_lower(self._lower, anp.reshape(deviation, (-1, dim)).T)
+            squares = anp.reshape(anp.sum(whitened**2, 0), lead)
+        return finished(anp.where(inside, self._constant - 0.5 * squares, -inf))
+
+    @property
+    def support(self) -> RealVector:
+        return RealVector((len(self.mean),))
