@@ -103,7 +103,8 @@ class ScalarFamily(Distribution):
 
     A family defines, besides `sample` and `support`:
 
-    - `at(x)`: the log density at one Python number of type `number`, by `math` alone. This is the hot path.
+    - `at(x)`: the log density at one Python number of type `number`, or NaN, by `math` alone: the hot path.
+      Where the value of a parameter that autograd traces would do, it may raise TypeError instead.
     - `elementwise(x, *parameters)`: the same by `autograd.numpy`, for arrays of x and of parameters that
       broadcast, and for anything that autograd traces.
     """
@@ -128,32 +129,37 @@ class ScalarFamily(Distribution):
         """
         if type(x) is self.number:
             try:
-                return self.at(x)
+                log_density = self.at(x)
             except (TypeError, OverflowError):  # autograd traces a parameter; an integer beyond all floats
                 return self._score(x)
+            if -_INF < log_density < _INF:
+                return log_density
         return self._score(x)
 
     def _score(self, x: Any) -> Any:
         """The log density, away from the hot path."""
         parameters = [getattr(self, name) for name in self.parameters]
         x = self._read(x)
-        if isbox(x) or isinstance(x, np.ndarray) or any(map(isbox, parameters)):
+        if isbox(x) or isinstance(x, np.ndarray):
             return self.elementwise(x, *parameters)
+        if any(map(isbox, parameters)):
+            return self.elementwise(_as_float(x), *parameters)
         try:
-            return self.at(x)
+            log_density = self.at(x)
         except OverflowError:
             return -_INF
+        return log_density if log_density == log_density else -_INF  # NaN is in no support
 
     def _read(self, x: Any) -> Any:
         """x as a number of the family's type where it is one, else as an array or as autograd has it."""
         value = getval(x)
         if isinstance(value, (list, tuple)):
-            x = value = _array(value)
-        if isinstance(value, np.ndarray) and value.ndim == 0 and value is x:
-            x = value = value[()]
+            value = _array(value)
+        if isinstance(value, np.ndarray) and value.ndim == 0 and not isbox(x):
+            value = value[()]
         if isinstance(value, np.ndarray):
             if value.dtype.kind in "biuf":
-                return x
+                return x if isbox(x) else value
         elif isinstance(value, (float, int, np.floating, np.integer, np.bool_)):
             return x if isbox(x) else self._number(value)
         raise ValueTypeError(
@@ -161,10 +167,7 @@ class ScalarFamily(Distribution):
         )
 
     def _number(self, x: Any) -> Any:
-        try:
-            return float(x)
-        except OverflowError:
-            return _INF if x > 0 else -_INF
+        return _as_float(x)
 
 
 class DiscreteFamily(ScalarFamily):
@@ -178,6 +181,13 @@ class DiscreteFamily(ScalarFamily):
         if isinstance(x, (float, np.floating)):
             return int(x) if float(x).is_integer() else math.nan
         return int(x)
+
+
+def _as_float(x: Any) -> float:
+    try:
+        return float(x)
+    except OverflowError:  # an integer beyond all floats
+        return _INF if x > 0 else -_INF
 
 
 def _array(value: Any) -> Any:

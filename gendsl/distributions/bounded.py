@@ -13,8 +13,10 @@ from autograd.tracer import getval
 from gendsl.distributions.base import ScalarFamily
 from gendsl.distributions.discrete import draw_index
 from gendsl.distributions.parameters import (
+    LARGEST,
     PLAIN,
     bound,
+    certain,
     increasing,
     ordered,
     positive,
@@ -47,12 +49,13 @@ class uniform(ScalarFamily):
     __slots__ = parameters = ("low", "high")
 
     def __init__(self, low: float, high: float) -> None:
-        if type(low) in PLAIN and type(high) in PLAIN and 0.0 < high - low < _INF:
+        if type(low) in PLAIN and type(high) in PLAIN and -LARGEST <= low < high <= LARGEST:
             self.low = low
             self.high = high
         else:
             self.low = real("uniform", "low", low)
             self.high = real("uniform", "high", high)
+        if not 0.0 < self.high - self.low <= LARGEST:
             ordered("uniform", self.low, self.high)
 
     def sample(self, rng: np.random.Generator) -> float:
@@ -134,7 +137,7 @@ class beta_uniform(ScalarFamily):
         if not 0.0 <= x <= 1.0:
             return -_INF
         if theta == 0.0:
-            return 0.0
+            return certain(True, theta)
         from_beta = _log(theta) + _beta_at(x, self.a, self.b)
         if theta == 1.0 or from_beta == _INF:
             return from_beta
@@ -193,7 +196,7 @@ class piecewise_uniform(ScalarFamily):
         probs = getval(self.probs)
         i = draw_index(probs, rng)
         low, high = self.bounds[i], self.bounds[i + 1]
-        x = low + (high - low) * rng.random()
+        x: float = low + (high - low) * rng.random()
         return x if x < high else low  # the sum may round up, to a bound of the next interval
 
     def at(self, x: float) -> float:
@@ -249,8 +252,7 @@ class truncated_normal(ScalarFamily):
             return -_INF
         z = (x - mean) / sd
         log_mass = log_normal_mass((low - mean) / sd, (high - mean) / sd)
-        log_density = -0.5 * z * z - _log(sd) - HALF_LOG_2PI - log_mass
-        return log_density if log_density == log_density else -_INF  # an infinite or hopelessly far x
+        return -0.5 * z * z - _log(sd) - HALF_LOG_2PI - log_mass
 
     @staticmethod
     def elementwise(x: Any, mean: Any, sd: Any, low: Any, high: Any) -> Any:

@@ -12,7 +12,9 @@ from autograd.tracer import getval
 
 from gendsl.distributions.base import DiscreteFamily
 from gendsl.distributions.parameters import (
+    LARGEST,
     PLAIN,
+    certain,
     integer,
     nonnegative,
     nonnegative_integer,
@@ -102,7 +104,7 @@ class binom(DiscreteFamily):
             return -_INF
         if 0.0 < p < 1.0:
             return log_choose(n, x) + x * _log(p) + (n - x) * _log1p(-p)
-        return 0.0 if x == n * p else -_INF
+        return certain(x == n * p, p)
 
     @staticmethod
     def elementwise(x: Any, n: Any, p: Any) -> Any:
@@ -131,7 +133,7 @@ class geometric(DiscreteFamily):
             return -_INF
         if self.p < 1.0:
             return _log(self.p) + x * _log1p(-self.p)
-        return 0.0 if x == 0 else -_INF
+        return certain(x == 0, self.p)
 
     @staticmethod
     def elementwise(x: Any, p: Any) -> Any:
@@ -162,7 +164,7 @@ class neg_binom(DiscreteFamily):
         r, p = self.r, self.p
         if p < 1.0:
             return log_gamma_ratio(r, x) - math.lgamma(x + 1.0) + r * _log(p) + x * _log1p(-p)
-        return 0.0 if x == 0 else -_INF
+        return certain(x == 0, r, p)
 
     @staticmethod
     def elementwise(x: Any, r: Any, p: Any) -> Any:
@@ -182,7 +184,7 @@ class poisson(DiscreteFamily):
     __slots__ = parameters = ("rate",)
 
     def __init__(self, rate: float) -> None:
-        if type(rate) in PLAIN and 0.0 <= rate < _INF:
+        if type(rate) in PLAIN and 0.0 <= rate <= LARGEST:
             self.rate = rate
         else:
             self.rate = nonnegative("poisson", "rate", rate)
@@ -196,7 +198,7 @@ class poisson(DiscreteFamily):
             return -_INF
         if rate > 0.0:
             return x * _log(rate) - rate - math.lgamma(x + 1.0)
-        return 0.0 if x == 0 else -_INF
+        return certain(x == 0, rate)
 
     @staticmethod
     def elementwise(x: Any, rate: Any) -> Any:

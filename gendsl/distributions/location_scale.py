@@ -10,7 +10,7 @@ import numpy as np
 import scipy.special
 
 from gendsl.distributions.base import ScalarFamily
-from gendsl.distributions.parameters import PLAIN, nonnegative, positive, real
+from gendsl.distributions.parameters import LARGEST, PLAIN, nonnegative, positive, real
 from gendsl.distributions.special import (
     HALF_LOG_2PI,
     LOG_2,
@@ -26,7 +26,7 @@ from gendsl.distributions.special import (
 from gendsl.supports import Circle, Real, Support
 
 _INF = math.inf
-_HUGE = np.finfo(float).max.item()
+_FAR = 1e300
 _REAL = Real()
 _CIRCLE = Circle()
 _log = math.log
@@ -42,7 +42,7 @@ class normal(ScalarFamily):
     __slots__ = parameters = ("mean", "sd")
 
     def __init__(self, mean: float, sd: float) -> None:
-        if type(mean) in PLAIN and type(sd) in PLAIN and -_INF < mean < _INF and 0.0 < sd < _INF:
+        if type(mean) in PLAIN and type(sd) in PLAIN and -LARGEST <= mean <= LARGEST and 0.0 < sd <= LARGEST:
             self.mean = mean
             self.sd = sd
         else:
@@ -54,8 +54,7 @@ class normal(ScalarFamily):
 
     def at(self, x: float) -> float:
         z = (x - self.mean) / self.sd
-        log_density = -0.5 * z * z - _log(self.sd) - HALF_LOG_2PI
-        return log_density if log_density == log_density else -_INF  # NaN where x is
+        return -0.5 * z * z - _log(self.sd) - HALF_LOG_2PI
 
     @staticmethod
     def elementwise(x: Any, mean: Any, sd: Any) -> Any:
@@ -83,8 +82,7 @@ class laplace(ScalarFamily):
         return rng.laplace(self.loc, self.scale)
 
     def at(self, x: float) -> float:
-        log_density = -abs(x - self.loc) / self.scale - _log(self.scale) - LOG_2
-        return log_density if log_density == log_density else -_INF
+        return -abs(x - self.loc) / self.scale - _log(self.scale) - LOG_2
 
     @staticmethod
     def elementwise(x: Any, loc: Any, scale: Any) -> Any:
@@ -108,8 +106,7 @@ class cauchy(ScalarFamily):
         return self.loc + self.scale * rng.standard_cauchy()
 
     def at(self, x: float) -> float:
-        log_density = -log1p_square((x - self.loc) / self.scale) - _log(self.scale) - LOG_PI
-        return log_density if log_density == log_density else -_INF
+        return -log1p_square((x - self.loc) / self.scale) - _log(self.scale) - LOG_PI
 
     @staticmethod
     def elementwise(x: Any, loc: Any, scale: Any) -> Any:
@@ -135,19 +132,18 @@ class student_t(ScalarFamily):
         self.scale = positive("student_t", "scale", scale)
 
     def sample(self, rng: np.random.Generator) -> float:
-        x = self.loc + self.scale * rng.standard_t(self.df)
-        return min(max(x, -_HUGE), _HUGE)  # with few degrees of freedom a draw may be beyond all floats
+        z = min(max(rng.standard_t(self.df), -_FAR), _FAR)  # for small df a draw may be beyond all floats
+        return self.loc + self.scale * z
 
     def at(self, x: float) -> float:
         df = self.df
         z = (x - self.loc) / self.scale
-        log_density = (
+        return (
             log_gamma_ratio(0.5 * df, 0.5)
             - 0.5 * (_log(df) + LOG_PI)
             - _log(self.scale)
             - 0.5 * (df + 1.0) * log1p_square(z / math.sqrt(df))
         )
-        return log_density if log_density == log_density else -_INF
 
     @staticmethod
     def elementwise(x: Any, df: Any, loc: Any, scale: Any) -> Any:

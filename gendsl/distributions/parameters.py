@@ -19,7 +19,7 @@ from gendsl.errors import ParameterError
 
 PLAIN = frozenset((float, int))  # constructors on the hot path let these through with a comparison alone
 _INF = math.inf
-_LARGEST = np.finfo(float).max.item()
+LARGEST = np.finfo(float).max.item()
 _SUM_TOLERANCE = 1e-8
 _SHORT = 64  # up to this length tuples are faster than arrays
 
@@ -84,11 +84,11 @@ def nonnegative_integer(family: str, name: str, value: Any) -> int:
 
 def probabilities(family: str, name: str, value: Any) -> Any:
     """Nonnegative numbers that sum to 1: a tuple of floats, or a longer or traced array as it is."""
-    value = _vector(family, name, value)
-    if type(value) is tuple:
-        total, least = math.fsum(value), min(value, default=math.nan)
+    vector = _vector(family, name, value)
+    if type(vector) is tuple:
+        total, least = math.fsum(vector), min(vector, default=math.nan)
     else:
-        array = getval(value)
+        array = getval(vector)
         total, least = float(array.sum()), array.min()
     if not least >= 0.0:
         raise ParameterError(f"{family}: {name} must be one or more nonnegative numbers, got {shown(value)}")
@@ -97,23 +97,25 @@ def probabilities(family: str, name: str, value: Any) -> Any:
             f"{family}: {name} must sum to 1, got {shown(value)}, which sum to {total!r}",
             fix="divide them by their sum",
         )
-    return value
+    return vector
 
 
 def increasing(family: str, name: str, value: Any) -> Any:
     """Two or more finite numbers, each greater than the one before: a tuple of floats, or a traced array."""
-    value = _vector(family, name, value)
-    numbers = getval(value)
+    vector = _vector(family, name, value)
+    numbers = getval(vector)
     steps = len(numbers) >= 2 and all(a < b for a, b in itertools.pairwise(numbers))
     if not (steps and numbers[-1] - numbers[0] < _INF):
         raise ParameterError(
             f"{family}: {name} must be two or more finite numbers in increasing order, got {shown(value)}"
         )
-    return value
+    return vector
 
 
 def _vector(family: str, name: str, value: Any) -> Any:
     if isinstance(value, (list, tuple)):
+        if PLAIN.issuperset(map(type, value)):
+            return tuple(value)
         if all(isinstance(entry, (float, int, np.floating, np.integer)) for entry in value):
             return tuple(map(float, value))
         if any(map(isbox, value)):
@@ -127,13 +129,24 @@ def _vector(family: str, name: str, value: Any) -> Any:
 
 def ordered(family: str, low: Any, high: Any, *, equal: bool = False) -> None:
     """Refuse `low` above (or at) `high`, and ends so far apart that their distance is no float."""
-    if low < high and high - low == _INF and low > -_INF and high < _INF:
+    if -_INF < low < high < _INF and high - low > LARGEST:
         raise ParameterError(
             f"{family}: low and high are too far apart, got low={shown(low)}, high={shown(high)}"
         )
     if not (low <= high if equal else low < high):
         relation = "not be less than" if equal else "be greater than"
         raise ParameterError(f"{family}: high must {relation} low, got low={shown(low)}, high={shown(high)}")
+
+
+def certain(holds: bool, *parameters: Any) -> float:
+    """The log probability of what is certain or impossible at these values of the parameters.
+
+    Raises:
+        TypeError: autograd traces one of them, and a constant would lose its derivative.
+    """
+    if any(map(isbox, parameters)):
+        raise TypeError("a traced parameter needs the elementwise log density")
+    return 0.0 if holds else -_INF
 
 
 def shown(value: Any) -> str:
@@ -162,7 +175,7 @@ def _checked(family: str, name: str, value: Any, valid: Callable[[float], bool],
         raise ParameterError(
             f"{family}: {name} must be a number, got {shown(value)} of type {type(value).__name__}"
         )
-    if not (abs(number) <= _LARGEST or math.isinf(number)) or not valid(number):
+    if not (abs(number) <= LARGEST or number in (_INF, -_INF)) or not valid(number):
         raise ParameterError(f"{family}: {name} must {demand}, got {shown(value)}")
     checked: float = value if isbox(value) else number
     return checked

@@ -10,7 +10,7 @@ import numpy as np
 from autograd.scipy.special import gammaln
 
 from gendsl.distributions.base import ScalarFamily
-from gendsl.distributions.parameters import PLAIN, positive, real
+from gendsl.distributions.parameters import LARGEST, PLAIN, positive, real
 from gendsl.distributions.special import (
     HALF_LOG_2PI,
     LOG_2,
@@ -23,7 +23,7 @@ from gendsl.distributions.special import (
 from gendsl.supports import Interval, Positive, Support
 
 _INF = math.inf
-_TINY, _HUGE = math.ulp(0.0), np.finfo(float).max.item()
+_TINY = math.ulp(0.0)
 _POSITIVE = Positive()
 _FROM_ZERO = Interval(0.0, _INF)
 _log = math.log
@@ -31,7 +31,7 @@ _log = math.log
 
 def _positive_draw(x: float) -> float:
     """A draw, where it rounds to 0 or to inf the nearest positive number: the support holds neither."""
-    return x if 0.0 < x < _INF else min(max(x, _TINY), _HUGE)
+    return x if 0.0 < x < _INF else min(max(x, _TINY), LARGEST)
 
 
 class exponential(ScalarFamily):
@@ -40,7 +40,7 @@ class exponential(ScalarFamily):
     __slots__ = parameters = ("rate",)
 
     def __init__(self, rate: float) -> None:
-        if type(rate) in PLAIN and 0.0 < rate < _INF:
+        if type(rate) in PLAIN and 0.0 < rate <= LARGEST:
             self.rate = rate
         else:
             self.rate = positive("exponential", "rate", rate)
@@ -111,7 +111,7 @@ class inv_gamma(ScalarFamily):
 
     def sample(self, rng: np.random.Generator) -> float:
         y = rng.standard_gamma(self.shape)
-        return _positive_draw(self.scale / y) if y > 0.0 else _HUGE
+        return _positive_draw(self.scale / y) if y > 0.0 else LARGEST
 
     def at(self, x: float) -> float:
         if not 0.0 < x < _INF:

@@ -58,7 +58,7 @@ def log_gamma_ratio(a: float, d: float) -> float:
     """log(gamma(a + d) / gamma(a)) for a > 0, d >= 0, exact also where d is small against a large a."""
     if a < _STIRLING_FROM:
         return math.lgamma(a + d) - math.lgamma(a)
-    rest = _stirling_rest(a + d) - _stirling_rest(a)
+    rest: float = _stirling_rest(a + d) - _stirling_rest(a)
     return (a - 0.5) * math.log1p(d / a) + d * (math.log(a + d) - 1.0) + rest
 
 
@@ -119,9 +119,9 @@ def log1p_squares(z: Any) -> Any:
     return 2.0 * anp.log(beyond) + anp.log1p(small * small)
 
 
-log_i0e = primitive(lambda x: np.log(scipy.special.i0e(x)))
+log_i0e = primitive(lambda x: np.log(scipy.special.i0e(x)))  # log(I0(x)) - x for x >= 0
 _bessel_ratio = primitive(lambda x: scipy.special.i1e(x) / scipy.special.i0e(x))  # I1(x) / I0(x)
-defvjp(log_i0e, lambda ans, x: lambda g: g * (_bessel_ratio(x) - anp.sign(x)))
+defvjp(log_i0e, lambda ans, x: lambda g: g * (_bessel_ratio(x) - 1.0))
 defvjp(
     _bessel_ratio,
     lambda ans, x: lambda g: g * (1.0 - where(x == 0.0, 0.5, ans / where(x == 0.0, 1.0, x)) - ans * ans),
@@ -143,6 +143,8 @@ def log_normal_tail(t: float) -> float:
 
 def log_normal_mass(a: float, b: float) -> float:
     """log P(a < Z < b) for a < b, exact also for narrow intervals and far out in the tails."""
+    if math.isinf(a) and math.isinf(b):
+        return 0.0
     if a + b < 0.0:
         a, b = -b, -a
     width = b - a

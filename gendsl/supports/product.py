@@ -48,7 +48,7 @@ class Repeated(Support):
 
     @property
     def values(self) -> tuple[Any, ...] | None:
-        return _products([self.component] * self.n)
+        return _products([self.component] * self.n) if self.discrete else None
 
     def contains(self, value: Any) -> bool:
         array = as_array(value, (self.n, *(self.component.shape or ())))
@@ -79,7 +79,7 @@ class Repeated(Support):
         return self._each(self.component.from_coordinates, coordinates)
 
     def unconstrain(self, value: Any) -> Any:
-        self._require_continuous("a chart")
+        self._require_continuous("chart")
         if isinstance(self.component, Line):
             return self.component.to_line(anp.array(value, dtype=float))
         if self.n == 0:
@@ -87,13 +87,13 @@ class Repeated(Support):
         return anp.concatenate([self.component.unconstrain(value[i]) for i in range(self.n)])
 
     def constrain(self, u: Any) -> Any:
-        self._require_continuous("a chart")
+        self._require_continuous("chart")
         if isinstance(self.component, Line):
             return self.component.from_line(u)
         return anp.reshape(u, self.shape) if self.n == 0 else self._each(self.component.constrain, u)
 
     def log_abs_det(self, u: Any) -> Any:
-        self._require_continuous("a chart")
+        self._require_continuous("chart")
         if self.n == 0:
             return 0.0
         if isinstance(self.component, Line):
