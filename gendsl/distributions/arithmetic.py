@@ -54,7 +54,11 @@ class affine(Distribution):
         self.scale: Any = scale
         self.shift: Any = shift
         # The families of one number all have images; anything else shows here whether it has one.
-        if not isinstance(dist, ScalarFamily) or isbox(scale) or isbox(shift):
+        if (
+            not isinstance(dist, ScalarFamily)
+            or (type(scale) is not int and isbox(scale))
+            or (type(shift) is not int and isbox(shift))
+        ):
             self._check()
 
     def _check(self) -> None:
@@ -137,8 +141,8 @@ def _number(name: str, x: Any) -> Any:
             f"arithmetic on two distributions, {value!r} and another: the density of the result is not known",
             fix="make two choices, each at its own address, and do the arithmetic on their values",
         )
-    if not isinstance(value, int | float | np.integer | np.floating):
-        fix = _ARRAY_ADVICE if isinstance(value, np.ndarray | list | tuple) else None
+    if not isinstance(value, (int, float, np.integer, np.floating)):
+        fix = _ARRAY_ADVICE if isinstance(value, (np.ndarray, list, tuple)) else None
         raise ParameterError(
             f"arithmetic on a distribution: the {name} must be a number, got {brief(x)} "
             f"of type {type(x).__name__}",
@@ -146,7 +150,7 @@ def _number(name: str, x: Any) -> Any:
         )
     if isbox(x):
         return x
-    return int(value) if isinstance(value, int | np.integer) else float(value)
+    return int(value) if isinstance(value, (int, np.integer)) else float(value)
 
 
 def _shift(dist: Distribution, x: Any) -> Any:

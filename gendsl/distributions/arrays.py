@@ -29,7 +29,7 @@ def plain(x: Any) -> Any:
 def brief(x: Any) -> str:
     """A parameter or value as an error message shows it: lists for arrays, cut at 120 characters."""
     x = plain(x)
-    text = repr(x.tolist() if isinstance(x, np.ndarray | np.generic) else x)
+    text = repr(x.tolist() if isinstance(x, (np.ndarray, np.generic)) else x)
     return text if len(text) <= 120 else text[:117] + "..."
 
 
@@ -50,7 +50,7 @@ def as_array(x: Any) -> Any:
         return x
     if isbox(x):
         return x
-    if isinstance(x, list | tuple) and _holds_boxes(x):
+    if isinstance(x, (list, tuple)) and _holds_boxes(x):
         return anp.array(x)
     array = np.asarray(x)
     if array.dtype.kind not in "fiub":
@@ -59,7 +59,7 @@ def as_array(x: Any) -> Any:
 
 
 def _holds_boxes(items: list[Any] | tuple[Any, ...]) -> bool:
-    return any(_holds_boxes(item) if isinstance(item, list | tuple) else isbox(item) for item in items)
+    return any(_holds_boxes(item) if isinstance(item, (list, tuple)) else isbox(item) for item in items)
 
 
 def parameter_array(family: str, name: str, x: Any, ndim: int) -> Any:

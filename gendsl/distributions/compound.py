@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import autograd.numpy as anp
@@ -59,6 +60,8 @@ class product(ArrayFamily):
             return outside(shape[:-1])
         columns = x.tolist() if len(shape) == 1 and not isbox(x) else [x[..., i] for i in range(count)]
         scores = [score_stack(c, column, 0) for c, column in zip(self.components, columns, strict=True)]
+        if all(type(score) is float for score in scores):
+            return -inf if -inf in scores else sum(scores)
         return add_scores(anp.moveaxis(anp.array(scores), 0, -1))
 
     @property
@@ -127,6 +130,6 @@ def _stack(family: str, x: Any) -> Any:
         array = None
     if array is not None and array.dtype.kind in "biuf":
         return array
-    if isinstance(x, list | tuple) and any(map(isbox, x)):
+    if isinstance(x, (list, tuple)) and any(map(isbox, x)):
         return anp.array(x)
     raise ValueTypeError(f"{family}: a value is an array of numbers, got {brief(x)}")

@@ -45,6 +45,13 @@ def log_sum(weights: Any, terms: Any) -> Any:
     return anp.where(usable, anp.log(anp.where(usable, total, 1.0)) + peak, top)
 
 
+def _log_sum_of_floats(weights: list[float], terms: list[float]) -> float:
+    """The same for one value, by `math` alone."""
+    used = [(w, t) for w, t in zip(weights, terms, strict=True) if w > 0.0]
+    top = max(t for _, t in used)
+    return top + log(sum(w * exp(t - top) for w, t in used)) if -inf < top < inf else top
+
+
 class mixture_of_normals(ArrayFamily):
     """Mixture of normals: log Σ_j w_j exp(-(x - μ_j)² / 2v_j) / √(2π v_j).
 
@@ -120,7 +127,7 @@ class mixture_of_normals(ArrayFamily):
         return float(plain(self.means[chosen]) + sqrt(plain(self.vars[chosen])) * rng.standard_normal())
 
     def logpdf(self, x: Any) -> Any:
-        if isinstance(x, float | int):
+        if isinstance(x, (float, int)):
             try:
                 total = 0.0
                 for w, m, v in zip(self.weights, self.means, self.vars):  # noqa: B905 (checked above; hot)
@@ -140,15 +147,8 @@ class mixture_of_normals(ArrayFamily):
         """The log density where the densities themselves underflow."""
         if not -inf < x < inf:
             return -inf
-        terms = [
-            log(w) - 0.5 * (log(v) + (x - m) / v * (x - m))
-            for w, m, v in zip(self.weights, self.means, self.vars, strict=True)
-            if w > 0.0
-        ]
-        top = max(terms)
-        if top == -inf:
-            return -inf
-        return float(top + log(sum(exp(term - top) for term in terms)) - _HALF_LOG_2PI)
+        terms = [-0.5 * (log(v) + (x - m) / v * (x - m)) for m, v in zip(self.means, self.vars, strict=True)]
+        return _log_sum_of_floats(self.weights, terms) - _HALF_LOG_2PI
 
     @staticmethod
     def elementwise(x: Any, weights: Any, means: Any, vars: Any) -> Any:
@@ -194,7 +194,7 @@ class mixture(ArrayFamily):
 
     def __init__(self, weights: Any, distributions: Sequence[Any]) -> None:
         self.weights = weight_array("mixture", "weights", weights)
-        if not isinstance(distributions, list | tuple):
+        if not isinstance(distributions, (list, tuple)):
             raise bad_parameter(
                 "mixture", "distributions", "be a list of distributions", distributions,
                 "write mixture(weights, [first, second])",
@@ -215,6 +215,10 @@ class mixture(ArrayFamily):
         return int(value) if isinstance(value, bool) and self._support != Boolean() else value
 
     def logpdf(self, x: Any) -> Any:
+        if isinstance(x, (float, int)):
+            terms = [d.logpdf(x) for d in self.distributions]
+            if not isbox(self.weights) and not any(map(isbox, terms)):
+                return _log_sum_of_floats(self.weights.tolist(), terms)
         ndim = len(self._support.shape or ())
         scores = anp.array([score_stack(d, x, ndim) for d in self.distributions])
         trailing = (1,) * (np.ndim(plain(scores)) - 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from math import inf, lgamma, log
 from typing import Any
 
@@ -30,6 +31,7 @@ from gendsl.supports import Counts, RealVector, Simplex
 
 # Up to this many entries a loop over Python floats beats NumPy's cost per call.
 _SMALL = 40
+_TINY = math.ulp(0.0)
 _SIMPLEX_TOLERANCE = 1e-9
 # Squares of anything larger overflow; every normal density there is 0 to double precision.
 _FAR = 1e150
@@ -63,7 +65,9 @@ class dirichlet(ArrayFamily):
         self.alpha = alpha
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
-        return rng.dirichlet(plain(as_array(self.alpha)))
+        weights = rng.dirichlet(plain(as_array(self.alpha)))
+        # Small concentrations give weights below every float: 0 would be outside of the support.
+        return weights if weights.all() else np.maximum(weights, _TINY)
 
     def logpdf(self, x: Any) -> Any:
         if type(x) is np.ndarray and x.ndim == 1 and x.size <= _SMALL:

@@ -238,7 +238,7 @@ def _from_scipy(thing: Any) -> Distribution:
         )
     raise NotADistributionError(
         f"{cls.__name__} of scipy.stats is none that gendsl can take: its support is not known",
-        fix=_WRITE_A_CLASS,
+        fix="use a frozen univariate distribution such as scipy.stats.norm(0, 1), or " + _WRITE_A_CLASS,
     )
 
 

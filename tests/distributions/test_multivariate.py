@@ -270,6 +270,13 @@ def test_edges_in_support():
     assert mvnormal([0.0, 0.0], PAIR).logpdf([1e10, 0.0]) == pytest.approx(-5e19 / np.linalg.det(PAIR))
 
 
+def test_weights_too_small_for_a_float():
+    law = dirichlet([0.003, 0.003, 0.2])
+    x = draws(law, 200)
+    assert (x > 0.0).all() and np.isfinite(law.logpdf(x)).all()
+    assert (x.min(axis=1) < 1e-300).any()
+
+
 def test_a_zero_weight_has_no_gradient_trouble():
     assert_parameter_gradient(lambda a: dirichlet([1.0, a[0], 2.0]), [1.5], np.array([0.0, 0.4, 0.6]))
 
