@@ -49,13 +49,13 @@ class uniform(ScalarFamily):
     __slots__ = parameters = ("low", "high")
 
     def __init__(self, low: float, high: float) -> None:
-        if type(low) in PLAIN and type(high) in PLAIN and -LARGEST <= low < high <= LARGEST:
+        plain = type(low) in PLAIN and type(high) in PLAIN
+        if plain and -LARGEST <= low < high <= LARGEST and high - low <= LARGEST:
             self.low = low
             self.high = high
         else:
             self.low = real("uniform", "low", low)
             self.high = real("uniform", "high", high)
-        if not 0.0 < self.high - self.low <= LARGEST:
             ordered("uniform", self.low, self.high)
 
     def sample(self, rng: np.random.Generator) -> float:

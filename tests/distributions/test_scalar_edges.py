@@ -268,3 +268,14 @@ def test_large_ranges_of_integers():
 def test_lists_are_scored_as_arrays():
     assert np.array_equal(normal(0, 1).logpdf([0.0, 1.0]), normal(0, 1).logpdf(np.array([0.0, 1.0])))
     assert normal(0, 1).logpdf([]).shape == (0,)
+
+
+def test_an_impossible_category_is_never_drawn():
+    class Lowest:
+        def random(self):
+            return 0.0
+
+    assert categorical([0.0, 1.0]).sample(Lowest()) == 1
+    long = np.zeros(100)
+    long[7] = 1.0
+    assert categorical(long).sample(Lowest()) == 7
