@@ -213,7 +213,7 @@ def draw_figure(velocities: np.ndarray, chain: Run, path: Path) -> None:
     figure, (data, posterior, history) = plt.subplots(
         1, 3, figsize=(13, 3.8), width_ratios=(2, 1, 1.4), layout="constrained"
     )
-    data.hist(velocities, bins=40, density=True, color="0.85", label="82 galaxies")
+    data.hist(velocities, bins=40, density=True, color="0.85", label=f"{len(velocities)} galaxies")
     data.plot(velocities, np.full_like(velocities, -0.006), "|", color="0.4", markersize=7)
     densities = chain["density"]
     low, high = np.quantile(densities, [0.05, 0.95], axis=0)

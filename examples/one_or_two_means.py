@@ -18,6 +18,7 @@ from scipy.stats import norm
 from gendsl import (
     beta,
     continuous,
+    copy,
     discrete,
     gen,
     mixture_of_normals,
@@ -28,7 +29,7 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.inference import Run, cycle, involutive, mh
+from gendsl.inference import Run, cycle, involutive, mh, mixture
 
 PRIOR_SD = 10.0
 
@@ -65,13 +66,24 @@ def split_merge(model_in, aux_in, *, model_out, aux_out):
         write(aux_out["u"], mu2 - mu, continuous)
 
 
+@transform
+def swap(model_in, *, model_out):
+    """Exchange the two means: a split makes only mu_0 < mu_1, so nothing else reaches the other order."""
+    if read(model_in["k"], discrete) == 2:
+        copy(model_in["mu", 0], model_out["mu", 1])
+        copy(model_in["mu", 1], model_out["mu", 0])
+
+
 @gen
 def walk(trace):
     for j in range(trace["k"]):
         ("mu", j) @ ~normal(trace["mu", j], 0.4)
 
 
-KERNEL = cycle(involutive(offset, split_merge, check=True), mh(walk))
+KERNEL = cycle(
+    involutive(offset, split_merge, check=True),
+    mixture([involutive(None, swap), mh(walk)]),
+)
 
 
 def simulated_data(n: int = 40, seed: int = 5) -> np.ndarray:

@@ -1,0 +1,45 @@
+"""The README's program runs as printed, and its commands are those that CI runs."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_program_runs_as_printed_and_finds_two_clusters(tmp_path):
+    program = re.search(r"```python\n(.*?)```", README, re.DOTALL).group(1)
+    script = tmp_path / "program.py"
+    script.write_text(program, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", script],
+        capture_output=True, text=True, timeout=300, cwd=ROOT, env={"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert re.match(r"5000 draws in .* s", lines[0])
+    assert lines[1].split()[:2] == ["split_merge", "accepted"]
+    probability = {k: float(p) for k, p in re.findall(r"p\(k = (\d) \| x\) = ([\d.]+)", done.stdout)}
+    assert set(probability) == {"1", "2"}
+    assert abs(sum(probability.values()) - 1) < 2e-3
+    assert probability["2"] > 0.5
+
+
+def test_the_program_is_about_thirty_lines():
+    program = re.search(r"```python\n(.*?)```", README, re.DOTALL).group(1)
+    code = [line for line in program.splitlines() if line.strip()]
+    assert len(code) <= 40
+
+
+def test_the_two_commands_are_there():
+    for name in ("galaxies", "tests"):
+        command = re.search(rf"<!-- command: {name} -->\n```sh\n(.*?)\n```", README).group(1)
+        assert command.startswith("python3 -m venv .venv && .venv/bin/pip install -q -e ")
+
+
+def test_every_example_is_listed():
+    for path in (ROOT / "examples").glob("*.py"):
+        assert f"examples/{path.name}" in README
