@@ -81,6 +81,8 @@ def split(x: Any) -> tuple[np.ndarray, np.ndarray | None]:
     if type(x) is DualArray:
         return x.value, x.tangent
     plain = np.asarray(x)
+    if plain.dtype.kind == "O" and all(real(entry) is not None for entry in plain.flat):
+        plain = plain.astype(np.float64)  # np.zeros(n, dtype=object) before anything was stored in it
     if plain.dtype.kind not in "biuf":
         raise ValueTypeError(
             f"{x!r} can't be combined with numbers that carry derivatives",

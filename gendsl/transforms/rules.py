@@ -165,3 +165,21 @@ BINARY_UFUNCS: dict[np.ufunc, tuple[Partial | None, Partial | None]] = {
     **{getattr(scipy.special, name): rules for name, rules in _SPECIAL_BINARY.items()},
 }
 VALUE_UFUNCS: frozenset[np.ufunc] = frozenset(getattr(np, name) for name in _COMPARISONS + _TESTS)
+
+
+class ArrayRules(dict[Callable[..., Any], Callable[..., Any]]):
+    """numpy's functions of arrays -> what to call for dual arrays, and lists of dual numbers."""
+
+    def of(self, *functions: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Decorate the rule of `functions`."""
+
+        def register(rule: Callable[..., Any]) -> Callable[..., Any]:
+            self.update(dict.fromkeys(functions, rule))
+            return rule
+
+        return register
+
+
+def present(names: str, *modules: Any) -> list[Callable[..., Any]]:
+    """The functions of these names; numpy 1 lacks some, numpy 2 others."""
+    return [getattr(m, name) for name in names.split() for m in modules if hasattr(m, name)]
