@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any, ClassVar
 
 import numpy as np
 from autograd.tracer import getval, isbox
 
-from gendsl.errors import UntracedChoiceError, ValueTypeError
+from gendsl.errors import ParameterError, UntracedChoiceError, ValueTypeError
 from gendsl.supports import Support
 
 _INF = math.inf
@@ -66,36 +67,34 @@ class Distribution:
         return hash((type(self), *(_hashable(getattr(self, name)) for name in self.parameters)))
 
     def __add__(self, shift: Any) -> Any:
-        return self._affine(1, shift)
+        return _arithmetic.affine(self, 1, shift)
 
-    def __radd__(self, shift: Any) -> Any:
-        return self._affine(1, shift)
+    __radd__ = __add__
 
     def __sub__(self, shift: Any) -> Any:
-        return NotImplemented if isinstance(shift, Distribution) else self._affine(1, -shift)
+        with contextlib.suppress(TypeError):  # what has no negative, affine refuses with a better error
+            shift = -shift
+        return _arithmetic.affine(self, 1, shift)
 
     def __rsub__(self, shift: Any) -> Any:
-        return self._affine(-1, shift)
+        return _arithmetic.affine(self, -1, shift)
 
     def __mul__(self, scale: Any) -> Any:
-        return NotImplemented if isinstance(scale, Distribution) else self._affine(scale, 0)
+        return _arithmetic.affine(self, scale, 0)
 
-    def __rmul__(self, scale: Any) -> Any:
-        return self._affine(scale, 0)
+    __rmul__ = __mul__
 
     def __truediv__(self, divisor: Any) -> Any:
-        return NotImplemented if isinstance(divisor, Distribution) else self._affine(1 / divisor, 0)
+        try:
+            scale = 1 / divisor
+        except TypeError:
+            scale = divisor  # affine refuses it
+        except ZeroDivisionError:
+            raise ParameterError(f"{self!r} is divided by 0", fix="divide by another number") from None
+        return _arithmetic.affine(self, scale, 0)
 
     def __neg__(self) -> Any:
-        return self._affine(-1, 0)
-
-    def _affine(self, scale: Any, shift: Any) -> Any:
-        """The distribution of `scale * x + shift`."""
-        if isinstance(shift, Distribution):
-            return NotImplemented
-        from gendsl.distributions.arithmetic import affine  # affine images are distributions themselves
-
-        return affine(self, scale, shift)
+        return _arithmetic.affine(self, -1, 0)
 
 
 class ScalarFamily(Distribution):
@@ -219,3 +218,7 @@ def _hashable(parameter: Any) -> Any:
     if isinstance(parameter, (list, tuple)):
         return tuple(_hashable(entry) for entry in parameter)
     return parameter
+
+
+# Last, because affine images are distributions themselves: each module needs the other.
+from gendsl.distributions import arithmetic as _arithmetic  # noqa: E402

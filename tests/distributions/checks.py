@@ -256,3 +256,9 @@ def assert_value_semantics(law: Any, other: Any) -> None:
     assert again == law and hash(again) == hash(law) and repr(again) == repr(law)
     assert law != other and law != 1.0
     assert repr(law).startswith(type(law).__name__ + "(" + law.parameters[0] + "=")
+
+
+def label(value: Any) -> str | None:
+    """A test's name for a parameter: its repr, unless that holds a memory address, which runs don't share."""
+    text = repr(value)
+    return None if " at 0x" in text else text

@@ -39,7 +39,7 @@ from tests.distributions.array_checks import (
     assert_stack,
     assert_value_gradient,
 )
-from tests.distributions.checks import assert_chart, draws
+from tests.distributions.checks import assert_chart, draws, label
 
 INF, NAN = math.inf, math.nan
 
@@ -61,7 +61,7 @@ INF, NAN = math.inf, math.nan
         (4 * beta(2.0, 3.0) - 1, st.beta(2.0, 3.0, -1.0, 4.0), [-0.9, 0.2, 2.5]),
         (((normal(0.0, 1.0) * 2 + 1) / 4 - 3) * -1, st.norm(2.75, 0.5), [0.2, 2.0]),
     ],
-    ids=repr,
+    ids=label,
 )
 def test_continuous_images(law, reference, xs):
     expected = reference.logpdf(xs)
@@ -86,7 +86,7 @@ def test_continuous_images(law, reference, xs):
         (1 + bernoulli(0.3), st.bernoulli(0.3, loc=1), [1, 2], int),
         (1 + (1 + poisson(1.5)), st.poisson(1.5, loc=2), [2, 3, 9], int),
     ],
-    ids=repr,
+    ids=label,
 )
 def test_shifted_integers(law, reference, xs, kind):
     for given in (xs, np.array(xs), np.array(xs, dtype=float)):
@@ -111,7 +111,7 @@ def test_shifted_integers(law, reference, xs, kind):
         (1.0 * poisson(1.5), float, [0.5, -1.0]),
         (-bernoulli(0.3), lambda i: -i, [1, 2, -0.5]),
     ],
-    ids=repr,
+    ids=label,
 )
 def test_images_of_integers(law, image, outside):
     top = 1 if law.dist == bernoulli(0.3) else 5
@@ -147,7 +147,7 @@ def test_images_of_integers(law, image, outside):
         (1 + mvnormal([0.0, 1.0], np.eye(2)), RealArray((2,))),
         (2 * mixture_of_normals([1.0], [0.0], [1.0]), Real()),
     ],
-    ids=repr,
+    ids=label,
 )
 def test_support_of_the_image(law, support):
     assert law.support == support
@@ -271,10 +271,18 @@ def test_bad_operands(make, text):
 
 
 def test_sums_of_distributions_and_bad_values():
-    with pytest.raises(TypeError, match="normal"):
-        normal(0, 1) + normal(0, 1)
-    with pytest.raises(ParameterError, match="two distributions"):
-        normal(0, 1) * poisson(1)
+    for make in (
+        lambda: normal(0, 1) + normal(0, 1),
+        lambda: normal(0, 1) - poisson(1),
+        lambda: normal(0, 1) * poisson(1),
+        lambda: normal(0, 1) / normal(0, 1),
+    ):
+        with pytest.raises(ParameterError, match="two distributions"):
+            make()
+    with pytest.raises(ParameterError, match="must be a number, got 'a'"):
+        normal(0, 1) - "a"
+    with pytest.raises(ParameterError, match="divided by 0"):
+        normal(0, 1) / 0
     for law in (1 + poisson(1.0), 1.5 * normal(0.0, 1.0)):
         for wrong in ("a", None, ["a"]):
             with pytest.raises(ValueTypeError):

@@ -52,7 +52,7 @@ from tests.distributions.array_checks import (
     assert_support,
     assert_value_gradient,
 )
-from tests.distributions.checks import assert_value_semantics, draws
+from tests.distributions.checks import assert_value_semantics, draws, label
 
 NAN, INF = math.nan, math.inf
 W, M, V = [0.2, 0.3, 0.5], [-1.0, 0.5, 4.0], [1.0, 0.25, 9.0]
@@ -338,7 +338,7 @@ def test_product_edges():
         (iid(1 + poisson(1.0), 3), "i"),
         (iid(Coin(), 3), "b"),
     ],
-    ids=repr,
+    ids=label,
 )
 def test_iid(law, kind):
     x = law.sample(np.random.default_rng(1))
