@@ -66,7 +66,7 @@ def plain(value: Any) -> Any:
     if kind is Dual:
         return value.value
     if kind is DualArray:
-        return value.value
+        return value.value if value.value.ndim else float(value.value)
     if kind is float or kind is int or kind is bool or kind is str:
         return value
     if kind is list or kind is tuple or (isinstance(value, np.ndarray) and value.dtype == object):

@@ -6,7 +6,7 @@ a move usually depends on a few coordinates; an absent index means an exact zero
 once made, so numbers share them. One run gives outputs and derivatives together.
 
 A derivative is never dropped in silence. What would drop it (`float(x)`, `int(x)`, `x // 2`, ...) raises
-`LostDerivativeError`. Comparing, branching on a comparison, hashing and formatting look at the value only:
+`LostDerivativeError`. Comparing, branching on a comparison and formatting look at the value only:
 they are where a program chooses its path, and along one path the derivative is that of its arithmetic.
 """
 
@@ -317,7 +317,11 @@ class Dual:
         return self.value != 0.0
 
     def __hash__(self) -> int:
-        return hash(self.value)
+        # equal values can have different tangents, and a cache would give back the wrong one
+        raise lost(
+            "hashing a number that was read (as a cache or dict does with its keys)",
+            fix="don't cache functions of continuous choices, and look continuous values up in no dict",
+        )
 
     # --- what would drop the derivative ----------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import math
 import operator
 import pickle
@@ -167,7 +168,7 @@ def test_comparisons_look_at_values():
     assert x < y and x <= y and y > x and y >= x and x != y and (x == y) is False
     assert x == 2 and x == 2.0 and x != 1 and x < 2.5 and operator.lt(1, x)
     assert np.float64(1) < x and np.float64(2.0) == x
-    assert x == seed_scalar(2.0, 9) and hash(x) == hash(2.0) and {2.0: "a"}[x] == "a"
+    assert x == seed_scalar(2.0, 9)
     assert x != "2.0" and x != None  # noqa: E711
     assert x and not Dual(0.0, {0: 1.0})
     assert max(x, y) is y and min(x, y, 1) == 1 and sorted([y, x])[0] is x
@@ -350,3 +351,12 @@ def test_the_split_move_has_the_jacobian_of_the_literature():
     _, _, mu1, mu2, var1, var2 = (y.value for y in outputs)
     known = w * abs(mu1 - mu2) * var1 * var2 / (u2 * (1 - u2**2) * u3 * (1 - u3) * var)
     assert abs(np.linalg.det(jacobian)) == pytest.approx(known, rel=1e-12)
+
+
+def test_a_cache_cannot_give_back_a_stale_derivative():
+    @functools.lru_cache
+    def cached(x):
+        return 3 * x
+
+    with pytest.raises(LostDerivativeError, match="hashing a number that was read"):
+        cached(seed_scalar(2.0, 0))
