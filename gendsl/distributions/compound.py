@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import fsum, inf
 from typing import Any
 
 import autograd.numpy as anp
@@ -61,7 +61,8 @@ class product(ArrayFamily):
         columns = x.tolist() if len(shape) == 1 and not isbox(x) else [x[..., i] for i in range(count)]
         scores = [score_stack(c, column, 0) for c, column in zip(self.components, columns, strict=True)]
         if all(type(score) is float for score in scores):
-            return -inf if -inf in scores else sum(scores)
+            # fsum: the builtin sum of floats rounds differently from Python 3.12 on
+            return -inf if -inf in scores else fsum(scores)
         return add_scores(anp.moveaxis(anp.array(scores), 0, -1))
 
     @property

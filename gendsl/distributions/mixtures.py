@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, inf, log, sqrt
+from math import exp, fsum, inf, log, sqrt
 from typing import Any
 
 import autograd.numpy as anp
@@ -49,7 +49,7 @@ def _log_sum_of_floats(weights: list[float], terms: list[float]) -> float:
     """The same for one value, by `math` alone."""
     used = [(w, t) for w, t in zip(weights, terms, strict=True) if w > 0.0]
     top = max(t for _, t in used)
-    return top + log(sum(w * exp(t - top) for w, t in used)) if -inf < top < inf else top
+    return top + log(fsum(w * exp(t - top) for w, t in used)) if -inf < top < inf else top
 
 
 class mixture_of_normals(ArrayFamily):

@@ -150,7 +150,7 @@ def log_normal_mass(a: float, b: float) -> float:
     width = b - a
     if width < 1.0 and width * b < 1.0:  # the density is nearly flat: the tails would cancel
         middle, half = 0.5 * (a + b), 0.5 * width
-        flat = sum(w * math.exp(-t * half * (middle + 0.5 * t * half)) for t, w in _QUADRATURE)
+        flat = math.fsum(w * math.exp(-t * half * (middle + 0.5 * t * half)) for t, w in _QUADRATURE)
         return math.log(half * flat) - 0.5 * middle * middle - HALF_LOG_2PI
     if a <= 0.0:
         return math.log1p(-0.5 * (math.erfc(b * _SQRT_HALF) + math.erfc(-a * _SQRT_HALF)))
