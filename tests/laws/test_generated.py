@@ -1,0 +1,20 @@
+"""Every law on programs that hypothesis writes."""
+
+import numpy as np
+from hypothesis import HealthCheck, given, note, settings
+from tests.laws.generated import loaded, sources
+from tests.laws.laws import LAWS
+
+
+@settings(
+    max_examples=100, derandomize=True, deadline=None, database=None,
+    suppress_health_check=list(HealthCheck),
+)  # fmt: skip
+@given(sources())
+def test_generated_programs_obey_the_laws(texts):
+    note(texts[0])
+    with loaded(texts) as program:
+        for number, law in enumerate(LAWS):
+            note(law.__name__)
+            rng = np.random.default_rng(number)
+            law(program, program.args[number % len(program.args)], rng)

@@ -1,0 +1,14 @@
+"""Every law on every hand-written program."""
+
+import numpy as np
+import pytest
+from tests.laws.laws import LAWS
+from tests.programs import PROGRAMS
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("program", PROGRAMS, ids=str)
+def test_law(program, law):
+    for seed in range(6):
+        rng = np.random.default_rng([seed, 1])
+        law(program, program.args[seed % len(program.args)], rng)
