@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from math import inf
 from typing import Any
@@ -179,6 +180,7 @@ def _interval(low: float, high: float, scale: float, shift: float) -> Interval:
     return Interval(min(ends), max(ends))
 
 
+@functools.lru_cache(maxsize=1024, typed=True)
 def _lattice(low: float, high: float, scale: float, shift: float) -> Integers | Lattice:
     if scale in (1, -1) and isinstance(scale, int) and isinstance(shift, int):
         ends = (scale * low + shift, scale * high + shift)

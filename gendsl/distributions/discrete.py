@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, ClassVar
 
@@ -38,6 +39,7 @@ from gendsl.supports import Boolean, Integers, Support
 _INF = math.inf
 _BOOLEAN = Boolean()
 _COUNTS = Integers(0)
+_integers = functools.lru_cache(maxsize=1024, typed=True)(Integers)  # a move asks for supports often
 _log, _log1p = math.log, math.log1p
 
 
@@ -112,7 +114,7 @@ class binom(DiscreteFamily):
 
     @property
     def support(self) -> Support:
-        return Integers(0, self.n)
+        return _integers(0, self.n)
 
 
 class geometric(DiscreteFamily):
@@ -246,7 +248,7 @@ class uniform_discrete(DiscreteFamily):
 
     @property
     def support(self) -> Support:
-        return Integers(self.low, self.high)
+        return _integers(self.low, self.high)
 
 
 _BY_SCALING = 1 << 20  # scaling a uniform number to n integers is off by n / 2^53 relative at most
@@ -290,7 +292,7 @@ class categorical(DiscreteFamily):
 
     @property
     def support(self) -> Support:
-        return Integers(0, len(self.probs) - 1)
+        return _integers(0, len(self.probs) - 1)
 
 
 def draw_index(probs: Any, rng: np.random.Generator) -> int:

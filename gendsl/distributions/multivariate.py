@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from math import inf, lgamma, log
 from typing import Any
@@ -35,6 +36,8 @@ _TINY = math.ulp(0.0)
 _SIMPLEX_TOLERANCE = 1e-9
 # Squares of anything larger overflow; every normal density there is 0 to double precision.
 _FAR = 1e150
+
+_simplex = functools.lru_cache(maxsize=1024)(Simplex)  # a move asks for supports often
 
 
 class dirichlet(ArrayFamily):
@@ -110,7 +113,7 @@ class dirichlet(ArrayFamily):
 
     @property
     def support(self) -> Simplex:
-        return Simplex(len(self.alpha))
+        return _simplex(len(self.alpha))
 
 
 class multinomial(ArrayFamily):

@@ -26,35 +26,35 @@ _SHORT = 64  # up to this length tuples are faster than arrays
 
 def real(family: str, name: str, value: float) -> float:
     """A finite real number."""
-    if type(value) is float and -_INF < value < _INF:
+    if type(value) in PLAIN and -LARGEST <= value <= LARGEST:
         return value
     return _checked(family, name, value, lambda v: -_INF < v < _INF, "be finite")
 
 
 def positive(family: str, name: str, value: float) -> float:
     """A finite number above 0."""
-    if type(value) is float and 0.0 < value < _INF:
+    if type(value) in PLAIN and 0.0 < value <= LARGEST:
         return value
     return _checked(family, name, value, lambda v: 0.0 < v < _INF, "be positive and finite")
 
 
 def nonnegative(family: str, name: str, value: float) -> float:
     """A finite number not below 0."""
-    if type(value) is float and 0.0 <= value < _INF:
+    if type(value) in PLAIN and 0.0 <= value <= LARGEST:
         return value
     return _checked(family, name, value, lambda v: 0.0 <= v < _INF, "be nonnegative and finite")
 
 
 def probability(family: str, name: str, value: float) -> float:
     """A number from 0 to 1, both included."""
-    if type(value) is float and 0.0 <= value <= 1.0:
+    if type(value) in PLAIN and 0.0 <= value <= 1.0:
         return value
     return _checked(family, name, value, lambda v: 0.0 <= v <= 1.0, "lie between 0 and 1")
 
 
 def positive_probability(family: str, name: str, value: float) -> float:
     """A number above 0, up to 1."""
-    if type(value) is float and 0.0 < value <= 1.0:
+    if type(value) in PLAIN and 0.0 < value <= 1.0:
         return value
     return _checked(family, name, value, lambda v: 0.0 < v <= 1.0, "lie above 0 and not above 1")
 

@@ -70,7 +70,7 @@ class Simplex(Support):
 
     @property
     def embedding(self) -> np.ndarray:
-        return np.vstack([np.eye(self.dim), np.full((1, self.dim), -1.0)])
+        return _simplex_embedding(self.dim)
 
     def from_coordinates(self, coordinates: Any) -> Any:
         return anp.concatenate([coordinates, anp.reshape(1.0 - anp.sum(coordinates), (1,))])
@@ -93,6 +93,13 @@ class Simplex(Support):
     def log_abs_det(self, u: Any) -> Any:
         log_share, log_rest, log_left = self._log_shares(u)
         return plain(anp.sum(log_share + log_rest + log_left[:-1]))
+
+
+@functools.lru_cache(maxsize=64)
+def _simplex_embedding(dim: int) -> np.ndarray:
+    embedding = np.vstack([np.eye(dim), np.full((1, dim), -1.0)])
+    embedding.setflags(write=False)
+    return embedding
 
 
 @functools.lru_cache(maxsize=64)

@@ -59,9 +59,12 @@ def floats(items: np.ndarray) -> np.ndarray:
 
 def scalar(value: Any, row: np.ndarray) -> Dual:
     """One entry of an array. Its zeros are left out, unless it has nothing else."""
-    dense = row.tolist()
+    return _from_dense(float(value), row.tolist())
+
+
+def _from_dense(value: float, dense: list[float]) -> Dual:
     # All zeros are kept: they may be the 0 in 0 * inf, which an empty tangent would hide.
-    return Dual(float(value), {i: d for i, d in enumerate(dense) if d} or dict(enumerate(dense)))
+    return Dual(value, {i: d for i, d in enumerate(dense) if d} or dict(enumerate(dense)))
 
 
 def finish(value: Any, tangent: np.ndarray) -> Any:
@@ -247,8 +250,9 @@ class DualArray(NDArrayOperatorsMixin):
         records(self.tangent)[key] = items
 
     def __iter__(self) -> Iterator[Any]:
-        for i in range(len(self)):
-            yield self[i]
+        if self.value.ndim == 1:
+            return map(_from_dense, self.value.tolist(), self.tangent.tolist())
+        return (self[i] for i in range(len(self)))
 
     def __len__(self) -> int:
         return len(self.value)
