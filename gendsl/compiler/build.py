@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any
 
 from gendsl.compiler.definition import FunctionNode, as_function, compile_definition
 from gendsl.compiler.fence import check_syntax
-from gendsl.compiler.lift import lift_calls
+from gendsl.compiler.lift import lift_assignments, lift_calls
 from gendsl.compiler.render import render
 from gendsl.compiler.rewrite import rewrite
 from gendsl.compiler.sites import Site
@@ -38,6 +39,12 @@ class Compiled:
         """The function as the user wrote it."""
         return self.origin.function
 
+    @cached_property
+    def is_classmethod(self) -> bool:
+        """Whether `@classmethod` stands above `@gen`."""
+        decorators = self.origin.node.decorator_list
+        return any(isinstance(d, ast.Name) and d.id == "classmethod" for d in decorators)
+
     @property
     def source(self) -> str:
         """The generated code, as text."""
@@ -47,11 +54,11 @@ class Compiled:
     def differentiable(self) -> Callable[..., Any]:
         """The body with its calls lifted, for executions that substitute what is called."""
         lifted = replace(self.origin, node=lift_calls(self.origin.node))
-        return _compile(lifted, rewrite(lifted)[0])
+        return _compile(lifted, lift_assignments(rewrite(lifted)[0], lifted.function))
 
 
 def _compile(source: Source, node: FunctionNode) -> FunctionType:
-    code = compile_definition(node, source.function, source.class_name)
+    code = compile_definition(node, source.scopes, source.function)
     return as_function(code, source.function)
 
 

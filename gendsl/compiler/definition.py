@@ -1,32 +1,37 @@
 """Compile one function definition as if it still stood where the user wrote it.
 
-The definition is wrapped in a function that binds its free variables (so that they compile to cells)
-and in a class of the right name (so that private names are mangled); the code object is then taken out.
-Nothing of the wrapper ever runs.
+The definition is put into the functions and classes that enclosed it, all empty but for it, so that its
+free variables compile to cells, its private names are mangled and its inner functions get the right
+qualified names. The code object is then taken out; nothing of what encloses it ever runs.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
+from collections.abc import Iterable
 from types import CodeType, FunctionType
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+ScopeNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 _FUTURE_FLAGS = 0
 for _feature in __future__.all_feature_names:
     _FUTURE_FLAGS |= getattr(__future__, _feature).compiler_flag
 
 
-def bare(node: FunctionNode) -> FunctionNode:
-    """The definition without what is evaluated outside its body: decorators, defaults, annotations."""
+def _nothing(at: ast.expr) -> ast.expr:
+    return ast.copy_location(ast.Constant(None), at)
+
+
+def _bare(node: FunctionNode) -> FunctionNode:
+    """The definition without what is evaluated outside its body: decorators, defaults, annotations.
+
+    The decorators' places stay, since a function's first line is that of its first decorator.
+    """
 
     def unannotated(argument: ast.arg) -> ast.arg:
         return ast.copy_location(ast.arg(argument.arg, None), argument)
-
-    def placeholder(default: ast.expr) -> ast.expr:
-        return ast.copy_location(ast.Constant(None), default)
 
     old = node.args
     arguments = ast.arguments(
@@ -34,53 +39,82 @@ def bare(node: FunctionNode) -> FunctionNode:
         args=[unannotated(a) for a in old.args],
         vararg=None if old.vararg is None else unannotated(old.vararg),
         kwonlyargs=[unannotated(a) for a in old.kwonlyargs],
-        kw_defaults=[None if d is None else placeholder(d) for d in old.kw_defaults],
+        kw_defaults=[None if d is None else _nothing(d) for d in old.kw_defaults],
         kwarg=None if old.kwarg is None else unannotated(old.kwarg),
-        defaults=[placeholder(d) for d in old.defaults],
+        defaults=[_nothing(d) for d in old.defaults],
     )
-    result = type(node)(name=node.name, args=arguments, body=node.body, decorator_list=[], returns=None)
-    if "type_params" in type(node)._fields:
-        result.type_params = []
-    return ast.copy_location(result, node)
+    return _scope(node, arguments, node.body, [_nothing(d) for d in node.decorator_list])
 
 
-def _find(code: CodeType, name: str) -> CodeType:
+def _keep_type_parameters(old: ScopeNode, new: ScopeNode) -> None:
+    if "type_params" in old._fields:  # from Python 3.12 on
+        new.type_params = old.type_params  # type: ignore[union-attr]
+
+
+def _scope(
+    like: FunctionNode, arguments: ast.arguments, body: list[ast.stmt], decorators: list[ast.expr]
+) -> FunctionNode:
+    result = type(like)(
+        name=like.name, args=arguments, body=body, decorator_list=decorators, returns=None
+    )
+    _keep_type_parameters(like, result)
+    return ast.copy_location(result, like)
+
+
+def _enclose(inner: ScopeNode, scope: ScopeNode, free: tuple[str, ...]) -> ScopeNode:
+    """The scope with nothing in it but `inner`, and cells for the free variables of the function."""
+    if isinstance(scope, ast.ClassDef):
+        body: list[ast.stmt] = [inner]
+        outer = ast.ClassDef(name=scope.name, bases=[], keywords=[], body=body, decorator_list=[])
+        _keep_type_parameters(scope, outer)
+        return ast.copy_location(outer, scope)
+    body = [ast.Assign([ast.Name(name, ast.Store())], ast.Constant(None)) for name in free]
+    used = {node.id for node in ast.walk(inner) if isinstance(node, ast.Name)}
+    if inner.name in used and inner.name not in free:  # it means a global, not this definition
+        body.append(ast.Global([inner.name]))
+    nothing = ast.arguments(
+        posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
+    )
+    return _scope(scope, nothing, [*body, inner], [])
+
+
+def _inside(code: CodeType, name: str) -> CodeType:
+    """The code of the one definition in `code`; that of a generic one lies a level deeper."""
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            return constant if constant.co_name == name else _find(constant, name)
-    raise LookupError(name)  # pragma: no cover - the wrapper always holds its definition
+            if constant.co_name == f"<generic parameters of {name}>":
+                return _inside(constant, name)
+            if constant.co_name == name:
+                return constant
+    raise LookupError(name)  # pragma: no cover - each scope holds its definition
 
 
-def compile_definition(node: FunctionNode, original: FunctionType, class_name: str | None) -> CodeType:
-    """The code object of a (possibly rewritten) definition of `original`."""
-    definition: ast.stmt = bare(node)
-    if class_name is not None:
-        wrapper = ast.ClassDef(name=class_name, bases=[], keywords=[], body=[definition], decorator_list=[])
-        if "type_params" in ast.ClassDef._fields:
-            wrapper.type_params = []
-        definition = ast.copy_location(wrapper, node)
-    free = [name for name in original.__code__.co_freevars if name != "__class__" or class_name is None]
-    binding = [ast.Assign([ast.Name(name, ast.Store())], ast.Constant(None)) for name in free]
-    factory = ast.FunctionDef(
-        name="<definition>",
-        args=ast.arguments(
-            posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
-        ),
-        body=[*binding, definition],
-        decorator_list=[],
-        returns=None,
-    )
-    if "type_params" in ast.FunctionDef._fields:
-        factory.type_params = []
-    module = ast.fix_missing_locations(ast.Module([ast.copy_location(factory, node)], []))
-    code = compile(
-        module,
+def compile_definition(
+    node: FunctionNode, scopes: Iterable[ScopeNode], original: FunctionType, imports: Iterable[str] = ()
+) -> CodeType:
+    """The code object of a (possibly rewritten) definition of `original`.
+
+    Args:
+        node: the definition.
+        scopes: the definitions that enclose it, outermost first.
+        original: the function whose free variables and future imports hold.
+        imports: names that its module imports.
+    """
+    scopes = list(scopes)
+    definition: ScopeNode = _bare(node)
+    for scope in reversed(scopes):
+        definition = _enclose(definition, scope, original.__code__.co_freevars)
+    importing: list[ast.stmt] = [ast.Import([ast.alias(name)]) for name in imports]
+    code: CodeType = compile(
+        ast.fix_missing_locations(ast.Module([*importing, definition], [])),
         original.__code__.co_filename,
         "exec",
         flags=original.__code__.co_flags & _FUTURE_FLAGS,
         dont_inherit=True,
     )
-    return _find(_find(code, "<definition>"), node.name)
+    for scope in (*scopes, node):
+        code = _inside(code, scope.name)
+    return code
 
 
 def as_function(code: CodeType, original: FunctionType) -> FunctionType:

@@ -1,18 +1,24 @@
-"""Refuse, with file, line and caret, what a `@gen` body can't mean, before anything is rewritten."""
+"""Refuse, with file, line and caret, what a `@gen` body can't mean, before anything is rewritten.
+
+Only what is surely wrong is refused: `~` keeps its ordinary meaning on ordinary values, so an expression
+counts as a random choice here if it is known to be one before the function runs.
+"""
 
 from __future__ import annotations
 
 import ast
+from types import FunctionType
 
-from gendsl.compiler.sites import assigned_address, is_addressed, is_choice, known_value
+from gendsl.compiler.sites import is_addressed, is_choice, is_program, is_splice, known_value, target_indices
 from gendsl.compiler.source import Source
-from gendsl.distributions.base import Distribution
+from gendsl.distributions import Distribution
 from gendsl.errors import UnsupportedSyntaxError
 from gendsl.interface import GenerativeFunction
 
 RESERVED = "__gendsl__"
 
 _GIVE_ADDRESS = 'give it one: `name = ~...`, or `("name", i) @ ~...`'
+_DISTRIBUTIONS = Distribution.__module__.rpartition(".")[0]
 
 
 class _Fence(ast.NodeVisitor):
@@ -22,27 +28,43 @@ class _Fence(ast.NodeVisitor):
     def refuse(self, problem: str, node: ast.AST, fix: str) -> None:
         raise UnsupportedSyntaxError(problem, fix=fix, location=self.source.location(node))
 
+    # --- what is known to be random ---------------------------------------------------------------
+
+    def _is_distribution(self, node: ast.expr) -> bool:
+        """Whether an expression is known to be a distribution, or arithmetic on one."""
+        if isinstance(node, ast.BinOp):
+            return self._is_distribution(node.left) or self._is_distribution(node.right)
+        if isinstance(node, ast.UnaryOp):
+            return not is_choice(node) and self._is_distribution(node.operand)
+        if isinstance(node, ast.Call):
+            made_by = known_value(self.source, node.func)
+            if isinstance(made_by, type):
+                return issubclass(made_by, Distribution)
+            return isinstance(made_by, FunctionType) and made_by.__module__.startswith(_DISTRIBUTIONS)
+        return isinstance(known_value(self.source, node), Distribution)
+
+    def _is_program(self, node: ast.expr) -> bool:
+        return isinstance(known_value(self.source, node), GenerativeFunction)
+
+    def _is_random(self, operand: ast.expr) -> bool:
+        """Whether `~operand` is known to be a random choice or a traced call."""
+        called = operand.func if isinstance(operand, ast.Call) else operand
+        return self._is_distribution(operand) or self._is_program(called)
+
     # --- scopes whose choices the trace couldn't order ------------------------------------------
 
     def _nested(self, node: ast.AST, kind: str) -> None:
-        for inner in ast.walk(node):
-            if is_choice(inner) and self._is_random(inner):
-                self.refuse(
-                    f"a random choice inside a nested {kind}",
-                    inner,
-                    "make the choice in the @gen function itself, or decorate the inner function with "
-                    "@gen and call it as `addr @ ~inner(...)`",
-                )
-
-    def _is_random(self, node: ast.AST) -> bool:
-        """Whether `~E` is surely a choice, or stands where its address would make it one."""
-        assert isinstance(node, ast.UnaryOp)
-        operand = node.operand
-        called = operand.func if isinstance(operand, ast.Call) else operand
-        value = known_value(self.source, called)
-        return (isinstance(value, type) and issubclass(value, Distribution)) or isinstance(
-            value, (Distribution, GenerativeFunction)
-        )
+        if is_program(node):
+            return
+        if isinstance(node, ast.UnaryOp) and is_choice(node) and self._is_random(node.operand):
+            self.refuse(
+                f"a random choice inside a nested {kind}",
+                node,
+                "make the choice in the @gen function itself, or decorate the inner function with "
+                "@gen and call it as `addr @ ~inner(...)`",
+            )
+        for child in ast.iter_child_nodes(node):
+            self._nested(child, kind)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self._nested(node, "def")
@@ -63,78 +85,93 @@ class _Fence(ast.NodeVisitor):
 
     visit_YieldFrom = visit_Yield
 
-    def visit_Await(self, node: ast.Await) -> None:
-        self.refuse("a @gen function can't await", node, "fetch the data first and pass it as an argument")
-
-    def visit_Name(self, node: ast.Name) -> None:
-        if node.id == RESERVED:
-            self.refuse(f"the name {RESERVED} is gendsl's own", node, "use another name")
-
-    # --- choices ----------------------------------------------------------------------------------
+    # --- choices that an address precedes ---------------------------------------------------------
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
         if is_addressed(node):
-            address = node.left
-            if isinstance(address, ast.Tuple) and not address.elts:
-                self.refuse("() is not an address", address, "use at least one component")
-            if isinstance(address, (ast.List, ast.Set, ast.Dict)):
-                self.refuse("an address can't be a list, set or dict", address, "use a tuple")
-            self.visit(address)
             assert isinstance(node.right, ast.UnaryOp)
+            if self._is_random(node.right.operand):
+                self._check_address(node, node.right.operand)
+            self.visit(node.left)
             self.visit(node.right.operand)
-        else:
-            self.generic_visit(node)
+            return
+        for side, other in ((node.left, node.right), (node.right, node.left)):
+            if (is_choice(side) or is_addressed(side)) and self._is_distribution(other):
+                self.refuse(
+                    "`~` binds more tightly than the arithmetic around it",
+                    node,
+                    "put the distribution into parentheses: `~(1 + d)`",
+                )
+        self.generic_visit(node)
+
+    def _check_address(self, node: ast.BinOp, operand: ast.expr) -> None:
+        address = node.left
+        if is_splice(address) and self._is_distribution(operand):
+            self.refuse(
+                "`... @ ~` splices a call of a generative function, not a distribution",
+                node,
+                "give the choice an address: `addr @ ~d`",
+            )
+        if not isinstance(operand, ast.Call) and self._is_program(operand):
+            name = ast.unparse(operand)
+            self.refuse(f"~{name} is not a traced call", node, f"call it: `addr @ ~{name}(...)`")
+        parts = address.elts if isinstance(address, ast.Tuple) else []
+        if isinstance(address, ast.Tuple) and not parts:
+            self.refuse("() is not an address", address, "use at least one component")
+        for part in (address, *parts):
+            if isinstance(part, (ast.List, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp)):
+                self.refuse("an address can't hold a list, set or dict", part, "use a tuple")
+            if part is not address and is_splice(part):
+                self.refuse("... can't be part of an address", part, "`... @ ~f(x)` splices; name the rest")
+
+    # --- choices that an assignment names ---------------------------------------------------------
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
         """Reached only by `~E` that neither `addr @` nor an assignment gives an address."""
-        if is_choice(node) and self._is_random(node):
+        if is_choice(node) and self._is_random(node.operand):
             self.refuse("a random choice without an address", node, _GIVE_ADDRESS)
         self.generic_visit(node)
 
-    def _assigned(self, targets: list[ast.expr], value: ast.expr) -> None:
-        assert isinstance(value, ast.UnaryOp)
+    def _assigned(self, targets: list[ast.expr], value: ast.UnaryOp) -> None:
+        if self._is_random(value.operand):
+            self._check_targets(targets)
+            called = value.operand
+            if not isinstance(called, ast.Call) and self._is_program(called):
+                name = ast.unparse(called)
+                self.refuse(f"~{name} is not a traced call", value, f"call it: `~{name}(...)`")
         for target in targets:
             self.visit(target)
         self.visit(value.operand)
-        if len(targets) == 1:
-            self._check_target(targets[0], value)
-        elif self._is_random(value):
-            self.refuse("which of several targets names the choice?", targets[0], "assign to one name first")
 
-    def _check_target(self, target: ast.expr, value: ast.expr) -> None:
-        if isinstance(target, (ast.Tuple, ast.List, ast.Attribute, ast.Starred)) and self._is_random(value):
+    def _check_targets(self, targets: list[ast.expr]) -> None:
+        target = targets[0]
+        if len(targets) > 1:
+            self.refuse("which of several targets names the choice?", target, "assign to one name first")
+        if target_indices(target) is not None:
+            return
+        shown = ast.unparse(target)
+        if isinstance(target, ast.Subscript):
             self.refuse(
-                f"`{ast.unparse(target)} = ~...` gives no address",
+                f"`{shown} = ~...` gives no address: its indices must be those of one element",
                 target,
-                f'write `{ast.unparse(target)} = "name" @ ~...`',
+                f'assign one element at a time, or write `{shown} = "name" @ ~...`',
             )
-        node = target
-        while isinstance(node, ast.Subscript):
-            index = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            if any(isinstance(part, (ast.Slice, ast.Starred)) for part in index):
-                self.refuse(
-                    "a slice can't name a random choice",
-                    target,
-                    'assign one element at a time, or write `x[...] = "name" @ ~iid(d, n)`',
-                )
-            node = node.value
-        if assigned_address(target) is None and self._is_random(value):
-            self.refuse(f"`{ast.unparse(target)} = ~...` gives no address", target, _GIVE_ADDRESS)
+        self.refuse(f"`{shown} = ~...` gives no address", target, f'write `{shown} = "name" @ ~...`')
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        if is_choice(node.value):
+        if isinstance(node.value, ast.UnaryOp) and is_choice(node.value):
             self._assigned(node.targets, node.value)
         else:
             self.generic_visit(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        if node.value is not None and is_choice(node.value):
+        if isinstance(node.value, ast.UnaryOp) and is_choice(node.value):
             self._assigned([node.target], node.value)
         else:
             self.generic_visit(node)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
-        if is_choice(node.value):
+        if isinstance(node.value, ast.UnaryOp) and is_choice(node.value):
             self._assigned([node.target], node.value)
         else:
             self.generic_visit(node)
@@ -145,8 +182,8 @@ def check_syntax(source: Source) -> None:
     fence = _Fence(source)
     if isinstance(source.node, ast.AsyncFunctionDef):
         fence.refuse("a @gen function can't be async", source.node, "use a plain `def`")
-    for argument in ast.walk(source.node.args):
-        if isinstance(argument, ast.arg) and argument.arg == RESERVED:
-            fence.refuse(f"the name {RESERVED} is gendsl's own", argument, "use another name")
+    for part in ast.walk(source.node):
+        if RESERVED in (getattr(part, "id", None), getattr(part, "arg", None)):
+            fence.refuse(f"the name {RESERVED} is gendsl's own", part, "use another name")
     for statement in source.node.body:
         fence.visit(statement)

@@ -4,6 +4,7 @@
     ... @ ~E        ->  __gendsl__.splice(E')
     name = ~E       ->  name = __gendsl__.at(("name",), E', True)
     mu[i, j] = ~E   ->  mu[i, j] = __gendsl__.at(("mu", i, j), E', True)
+    mu[f(x)] = ~E   ->  mu[t] = __gendsl__.assign(E', ("mu", (t := f(x))))
     ~E elsewhere    ->  __gendsl__.unaddressed(E')
     [addr @] ~E in a nested def, lambda or class  ->  __gendsl__.nested(E'[, addr])
 
@@ -15,11 +16,23 @@ from __future__ import annotations
 
 import ast
 import copy
+from typing import TypeVar
 
 from gendsl.compiler.definition import FunctionNode
 from gendsl.compiler.fence import RESERVED
-from gendsl.compiler.sites import Site, assigned_address, is_addressed, is_choice, site_of
+from gendsl.compiler.sites import (
+    Site,
+    assigned_address,
+    is_addressed,
+    is_choice,
+    is_program,
+    is_splice,
+    site_of,
+    target_indices,
+)
 from gendsl.compiler.source import Source
+
+_Assignment = TypeVar("_Assignment", ast.Assign, ast.AnnAssign)
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -44,20 +57,26 @@ class _Rewriter(ast.NodeTransformer):
             expression.func = self._method("callee", [expression.func], expression.func)
         return expression
 
-    def _choice(self, node: ast.expr, operand: ast.expr, address: ast.expr | None) -> ast.Call:
-        """The call for `node`, a choice whose address was assigned (None: it has no address)."""
-        self.sites.append(site_of(node, None if address is None else copy.deepcopy(address)))
-        thing = self._callable(operand)
+    def _choice(
+        self, node: ast.UnaryOp, address: ast.expr | None, evaluated_last: ast.expr | None = None
+    ) -> ast.Call:
+        """The call for `~E` whose address, if any, an assignment gives; `evaluated_last` if E goes first."""
+        self.sites.append(site_of(node, copy.deepcopy(address)))
+        thing = self._callable(node.operand)
         if self.nested:
             return self._method("nested", [thing], node)
         if address is None:
             return self._method("unaddressed", [thing], node)
+        if evaluated_last is not None:
+            return self._method("assign", [thing, evaluated_last], node)
         sugar = ast.copy_location(ast.Constant(True), node)
         return self._method("at", [address, thing, sugar], node)
 
-    # --- scopes ---
+    # --- scopes -----------------------------------------------------------------------------------
 
     def _scope(self, node: ast.AST) -> ast.AST:
+        if is_program(node):
+            return node
         self.nested += 1
         self.generic_visit(node)
         self.nested -= 1
@@ -74,7 +93,7 @@ class _Rewriter(ast.NodeTransformer):
         if self.nested:
             address = self.visit(node.left)
             return self._method("nested", [self._callable(node.right.operand), address], node)
-        if isinstance(node.left, ast.Constant) and node.left.value is ...:
+        if is_splice(node.left):
             self.sites.append(site_of(node, None))
             return self._method("splice", [self._callable(node.right.operand)], node)
         self.sites.append(site_of(node, copy.deepcopy(node.left)))
@@ -82,82 +101,85 @@ class _Rewriter(ast.NodeTransformer):
         return self._method("at", [address, self._callable(node.right.operand)], node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
-        if is_choice(node):
-            return self._choice(node, node.operand, None)
-        return self.generic_visit(node)
+        return self._choice(node, None) if is_choice(node) else self.generic_visit(node)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
         if isinstance(node.value, ast.UnaryOp) and is_choice(node.value):
-            address = assigned_address(node.target)
-            node.value = self._choice(node.value, node.value.operand, address)
+            node.value = self._choice(node.value, assigned_address(node.target))
             return node
         return self.generic_visit(node)
 
     # --- assignments ------------------------------------------------------------------------------
 
-    def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
-        if len(node.targets) != 1 or not is_choice(node.value):
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        return self._assignment(node, node.targets[0] if len(node.targets) == 1 else None)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        return self._assignment(node, node.target)
+
+    def _assignment(self, node: _Assignment, target: ast.expr | None) -> ast.AST:
+        """`target = ~E`; a target None gives no address, as several targets don't."""
+        value = node.value
+        if target is None or not isinstance(value, ast.UnaryOp) or not is_choice(value):
             return self.generic_visit(node)
-        before, node.targets[0], node.value = self._assignment(node.targets[0], node.value)
-        return [*before, node]
+        found = target_indices(target)
+        if found is None or self.nested:
+            self._visit_targets(node)
+            node.value = self._choice(value, None)
+        elif self._is_stable(found[1], value):
+            node.value = self._choice(value, assigned_address(target))
+        else:
+            address = copy.deepcopy(assigned_address(target))
+            self._visit_targets(node)
+            node.value = self._choice(value, address, self._with_temporaries(target))
+        return node
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | list[ast.stmt]:
-        if node.value is None or not is_choice(node.value):
-            return self.generic_visit(node)
-        before, target, node.value = self._assignment(node.target, node.value)
-        assert isinstance(target, (ast.Name, ast.Attribute, ast.Subscript))
-        node.target = target
-        return [*before, node]
+    def _visit_targets(self, node: ast.Assign | ast.AnnAssign) -> None:
+        if isinstance(node, ast.Assign):
+            node.targets = [self.visit(target) for target in node.targets]
+        else:
+            node.target = self.visit(node.target)
 
-    def _assignment(
-        self, target: ast.expr, value: ast.expr
-    ) -> tuple[list[ast.stmt], ast.expr, ast.expr]:
-        """Statements to run first, the target and the value of `target = ~E`.
+    def _is_stable(self, indices: list[ast.expr], value: ast.expr) -> bool:
+        """Whether indices evaluate to the same, without side effects, before and after a value."""
+        rebinds = any(isinstance(part, ast.NamedExpr) for part in ast.walk(value))
+        return all(
+            isinstance(index, ast.Constant) or (isinstance(index, ast.Name) and not rebinds)
+            for index in indices
+        )
 
-        The index of a subscript is needed twice, in the address and in the target; what isn't a plain
-        name or constant is evaluated once, into a temporary.
-        """
-        assert isinstance(value, ast.UnaryOp)
-        target = self.visit(target)
-        before: list[ast.stmt] = []
+    def _with_temporaries(self, target: ast.expr) -> ast.expr:
+        """The address of a target whose indices it evaluates once, into names that the target then uses."""
+        address = assigned_address(target)
+        assert isinstance(address, ast.Tuple)
+        loads: list[ast.expr] = []
+        for position, index in enumerate(address.elts[1:], start=1):
+            name = f"__gendsl_index_{self.temporaries}__"
+            self.temporaries += 1
+            store, load = ast.Name(name, ast.Store()), ast.Name(name, ast.Load())
+            keep = ast.NamedExpr(store, index)
+            for part in (store, load, keep):
+                ast.copy_location(part, index)
+            address.elts[position] = keep
+            loads.append(load)
         node = target
         while isinstance(node, ast.Subscript):
-            index = node.slice
-            level: list[ast.stmt] = []
-            if isinstance(index, ast.Tuple):
-                index.elts = [self._once(part, level) for part in index.elts]
+            if isinstance(node.slice, ast.Tuple):
+                count = len(node.slice.elts)
+                node.slice.elts = loads[len(loads) - count :]
             else:
-                node.slice = self._once(index, level)
-            before[:0] = level
+                count = 1
+                node.slice = loads[-1]
+            del loads[len(loads) - count :]
             node = node.value
-        address = assigned_address(target)
-        if address is not None:
-            address = copy.deepcopy(address)
-        return before, target, self._choice(value, value.operand, address)
-
-    def _once(self, index: ast.expr, before: list[ast.stmt]) -> ast.expr:
-        if isinstance(index, (ast.Name, ast.Constant, ast.Slice)):
-            return index
-        name = f"__gendsl_index_{self.temporaries}__"
-        self.temporaries += 1
-        store, load = ast.Name(name, ast.Store()), ast.Name(name, ast.Load())
-        statement = ast.Assign([store], index)
-        for node in (store, load, statement):
-            ast.copy_location(node, index)
-        before.append(statement)
-        return load
+        return address
 
 
 def rewrite(source: Source) -> tuple[FunctionNode, list[Site]]:
     """The rewritten definition of a `@gen` function, and the sites of its choices and calls."""
     node = copy.deepcopy(source.node)
     rewriter = _Rewriter()
-    body: list[ast.stmt] = []
-    for statement in node.body:
-        result = rewriter.visit(statement)
-        body.extend(result if isinstance(result, list) else [result])
-    node.body = body
-    node.decorator_list = []
+    node.body = [rewriter.visit(statement) for statement in node.body]
     node.args.kwonlyargs.append(ast.arg(RESERVED))
     node.args.kw_defaults.append(None)
     return ast.fix_missing_locations(node), rewriter.sites

@@ -29,22 +29,6 @@ def site_of(node: ast.expr, address: ast.expr | None) -> Site:
     return Site((node.lineno, node.end_lineno), (node.col_offset, node.end_col_offset), address)
 
 
-def assigned_address(target: ast.expr) -> ast.expr | None:
-    """The address that an assignment target gives: `mu[i, j]` is `("mu", i, j)`; None if it gives none."""
-    parts: list[ast.expr] = []
-    node = target
-    while isinstance(node, ast.Subscript):
-        index = node.slice
-        parts[:0] = index.elts if isinstance(index, ast.Tuple) else [index]
-        node = node.value
-    if not isinstance(node, ast.Name):
-        return None
-    path = ast.Tuple([ast.Constant(node.id), *parts], ast.Load())
-    for part in (path, path.elts[0]):
-        ast.copy_location(part, target)
-    return path
-
-
 def is_choice(node: ast.AST) -> bool:
     """Whether a node is `~E`."""
     return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert)
@@ -55,18 +39,63 @@ def is_addressed(node: ast.AST) -> bool:
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and is_choice(node.right)
 
 
+def is_splice(node: ast.AST) -> bool:
+    """Whether the address of an `addr @ ~E` is `...`."""
+    return isinstance(node, ast.Constant) and node.value is ...
+
+
+def is_program(node: ast.AST) -> bool:
+    """Whether a definition inside a body is decorated with `@gen`: a program of its own."""
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    decorators = [d.func if isinstance(d, ast.Call) else d for d in node.decorator_list]
+    return any(getattr(d, "attr", getattr(d, "id", None)) == "gen" for d in decorators)
+
+
+# --- addresses that assignments give ---------------------------------------------------------------
+
+
+def target_indices(target: ast.expr) -> tuple[str, list[ast.expr]] | None:
+    """The name and the indices of an assignment target such as `mu[i, j]`.
+
+    None where they can't make an address: no name at the root, or a slice, `*` or `...` as an index.
+    """
+    indices: list[ast.expr] = []
+    while isinstance(target, ast.Subscript):
+        index = target.slice
+        indices[:0] = index.elts if isinstance(index, ast.Tuple) else [index]
+        target = target.value
+    if not isinstance(target, ast.Name):
+        return None
+    if any(isinstance(index, (ast.Slice, ast.Starred)) or is_splice(index) for index in indices):
+        return None
+    return target.id, indices
+
+
+def assigned_address(target: ast.expr) -> ast.expr | None:
+    """The address that an assignment target gives: `mu[i, j]` is `("mu", i, j)`; None if it gives none."""
+    found = target_indices(target)
+    if found is None:
+        return None
+    name = ast.copy_location(ast.Constant(found[0]), target)
+    return ast.copy_location(ast.Tuple([name, *found[1]], ast.Load()), target)
+
+
+# --- what is known before the function runs --------------------------------------------------------
+
+
 def known_value(source: Source, node: ast.expr) -> Any:
     """What an expression evaluates to as far as it is known before the function runs, else None.
 
-    Only names that the function doesn't bind itself are looked up, and attributes of modules.
+    Only names that nothing in the function binds are looked up, and attributes of modules.
     """
     function = source.function
-    code = function.__code__
     if isinstance(node, ast.Name):
-        if node.id in code.co_varnames or node.id in code.co_cellvars:
+        if node.id in source.bound:
             return None
-        if node.id in code.co_freevars:
-            cell = (function.__closure__ or ())[code.co_freevars.index(node.id)]
+        free = function.__code__.co_freevars
+        if node.id in free:
+            cell = (function.__closure__ or ())[free.index(node.id)]
             try:
                 return cell.cell_contents
             except ValueError:  # the enclosing function hasn't assigned it yet
@@ -77,6 +106,8 @@ def known_value(source: Source, node: ast.expr) -> Any:
         return getattr(owner, node.attr, None) if isinstance(owner, ModuleType) else None
     return None
 
+
+# --- where an error came from ----------------------------------------------------------------------
 
 _PURE = (
     ast.Name, ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Load,
@@ -92,7 +123,8 @@ def address_in_frame(sites: list[Site], frame: FrameType, lineno: int, column: i
     spanning = [site for site in sites if site.spans(lineno, column)]
     if not spanning:
         return None
-    address = min(spanning, key=lambda s: (s.lines[1] - s.lines[0], s.columns[1] - s.columns[0])).address
+    # of sites that span one position, the innermost is the last to start
+    address = max(spanning, key=lambda site: (site.lines[0], site.columns[0])).address
     if address is None or not all(isinstance(part, _PURE) for part in ast.walk(address)):
         return None
     expression = ast.fix_missing_locations(ast.Expression(address))

@@ -1,9 +1,9 @@
 """Find the syntax tree of a function, and be sure that it is that function's.
 
 The whole file is parsed, so that line and column numbers are the user's own, and the definition is
-looked up by name and first line. What was found is compiled once and its names compared with those of
-the function that runs: a file edited since it was imported, or another text under the same file name
-(`exec` on Python 3.13 reports `<string>` for many), is refused and not compiled in its place.
+looked up by name and first line. What was found is compiled and must be the code that runs: a file edited
+since it was imported, or another text under the same file name (`exec` on Python 3.13 reports `<string>`
+for many), is refused and not compiled in its place.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, get_args
 
-from gendsl.compiler.definition import FunctionNode, compile_definition
+from gendsl.compiler.definition import FunctionNode, ScopeNode, compile_definition
 from gendsl.errors import Location, SourceUnavailableError, UnsupportedSyntaxError
 
+_Scopes = tuple[ScopeNode, ...]
 _SAVE_IT = "save the code in a file and import it, or run it in an IPython or Jupyter cell"
 
 
@@ -27,29 +29,89 @@ class Source:
 
     function: FunctionType
     node: FunctionNode
-    filename: str
-    class_name: str | None  # the class whose body holds the definition: it mangles private names
+    scopes: _Scopes  # the definitions that enclose it, outermost first
+
+    @property
+    def class_name(self) -> str | None:
+        """The class whose method this is, or None."""
+        owner = self.scopes[-1] if self.scopes else None
+        return owner.name if isinstance(owner, ast.ClassDef) else None
+
+    @functools.cached_property
+    def bound(self) -> set[str]:
+        """Every name that the definition, or anything inside it, may bind."""
+        return bound_names(self.node)
+
+    @property
+    def filename(self) -> str:
+        """The user's file."""
+        return self.function.__code__.co_filename
 
     def location(self, node: ast.AST) -> Location:
         """Where a node of the tree stands in the user's file."""
         lineno = getattr(node, "lineno", self.node.lineno)
         columns = None
         if getattr(node, "end_lineno", None) == lineno:
-            line = linecache.getline(self.filename, lineno).encode()
-            start, end = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]
-            columns = (len(line[:start].decode()), len(line[:end].decode()))
+            columns = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]
         return Location(self.filename, lineno, self.function.__name__, columns)
 
 
+_NAMED = (*get_args(ScopeNode), ast.MatchAs, ast.MatchStar, ast.ExceptHandler)
+
+
+def bound_names(node: ast.AST) -> set[str]:
+    """Every name that a definition, or anything inside it, may bind."""
+    names: set[str] = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+            names.add(part.id)
+        elif isinstance(part, ast.arg):
+            names.add(part.arg)
+        elif isinstance(part, _NAMED) and part.name and part is not node:
+            names.add(part.name)
+        elif isinstance(part, ast.MatchMapping) and part.rest:
+            names.add(part.rest)
+        elif isinstance(part, ast.alias):
+            names.add((part.asname or part.name).partition(".")[0])
+    return names
+
+
+# --- looking a definition up -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _File:
+    """What is looked up in a parsed file.
+
+    Attributes:
+        definitions: each function definition, with those that enclose it, by its name and the line of its
+            first decorator or `def`.
+        imports: the names that the module itself imports. The compiler calls their attributes by other
+            instructions than those of other objects.
+    """
+
+    definitions: dict[tuple[str, int], tuple[FunctionNode, _Scopes]]
+    imports: tuple[str, ...]
+
+
+def _walk(node: ast.AST, scopes: _Scopes = ()) -> Iterator[tuple[ast.AST, _Scopes]]:
+    """The nodes below a node, each with the definitions that enclose it."""
+    for child in ast.iter_child_nodes(node):
+        yield child, scopes
+        yield from _walk(child, (*scopes, child) if isinstance(child, ScopeNode) else scopes)
+
+
 @functools.lru_cache(maxsize=64)
-def _definitions(text: str) -> dict[tuple[str, int], FunctionNode]:
-    """Every function definition of a file by its name and the line of its first decorator or `def`."""
-    found: dict[tuple[str, int], FunctionNode] = {}
-    for node in ast.walk(ast.parse(text)):
+def _parse(text: str) -> _File:
+    file = _File({}, ())
+    imports: list[str] = []
+    for node, scopes in _walk(ast.parse(text)):
         if isinstance(node, FunctionNode):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            found[node.name, first] = node
-    return found
+            file.definitions[node.name, first] = node, scopes
+        elif isinstance(node, ast.alias) and not scopes and node.name != "*":
+            imports.append((node.asname or node.name).partition(".")[0])
+    return replace(file, imports=tuple(imports))
 
 
 def _text(function: FunctionType) -> str:
@@ -64,35 +126,33 @@ def _text(function: FunctionType) -> str:
     return "".join(lines)
 
 
-def _same_names(node: FunctionNode, class_name: str | None, function: FunctionType) -> bool:
-    """Whether the tree, compiled anew, uses the names and strings that the running code uses."""
-    running = function.__code__
-    try:
-        found = compile_definition(node, function, class_name)
-    except SyntaxError:
+# --- making sure of it -----------------------------------------------------------------------------
+
+
+def _is_what_runs(found: CodeType, running: CodeType) -> bool:
+    """Whether code compiled from the text is that of the function.
+
+    pytest adds to functions that assert something; of those, all names and constants of the text must
+    be among the function's.
+    """
+    if found == running:
+        return True
+    if not any(name.startswith("@py") for name in (*running.co_names, *running.co_varnames)):
         return False
-    parameters = running.co_argcount + running.co_kwonlyargcount
-    known = {*running.co_names, *running.co_varnames, *running.co_freevars, *running.co_cellvars}
     return (
-        found.co_argcount + found.co_kwonlyargcount == parameters
-        and found.co_varnames[:parameters] == running.co_varnames[:parameters]
+        found.co_varnames[: found.co_argcount] == running.co_varnames[: running.co_argcount]
         and found.co_freevars == running.co_freevars
-        # a subset, since pytest adds names of its own when it rewrites asserts
-        and {*found.co_names, *found.co_varnames, *found.co_cellvars} <= known
-        and _strings(found) <= _strings(running)
+        and _names(found) <= _names(running)
+        and _constants(found) <= _constants(running)
     )
 
 
-def _strings(code: CodeType) -> set[str]:
-    """The string constants of a code object and of those inside it, f-strings and docstrings too."""
-    strings: set[str] = set()
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            if constant.co_name.startswith("<"):  # comprehensions are inlined by some versions only
-                strings |= _strings(constant)
-        elif isinstance(constant, str):
-            strings.add(constant)
-    return strings
+def _names(code: CodeType) -> set[str]:
+    return {*code.co_names, *code.co_varnames, *code.co_cellvars}
+
+
+def _constants(code: CodeType) -> set[tuple[str, str]]:
+    return {(type(c).__name__, repr(c)) for c in code.co_consts if not isinstance(c, (CodeType, frozenset))}
 
 
 def find_source(function: Any, decorator: str) -> Source:
@@ -112,22 +172,28 @@ def find_source(function: Any, decorator: str) -> Source:
             f"@{decorator} needs a function defined with `def`, got {function!r}",
             fix=f"write `@{decorator}` directly above `def`, below any other decorator",
         )
+    if hasattr(function, "__wrapped__"):
+        raise UnsupportedSyntaxError(
+            f"@{decorator} was applied to what another decorator made of {function.__qualname__}",
+            fix=f"write `@{decorator}` directly above `def`, below any other decorator",
+        )
     text = _text(function)
     try:
-        definitions = _definitions(text)
+        file = _parse(text)
     except SyntaxError as error:
         raise SourceUnavailableError(
             f"the file of {function.__qualname__} doesn't parse any more: {error}",
             fix="import the module again, so that the file and the running code agree",
         ) from None
-    code = function.__code__
-    node = definitions.get((code.co_name, code.co_firstlineno))
-    scopes = function.__qualname__.split(".")
-    class_name = scopes[-2] if len(scopes) > 1 and scopes[-2] != "<locals>" else None
-    if node is None or not _same_names(node, class_name, function):
-        raise SourceUnavailableError(
-            f"the text of {function.__qualname__} in {code.co_filename!r} is not what is running: "
-            "it was made by exec, or the file was edited since",
-            fix=f"import the module again; or {_SAVE_IT}",
-        )
-    return Source(function, node, code.co_filename, class_name)
+    running = function.__code__
+    node, scopes = file.definitions.get((running.co_name, running.co_firstlineno), (None, ()))
+    if node is not None:
+        # an interactive shell compiles each statement by itself, without the imports before it
+        for imports in (file.imports, ()):
+            if _is_what_runs(compile_definition(node, scopes, function, imports), running):
+                return Source(function, node, scopes)
+    raise SourceUnavailableError(
+        f"the text of {function.__qualname__} in {running.co_filename!r} is not what is running: "
+        "it was made by exec, or the file was edited since",
+        fix=f"import the module again; or {_SAVE_IT}",
+    )

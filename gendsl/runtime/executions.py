@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import inf
-from typing import Any, Protocol
+from types import MethodType
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -30,6 +31,8 @@ from gendsl.errors import (
 )
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.selection import Selection
+
+_Error = TypeVar("_Error", bound=BaseException)
 
 Record = tuple[Distribution, Any, float]
 Records = dict[Path, Record]
@@ -62,6 +65,7 @@ class Execution:
         records: the choices so far.
         calls: what each traced call returned, by its address.
         score: the sum of the scores so far.
+        failure: an error that ends the operation, even if the body caught it.
     """
 
     def __init__(self) -> None:
@@ -69,14 +73,20 @@ class Execution:
         self.records: Records = {}
         self.calls: dict[Path, Any] = {}
         self.score = 0.0
+        self.failure: BaseException | None = None
 
     # --- what rewritten code calls ----------------------------------------------------------------
 
     def callee(self, function: Any) -> Any:
         """What to call where the user wrote `~function(...)`: a traced call is only requested."""
-        if type(function) is type or not isinstance(function, GenerativeFunction):
+        if type(function) is type:
             return function
-        return function.request
+        if isinstance(function, GenerativeFunction):
+            return function.request
+        if type(function) is MethodType and isinstance(function.__func__, GenerativeFunction):
+            # from Python 3.13 on, this is what a classmethod makes of one
+            return function.__func__.__get__(function.__self__).request  # type: ignore[attr-defined]
+        return function
 
     def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
         """The value of `address @ ~thing`, or of `name = ~thing` where `sugar` is set."""
@@ -84,7 +94,7 @@ class Execution:
             return self._other(address, thing, sugar)
         path = address if type(address) is tuple else (address,)
         if self.prefix:
-            path = self.prefix + path
+            path = self.prefix + (path or as_path(path))
         records = self.records
         count = len(records)
         try:
@@ -94,13 +104,19 @@ class Execution:
             as_path(address)  # explains what can't be an address, if that is what went wrong
             raise
         if len(records) == count:
-            raise DuplicateAddressError(
-                "two choices at one address",
-                address=path,
-                fix="give each its own address; in a loop, put the index into it: ('x', i)",
+            raise self.fail(
+                DuplicateAddressError(
+                    "two choices at one address",
+                    address=path,
+                    fix="give each its own address; in a loop, put the index into it: ('x', i)",
+                )
             )
         self.score += record[2]
         return record[1]
+
+    def assign(self, thing: Any, address: Any) -> Any:
+        """The value of `name[index] = ~thing`, where the index is evaluated after `thing`."""
+        return self.at(address, thing, True)
 
     def splice(self, thing: Any) -> Any:
         """The value of `... @ ~thing`: a call that shares the caller's addresses."""
@@ -145,8 +161,10 @@ class Execution:
         if type(thing) is CallRequest:
             path = self.prefix + as_path(address)
             if path in self.calls:
-                raise DuplicateAddressError(
-                    "two calls at one address", address=path, fix="give each call its own address"
+                raise self.fail(
+                    DuplicateAddressError(
+                        "two calls at one address", address=path, fix="give each call its own address"
+                    )
                 )
             outer, self.prefix = self.prefix, path
             try:
@@ -178,13 +196,22 @@ class Execution:
                     error.address = self.prefix + (local if type(local) is tuple else (local,))
             raise
 
+    def fail(self, error: _Error) -> _Error:
+        """An error to raise that ends the operation, even if an `except` in the body catches it."""
+        if self.failure is None:
+            self.failure = error
+        return error
+
     def finish(self) -> None:
         """Close the execution: what runs later, from a generator that escaped, gets an error.
 
         Raises:
+            InvalidAddressError: a choice's address is ().
             AddressConflictError: a choice's address is also a namespace.
             NaNError: the log probability is NaN.
         """
+        if self.failure is not None:
+            raise self.failure
         check_namespaces(self.records, self.calls)
         if self.score != self.score:
             path = next(path for path, record in self.records.items() if record[2] != record[2])
@@ -204,7 +231,7 @@ class _Closed(Execution):
             fix="use a list comprehension in place of a generator expression that outlives the call",
         )
 
-    splice = unaddressed = nested = at  # type: ignore[assignment]
+    assign = splice = unaddressed = nested = at  # type: ignore[assignment]
 
 
 def check_namespaces(records: Mapping[Path, Any], calls: Mapping[Path, Any]) -> None:
@@ -220,7 +247,7 @@ def check_namespaces(records: Mapping[Path, Any], calls: Mapping[Path, Any]) -> 
                 fix=f"rename one of them, for instance the choice to {format_address((*space, 'value'))}",
             )
     if () in records:
-        raise AddressConflictError("() is not an address", fix="use at least one component")
+        as_path(())
 
 
 def _describe(thing: Any) -> str:
@@ -282,14 +309,16 @@ class Assess(Execution):
     def choose(self, path: Path, distribution: Distribution) -> Record:
         value = self.given.lookup(path)
         if value is MISSING:
-            raise MissingChoiceError(
-                "the program makes a choice that was not given",
-                address=path,
-                fix="give every choice of the program a value",
+            raise self.fail(
+                MissingChoiceError(
+                    "the program makes a choice that was not given",
+                    address=path,
+                    fix="give every choice of the program a value",
+                )
             )
         score = distribution.logpdf(value)
         if score == -inf and self.stop_at_zero:
-            raise ZeroProbability(path, distribution, value)
+            raise self.fail(ZeroProbability(path, distribution, value))
         return distribution, value, score
 
 
@@ -330,15 +359,17 @@ class Update(Execution):
             value = before[1]
         score = distribution.logpdf(value)
         if score == -inf and self.stop_at_zero:
-            raise ZeroProbability(path, distribution, value)
+            raise self.fail(ZeroProbability(path, distribution, value))
         return distribution, value, score
 
     def _fresh(self, path: Path, distribution: Distribution) -> Record:
         if self.rng is None:
-            raise MissingChoiceError(
-                "the new trace makes a choice that nothing gives a value",
-                address=path,
-                fix="give it a value; a move never fills one in by sampling",
+            raise self.fail(
+                MissingChoiceError(
+                    "the new trace makes a choice that nothing gives a value",
+                    address=path,
+                    fix="give it a value; a move never fills one in by sampling",
+                )
             )
         value = distribution.sample(self.rng)
         score = distribution.logpdf(value)
@@ -375,6 +406,6 @@ class Regenerate(Execution):
         value = before[1]
         score = distribution.logpdf(value)
         if score == -inf and self.stop_at_zero:
-            raise ZeroProbability(path, distribution, value)
+            raise self.fail(ZeroProbability(path, distribution, value))
         self.weight += score - before[2]
         return distribution, value, score

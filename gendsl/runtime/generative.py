@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import pickle
 import sys
 from collections.abc import Callable
-from types import TracebackType
+from types import FrameType, MethodType, TracebackType
 from typing import Any, overload
 
 from gendsl.choices import Constraints, choicemap
 from gendsl.compiler.build import Compiled, compile_function
+from gendsl.compiler.fence import RESERVED
 from gendsl.compiler.sites import address_in_frame
-from gendsl.errors import UnknownAddressError
+from gendsl.errors import UnknownAddressError, UntracedChoiceError, ValueTypeError
 from gendsl.interface import (
     Assessed,
     CallRequest,
@@ -31,13 +34,16 @@ class GenFunction(GenerativeFunction):
 
     Args:
         compiled: the compiled body.
-        bound: arguments that come before those given in a call: `self`, for a method.
+        bound: the first argument of every call, alone in a tuple: `self` of a method, `cls` of a classmethod.
+        kind: `classmethod` or `staticmethod` where `@gen` stands above one of these.
     """
 
-    def __init__(self, compiled: Compiled, bound: tuple[Any, ...] = ()) -> None:
+    def __init__(self, compiled: Compiled, bound: tuple[Any, ...] = (), kind: type | None = None) -> None:
         self.compiled = compiled
         self.bound = bound
-        self.__wrapped__ = compiled.original  # for inspect.signature and help()
+        self.kind = kind
+        original = compiled.original
+        self.__wrapped__ = MethodType(original, *bound) if bound else original  # for inspect and help()
         self.__name__ = compiled.original.__name__
         self.__qualname__ = compiled.original.__qualname__
         self.__module__ = compiled.original.__module__
@@ -62,13 +68,37 @@ class GenFunction(GenerativeFunction):
         return hash((id(self.compiled), *map(id, self.bound)))
 
     def __get__(self, instance: Any, owner: type | None = None) -> GenFunction:
-        return self if instance is None else GenFunction(self.compiled, (instance, *self.bound))
+        if self.kind is classmethod:
+            instance = type(instance) if owner is None else owner
+        if instance is None or self.bound or self.kind is staticmethod:
+            return self
+        return GenFunction(self.compiled, (instance,), self.kind)
 
     def __reduce__(self) -> Any:
-        return _find_function, (self.__module__, self.__qualname__, self.bound)
+        where = self.__module__, self.__qualname__
+        try:
+            found = _find_function(*where, self.bound)
+        except (AttributeError, ImportError):
+            found = None
+        if found != self:
+            raise pickle.PicklingError(
+                f"can't pickle {self!r}: it is not {self.__qualname__!r} of module {self.__module__!r}; "
+                "define it at the top level of a module, or in a class there"
+            )
+        return _find_function, (*where, self.bound)
+
+    def __copy__(self) -> GenFunction:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> GenFunction:
+        return self  # as functions are: it can't change
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return Run(as_rng(None)).run(CallRequest(self, args, kwargs))
+        _check_untraced(self.name)
+        execution = Run(as_rng(None))
+        retval = execution.run(CallRequest(self, args, kwargs))
+        execution.finish()
+        return retval
 
     # --- what executions call ---------------------------------------------------------------------
 
@@ -85,8 +115,8 @@ class GenFunction(GenerativeFunction):
         while step is not None:
             frame = step.tb_frame
             if frame.f_code.co_filename == filename:
-                positions = list(frame.f_code.co_positions())[step.tb_lasti // 2]
-                line, _, column, _ = positions
+                positions = itertools.islice(frame.f_code.co_positions(), step.tb_lasti // 2, None)
+                line, _, column, _ = next(positions)
                 if line is not None and column is not None:
                     address = address_in_frame(self.compiled.sites, frame, line, column)
                     found = found if address is None else address
@@ -144,6 +174,10 @@ class GenFunction(GenerativeFunction):
 
     def _trace(self, execution: Execution, args: tuple[Any, ...]) -> ReferenceTrace:
         args = check_args(args, self.name)
+        if self.compiled.is_classmethod and not self.bound:
+            raise ValueTypeError(
+                f"{self.name} is not bound to its class", fix="write @gen above @classmethod, not below it"
+            )
         retval = execution.run(CallRequest(self, args, {}))
         execution.finish()
         return ReferenceTrace(self, args, retval, execution, frozenset())
@@ -153,9 +187,24 @@ def _find_function(module: str, qualname: str, bound: tuple[Any, ...]) -> GenFun
     """The function of that name in its module: how a generative function is unpickled."""
     __import__(module)
     found: Any = sys.modules[module]
+    owner = ""
     for part in qualname.split("."):
-        found = getattr(found, part)
-    return GenFunction(found.compiled, bound)
+        private = part.startswith("__") and not part.endswith("__") and owner
+        found = getattr(found, f"_{owner.lstrip('_')}{part}" if private else part)
+        owner = part
+    return GenFunction(found.compiled, bound, found.kind)
+
+
+def _check_untraced(name: str) -> None:
+    """Raise if the body of a `@gen` function is running: a call there must be traced."""
+    step: FrameType | None = sys._getframe(2)
+    while step is not None:
+        if RESERVED in step.f_code.co_varnames:
+            raise UntracedChoiceError(
+                f"{name}(...) was called without `~` inside the body of a @gen function",
+                fix=f"trace the call: `addr @ ~{name}(...)`, or `... @ ~{name}(...)` to share addresses",
+            )
+        step = step.f_back
 
 
 @overload
@@ -185,8 +234,9 @@ def gen(
     return _gen(function, os.environ.get("GENDSL_DEBUG", "") not in ("", "0") if debug is None else debug)
 
 
-def _gen(function: Callable[..., Any], debug: bool) -> GenFunction:
-    compiled = compile_function(function)
+def _gen(function: Any, debug: bool) -> GenFunction:
+    kind = type(function) if isinstance(function, (classmethod, staticmethod)) else None
+    compiled = compile_function(function.__func__ if kind else function)
     if debug:
         print(compiled.source)
-    return GenFunction(compiled)
+    return GenFunction(compiled, kind=kind)
