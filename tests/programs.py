@@ -15,8 +15,8 @@ import numpy as np
 from scipy import stats
 
 from gendsl import (
-    beta,
     bernoulli,
+    beta,
     binom,
     categorical,
     dirichlet,

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
+
 from tests.programs import Program
 
 _HEADER = "import math\nimport numpy as np\nfrom gendsl import *\n\n"

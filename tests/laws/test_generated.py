@@ -2,6 +2,7 @@
 
 import numpy as np
 from hypothesis import HealthCheck, given, note, settings
+
 from tests.laws.generated import loaded, sources
 from tests.laws.laws import LAWS
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from tests.laws.laws import LAWS
 from tests.programs import PROGRAMS
 

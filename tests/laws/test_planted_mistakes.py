@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gendsl import normal
 from gendsl.choices import MISSING, Constraints
 from gendsl.runtime.executions import Execution, Generate, Regenerate, Update

@@ -1,0 +1,160 @@
+"""Mistakes to plant in the shipped kernels, so that the tests of the kernels are tested.
+
+Each takes pytest's monkeypatch. These are mistakes that samplers really had (see the first lines of each).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+
+import numpy as np
+
+from gendsl.interface import CallRequest
+from gendsl.runtime.executions import Assess, Regenerate, Update
+from gendsl.supports import Simplex
+from gendsl.transforms import apply as apply_module
+
+# the package's `involutive` and `mh` are functions, which hide the modules of the same names
+involutive_module = import_module("gendsl.inference.involutive")
+mh_module = import_module("gendsl.inference.mh")
+
+
+def _ratio(monkeypatch, change):
+    """Replace the log acceptance ratio of involutive moves."""
+    original = involutive_module._info
+
+    def planted(there, aux):
+        info = original(there, aux)
+        return replace(info, log_accept_ratio=change(info, aux))
+
+    monkeypatch.setattr(involutive_module, "_info", planted)
+
+
+def dropped_jacobian(monkeypatch):
+    """log |det J| is left out."""
+    _ratio(monkeypatch, lambda info, aux: info.log_accept_ratio - info.log_abs_det)
+
+
+def inverted_jacobian(monkeypatch):
+    """log |det J| is subtracted."""
+    _ratio(monkeypatch, lambda info, aux: info.log_accept_ratio - 2 * info.log_abs_det)
+
+
+def wrong_sign(monkeypatch):
+    """The auxiliary ratio is subtracted."""
+    _ratio(monkeypatch, lambda info, aux: info.log_accept_ratio - 2 * info.log_aux_ratio)
+
+
+def dropped_auxiliary(monkeypatch):
+    """The auxiliary ratio is left out."""
+    _ratio(monkeypatch, lambda info, aux: info.log_accept_ratio - info.log_aux_ratio)
+
+
+def dropped_backward_auxiliary(monkeypatch):
+    """log q_x'(y') is left out."""
+    _ratio(
+        monkeypatch,
+        lambda info, aux: info.log_accept_ratio - (0.0 if aux is None else info.log_aux_ratio + aux.log_prob),
+    )
+
+
+def stale_auxiliary(monkeypatch):
+    """y' is scored by the auxiliary program at the old trace, not at the new one."""
+    image, assess = involutive_module.image, apply_module._assess_auxiliary
+    old = []
+
+    def planted_image(f, trace, q, q_args, aux, **options):
+        old[:] = [trace]
+        return image(f, trace, q, q_args, aux, **options)
+
+    monkeypatch.setattr(involutive_module, "image", planted_image)
+    monkeypatch.setattr(
+        apply_module,
+        "_assess_auxiliary",
+        lambda q, args, output, stop: assess(q, (old[0], *args[1:]), output, stop),
+    )
+
+
+def dropped_backward(monkeypatch):
+    """mh with a proposal program: the density of proposing the way back is left out."""
+    monkeypatch.setattr(mh_module, "_reverse_score", lambda proposal, args, values: 0.0)
+
+
+def stale_backward(monkeypatch):
+    """mh with a proposal program: the way back is scored at the old trace."""
+    reverse = mh_module._reverse_score
+
+    def planted(proposal, args, values):
+        stale = args[0].update({path: value for path, value in values.items() if path in args[0]}).trace
+        return reverse(proposal, (stale, *args[1:]), values)
+
+    monkeypatch.setattr(mh_module, "_reverse_score", planted)
+
+
+def backward_at_proposed_values(monkeypatch):
+    """mh with a proposal program: the way back is scored at the new values."""
+
+    def planted(proposal, args, values):
+        execution = Assess(apply_module.Exactly({path: args[0][path] for path in values}))
+        execution.run(CallRequest(proposal, args, {}))
+        return execution.score
+
+    monkeypatch.setattr(mh_module, "_reverse_score", planted)
+
+
+def stale_scores(monkeypatch):
+    """A choice that keeps its value keeps its score, too, though its parameters may have changed."""
+    update, regenerate = Update.choose, Regenerate.choose
+
+    def planted_update(self, path, distribution):
+        record = update(self, path, distribution)
+        before = self.old.get(path)
+        kept = before is not None and self.given.values.get(path) is None
+        return (*record[:2], before[2]) if kept else record
+
+    def planted_regenerate(self, path, distribution):
+        weight = self.weight
+        record = regenerate(self, path, distribution)
+        self.weight = weight
+        return record
+
+    monkeypatch.setattr(Update, "choose", planted_update)
+    monkeypatch.setattr(Regenerate, "choose", planted_regenerate)
+
+
+def implicit_resampling(monkeypatch):
+    """What a transform forgets to write is drawn from the prior, and its score counted as the model's."""
+    rng = np.random.default_rng(8)
+
+    class Resampling(Update):
+        def __init__(self, old, given, _, **options):
+            super().__init__(old, given, rng, **options)
+
+    monkeypatch.setattr(apply_module, "Update", Resampling)
+
+
+def ambient_coordinates(monkeypatch):
+    """The weights of a simplex are differentiated as if all of them were free."""
+
+    class Ambient(Simplex):
+        @property
+        def embedding(self):
+            return np.eye(self.k)
+
+    for name in ("embedding", "free_entries"):
+        value = np.eye if name == "embedding" else np.arange
+        monkeypatch.setattr(Simplex, name, property(lambda self, value=value: value(self.k)))
+    initialise = Simplex.__post_init__
+
+    def planted(self):
+        initialise(self)
+        self._fix(dim=self.k)
+
+    monkeypatch.setattr(Simplex, "__post_init__", planted)
+
+
+def always_accept(monkeypatch):
+    """Every proposal is accepted."""
+    for module in (involutive_module, mh_module):
+        monkeypatch.setattr(module, "accept", lambda ratio, rng: bool(rng.random() < 1.0) and ratio > -np.inf)
