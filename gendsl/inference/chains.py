@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from gendsl.address import format_address
+from gendsl.address import as_path, format_address
 from gendsl.errors import UnknownAddressError, ValueTypeError
 from gendsl.inference.compose import ComposedInfo
 from gendsl.inference.kernel import KernelFunction, check_kernel, kernel_name, run_kernel
@@ -57,7 +57,7 @@ class Run:
 
     def __len__(self) -> int:
         """The number of draws."""
-        return len(self.traces) or max(map(len, self.recorded.values()), default=0)
+        return len(self.traces) or min(map(len, self.recorded.values()), default=0)
 
     def __getitem__(self, name: Any) -> Any:
         """A recorded quantity, or the choice at an address, in every draw.
@@ -67,15 +67,17 @@ class Run:
         Raises:
             UnknownAddressError: nothing of that name was recorded, or a draw has no such choice.
         """
-        if isinstance(name, str) and name in self.recorded:
-            return _stacked(self.recorded[name])
-        if not self.traces:
+        quantity = name if isinstance(name, str) else _quantity_name(name)
+        if quantity in self.recorded:
+            return _stacked(self.recorded[quantity])
+        if self.recorded or not self.traces:
             known = ", ".join(self.recorded) or "nothing"
             raise UnknownAddressError(
-                f"{format_address(name)} was not recorded (recorded: {known})",
+                f"{quantity} was not recorded (recorded: {known})",
                 fix="name it in `record=`, or leave `record` out to keep whole traces",
             )
-        return _stacked([trace[name] for trace in self.traces])
+        recorder = _recorder(name)
+        return _stacked([recorder(trace) for trace in self.traces])
 
     def frequency(self, name: Any) -> dict[Any, Share]:
         """The share of draws with each value of a quantity, with Monte Carlo standard errors."""
@@ -125,8 +127,8 @@ def sample(
         warmup: how many steps to run before the first draw; not kept, not counted in acceptance rates.
         thin: how many steps each draw takes.
         record: what to keep of a draw: an address, a function of the trace, a list of addresses, or a
-            dict from names to addresses and functions; a function that returns a dict names its own
-            quantities. If not given, whole traces are kept.
+            dict from names to addresses and functions. A function's quantity has the function's name; one
+            that is given alone may return a dict, which names its own. If not given, whole traces are kept.
         seed: anything `numpy.random.default_rng` takes. One seed gives one chain.
         progress: show a progress bar, if standard error is a terminal.
 
@@ -135,7 +137,9 @@ def sample(
 
     Raises:
         KernelError: `kernel` is no kernel.
-        ValueTypeError: a count is no whole number, or `trace` is no trace.
+        ValueTypeError: a count is no whole number, `trace` is no trace, or `record` is ambiguous.
+        UnknownAddressError: a recorded address is missing: where the chain starts (before any step is
+            made), or in a draw.
     """
     check_kernel(kernel)
     if not isinstance(trace, Trace):
@@ -148,7 +152,10 @@ def sample(
     _check_count("thin", thin, 1)
     rng = as_rng(seed)
     recorders = _recorders(record)
-    run = Run({}, [], trace)
+    for recorder in recorders.values():
+        if isinstance(recorder, _AtAddress):
+            recorder(trace)
+    run = Run({name: [] for name in recorders if name}, [], trace)
     started = time.perf_counter()
     bar = tqdm(
         total=warmup + draws * thin, disable=not (progress and sys.stderr.isatty()), unit="step", leave=False
@@ -164,13 +171,17 @@ def sample(
                         _record(run, recorders)
     except KeyboardInterrupt:
         run.interrupted = True
+        for values in run.recorded.values():  # it may have come when some quantities of a draw were kept
+            del values[len(run) :]
     run.seconds = time.perf_counter() - started
     return run
 
 
 def _check_count(name: str, value: Any, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueTypeError(f"{name}={value!r}", fix=f"{name} must be a whole number, {least} or more")
+        raise ValueTypeError(
+            f"sample got {name}={value!r}", fix=f"{name} must be a whole number, {least} or more"
+        )
 
 
 def _count(acceptance: dict[str, Tally], name: str, info: Any) -> None:
@@ -189,41 +200,85 @@ def _leaves(name: str, info: Any) -> Iterator[tuple[str, Any]]:
         yield name, info
 
 
-def _record(run: Run, recorders: dict[str, Recorder] | None) -> None:
+def _record(run: Run, recorders: dict[str, Recorder]) -> None:
     """Keep the current draw: all its quantities, or none if one of them fails."""
-    if recorders is None:
+    if not recorders:
         run.traces.append(run.last)
         return
     draw: dict[str, Any] = {}
     for name, recorder in recorders.items():
         value = recorder(run.last)
-        if name == "" and isinstance(value, dict):
+        if name:
+            draw[name] = value
+        elif isinstance(value, dict):
             draw.update(value)
         else:
-            draw[name or "value"] = value
+            draw[_function_name(recorder)] = value
+    if run.recorded and draw.keys() != run.recorded.keys():
+        raise ValueTypeError(
+            f"draw {len(run)} has the quantities {_names(draw)}, and the draws before it have "
+            f"{_names(run.recorded)}",
+            fix="return the same names for every draw; what is missing can be None or float('nan')",
+        )
     for name, value in draw.items():
         run.recorded.setdefault(name, []).append(value)
 
 
-def _recorders(record: Any) -> dict[str, Recorder] | None:
+def _names(quantities: Mapping[str, Any]) -> str:
+    return ", ".join(map(str, quantities)) or "none"
+
+
+def _recorders(record: Any) -> dict[str, Recorder]:
+    """What computes each quantity, by name; the name is "" where a function may name its own."""
     if record is None:
-        return None
+        return {}
     if isinstance(record, Mapping):
         return {str(name): _recorder(what) for name, what in record.items()}
-    if isinstance(record, list):
-        return {_quantity_name(what): _recorder(what) for what in record}
-    return {"" if callable(record) else _quantity_name(record): _recorder(record)}
+    if not isinstance(record, list):
+        return {"" if callable(record) else _quantity_name(record): _recorder(record)}
+    recorders: dict[str, Recorder] = {}
+    for what in record:
+        name = _quantity_name(what)
+        if name in recorders:
+            raise ValueTypeError(
+                f"two recorded quantities are named {name}",
+                fix='name them in a dict: record={"mean": f, "spread": g}',
+            )
+        recorders[name] = _recorder(what)
+    return recorders
 
 
 def _quantity_name(what: Any) -> str:
     if callable(what):
-        return kernel_name(what)
-    return what if isinstance(what, str) else format_address(what)
+        return _function_name(what)
+    path = as_path(what)
+    return str(path[0]) if len(path) == 1 else format_address(path)
+
+
+def _function_name(function: Any) -> str:
+    name = str(getattr(function, "__name__", "value"))
+    return "value" if name == "<lambda>" else name
 
 
 def _recorder(what: Any) -> Recorder:
-    if callable(what):
-        return what  # type: ignore[no-any-return]
-    return lambda trace: trace[what]
+    return what if callable(what) else _AtAddress(what)
 
 
+class _AtAddress:
+    """Records what is at an address of the trace."""
+
+    def __init__(self, address: Any) -> None:
+        self.address = as_path(address)
+
+    def __call__(self, trace: Trace) -> Any:
+        try:
+            return trace[self.address]
+        except UnknownAddressError as error:
+            error.problem = f"a recorded address must exist in every draw: {error.problem}"
+            if not trace.choices.submap(self.address):
+                name = format_address(self.address)
+                error.fix = (
+                    f"{error.fix}; for a choice that comes and goes record a function: "
+                    f"lambda trace: trace[{name}] if {name} in trace else float('nan')"
+                )
+            raise

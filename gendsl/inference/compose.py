@@ -49,7 +49,7 @@ def repeat(kernel: KernelFunction, times: int, *, name: str | None = None) -> Ke
         KernelError: `times` is no positive whole number, or `kernel` is no kernel.
     """
     check_kernel(kernel)
-    if isinstance(times, bool) or not isinstance(times, int) or times < 1:
+    if isinstance(times, bool) or not isinstance(times, (int, np.integer)) or times < 1:
         raise KernelError(f"repeat got times={times!r}", fix="times must be a whole number, 1 or more")
     return Kernel(
         lambda trace, rng: _run_all((kernel,) * times, trace, rng),
@@ -73,7 +73,10 @@ def mixture(
         KernelError: there are no kernels, or the weights don't fit.
     """
     parts = _checked(kernels, "mixture")
-    probs = np.ones(len(parts)) if weights is None else np.asarray(weights, dtype=float)
+    try:
+        probs = np.ones(len(parts)) if weights is None else np.asarray(weights, dtype=float)
+    except (TypeError, ValueError):
+        probs = np.full(0, np.nan)  # no numbers: refused below, as weights of a wrong length are
     if probs.shape != (len(parts),) or not np.all(np.isfinite(probs) & (probs >= 0)) or probs.sum() <= 0:
         raise KernelError(
             f"mixture of {len(parts)} kernels got weights {weights!r}",

@@ -16,19 +16,22 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from gendsl.address import format_address
-from gendsl.errors import HandleError, KernelError, MoveNaNError, NaNError, TransformError
+from gendsl.errors import GenDSLError, KernelError, MoveNaNError, NaNError, ParameterError, TransformError
 from gendsl.inference.kernel import Kernel, accept
 from gendsl.interface import Rng, as_rng
 from gendsl.runtime.executions import Simulate, ZeroProbability
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import ReferenceTrace
-from gendsl.transforms.apply import Image, image
+from gendsl.transforms.apply import Image, check_move, image
 from gendsl.transforms.checks import check_departure, check_involution
 from gendsl.transforms.language import Transform
 
 _LOG = logging.getLogger("gendsl")
 
 Check = bool | Literal["reject"]
+
+_REJECTED = (TransformError, NaNError, ParameterError, ArithmeticError, ValueError)
+"""What check="reject" rejects: a wrong transform, and arithmetic that fails at the point proposed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +74,9 @@ def involutive_mcmc(
         f: the transform, its own inverse.
         check: True checks support, round trip and determinants in this step and raises where one fails;
             "reject" logs the failure and rejects the proposal instead, which leaves the posterior invariant
-            whatever f is (the paper's lemma in section 6). Dimension, coverage, labels and observations
-            are checked in any case.
+            whatever f is (the paper's lemma in section 6), and does so too where f or the model raises an
+            ArithmeticError or ValueError (math.sqrt of a negative number). Dimension, coverage, labels and
+            observations are checked in any case.
         rng: seed or generator.
 
     Returns:
@@ -95,13 +99,14 @@ def involutive_mcmc(
             return trace, InvolutiveInfo(False, -np.inf, reason=reason)
         if check:
             check_involution(f, trace, aux, q_args, there)
-        info = _info(there, aux)
-    except (TransformError, NaNError) as error:
+        info = _info(f, there, aux)
+    except _REJECTED as error:
         if check != "reject":
             raise
         _LOG.warning("transform %s failed a check, the proposal is rejected: %s", f.name, error)
         accept(-np.inf, rng)
-        return trace, InvolutiveInfo(False, -np.inf, reason=error.problem, check_failed=True)
+        reason = error.problem if isinstance(error, GenDSLError) else f"{type(error).__name__}: {error}"
+        return trace, InvolutiveInfo(False, -np.inf, reason=reason, check_failed=True)
     if accept(info.log_accept_ratio, rng):
         return there.trace, info
     return trace, InvolutiveInfo(
@@ -109,7 +114,7 @@ def involutive_mcmc(
     )
 
 
-def _info(there: Image, aux: ReferenceTrace | None) -> InvolutiveInfo:
+def _info(f: Transform, there: Image, aux: ReferenceTrace | None) -> InvolutiveInfo:
     """The info of an accepted step."""
     log_aux = 0.0
     if aux is not None:
@@ -117,8 +122,9 @@ def _info(there: Image, aux: ReferenceTrace | None) -> InvolutiveInfo:
     ratio = there.log_weight + log_aux + there.log_abs_det
     if ratio != ratio:
         raise MoveNaNError(
-            f"the acceptance ratio is NaN: model {there.log_weight}, auxiliary {log_aux}, "
-            f"Jacobian {there.log_abs_det}",
+            f"the log acceptance ratio of transform {f.name} is NaN: model {there.log_weight}, auxiliary "
+            f"{log_aux}, Jacobian {there.log_abs_det}",
+            location=f.location,
             fix="a density is infinite: look for a choice on the boundary of its support",
         )
     return InvolutiveInfo(True, ratio, there.log_weight, log_aux, there.log_abs_det)
@@ -134,23 +140,9 @@ def _validate(trace: Any, q: Any, q_args: Any, f: Any, check: Any) -> None:
 
 
 def _validate_move(q: Any, q_args: Any, f: Any, check: Any) -> None:
-    if q is not None and not isinstance(q, GenFunction):
-        raise KernelError(f"the auxiliary program is {q!r}", fix="decorate it with @gen, or pass None")
-    if type(q_args) is not tuple:
-        raise KernelError(
-            f"q_args must be a tuple, got {q_args!r}",
-            fix="write () for no arguments and (x,) for one; the model trace is passed before them",
-        )
-    if not isinstance(f, Transform):
-        raise HandleError(f"{f!r} is no transform", fix="decorate the function with @transform")
-    needed = 1 if q is None else 2
-    if len(f.inputs) != needed:
-        raise HandleError(
-            f"transform {f.name} takes {len(f.inputs)} traces, and the move has {needed}",
-            fix="a move with an auxiliary program needs (model_in, aux_in, *, model_out, aux_out)",
-        )
+    check_move(q, q_args, f)
     if not isinstance(check, bool) and check != "reject":
-        raise KernelError(f"check={check!r}", fix='check is True, False or "reject"')
+        raise KernelError(f"an involutive move got check={check!r}", fix='check is True, False or "reject"')
 
 
 def involutive(

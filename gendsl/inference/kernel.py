@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from gendsl.errors import KernelError
-from gendsl.interface import Rng, Trace, as_rng
+from gendsl.interface import GenerativeFunction, Rng, Trace, as_rng
+from gendsl.transforms.language import Transform
 
 KernelFunction = Callable[[Any, np.random.Generator], tuple[Any, Any]]
 
@@ -54,9 +55,20 @@ def kernel_name(kernel: Any) -> str:
 
 def check_kernel(kernel: Any) -> KernelFunction:
     """`kernel` if it can be called; the error that says what a kernel is if not."""
-    if not callable(kernel) or isinstance(kernel, type):
+    if isinstance(kernel, GenerativeFunction):
         raise KernelError(
-            f"{kernel!r} is no kernel", fix="a kernel is a callable (trace, rng) -> (trace, info)"
+            f"{kernel!r} is a generative function, not a kernel",
+            fix=f"as a proposal it is used by mh({kernel.name}), as an auxiliary program by "
+            f"involutive({kernel.name}, f)",
+        )
+    if isinstance(kernel, Transform):
+        raise KernelError(f"{kernel!r} is no kernel", fix=f"write involutive(q, {kernel.name})")
+    if not callable(kernel) or isinstance(kernel, type):
+        many = isinstance(kernel, (list, tuple))
+        raise KernelError(
+            f"{kernel!r} is no kernel",
+            fix="give kernels one by one: cycle(a, b)" if many else
+            "a kernel is a callable (trace, rng) -> (trace, info)",
         )
     return kernel  # type: ignore[no-any-return]
 

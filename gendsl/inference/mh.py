@@ -13,6 +13,7 @@ from gendsl.choices.unknown import explain_unknown
 from gendsl.errors import (
     CoverageError,
     KernelError,
+    LabelError,
     MissingChoiceError,
     NaNError,
     ObservedError,
@@ -22,7 +23,7 @@ from gendsl.inference.kernel import Kernel, accept
 from gendsl.interface import CallRequest
 from gendsl.runtime.executions import Assess, Regenerate, Simulate, Update, ZeroProbability
 from gendsl.runtime.generative import GenFunction
-from gendsl.runtime.trace import ReferenceTrace
+from gendsl.runtime.trace import ReferenceTrace, check_kept, definition, describe_measure, same_measure
 from gendsl.selection import Selection
 from gendsl.transforms.apply import Exactly
 
@@ -78,6 +79,12 @@ def mh(
     )
 
 
+def _placed(proposal: GenFunction) -> str:
+    """The name of a proposal program, with the place where it is defined."""
+    place = definition(proposal)
+    return f"{proposal.name} ({place.filename}:{place.lineno})"
+
+
 def _prior_step(selection: Selection) -> Any:
     def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, MHInfo]:
         trace.check_selection(selection)
@@ -87,6 +94,7 @@ def _prior_step(selection: Selection) -> Any:
         except ZeroProbability as signal:
             return _rejected(trace, rng, signal)
         _keep_observations(trace, execution)
+        check_kept(trace, proposed, selection, "the move")
         return _decide(trace, proposed, execution.weight, rng)
 
     return step
@@ -96,7 +104,7 @@ def _proposal_step(proposal: GenFunction, args: tuple[Any, ...]) -> Any:
     def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, MHInfo]:
         forward = proposal._trace(Simulate(rng), (trace, *args))
         values = {path: record[1] for path, record in forward.records.items()}
-        _check_proposed(trace, values)
+        _check_proposed(proposal, trace, values)
         execution = Update(trace.records, Exactly(values), None, stop_at_zero=True)
         try:
             proposed = trace.rerun(execution)
@@ -105,9 +113,12 @@ def _proposal_step(proposal: GenFunction, args: tuple[Any, ...]) -> Any:
                     raise UnknownAddressError(
                         f"{proposal.name} proposes a choice that the model doesn't make",
                         address=path,
+                        location=definition(proposal),
                         fix=explain_unknown(path, proposed.records),
                     )
+            _check_measures(proposal, forward, proposed)
             _keep_observations(trace, execution)
+            check_kept(trace, proposed, values, proposal.name)
             overwritten = {path: trace.records[path][1] for path in values if path in trace.records}
             overwritten.update({p: record[1] for p, record in trace.removed(execution).items()})
             backward = _reverse_score(proposal, (proposed, *args), overwritten)
@@ -115,8 +126,9 @@ def _proposal_step(proposal: GenFunction, args: tuple[Any, ...]) -> Any:
             return _rejected(trace, rng, signal)
         except MissingChoiceError as error:
             raise CoverageError(
-                f"{proposal.name} leads to a trace with a choice that it doesn't propose",
+                f"{_placed(proposal)} leads to a trace with a choice that it doesn't propose",
                 address=error.address,
+                location=error.location,
                 fix="propose every choice that is new in the trace",
             ) from None
         ratio = execution.score - trace.log_prob + backward - forward.log_prob
@@ -125,13 +137,32 @@ def _proposal_step(proposal: GenFunction, args: tuple[Any, ...]) -> Any:
     return step
 
 
-def _check_proposed(trace: ReferenceTrace, values: dict[Any, Any]) -> None:
+def _check_proposed(proposal: GenFunction, trace: ReferenceTrace, values: dict[Any, Any]) -> None:
     for path in values:
         if path in trace.observed_paths:
             raise ObservedError(
-                "a proposal names an observation, and observations are held fixed",
+                f"{proposal.name} proposes an observation, and observations are held fixed",
                 address=path,
+                location=definition(proposal),
                 fix="propose latent choices only",
+            )
+
+
+def _check_measures(proposal: GenFunction, forward: ReferenceTrace, proposed: ReferenceTrace) -> None:
+    """Raise unless each choice is proposed with the base measure that it has in the model.
+
+    Where one density is with respect to counting and the other to Lebesgue measure, or they are over
+    spaces of different dimensions, their ratio means nothing.
+    """
+    for path, record in forward.records.items():
+        source, target = record[0].support, proposed.records[path][0].support
+        if not same_measure(source, target):
+            raise LabelError(
+                f"{proposal.name} proposes a {describe_measure(source)} choice, and in the model it is "
+                f"{describe_measure(target)}",
+                address=path,
+                location=definition(proposal),
+                fix="propose it from a distribution over the same space",
             )
 
 
@@ -145,6 +176,7 @@ def _reverse_score(proposal: GenFunction, args: tuple[Any, ...], values: dict[An
             f"{proposal.name} is not reversible: run from its own result, it proposes a choice that it "
             "did not change",
             address=error.address,
+            location=error.location,
             fix="propose the same addresses there and back, or use involutive_mcmc",
         ) from None
     execution.finish()
@@ -154,6 +186,7 @@ def _reverse_score(proposal: GenFunction, args: tuple[Any, ...], values: dict[An
                 f"{proposal.name} is not reversible: run from its own result, it doesn't propose a choice "
                 "that it changed or removed",
                 address=path,
+                location=definition(proposal),
                 fix="propose the same addresses there and back, or use involutive_mcmc",
             )
     return execution.score

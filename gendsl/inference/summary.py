@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gendsl.errors import ValueTypeError
+
 
 class Share(NamedTuple):
     """The share of draws with some value, with its Monte Carlo standard error."""
@@ -39,9 +41,19 @@ def monte_carlo_error(draws: Any) -> float:
 
 
 def frequency(values: Any) -> dict[Any, Share]:
-    """The share of each distinct value among draws, in increasing order of value where they have one."""
+    """The share of each distinct value among draws, in increasing order of value where they have one.
+
+    Raises:
+        ValueTypeError: a draw is an array or a list.
+    """
     values = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    distinct = list(dict.fromkeys(values))
+    try:
+        distinct = list(dict.fromkeys(values))
+    except TypeError:
+        raise ValueTypeError(
+            "the share of draws with each value can't be counted for arrays and lists",
+            fix="record one entry, or a tuple: lambda trace: tuple(trace['z'])",
+        ) from None
     with contextlib.suppress(TypeError):  # values of several kinds keep the order in which they came up
         distinct.sort()
     shares = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,9 @@ from gendsl.address import Path, as_path, format_address
 from gendsl.choices import MISSING, ChoiceMap, Constraints, choicemap
 from gendsl.choices.unknown import explain_unknown
 from gendsl.errors import (
+    AddressConflictError,
+    LabelError,
+    Location,
     NaNError,
     ObservedError,
     UnknownAddressError,
@@ -26,6 +30,7 @@ from gendsl.interface import (
 from gendsl.runtime.executions import Execution, Record, Records, Regenerate, Update
 from gendsl.runtime.gradients import gradients
 from gendsl.selection import Selection
+from gendsl.supports import Support
 
 if TYPE_CHECKING:
     from gendsl.runtime.generative import GenFunction
@@ -39,6 +44,23 @@ def check_args(args: Any, name: str) -> tuple[Any, ...]:
             fix=f"write ({args!r},) for a single argument",
         )
     return args
+
+
+def at_definition(function: GenFunction, finish: Callable[[], None]) -> None:
+    """Close an execution of a program; what is wrong with its choices is wrong where it is defined.
+
+    The body has returned by then, so the line that runs is that of whoever asked for the operation.
+    """
+    try:
+        finish()
+    except (NaNError, AddressConflictError) as error:
+        error.location = definition(function)
+        raise
+
+
+def definition(function: GenFunction) -> Location:
+    """Where a program is defined."""
+    return function.compiled.origin.location(function.compiled.origin.node)
 
 
 class ReferenceTrace(Trace):
@@ -96,7 +118,11 @@ class ReferenceTrace(Trace):
 
     def __getitem__(self, address: Any) -> Any:
         path = address if type(address) is tuple else (address,)
-        record = self.records.get(path)
+        try:
+            record = self.records.get(path)
+        except TypeError:
+            as_path(address)  # explains what can't be an address
+            raise
         if record is not None:
             return record[1]
         if path in self.calls:
@@ -198,7 +224,7 @@ class ReferenceTrace(Trace):
         """The trace that an execution of the program leaves; observations stay marked as such."""
         args = self.args if args is None else check_args(args, self.gen_fn.name)
         retval = execution.run(CallRequest(self.gen_fn, args, {}))
-        execution.finish()
+        at_definition(self.gen_fn, execution.finish)
         observed = self.observed_paths
         if observed and not observed <= execution.records.keys():
             observed = frozenset(path for path in observed if path in execution.records)
@@ -216,11 +242,44 @@ class ReferenceTrace(Trace):
         return {path: record for path, record in self.records.items() if path not in execution.records}
 
 
+def same_measure(a: Support, b: Support) -> bool:
+    """Whether densities on two supports are with respect to one base measure."""
+    return a is b or (a.discrete, a.dim) == (b.discrete, b.dim)
+
+
+def describe_measure(support: Support) -> str:
+    """What kind of choice has this support."""
+    if support.discrete:
+        return "discrete"
+    return "continuous" if support.dim == 1 else f"continuous ({support.dim}-dimensional)"
+
+
+def check_kept(old: ReferenceTrace, new: ReferenceTrace, changed: Container[Path], move: str) -> None:
+    """Raise unless every latent choice that a move keeps has the base measure that it had.
+
+    A value drawn from a normal may be kept by a branch of the model where it is a normal's, not by one
+    where it is a Poisson's: the ratio of the two densities means nothing. Observations are exempt, since
+    nothing is ever proposed for them.
+    """
+    records, observed = old.records, old.observed_paths
+    for path, record in new.records.items():
+        if path in observed or path in changed or path not in records:
+            continue
+        before = records[path][0].support
+        if not same_measure(before, record[0].support):
+            raise LabelError(
+                f"{move} keeps this choice, which was {describe_measure(before)} and is now "
+                f"{describe_measure(record[0].support)}",
+                address=path,
+                location=definition(new.gen_fn),
+                fix="give the two kinds of choice different addresses in the model",
+            )
+
+
 def _check_is_selection(selection: Any) -> None:
     if not isinstance(selection, Selection):
-        raise ValueTypeError(
-            f"expected a selection, got {selection!r}", fix="write select('x', ('mu', 0))"
-        )
+        example = repr(selection) if isinstance(selection, (str, tuple)) else "'x', ('mu', 0)"
+        raise ValueTypeError(f"expected a selection, got {selection!r}", fix=f"write select({example})")
 
 
 def not_nan(weight: float, trace: ReferenceTrace) -> float:

@@ -10,21 +10,52 @@ import numpy as np
 from gendsl.address import Path
 from gendsl.choices import MISSING
 from gendsl.choices.unknown import explain_unknown
+from gendsl.distributions import Distribution
 from gendsl.errors import (
     CoverageError,
+    HandleError,
+    KernelError,
     MissingChoiceError,
     MoveNaNError,
     NaNError,
     ProtectedObservationError,
 )
 from gendsl.interface import CallRequest
-from gendsl.runtime.executions import Assess, Records, Update
+from gendsl.runtime.executions import Assess, Records, Update, ZeroProbability
 from gendsl.runtime.generative import GenFunction
-from gendsl.runtime.trace import ReferenceTrace
+from gendsl.runtime.trace import ReferenceTrace, at_definition, check_kept
 from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.forward import Dual
-from gendsl.transforms.jacobian import log_abs_det
-from gendsl.transforms.language import Output, Run, Transform, Write, check_label
+from gendsl.transforms.handles import Output, Run, Write, check_label
+from gendsl.transforms.jacobian import log_abs_det, refuse_traced
+from gendsl.transforms.language import Transform, TransformPair
+
+
+def check_move(q: Any, q_args: Any, f: Any) -> None:
+    """Raise unless q, its arguments and f are the parts of one move."""
+    if q is not None and not isinstance(q, GenFunction):
+        raise KernelError(f"the auxiliary program is {q!r}", fix="decorate it with @gen, or pass None")
+    if type(q_args) is not tuple:
+        raise KernelError(
+            f"q_args must be a tuple, got {q_args!r}",
+            fix="write () for no arguments and (x,) for one; the model trace is passed before them",
+        )
+    if isinstance(f, TransformPair):
+        raise HandleError(
+            f"a pair of transforms ({f.forward.name} and {f.backward.name}) is no move",
+            fix="write one transform that is its own inverse, with a discrete choice that says which way",
+        )
+    if not isinstance(f, Transform):
+        raise HandleError(f"{f!r} is no transform", fix="decorate the function with @transform")
+    needed = 1 if q is None else 2
+    if len(f.inputs) != needed:
+        raise HandleError(
+            f"transform {f.name} takes {len(f.inputs)} of the {needed} traces of this move"
+            if needed == 2
+            else f"transform {f.name} takes 2 traces, and without an auxiliary program a move has one",
+            fix="with an auxiliary program a transform is (model_in, aux_in, *, model_out, aux_out); "
+            "without one, pass None for it and write (model_in, *, model_out)",
+        )
 
 
 class Exactly:
@@ -141,20 +172,25 @@ def image(
     try:
         new = trace.rerun(update)
     except MissingChoiceError as error:
-        raise _uncovered(error, run.outputs[0]) from None
+        raise _uncovered(error, f, run.outputs[0]) from None
+    except ZeroProbability as signal:
+        _check_entry(run.outputs[0], signal.path, signal.distribution)
+        raise
     _refuse_surplus(run.outputs[0], new.records)
+    check_kept(trace, new, run.outputs[0].entries, f"transform {f.name}")
     removed = trace.removed(update)
     for path in removed:
         if path in trace.observed_paths:
             raise ProtectedObservationError(
-                "the move removes an observation from the model trace",
+                f"transform {f.name} removes an observation from {run.outputs[0].name}",
                 address=path,
+                location=f.location,
                 fix="the choices that are observed must exist whatever the latent choices are",
             )
     records = [new.records]
     new_aux = None
     if q is not None:
-        new_aux = _assess_auxiliary(q, (new, *q_args), run.outputs[1], stop_at_zero)
+        new_aux = _assess_auxiliary(f, q, (new, *q_args), run.outputs[1], stop_at_zero)
         records.append(new_aux.records)
     for output, made in zip(run.outputs, records, strict=True):
         check_labels(output, made)
@@ -174,26 +210,48 @@ def check_labels(output: Output, records: Records) -> None:
             check_label(entry.label, records[path][0].support.discrete, path, entry.location)
 
 
+def _check_entry(output: Output, path: Path, distribution: Distribution) -> None:
+    """Explain a value of probability zero, if it is one because it is of the wrong kind."""
+    entry = output.entries.get(path)
+    if isinstance(entry, Write):
+        is_discrete = distribution.support.discrete
+        if entry.label is not None:
+            check_label(entry.label, is_discrete, path, entry.location)
+        if is_discrete:
+            refuse_traced(path, entry)
+
+
 def _assess_auxiliary(
-    q: GenFunction, args: tuple[Any, ...], output: Output, stop_at_zero: bool
+    f: Transform, q: GenFunction, args: tuple[Any, ...], output: Output, stop_at_zero: bool
 ) -> ReferenceTrace:
     assess = Assess(Exactly(output_values(output)), stop_at_zero=stop_at_zero)
     try:
         retval = assess.run(CallRequest(q, args, {}))
     except MissingChoiceError as error:
-        raise _uncovered(error, output) from None
-    assess.finish()
+        raise _uncovered(error, f, output) from None
+    except ZeroProbability as signal:
+        _check_entry(output, signal.path, signal.distribution)
+        raise
+    at_definition(q, assess.finish)
     _refuse_surplus(output, assess.records)
     return ReferenceTrace(q, args, retval, assess, frozenset())
 
 
-def _uncovered(error: MissingChoiceError, output: Output) -> CoverageError:
+def _uncovered(error: MissingChoiceError, f: Transform, output: Output) -> CoverageError:
+    place = f.location
     return CoverageError(
-        f"{output.name} has a choice that the transform neither writes nor copies to",
+        f"transform {f.name} ({place.filename}:{place.lineno}) neither writes nor copies to a choice that "
+        f"{output.name} has",
         address=error.address,
         location=error.location,
-        fix="write or copy to it; a move never fills a choice in by sampling",
+        fix=f"write or copy to {output.name}[{_subscript(error.address)}]; a move never fills a choice in by "
+        "sampling",
     )
+
+
+def _subscript(path: Path | None) -> str:
+    """An address as it stands between brackets."""
+    return ", ".join(map(repr, path or ()))
 
 
 def _refuse_surplus(output: Output, records: Records) -> None:

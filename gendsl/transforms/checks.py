@@ -15,15 +15,24 @@ import numpy as np
 from gendsl.address import Path, format_address
 from gendsl.choices import MISSING
 from gendsl.choices.values import same_value
-from gendsl.errors import InvolutionError, Location, SupportError, TransformError
+from gendsl.errors import (
+    GenDSLError,
+    InvolutionError,
+    Location,
+    SupportError,
+    TransformError,
+    ValueTypeError,
+    traceback_location,
+)
 from gendsl.interface import Rng, as_rng
 from gendsl.runtime.executions import Records, Simulate, ZeroProbability
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.selection import Selection, select
-from gendsl.transforms.apply import Image, check_labels, image, output_values, run_transform
+from gendsl.transforms.apply import Image, check_labels, check_move, image, output_values, run_transform
+from gendsl.transforms.handles import Output, Run
 from gendsl.transforms.jacobian import log_abs_det
-from gendsl.transforms.language import Output, Run, Transform
+from gendsl.transforms.language import Transform
 
 RELATIVE_TOLERANCE = 1e-8
 """How closely a continuous value must come back."""
@@ -51,8 +60,16 @@ def check_involution(
         back = run_transform(f, there.trace, there.aux, q_args)
         returned = [output_values(output) for output in back.outputs]
     except TransformError as error:
-        error.problem = f"applied to its own output, the transform fails: {error.problem}"
+        error.problem = f"applied to its own output, transform {f.name} fails: {error.problem}"
         raise
+    except GenDSLError:
+        raise
+    except Exception as error:  # whatever the user's code raises, the way back doesn't exist
+        raise InvolutionError(
+            f"applied to its own output, transform {f.name} raises {type(error).__name__}: {error}",
+            location=traceback_location(error.__traceback__),
+            fix="the second application must undo the first: look at the branch that it takes",
+        ) from error
     atol = CANCELLATION_TOLERANCE * _scale(there, returned)
     model, new = trace.records, there.trace.records
     changed = {**there.run.outputs[0].entries, **back.outputs[0].entries, **there.removed}
@@ -77,10 +94,10 @@ def check_involution(
     total = there.log_abs_det + backward
     if not abs(total) <= LOG_DET_TOLERANCE * max(1.0, abs(backward)):
         raise InvolutionError(
-            "the Jacobian determinants of the move and of its return don't cancel: "
+            f"the Jacobian determinants of transform {f.name} and of its return don't cancel: "
             f"log|det J| is {there.log_abs_det:.8g} there and {backward:.8g} back",
             location=f.location,
-            fix="the two branches of the transform are not inverse to each other near this point",
+            fix="the way back is the inverse at this point but not near it: compare what the branches do",
         )
 
 
@@ -116,7 +133,7 @@ def _compare(
     entry = output.entries.get(path) or there.run.outputs[side].entries.get(path)
     came_back = "is not restored" if after is MISSING else f"comes back as {after!r}"
     raise InvolutionError(
-        f"the transform is not an involution: applied twice, {format_address(path)} of {output.name}, "
+        f"transform {f.name} is not an involution: applied twice, {format_address(path)} of {output.name}, "
         f"which was {before!r}, {came_back}",
         address=path,
         location=f.location if entry is None else entry.location,
@@ -143,14 +160,20 @@ def check_departure(
     Raises:
         SupportError: the round trip through the point of probability zero fails.
     """
+    location = f.location
     try:
         there = image(f, trace, q, q_args, aux, stop_at_zero=False)
+        for output in there.run.outputs:
+            entry = output.entries.get(signal.path)
+            location = location if entry is None else entry.location
         check_involution(f, trace, aux, q_args, there)
     except Exception as error:  # whatever goes wrong outside the support, the support was left
+        why = error.problem if isinstance(error, GenDSLError) else f"{type(error).__name__}: {error}"
         raise SupportError(
             f"transform {f.name} leads to a state of probability zero: {signal.value!r} is outside the "
-            f"support of {signal.distribution!r}, and the way back from there fails",
+            f"support of {signal.distribution!r}, and the way back from there fails\n    ({why})",
             address=signal.path,
+            location=location,
             fix="map into the support; if the move may leave it and such proposals should be rejected, "
             'use check="reject" or check=False, which do so correctly',
         ) from error
@@ -256,6 +279,11 @@ def check_involutive(
         A report, true if every case passed; printing it names the first failing address, its value
         before and after, and the line.
     """
+    if not isinstance(model, GenFunction):
+        raise ValueTypeError(f"check_involutive needs a model, got {model!r}", fix="decorate it with @gen")
+    check_move(q, q_args, f)
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise ValueTypeError(f"check_involutive got n={n!r}", fix="n must be a whole number, 1 or more")
     rng = as_rng(rng)
     if observed is not None and not isinstance(observed, Selection):
         observed = select(*observed) if isinstance(observed, (list, set)) else select(observed)

@@ -28,7 +28,7 @@ from gendsl.runtime.executions import Records
 from gendsl.supports import Support
 from gendsl.transforms.arrays import DualArray
 from gendsl.transforms.forward import Dual
-from gendsl.transforms.language import NOT_A_CHOICE, Copy, Run, Write
+from gendsl.transforms.handles import NOT_A_CHOICE, Copy, Run, Write
 
 Key = tuple[int, Path]
 """A choice of one side: 0 the model, 1 the auxiliary trace."""
@@ -56,9 +56,10 @@ def log_abs_det(run: Run, output_records: list[Records], removed: Iterable[Path]
     columns = sum(support.dim for support in outputs.values())
     if rows != columns:
         raise DimensionError(
-            f"the transform maps {rows} free continuous coordinates to {columns}\n"
+            f"transform {run.transform.name} maps {rows} free continuous coordinates to {columns}\n"
             f"    in:  {_listing(run.inputs, inputs)}\n"
             f"    out: {_listing(run.outputs, outputs)}",
+            location=run.transform.location,
             fix="every continuous coordinate that goes in must come out: sample the missing ones in the "
             "auxiliary program, or write them to its output",
         )
@@ -94,14 +95,20 @@ def _written(run: Run, output_records: list[Records]) -> dict[Key, Support]:
             support = records[path][0].support
             if not support.discrete:
                 outputs[side, path] = support
-            elif isinstance(entry, Write) and _is_traced(entry.value):
-                raise LabelError(
-                    "a value computed from continuous choices is written to a discrete choice",
-                    address=path,
-                    location=entry.location,
-                    fix="compute discrete values from discrete choices only",
-                )
+            else:
+                refuse_traced(path, entry)
     return outputs
+
+
+def refuse_traced(path: Path, entry: Write | Copy) -> None:
+    """Raise `LabelError` if an entry gives a discrete choice a value computed from continuous ones."""
+    if isinstance(entry, Write) and _is_traced(entry.value):
+        raise LabelError(
+            "a value computed from continuous choices is written to a discrete choice",
+            address=path,
+            location=entry.location,
+            fix="compute discrete values from discrete choices only",
+        )
 
 
 def _cancel_copies(run: Run, inputs: dict[Key, Support], outputs: dict[Key, Support]) -> None:
@@ -113,10 +120,11 @@ def _cancel_copies(run: Run, inputs: dict[Key, Support], outputs: dict[Key, Supp
             source = (run.inputs.index(entry.source), entry.path)
             source_support = entry.source.records[entry.path][0].support
             if source_support.discrete != ((side, path) not in outputs):
-                kind = "discrete" if source_support.discrete else "continuous"
+                kinds = "discrete", "continuous"
+                kind, other = kinds if source_support.discrete else kinds[::-1]
                 raise LabelError(
                     f"a {kind} choice ({format_address(entry.path)} of {entry.source.name}) is copied to "
-                    "a choice that is not",
+                    f"a {other} one",
                     address=path,
                     location=entry.location,
                     fix="copy between choices of one kind",
@@ -243,9 +251,10 @@ def _singular(
     for row, (side, path) in enumerate(_expanded(inputs)):
         if not matrix[row].any():
             return SingularJacobianError(
-                f"no output depends on this continuous input of {run.inputs[side].name}, so the transform "
-                "loses it",
+                f"no output depends on this continuous input of {run.inputs[side].name}, so transform "
+                f"{run.transform.name} loses it",
                 address=path,
+                location=run.transform.location,
                 fix="read it and write what it determines, or copy it to an output",
             )
     for column, (side, path) in enumerate(_expanded(outputs)):
@@ -257,8 +266,9 @@ def _singular(
                 fix="compute it from what was read, or sample it in the auxiliary program",
             )
     return SingularJacobianError(
-        "the Jacobian of the transform is singular: its outputs are not independent\n"
+        f"the Jacobian of transform {run.transform.name} is singular: its outputs are not independent\n"
         f"    in:  {_listing(run.inputs, inputs)}\n    out: {_listing(run.outputs, outputs)}",
+        location=run.transform.location,
         fix="two outputs are functions of each other; each must carry information of its own",
     )
 
@@ -272,4 +282,8 @@ def _not_a_number(run: Run, outputs: dict[Key, Support], matrix: np.ndarray) -> 
                 location=run.outputs[side].entries[path].location,
                 fix="look for a division by zero or the square root of zero in what was written",
             )
-    return MoveNaNError("the determinant of the Jacobian overflows", fix="rescale the choices")
+    return MoveNaNError(
+        f"the determinant of the Jacobian of transform {run.transform.name} overflows",
+        location=run.transform.location,
+        fix="rescale the choices",
+    )

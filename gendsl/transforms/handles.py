@@ -1,0 +1,480 @@
+"""The language inside a transform: handles, and `read`, `write` and `copy`, which act on them.
+
+`handle[address]` names an address of a trace; what is done to it is recorded in the run's inputs and
+outputs, from which the output traces and the Jacobian are made. A continuous choice that is read comes
+back as a dual number (or array) that carries its derivative with respect to the coordinates of the inputs.
+"""
+
+from __future__ import annotations
+
+import copy as shallow
+import sys
+from types import CodeType
+from typing import Any, NamedTuple, NoReturn, Protocol
+
+import numpy as np
+
+from gendsl.address import Path, as_path, format_address
+from gendsl.choices.unknown import explain_unknown
+from gendsl.errors import (
+    CoverageError,
+    HandleError,
+    LabelError,
+    Location,
+    LostDerivativeError,
+    ProtectedObservationError,
+    ReadError,
+)
+from gendsl.runtime.trace import ReferenceTrace
+from gendsl.transforms.arrays import DualArray, seed_array
+from gendsl.transforms.forward import Dual
+
+NOT_A_CHOICE = 0
+"""The coordinate of values that come from a return value: no choice's, so nothing may depend on it."""
+
+
+class Label:
+    """A claim about a choice, checked against its distribution: `discrete` or `continuous`."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+discrete = Label("discrete")
+continuous = Label("continuous")
+
+
+# --- what a run reads and writes -------------------------------------------------------------------
+
+
+class Defined(Protocol):
+    """A transform, as far as error messages need it."""
+
+    @property
+    def name(self) -> str:
+        """The name to show to people."""
+
+    @property
+    def location(self) -> Location:
+        """Where it is defined."""
+
+
+class Run:
+    """One execution of a transform: its inputs and outputs, and the coordinates given out so far."""
+
+    def __init__(self, transform: Defined) -> None:
+        self.transform = transform
+        self.inputs: list[Input] = []
+        self.outputs: list[Output] = []
+        self.next_coordinate = NOT_A_CHOICE + 1
+
+
+class Input:
+    """An input trace as a transform sees it.
+
+    Attributes:
+        seeds: for each continuous choice that was read, its traced value and first coordinate.
+    """
+
+    def __init__(self, run: Run, name: str, trace: ReferenceTrace, args: tuple[Any, ...]) -> None:
+        self.run = run
+        self.name = name
+        self.trace = trace
+        self.records = trace.records
+        self.observed = trace.observed_paths
+        self.args = args
+        self.seeds: dict[Path, tuple[Any, int]] = {}
+
+    def value(self, path: Path, label: Label | None) -> Any:
+        """The value of a choice; a dual number where it is continuous and not observed."""
+        record = self.records.get(path)
+        if record is None:
+            raise self.missing(path)
+        support = record[0].support
+        if label is not None:
+            check_label(label, support.discrete, path)
+        if support.discrete or path in self.observed:
+            value = record[1]
+            return value.copy() if type(value) is np.ndarray else value
+        seed = self.seeds.get(path)
+        if seed is None:
+            start = self.run.next_coordinate
+            self.run.next_coordinate = start + support.dim
+            if support.shape == ():
+                seed = Dual(float(record[1]), {start: 1.0}), start
+            else:
+                seed = seed_array(np.asarray(record[1], dtype=float), start, support.embedding), start
+            self.seeds[path] = seed
+        value = seed[0]
+        return value.copy() if type(value) is DualArray else value
+
+    def missing(self, path: Path) -> ReadError:
+        """The error for an address at which there is no choice."""
+        if not path:
+            return ReadError(
+                f"{self.name} is a whole trace, not a choice", fix=f"name an address: {self.name}['x']"
+            )
+        if path in self.trace.calls:
+            return ReadError(
+                f"{self.name} has a traced call at this address, not a choice",
+                address=path,
+                fix=f"read the choices below it, or use {self.name}[{format_address(path)}].retval",
+            )
+        if self.trace.paths_below(path):
+            return ReadError(
+                f"this address of {self.name} is a namespace, not a choice",
+                address=path,
+                fix="read the choices below it, or copy the whole namespace",
+            )
+        return ReadError(
+            f"{self.name} has no such choice",
+            address=path,
+            fix=explain_unknown(path, self.records),
+        )
+
+
+class Write(NamedTuple):
+    """A value written to an output, with the line that wrote it."""
+
+    value: Any
+    label: Label | None
+    code: CodeType
+    lineno: int
+
+    @property
+    def location(self) -> Location:
+        """The user's line."""
+        return Location(self.code.co_filename, self.lineno, self.code.co_name)
+
+
+class Copy(NamedTuple):
+    """A choice copied to an output, with the line that copied it."""
+
+    source: Input
+    path: Path
+    code: CodeType
+    lineno: int
+
+    @property
+    def location(self) -> Location:
+        """The user's line."""
+        return Location(self.code.co_filename, self.lineno, self.code.co_name)
+
+
+class Output:
+    """An output trace as a transform sees it: what was written and copied to it so far."""
+
+    def __init__(self, run: Run, name: str, protected: frozenset[Path]) -> None:
+        self.run = run
+        self.name = name
+        self.protected = protected
+        self.entries: dict[Path, Write | Copy] = {}
+
+    def put(self, path: Path, entry: Write | Copy) -> None:
+        """Record a write or copy to a path."""
+        if path in self.protected:
+            raise ProtectedObservationError(
+                f"a transform writes to an observation of {self.name}, and observations are held fixed",
+                address=path,
+                fix="write to latent choices only",
+            )
+        before = self.entries.get(path)
+        if before is not None:
+            raise CoverageError(
+                f"{self.name} is written twice at one address (first on line {before.lineno})",
+                address=path,
+                fix="write or copy to each output address exactly once",
+            )
+        self.entries[path] = entry
+
+
+def _check_is_label(label: Any, path: Path) -> None:
+    if label is not discrete and label is not continuous:
+        raise LabelError(
+            f"{label!r} is no label", address=path, fix="use discrete or continuous, without quotes"
+        )
+
+
+def check_label(label: Label, is_discrete: bool, path: Path, location: Location | None = None) -> None:
+    """Raise `LabelError` unless the label says what the choice's distribution is."""
+    _check_is_label(label, path)
+    if (label is discrete) != is_discrete:
+        actual = "discrete" if is_discrete else "continuous"
+        raise LabelError(
+            f"this choice is labelled {label} but its distribution is {actual}",
+            address=path,
+            location=location,
+            fix=f"label it {actual}, or leave the label out",
+        )
+
+
+# --- handles ---------------------------------------------------------------------------------------
+
+
+class Handle:
+    """An address in a trace. It names a choice and is no value: `read` gives the value."""
+
+    __slots__ = ("path", "state")
+
+    def __init__(self, state: Any, path: Path) -> None:
+        self.state = state
+        self.path = path
+
+    def __getitem__(self, address: Any) -> Any:
+        path = address if type(address) is tuple else (address,)
+        try:
+            hash(path)
+        except TypeError:
+            _refuse_address(path)
+        return type(self)(self.state, self.path + path if self.path else path)
+
+    def __repr__(self) -> str:
+        return f"{self.state.name}[{format_address(self.path)}]" if self.path else self.state.name
+
+    def _no_value(self, *_: Any) -> NoReturn:
+        reader = f"read({self!r})" if isinstance(self, InputHandle) else "the value that you wrote there"
+        raise HandleError(
+            f"{self!r} is an address, not a value",
+            address=self.path or None,
+            fix=f"use {reader}",
+        )
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_value
+    __bool__ = __float__ = __int__ = __index__ = __len__ = __iter__ = __array__ = _no_value
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __neg__ = __abs__ = _no_value
+    __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __mod__ = __rmod__ = __matmul__ = _no_value
+    __floordiv__ = __rfloordiv__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __invert__ = _no_value
+    __round__ = __floor__ = __ceil__ = __trunc__ = __complex__ = __hash__ = _no_value
+
+
+class InputHandle(Handle):
+    """An address in an input trace."""
+
+    __slots__ = ()
+    state: Input
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The arguments of the trace."""
+        if self.path:
+            raise HandleError(
+                "only a whole trace has arguments", address=self.path, fix=f"use {self.state.name}.args"
+            )
+        return self.state.args
+
+    @property
+    def retval(self) -> Any:
+        """What the program, or the call at this address, returned.
+
+        Floats in it may be used to decide what to do, but not in what is written: how they depend on the
+        choices is not known. `write` refuses what depends on them.
+        """
+        if not self.path:
+            return _undifferentiated(self.state.trace.retval)
+        calls = self.state.trace.calls
+        if self.path not in calls:
+            raise ReadError(
+                f"{self.state.name} has no traced call at this address",
+                address=self.path,
+                fix=explain_unknown(self.path, calls),
+            )
+        return _undifferentiated(calls[self.path])
+
+    def __contains__(self, address: Any) -> bool:
+        return self[address].path in self.state.trace
+
+
+class OutputHandle(Handle):
+    """An address in an output trace."""
+
+    __slots__ = ()
+    state: Output
+
+    def __contains__(self, address: Any) -> bool:
+        raise HandleError(
+            f"`in {self!r}` can't be asked: {self.state.name} is an output trace",
+            fix=f"ask it of an input trace, such as `in {self.state.run.inputs[0].name}`",
+        )
+
+
+def _refuse_address(path: Path) -> NoReturn:
+    """Say why `path` can't be an address."""
+    for component in path:
+        if isinstance(component, Handle):
+            component._no_value()
+        if type(component) is Dual or type(component) is DualArray:
+            raise LostDerivativeError(
+                "a continuous value is part of an address",
+                fix="build addresses from discrete values: read(..., discrete)",
+            )
+    as_path(path)
+    raise AssertionError("a path that can't be hashed has a component that can't")  # pragma: no cover
+
+
+_OPAQUE = (bool, int, str, bytes, type(None), type, CodeType)
+
+
+def _undifferentiated(value: Any, known: dict[int, Any] | None = None) -> Any:
+    """A return value with its floats, however deep, marked as depending on what is no choice.
+
+    `known` holds the copies made so far, by the id of the original, since objects can be cyclic.
+    """
+    if isinstance(value, (float, np.floating)):
+        return Dual(float(value), {NOT_A_CHOICE: 1.0})
+    if isinstance(value, _OPAQUE) or callable(value):
+        return value
+    known = {} if known is None else known
+    if id(value) in known:
+        return known[id(value)]
+
+    def mark(item: Any) -> Any:
+        return _undifferentiated(item, known)
+
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind == "f":
+            tangent = np.zeros((*value.shape, NOT_A_CHOICE + 1))
+            tangent[..., NOT_A_CHOICE] = 1.0
+            return DualArray(value.astype(float), tangent)
+        marked = value.copy()
+        if value.dtype.kind == "O":
+            for index, item in np.ndenumerate(value):
+                marked[index] = mark(item)
+        return marked
+    if isinstance(value, tuple):
+        items = map(mark, value)
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if isinstance(value, (set, frozenset)):
+        return type(value)(map(mark, value))
+    marked = known[id(value)] = shallow.copy(value)
+    if isinstance(value, list):
+        marked[:] = map(mark, value)
+    elif isinstance(value, dict):
+        marked.update((key, mark(item)) for key, item in value.items())
+    for name in _attributes(value):
+        object.__setattr__(marked, name, mark(getattr(value, name)))
+    return marked
+
+
+def _attributes(thing: Any) -> list[str]:
+    """The names of the attributes that an object stores, in its __dict__ or in slots."""
+    slots = [name for kind in type(thing).__mro__ for name in kind.__dict__.get("__slots__", ())]
+    return [*getattr(thing, "__dict__", ()), *(name for name in slots if hasattr(thing, name))]
+
+
+def read(source: Any, label: Label | None = None) -> Any:
+    """The value at an address of an input trace.
+
+    A continuous choice comes back as a number that carries its derivative; compute with it as with a
+    float. An observation is a plain value.
+
+    Args:
+        source: `handle[address]` of an input trace.
+        label: `discrete` or `continuous`, checked against the distribution at the address.
+
+    Raises:
+        ReadError: there is no choice at the address.
+        LabelError: the label is wrong.
+        HandleError: `source` is no address of an input trace.
+    """
+    if type(source) is not InputHandle:
+        _refuse_handle(source, "read", "an input trace")
+    return source.state.value(source.path, label)
+
+
+def write(destination: Any, value: Any, label: Label | None = None) -> None:
+    """Set the value at an address of an output trace.
+
+    Args:
+        destination: `handle[address]` of an output trace.
+        value: the value, computed from what was read.
+        label: `discrete` or `continuous`, checked against the distribution at the address.
+
+    Raises:
+        CoverageError: the address was written or copied to before.
+        ProtectedObservationError: the address is observed.
+        HandleError: `destination` is no address of an output trace, or `value` is a handle.
+    """
+    if type(destination) is not OutputHandle:
+        _refuse_handle(destination, "write to", "an output trace")
+    if not destination.path:
+        _refuse_whole(destination)
+    if label is not None:
+        _check_is_label(label, destination.path)
+    kind = type(value)
+    if kind is list or kind is tuple:
+        for item in value:
+            if isinstance(item, Handle):
+                _refuse_as_value(item)
+        value = kind(value)
+    elif kind is np.ndarray or kind is DualArray:
+        value = value.copy()
+    elif isinstance(value, Handle):
+        _refuse_as_value(value)
+    frame = sys._getframe(1)
+    destination.state.put(destination.path, Write(value, label, frame.f_code, frame.f_lineno))
+
+
+def copy(source: Any, destination: Any) -> None:
+    """Copy a choice, or every choice in a namespace, from an input trace to an output trace.
+
+    Copied coordinates are left out of the Jacobian, so this is cheaper than `read` and `write`.
+
+    Args:
+        source: `handle[address]` of an input trace.
+        destination: `handle[address]` of an output trace.
+
+    Raises:
+        ReadError: there is neither a choice nor a namespace at the source.
+        CoverageError: a destination was written or copied to before.
+        ProtectedObservationError: a destination is observed.
+        HandleError: the arguments are no such addresses.
+    """
+    if type(source) is not InputHandle:
+        _refuse_handle(source, "copy from", "an input trace")
+    if type(destination) is not OutputHandle:
+        _refuse_handle(destination, "copy to", "an output trace")
+    frame = sys._getframe(1)
+    state, start, target = source.state, source.path, destination.path
+    if start in state.records:
+        if not target:
+            _refuse_whole(destination)
+        destination.state.put(target, Copy(state, start, frame.f_code, frame.f_lineno))
+        return
+    below = state.trace.paths_below(start)
+    if not below and start not in state.trace.calls:
+        raise state.missing(start)
+    for path in below:
+        entry = Copy(state, path, frame.f_code, frame.f_lineno)
+        destination.state.put(target + path[len(start) :], entry)
+
+
+def _refuse_handle(thing: Any, verb: str, what: str) -> NoReturn:
+    if isinstance(thing, Handle):
+        run = thing.state.run
+        inputs = " or ".join(f"{state.name}[...]" for state in run.inputs)
+        outputs = " or ".join(f"{state.name}[...]" for state in run.outputs)
+        problem = f"can't {verb} {thing!r}: it isn't {what}"
+        fix = f"read and copy from {inputs}; write and copy to {outputs}"
+    else:
+        problem = f"can't {verb} {thing!r}: it is no address of {what}"
+        fix = 'pass handle[address], such as model_in["k"], and not a value'
+    raise HandleError(problem, fix=fix)
+
+
+def _refuse_as_value(handle: Handle) -> NoReturn:
+    raise HandleError(
+        f"{handle!r} is an address, not a value",
+        address=handle.path or None,
+        fix="write the value that `read` gives, or use copy(source, destination)",
+    )
+
+
+def _refuse_whole(handle: Handle) -> NoReturn:
+    raise HandleError(
+        f"{handle!r} is a whole trace, and a value needs an address in it", fix=f"write {handle!r}['x']"
+    )
