@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
+EXECUTION = "__gendsl__"
+"""The name under which a program's compiled body finds the execution that runs it."""
+
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -85,6 +88,20 @@ def caller_location() -> Location | None:
     return None if frame is None else frame_location(frame, frame.f_lineno, frame.f_lasti)
 
 
+def current_address() -> tuple[Any, ...] | None:
+    """The address of the choice or traced call that a program is making now, or None."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if EXECUTION in code.co_varnames or EXECUTION in code.co_freevars:
+            address_in = getattr(frame.f_locals.get(EXECUTION), "address_in", None)
+            if address_in is not None:
+                found: tuple[Any, ...] | None = address_in(frame)
+                return found
+        frame = frame.f_back
+    return None
+
+
 def traceback_location(traceback: TracebackType | None) -> Location | None:
     """The innermost line of the user's code in a traceback."""
     location = None
@@ -107,7 +124,7 @@ class GenDSLError(Exception):
 
     Args:
         problem: what happened, in one sentence.
-        address: the address concerned, as a path.
+        address: the address concerned, as a path; that of the choice being made if not given.
         fix: what to do about it.
         location: where in the user's source; the running line of user code if not given.
     """
@@ -122,7 +139,7 @@ class GenDSLError(Exception):
     ) -> None:
         super().__init__(problem)
         self.problem = problem
-        self.address = address
+        self.address = current_address() if address is None else address
         self.fix = fix
         self.location = location if location is not None else caller_location()
 

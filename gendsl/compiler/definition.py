@@ -54,9 +54,7 @@ def _keep_type_parameters(old: ScopeNode, new: ScopeNode) -> None:
 def _scope(
     like: FunctionNode, arguments: ast.arguments, body: list[ast.stmt], decorators: list[ast.expr]
 ) -> FunctionNode:
-    result = type(like)(
-        name=like.name, args=arguments, body=body, decorator_list=decorators, returns=None
-    )
+    result = type(like)(name=like.name, args=arguments, body=body, decorator_list=decorators, returns=None)
     _keep_type_parameters(like, result)
     return ast.copy_location(result, like)
 

@@ -12,10 +12,8 @@ from types import FunctionType
 from gendsl.compiler.sites import is_addressed, is_choice, is_program, is_splice, known_value, target_indices
 from gendsl.compiler.source import Source
 from gendsl.distributions import Distribution
-from gendsl.errors import UnsupportedSyntaxError
+from gendsl.errors import EXECUTION, UnsupportedSyntaxError
 from gendsl.interface import GenerativeFunction
-
-RESERVED = "__gendsl__"
 
 _GIVE_ADDRESS = 'give it one: `name = ~...`, or `("name", i) @ ~...`'
 _DISTRIBUTIONS = Distribution.__module__.rpartition(".")[0]
@@ -183,7 +181,7 @@ def check_syntax(source: Source) -> None:
     if isinstance(source.node, ast.AsyncFunctionDef):
         fence.refuse("a @gen function can't be async", source.node, "use a plain `def`")
     for part in ast.walk(source.node):
-        if RESERVED in (getattr(part, "id", None), getattr(part, "arg", None)):
-            fence.refuse(f"the name {RESERVED} is gendsl's own", part, "use another name")
+        if EXECUTION in (getattr(part, "id", None), getattr(part, "arg", None)):
+            fence.refuse(f"the name {EXECUTION} is gendsl's own", part, "use another name")
     for statement in source.node.body:
         fence.visit(statement)

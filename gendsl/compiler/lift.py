@@ -21,10 +21,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from gendsl.compiler.definition import FunctionNode, as_function, compile_definition
-from gendsl.compiler.fence import RESERVED
 from gendsl.compiler.sites import is_program
 from gendsl.compiler.source import Source, find_source
-from gendsl.errors import SourceUnavailableError, UnsupportedSyntaxError, is_users_file
+from gendsl.errors import EXECUTION, SourceUnavailableError, UnsupportedSyntaxError, is_users_file
 
 _STDLIB = sysconfig.get_paths()["stdlib"]
 _LIBRARIES = ("site-packages", "dist-packages")
@@ -38,7 +37,7 @@ _OPERATORS: dict[type[ast.operator], str] = {
 
 
 def _method(name: str, arguments: list[ast.expr], at: ast.AST) -> ast.Call:
-    execution = ast.Name(RESERVED, ast.Load())
+    execution = ast.Name(EXECUTION, ast.Load())
     call = ast.Call(ast.Attribute(execution, name, ast.Load()), arguments, [])
     for node in (execution, call.func, call):
         ast.copy_location(node, at)
@@ -194,13 +193,13 @@ class Lifter:
         node = lift_calls(source.node)
         if self.assignments:
             node = lift_assignments(node, source.function)
-        node.args.kwonlyargs.append(ast.arg(RESERVED))
+        node.args.kwonlyargs.append(ast.arg(EXECUTION))
         node.args.kw_defaults.append(ast.Constant(None))
         return compile_definition(ast.fix_missing_locations(node), source.scopes, source.function)
 
     def _function(self, code: CodeType, original: FunctionType) -> FunctionType:
         function = as_function(code, original)
-        function.__kwdefaults__ = {**(original.__kwdefaults__ or {}), RESERVED: self}
+        function.__kwdefaults__ = {**(original.__kwdefaults__ or {}), EXECUTION: self}
         return function
 
     def compile(self, source: Source) -> FunctionType:
@@ -219,6 +218,6 @@ def _is_users(function: FunctionType) -> bool:
         is_users_file(code.co_filename)
         and not code.co_filename.startswith(_STDLIB)
         and not any(part in code.co_filename for part in _LIBRARIES)
-        and RESERVED not in code.co_varnames
-        and RESERVED not in code.co_freevars
+        and EXECUTION not in code.co_varnames
+        and EXECUTION not in code.co_freevars
     )

@@ -19,7 +19,6 @@ import copy
 from typing import TypeVar
 
 from gendsl.compiler.definition import FunctionNode
-from gendsl.compiler.fence import RESERVED
 from gendsl.compiler.sites import (
     Site,
     assigned_address,
@@ -31,6 +30,7 @@ from gendsl.compiler.sites import (
     target_indices,
 )
 from gendsl.compiler.source import Source
+from gendsl.errors import EXECUTION
 
 _Assignment = TypeVar("_Assignment", ast.Assign, ast.AnnAssign)
 
@@ -44,7 +44,7 @@ class _Rewriter(ast.NodeTransformer):
     # --- pieces -----------------------------------------------------------------------------------
 
     def _method(self, name: str, arguments: list[ast.expr], at: ast.AST) -> ast.Call:
-        execution = ast.Name(RESERVED, ast.Load())
+        execution = ast.Name(EXECUTION, ast.Load())
         call = ast.Call(ast.Attribute(execution, name, ast.Load()), arguments, [])
         for node in (execution, call.func, call):
             ast.copy_location(node, at)
@@ -180,6 +180,6 @@ def rewrite(source: Source) -> tuple[FunctionNode, list[Site]]:
     node = copy.deepcopy(source.node)
     rewriter = _Rewriter()
     node.body = [rewriter.visit(statement) for statement in node.body]
-    node.args.kwonlyargs.append(ast.arg(RESERVED))
+    node.args.kwonlyargs.append(ast.arg(EXECUTION))
     node.args.kw_defaults.append(None)
     return ast.fix_missing_locations(node), rewriter.sites

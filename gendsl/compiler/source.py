@@ -9,8 +9,10 @@ for many), is refused and not compiled in its place.
 from __future__ import annotations
 
 import ast
+import dis
 import functools
 import linecache
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from types import CodeType, FunctionType
@@ -129,30 +131,42 @@ def _text(function: FunctionType) -> str:
 # --- making sure of it -----------------------------------------------------------------------------
 
 
-def _is_what_runs(found: CodeType, running: CodeType) -> bool:
+def _is_what_runs(found: CodeType, running: CodeType, node: FunctionNode) -> bool:
     """Whether code compiled from the text is that of the function.
 
-    pytest adds to functions that assert something; of those, all names and constants of the text must
-    be among the function's.
+    pytest compiles more into functions that assert something; of those, all lines without an assert
+    must do the same.
     """
     if found == running:
         return True
     if not any(name.startswith("@py") for name in (*running.co_names, *running.co_varnames)):
         return False
-    return (
-        found.co_varnames[: found.co_argcount] == running.co_varnames[: running.co_argcount]
-        and found.co_freevars == running.co_freevars
-        and _names(found) <= _names(running)
-        and _constants(found) <= _constants(running)
-    )
+    asserted: set[int] = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Assert):
+            asserted.update(range(part.lineno, (part.end_lineno or part.lineno) + 1))
+    return list(_steps(found, asserted)) == list(_steps(running, asserted))
 
 
-def _names(code: CodeType) -> set[str]:
-    return {*code.co_names, *code.co_varnames, *code.co_cellvars}
+_ASIDE = ("NOP", "FOR_ITER", "SEND", "EXTENDED_ARG")  # these depend on the distance of a jump, or on indices
 
 
-def _constants(code: CodeType) -> set[tuple[str, str]]:
-    return {(type(c).__name__, repr(c)) for c in code.co_consts if not isinstance(c, (CodeType, frozenset))}
+def _steps(code: CodeType, ignored: set[int]) -> Iterator[tuple[str, str, str]]:
+    """What code does on lines that aren't ignored, jumps aside: they cross those lines."""
+    for name in (*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount], *code.co_freevars):
+        yield "name", "str", name
+    for step in dis.get_instructions(code):
+        line = step.positions.lineno if step.positions is not None else None
+        if line in ignored or "JUMP" in step.opname or step.opname in _ASIDE:
+            continue
+        if isinstance(step.argval, CodeType):
+            yield from _steps(step.argval, ignored)
+        elif isinstance(step.argval, tuple) and step.opname.count("_FAST") > 1:
+            # two instructions in one, which the compiler makes where both indices are small
+            parts = re.findall("[A-Z]+_FAST", step.opname)
+            yield from ((part, "str", repr(name)) for part, name in zip(parts, step.argval, strict=True))
+        else:
+            yield step.opname, type(step.argval).__name__, repr(step.argval)
 
 
 def find_source(function: Any, decorator: str) -> Source:
@@ -190,7 +204,7 @@ def find_source(function: Any, decorator: str) -> Source:
     if node is not None:
         # an interactive shell compiles each statement by itself, without the imports before it
         for imports in (file.imports, ()):
-            if _is_what_runs(compile_definition(node, scopes, function, imports), running):
+            if _is_what_runs(compile_definition(node, scopes, function, imports), running, node):
                 return Source(function, node, scopes)
     raise SourceUnavailableError(
         f"the text of {function.__qualname__} in {running.co_filename!r} is not what is running: "

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import inf
-from types import MethodType
+from types import FrameType, GeneratorType, MethodType
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -21,9 +21,9 @@ from gendsl.choices import MISSING, Constraints
 from gendsl.compiler.build import Compiled
 from gendsl.distributions import Distribution, as_distribution
 from gendsl.errors import (
+    EXECUTION,
     AddressConflictError,
     DuplicateAddressError,
-    GenDSLError,
     MissingAddressError,
     MissingChoiceError,
     NaNError,
@@ -65,6 +65,7 @@ class Execution:
         records: the choices so far.
         calls: what each traced call returned, by its address.
         score: the sum of the scores so far.
+        function: the program whose body runs.
         failure: an error that ends the operation, even if the body caught it.
     """
 
@@ -73,6 +74,7 @@ class Execution:
         self.records: Records = {}
         self.calls: dict[Path, Any] = {}
         self.score = 0.0
+        self.function: Any = None
         self.failure: BaseException | None = None
 
     # --- what rewritten code calls ----------------------------------------------------------------
@@ -186,15 +188,24 @@ class Execution:
 
     def run(self, request: CallRequest) -> Any:
         """Run the body of a requested call in this execution and return its value."""
-        function = request.function
+        outer, self.function = self.function, request.function
         try:
-            return function.run_body(self, request.args, request.kwargs)  # type: ignore[attr-defined]
-        except GenDSLError as error:
-            if error.address is None and error.__traceback__ is not None:
-                local = function.address_of(error.__traceback__)  # type: ignore[attr-defined]
-                if local is not None:
-                    error.address = self.prefix + (local if type(local) is tuple else (local,))
-            raise
+            value = self.function.run_body(self, request.args, request.kwargs)
+        finally:
+            self.function = outer
+        if type(value) is GeneratorType and EXECUTION in value.gi_code.co_freevars:
+            raise MissingAddressError(
+                f"{request.function.name} returns a generator, which would make its choices too late",
+                fix="return a list: [...] in place of (...)",
+            )
+        return value
+
+    def address_in(self, frame: FrameType) -> Path | None:
+        """The address of the choice or call that a frame of the running body is making, or None."""
+        local = None if self.function is None else self.function.address_in(frame)
+        if local is None:
+            return self.prefix or None
+        return self.prefix + (local if type(local) is tuple else (local,))
 
     def fail(self, error: _Error) -> _Error:
         """An error to raise that ends the operation, even if an `except` in the body catches it."""
@@ -236,6 +247,8 @@ class _Closed(Execution):
 
 def check_namespaces(records: Mapping[Path, Any], calls: Mapping[Path, Any]) -> None:
     """Raise `AddressConflictError` if an address is both a choice and a namespace or call."""
+    if () in records:
+        as_path(())
     spaces = {path[:-1] for path in records}
     for space in list(spaces):
         spaces.update(space[:n] for n in range(1, len(space)))
@@ -246,8 +259,6 @@ def check_namespaces(records: Mapping[Path, Any], calls: Mapping[Path, Any]) -> 
                 address=space,
                 fix=f"rename one of them, for instance the choice to {format_address((*space, 'value'))}",
             )
-    if () in records:
-        as_path(())
 
 
 def _describe(thing: Any) -> str:

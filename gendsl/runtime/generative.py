@@ -7,14 +7,13 @@ import os
 import pickle
 import sys
 from collections.abc import Callable
-from types import FrameType, MethodType, TracebackType
+from types import FrameType, MethodType
 from typing import Any, overload
 
 from gendsl.choices import Constraints, choicemap
 from gendsl.compiler.build import Compiled, compile_function
-from gendsl.compiler.fence import RESERVED
 from gendsl.compiler.sites import address_in_frame
-from gendsl.errors import UnknownAddressError, UntracedChoiceError, ValueTypeError
+from gendsl.errors import EXECUTION, UnknownAddressError, UntracedChoiceError, ValueTypeError
 from gendsl.interface import (
     Assessed,
     CallRequest,
@@ -107,21 +106,15 @@ class GenFunction(GenerativeFunction):
         body = execution.body_of(self.compiled)
         return body(*self.bound, *args, **kwargs, __gendsl__=execution)
 
-    def address_of(self, traceback: TracebackType) -> Any:
-        """The address of the choice that an error in this body came from, or None."""
-        filename = self.compiled.original.__code__.co_filename
-        found = None
-        step: TracebackType | None = traceback
-        while step is not None:
-            frame = step.tb_frame
-            if frame.f_code.co_filename == filename:
-                positions = itertools.islice(frame.f_code.co_positions(), step.tb_lasti // 2, None)
-                line, _, column, _ = next(positions)
-                if line is not None and column is not None:
-                    address = address_in_frame(self.compiled.sites, frame, line, column)
-                    found = found if address is None else address
-            step = step.tb_next
-        return found
+    def address_in(self, frame: FrameType) -> Any:
+        """The address of the choice or call that a frame of this body is making, or None."""
+        if frame.f_code.co_filename != self.compiled.origin.filename:
+            return None
+        positions = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)
+        line, _, column, _ = next(positions)
+        if line is None or column is None:
+            return None
+        return address_in_frame(self.compiled.sites, frame, line, column)
 
     # --- the interface ----------------------------------------------------------------------------
 
@@ -199,7 +192,7 @@ def _check_untraced(name: str) -> None:
     """Raise if the body of a `@gen` function is running: a call there must be traced."""
     step: FrameType | None = sys._getframe(2)
     while step is not None:
-        if RESERVED in step.f_code.co_varnames:
+        if EXECUTION in step.f_code.co_varnames:
             raise UntracedChoiceError(
                 f"{name}(...) was called without `~` inside the body of a @gen function",
                 fix=f"trace the call: `addr @ ~{name}(...)`, or `... @ ~{name}(...)` to share addresses",
