@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import autograd.numpy as anp
 import numpy as np
 from autograd.core import make_vjp
-from autograd.tracer import getval
+from autograd.tracer import getval, isbox
 
 from gendsl.address import Path
 from gendsl.choices import ChoiceMap
@@ -62,12 +63,16 @@ def gradients(
             raise LostDerivativeError(
                 "a discrete choice has no gradient", address=path, fix="select continuous choices only"
             )
+    if not paths:
+        return ChoiceMap._from_flat({})
     values = [np.asarray(records[path][1], dtype=float)[()] for path in paths]
 
     def log_prob(boxes: Any) -> Any:
         execution = _Differentiate(records, dict(zip(paths, boxes, strict=True)))
         execution.run(CallRequest(function, args, {}))
-        return execution.score
+        score = execution.score
+        # autograd warns of a result that depends on nothing; here it may, where densities are flat
+        return score if isbox(score) else score + 0.0 * anp.sum(boxes[0])
 
     try:
         backward, score = make_vjp(log_prob, values)
@@ -76,7 +81,7 @@ def gradients(
     except GenDSLError:
         raise
     except (TypeError, ValueError, AttributeError, NotImplementedError) as error:
-        if "Box" not in str(error) and not isinstance(error, NotImplementedError):
+        if "Box" not in f"{error} {error.__cause__}" and not isinstance(error, NotImplementedError):
             raise
         raise LostDerivativeError(
             f"a derivative can't be followed: {error}",

@@ -110,7 +110,7 @@ def test_a_choice_inside_an_index_or_an_address_or_a_parameter():
 def test_precedence_is_pythons():
     @gen
     def model():
-        return "a" @ ~normal(0, 1) * 2 + "b" @ ~normal(0, 1) ** 2
+        return "a" @ ~normal(0, 1) * 2 + "b" @ ~(normal(0, 1) ** 2)
 
     with pytest.raises(TypeError):  # ** binds more tightly than ~
         model.simulate(rng=1)
@@ -546,7 +546,7 @@ def test_control_flow():
                 out.append("never")
         del first
         ENDED = [*ENDED, n]
-        assert ("asserted" @ ~bernoulli(1.0)), "never"
+        assert "asserted" @ ~bernoulli(1.0), "never"
         text = f"{'f' @ ~normal(7, 1e-9):.1f} {n!r:>3}"
         if n == 3:
             return out, text, others
