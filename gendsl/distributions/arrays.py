@@ -9,7 +9,7 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.scipy.linalg import solve_triangular
 from autograd.tracer import getval, isbox
-from scipy.linalg.lapack import dtrtrs
+from scipy.linalg.blas import dtrsm
 
 from gendsl.distributions.base import Distribution, ScalarFamily
 from gendsl.errors import ParameterError, ValueTypeError
@@ -141,7 +141,9 @@ def solve_lower(lower: Any, right: Any) -> Any:
     """lower⁻¹ right, for a lower triangular matrix and a matrix."""
     if isbox(lower) or isbox(right):
         return solve_triangular(lower, right, lower=True)
-    return dtrtrs(lower, right, lower=1)[0]
+    # not LAPACK's dtrtrs: OpenBLAS runs it in threads even on 2x2 matrices, and where other processes
+    # keep the cores busy a call then takes milliseconds
+    return dtrsm(1.0, lower, right, lower=1)
 
 
 def log_det_of_cholesky(lower: Any) -> Any:
