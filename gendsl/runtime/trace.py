@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gendsl.address import Path, as_path, format_address
 from gendsl.choices import MISSING, ChoiceMap, Constraints, choicemap
 from gendsl.choices.unknown import explain_unknown
+from gendsl.distributions import Distribution
 from gendsl.errors import (
     AddressConflictError,
     LabelError,
@@ -265,15 +266,20 @@ def check_kept(old: ReferenceTrace, new: ReferenceTrace, changed: Container[Path
     for path, record in new.records.items():
         if path in observed or path in changed or path not in records:
             continue
-        before = records[path][0].support
-        if not same_measure(before, record[0].support):
-            raise LabelError(
-                f"{move} keeps this choice, which was {describe_measure(before)} and is now "
-                f"{describe_measure(record[0].support)}",
-                address=path,
-                location=definition(new.gen_fn),
-                fix="give the two kinds of choice different addresses in the model",
-            )
+        check_kept_choice(old, path, record[0], move)
+
+
+def check_kept_choice(old: ReferenceTrace, path: Path, distribution: Distribution, move: str) -> None:
+    """Raise unless a choice that a move keeps has, with its new distribution, the base measure it had."""
+    before, after = old.records[path][0].support, distribution.support
+    if not same_measure(before, after):
+        raise LabelError(
+            f"{move} keeps this choice, which was {describe_measure(before)} and is now "
+            f"{describe_measure(after)}",
+            address=path,
+            location=definition(old.gen_fn),
+            fix="a move must give it a new value; or give the two kinds of choice different addresses",
+        )
 
 
 def _check_is_selection(selection: Any) -> None:

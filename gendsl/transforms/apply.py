@@ -23,7 +23,7 @@ from gendsl.errors import (
 from gendsl.interface import CallRequest
 from gendsl.runtime.executions import Assess, Records, Update, ZeroProbability
 from gendsl.runtime.generative import GenFunction
-from gendsl.runtime.trace import ReferenceTrace, at_definition, check_kept
+from gendsl.runtime.trace import ReferenceTrace, at_definition, check_kept, check_kept_choice
 from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.handles import Output, Run, Write, check_label
@@ -175,6 +175,9 @@ def image(
         raise _uncovered(error, f, run.outputs[0]) from None
     except ZeroProbability as signal:
         _check_entry(run.outputs[0], signal.path, signal.distribution)
+        kept = signal.path in trace.records and signal.path not in run.outputs[0].entries
+        if kept and signal.path not in trace.observed_paths:
+            check_kept_choice(trace, signal.path, signal.distribution, f"transform {f.name}")
         raise
     _refuse_surplus(run.outputs[0], new.records)
     check_kept(trace, new, run.outputs[0].entries, f"transform {f.name}")
@@ -258,7 +261,7 @@ def _refuse_surplus(output: Output, records: Records) -> None:
     for path, entry in output.entries.items():
         if path not in records:
             raise CoverageError(
-                f"the transform writes to a choice that {output.name} doesn't have",
+                f"transform {output.run.transform.name} writes to a choice that {output.name} doesn't have",
                 address=path,
                 location=entry.location,
                 fix=explain_unknown(path, records),

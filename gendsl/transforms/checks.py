@@ -117,7 +117,8 @@ def _refuse_surplus(output: Output, records: Records) -> None:
     for path, entry in output.entries.items():
         if path not in records:
             raise InvolutionError(
-                f"applying the transform twice makes a choice in {output.name} that wasn't there before",
+                f"transform {output.run.transform.name} is not an involution: applied twice, it makes a "
+                f"choice in {output.name} that wasn't there before",
                 address=path,
                 location=entry.location,
                 fix="the second application must undo the first: look at the branch that it takes",

@@ -236,7 +236,7 @@ class Handle:
     def __repr__(self) -> str:
         return f"{self.state.name}[{format_address(self.path)}]" if self.path else self.state.name
 
-    def _no_value(self, *_: Any) -> NoReturn:
+    def _no_value(self, *_: Any, **__: Any) -> NoReturn:
         reader = f"read({self!r})" if isinstance(self, InputHandle) else "the value that you wrote there"
         raise HandleError(
             f"{self!r} is an address, not a value",

@@ -1,0 +1,497 @@
+"""The checks of a move: the round trip, the determinants, the support; and random test cases of it."""
+
+import logging
+import math
+
+import numpy as np
+import pytest
+
+from gendsl import (
+    bernoulli,
+    categorical,
+    check_involutive,
+    copy,
+    dirichlet,
+    discrete,
+    gen,
+    iid,
+    involutive_mcmc,
+    multinomial,
+    normal,
+    poisson,
+    product,
+    read,
+    select,
+    transform,
+    uniform,
+    uniform_discrete,
+    write,
+)
+from gendsl.errors import (
+    CoverageError,
+    GenDSLError,
+    InvolutionError,
+    LabelError,
+    ParameterError,
+    ReadError,
+    SupportError,
+)
+from gendsl.supports import FiniteSet
+
+
+def line_of(marker):
+    """The number of the line of this file that ends with a marker."""
+    with open(__file__) as lines:
+        return next(n for n, line in enumerate(lines, 1) if line.rstrip().endswith(marker))
+
+
+@gen
+def one_normal():
+    x = ~normal(0, 1)
+
+
+def step(f, model=one_normal, init=None, check=True, q=None):
+    trace, _ = model.generate((), init=init, rng=1)
+    return involutive_mcmc(trace, q, (), f, check=check, rng=1)
+
+
+# --- the round trip: tolerance -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("error", "passes"), [(0.0, True), (1e-10, True), (1e-7, False), (1e-2, False)])
+@pytest.mark.parametrize("x", [1.0, 1e6, 1e-6])
+def test_tolerance_is_relative(x, error, passes):
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["x"], -read(model_in["x"]) * (1 + error))
+
+    if passes:
+        step(f, init={"x": x})
+    else:
+        with pytest.raises(InvolutionError, match="'x' of model_out, which was"):
+            step(f, init={"x": x})
+
+
+def test_cancellation_is_forgiven_where_the_numbers_were_large():
+    """1 + 1e6 - 1e6 loses ten digits; that is no mistake of the transform."""
+
+    @gen
+    def model():
+        x = ~normal(0, 1)
+        big = ~normal(0, 1e6)
+
+    @transform
+    def f(model_in, *, model_out):
+        x, big = read(model_in["x"]), read(model_in["big"])
+        write(model_out["x"], x + big)
+        write(model_out["big"], -big)
+
+    step(f, model, {"x": 1.1e-4, "big": 1.23456789e6})
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_values_of_every_kind_must_come_back(wrong):
+    class Symbol:
+        support = FiniteSet(("left", "right", ("a", 1), None))
+
+        def sample(self, rng):
+            return "left"
+
+        def logpdf(self, value):
+            return -1.0
+
+    @gen
+    def model():
+        symbol = ~Symbol()
+        counts = ~multinomial(4, [0.5, 0.5])
+        flags = ~iid(bernoulli(0.5), 2)
+        pairs = ~product(poisson(2), poisson(2))
+        w = ~dirichlet([1.0, 1.0])
+
+    turn = {"left": "right", "right": "left", ("a", 1): None, None: "left" if wrong else ("a", 1)}
+
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["symbol"], turn[read(model_in["symbol"], discrete)], discrete)
+        for name in ("counts", "flags", "pairs", "w"):
+            write(model_out[name], read(model_in[name])[::-1])
+
+    for symbol in ("left", ("a", 1)):
+        init = {"symbol": symbol, "counts": np.array([1, 3])}
+        if wrong and symbol != "left":
+            with pytest.raises(InvolutionError, match=r"which was \('a', 1\), comes back as 'left'"):
+                step(f, model, init)
+        else:
+            trace, info = step(f, model, init)
+            assert info.log_abs_det == pytest.approx(0.0, abs=1e-12)
+
+
+def test_an_integer_that_is_off_by_one_is_no_rounding():
+    @gen
+    def model():
+        n = ~uniform_discrete(0, 10**12)
+
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["n"], 10**12 - read(model_in["n"]) + (read(model_in["n"]) > 5 * 10**11))
+
+    with pytest.raises(InvolutionError):
+        step(f, model, {"n": 10**12 - 10})
+
+
+def test_an_auxiliary_choice_must_come_back():
+    @gen
+    def q(trace):
+        u = ~normal(0, 1)
+
+    @transform
+    def f(model_in, aux_in, *, model_out, aux_out):
+        write(model_out["x"], read(model_in["x"]) + read(aux_in["u"]))
+        write(aux_out["u"], read(aux_in["u"]))  # of aux
+
+    with pytest.raises(InvolutionError) as caught:
+        step(f, q=q)
+    assert caught.value.location.lineno in (line_of("# of aux"), line_of("# of aux") - 1)
+
+
+def test_a_choice_that_the_way_back_forgets():
+    """The way back needs an auxiliary choice that the way there didn't write."""
+
+    @gen
+    def model():
+        k = ~bernoulli(0.5)
+        if k:
+            x = ~normal(0, 1)
+
+    @gen
+    def q(trace):
+        if not trace["k"]:
+            u = ~normal(0, 1)
+
+    @transform
+    def f(model_in, aux_in, *, model_out, aux_out):
+        k = read(model_in["k"], discrete)
+        write(model_out["k"], not k, discrete)
+        if not k:
+            copy(aux_in["u"], model_out["x"])
+        else:
+            copy(model_in["x"], aux_out["v"])  # typo
+
+    with pytest.raises(CoverageError, match="neither writes nor copies to a choice") as caught:
+        step(f, model, {"k": True, "x": 0.3}, q=q)
+    assert caught.value.address == ("u",)
+    with pytest.raises(InvolutionError, match="it makes a choice in aux_out that wasn't there") as caught:
+        step(f, model, {"k": False}, q=q)
+    assert caught.value.address == ("v",)
+    assert caught.value.location.lineno == line_of("# typo")
+
+
+def test_determinants_are_compared():
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["x"], 2 * read(model_in["x"]) - 1)  # 1 is a fixed point
+
+    _, info = step(f, init={"x": 1.0}, check=False)
+    assert info.log_abs_det == pytest.approx(math.log(2))
+    with pytest.raises(InvolutionError, match=r"0\.69314718 there and 0\.69314718 back") as caught:
+        step(f, init={"x": 1.0})
+    assert caught.value.location.lineno == line_of("# 1 is a fixed point") - 1
+
+
+# --- departures from the support ---------------------------------------------------------------------
+
+
+@gen
+def bounded():
+    x = ~uniform(0, 1)
+
+
+@gen
+def walk(trace):
+    d = ~normal(0, 1)
+
+
+@transform
+def shift(model_in, aux_in, *, model_out, aux_out):
+    d = read(aux_in["d"])
+    write(model_out["x"], read(model_in["x"]) + d)
+    write(aux_out["d"], -d)
+
+
+@pytest.mark.parametrize("check", [False, True, "reject"])
+def test_a_walk_out_of_the_support_is_rejected_by_every_check(check):
+    trace, _ = bounded.generate((), init={"x": 0.9})
+    rng, outcomes = np.random.default_rng(1), set()
+    for _ in range(40):
+        after, info = involutive_mcmc(trace, walk, (), shift, check=check, rng=rng)
+        outcomes.add(info.reason)
+        assert not info.check_failed
+        assert (after is trace) == (not info.accepted)
+    assert outcomes == {None, "out of support at 'x'"}
+
+
+def test_a_departure_with_no_way_back_is_an_error():
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["x"], read(model_in["x"]) + 1)
+
+    with pytest.raises(SupportError, match=r"is outside the support of uniform\(low=0, high=1\)") as caught:
+        step(f, bounded, {"x": 0.5})
+    assert caught.value.address == ("x",)
+    assert isinstance(caught.value.__cause__, InvolutionError)
+    assert "which was 0.5, comes back as 2.5" in str(caught.value)
+    trace, info = step(f, bounded, {"x": 0.5}, check=False)
+    assert not info.accepted and info.reason == "out of support at 'x'"
+
+
+def test_a_departure_where_the_model_cannot_run_is_an_error():
+    @gen
+    def model():
+        sd = ~uniform(0, 1)
+        y = ~normal(0, sd)
+
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["sd"], -read(model_in["sd"]))
+
+    with pytest.raises(SupportError, match="normal: sd must be positive") as caught:
+        step(f, model)
+    assert isinstance(caught.value.__cause__, ParameterError)
+
+
+# --- check="reject" ----------------------------------------------------------------------------------
+
+
+def reject(f, caplog, **options):
+    with caplog.at_level(logging.WARNING, logger="gendsl"):
+        trace, info = step(f, check="reject", **options)
+    assert not info.accepted and info.check_failed and info.log_accept_ratio == -math.inf
+    (record,) = caplog.records
+    assert record.name == "gendsl" and record.levelno == logging.WARNING
+    return info, record.getMessage()
+
+
+def test_a_rejected_failure_is_logged(caplog):
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["x"], read(model_in["x"]) + 1)  # logged
+
+    info, message = reject(f, caplog, init={"x": 2.0})
+    assert "transform f failed a check, the proposal is rejected" in message
+    assert "which was 2.0, comes back as 4.0" in message
+    assert f"{__file__}:{line_of('# logged')}" in message
+    assert info.reason.startswith("transform f is not an involution")
+
+
+def test_arithmetic_that_fails_is_rejected(caplog):
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["x"], math.sqrt(read(model_in["x"])))
+
+    info, message = reject(f, caplog, init={"x": -1.0})
+    assert info.reason == "ValueError: math domain error"
+    with pytest.raises(ValueError, match="math domain error"):
+        step(f, init={"x": -1.0}, check=True)
+
+
+def test_parameters_that_a_proposal_makes_invalid_are_rejected(caplog):
+    @gen
+    def model():
+        x = ~normal(0, 1)
+        y = ~normal(0, 1 + x)
+
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["x"], -read(model_in["x"]))
+
+    info, message = reject(f, caplog, model=model, init={"x": 2.0})
+    assert info.reason.startswith("normal: sd must be positive") and "address: 'y'" in message
+    with pytest.raises(ParameterError):
+        step(f, model, {"x": 2.0})
+
+
+def test_nan_is_rejected(caplog):
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["x"], read(model_in["x"]) * math.inf - math.inf)
+
+    info, _ = reject(f, caplog, init={"x": 1.0})
+    assert info.reason == "the value written here is NaN"
+
+
+def test_mistakes_in_the_program_are_not_rejected():
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["x"], [][0])
+
+    with pytest.raises(IndexError):
+        step(f, check="reject")
+
+
+# --- random test cases -------------------------------------------------------------------------------
+
+
+@gen
+def clusters(n):
+    k = ~(1 + poisson(1))
+    mu = [("mu", j) @ ~normal(0, 10) for j in range(k)]
+    for i in range(n):
+        ("x", i) @ ~normal(mu[i % k], 1)
+
+
+@gen
+def choose(trace):
+    birth = ~bernoulli(1.0 if trace["k"] == 1 else 0.5)
+    if birth:
+        new = ~normal(0, 10)
+    else:
+        idx = ~uniform_discrete(0, trace["k"] - 1)
+
+
+@transform
+def flawed(model_in, aux_in, *, model_out, aux_out):
+    k = read(model_in["k"], discrete)
+    birth = read(aux_in["birth"], discrete)
+    write(aux_out["birth"], not birth, discrete)
+    if birth:
+        write(model_out["k"], k + 1, discrete)
+        copy(aux_in["new"], model_out["mu", k])
+        write(aux_out["idx"], k, discrete)  # always the last
+    else:
+        idx = read(aux_in["idx"], discrete)
+        write(model_out["k"], k - 1, discrete)
+        copy(model_in["mu", idx], aux_out["new"])
+        for j in range(idx + 1, k):
+            copy(model_in["mu", j], model_out["mu", j - 1])
+
+
+def test_a_flawed_move_is_found_and_explained():
+    report = check_involutive(clusters, (3,), choose, flawed, observed="x", n=100, rng=1)
+    assert not report and not report.ok
+    assert report.name == "flawed" and report.cases == 100 and 10 < len(report.failures) < 60
+    case, error = report.failures[0]
+    assert isinstance(error, InvolutionError) and error.address == report.address
+    assert report.location == error.location and report.location.filename == __file__
+    text = str(report)
+    assert f"flawed: {len(report.failures)} of 100 random cases failed; the first, case {case}:" in text
+    assert "InvolutionError: transform flawed is not an involution" in text
+    assert "which was" in text and "comes back as" in text
+    assert "model trace:" in text and "auxiliary trace:" in text and "birth" in text
+    model, aux = report.first_case
+    assert model["k"] > 1 and aux["birth"] is False
+    with pytest.raises(InvolutionError):
+        report.raise_if_failed()
+
+
+@transform
+def corrected(model_in, aux_in, *, model_out, aux_out):
+    k = read(model_in["k"], discrete)
+    birth = read(aux_in["birth"], discrete)
+    write(aux_out["birth"], not birth, discrete)
+    if birth:
+        write(model_out["k"], k + 1, discrete)
+        copy(aux_in["new"], model_out["mu", k])
+    else:
+        write(model_out["k"], k - 1, discrete)
+        copy(model_in["mu", k - 1], aux_out["new"])
+
+
+@gen
+def choose_last(trace):
+    birth = ~bernoulli(1.0 if trace["k"] == 1 else 0.5)
+    if birth:
+        new = ~normal(0, 10)
+
+
+def test_a_correct_move_passes():
+    report = check_involutive(clusters, (3,), choose_last, corrected, observed=["x"], n=100, rng=1)
+    assert report and report.failures == () and report.address is None and report.location is None
+    assert str(report) == "corrected: 100 random cases, all passed"
+    report.raise_if_failed()
+
+
+def test_departures_are_counted():
+    report = check_involutive(bounded, (), walk, shift, n=100, rng=1)
+    assert report.ok and 20 < report.departures < 90
+    assert str(report).startswith("shift: 100 random cases, all passed")
+    assert f"({report.departures} led out of the support, and back)" in str(report)
+
+
+def test_a_seed_gives_the_same_cases():
+    reports = [check_involutive(clusters, (3,), choose, flawed, n=50, rng=seed) for seed in (1, 1, 2)]
+    cases = [[case for case, _ in report.failures] for report in reports]
+    assert cases[0] == cases[1] != cases[2]
+
+
+def test_observed_choices_are_held_fixed():
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["x", 0], -read(model_in["x", 0]))
+
+    assert check_involutive(clusters, (2,), None, f, n=5, rng=1).ok
+    for observed in ("x", ["x"], ("x", 0), select("x"), {"x"}):
+        report = check_involutive(clusters, (2,), None, f, observed=observed, n=5, rng=1)
+        assert len(report.failures) == 5
+        assert "observation of model_out" in str(report)
+        assert report.address == ("x", 0)
+
+
+def test_arguments_of_the_auxiliary_program_reach_both():
+    @gen
+    def q(trace, p):
+        j = ~categorical(p)
+
+    @transform
+    def f(model_in, aux_in, *, model_out, aux_out):
+        assert aux_in.args == ([0.5, 0.5],)
+        copy(aux_in["j"], aux_out["j"])
+
+    assert check_involutive(clusters, (1,), q, f, q_args=([0.5, 0.5],), n=5, rng=1).ok
+
+
+def test_the_examples_of_the_paper_are_told_apart():
+    """A read of an address that exists in some cases only fails in the others."""
+
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["mu", 1], -read(model_in["mu", 1]))
+
+    report = check_involutive(clusters, (0,), None, f, n=60, rng=1)
+    assert 0 < len(report.failures) < 60
+    assert all(isinstance(error, ReadError) for _, error in report.failures)
+    assert all(isinstance(error, GenDSLError) for _, error in report.failures)
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_a_vector_that_is_forgotten_when_its_length_changes(check):
+    """It would be out of its support in every proposal, and the move would never be accepted."""
+
+    @gen
+    def model():
+        k = ~uniform_discrete(2, 3)
+        w = ~dirichlet([1.0] * k)
+
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["k"], 5 - read(model_in["k"]))
+
+    with pytest.raises(LabelError, match=r"is now continuous \(2-dimensional\)") as caught:
+        step(f, model, {"k": 2}, check=check)
+    assert caught.value.address == ("w",)
+
+
+def test_check_of_the_support_with_an_observation_of_another_length():
+    """Observations stay whatever their distribution is; the proposal is out of support, and rejected."""
+
+    @gen
+    def model():
+        k = ~uniform_discrete(2, 3)
+        w = ~dirichlet([1.0] * k)
+
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["k"], 5 - read(model_in["k"]))
+
+    trace, _ = model.generate((), {"w": np.array([0.25, 0.75])}, init={"k": 2})
+    after, info = involutive_mcmc(trace, None, (), f, check=True)
+    assert after is trace and info.reason == "out of support at 'w'"
