@@ -218,6 +218,4 @@ def _is_users(function: FunctionType) -> bool:
         is_users_file(code.co_filename)
         and not code.co_filename.startswith(_STDLIB)
         and not any(part in code.co_filename for part in _LIBRARIES)
-        and EXECUTION not in code.co_varnames
-        and EXECUTION not in code.co_freevars
     )

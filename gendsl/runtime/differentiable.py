@@ -152,7 +152,6 @@ def _table() -> dict[Any, Function]:
     table |= {
         math.log: _when_boxed(math.log, _log),
         math.hypot: _when_boxed(math.hypot, _hypot),
-        np.hypot: _when_boxed(np.hypot, _hypot),
         math.fsum: _sum,
         math.prod: _prod,
         np.asarray: _asarray,

@@ -923,6 +923,13 @@ def test_parameter_errors_name_address_and_line():
     assert error_of(spliced, -1.0, kind=ParameterError).address == ("b",)
 
     @gen
+    def after_a_call(sd):
+        first = ~pair_of(1.0)
+        second = ~normal(0, sd)
+
+    assert error_of(after_a_call, -1.0, kind=ParameterError).address == ("second",)
+
+    @gen
     def elsewhere(sd):
         d = normal(0, sd)
         return "x" @ ~d

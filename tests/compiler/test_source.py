@@ -15,7 +15,7 @@ import pytest
 
 from gendsl import gen, normal
 from gendsl.compiler.source import find_source
-from gendsl.errors import SourceUnavailableError
+from gendsl.errors import ParameterError, SourceUnavailableError
 
 ROOT = str(pathlib.Path(__file__).parents[2])
 NUMBER = itertools.count()
@@ -113,13 +113,13 @@ def cell(text):
     return result.result
 cell("import math\\nfrom gendsl import gen, normal\\nimport numpy as np")
 cell('''
-import os.path
+import os
 @gen
 def model(n):
     a = np.zeros(n)
     for i in range(n):
         a[i] = ~normal(math.exp(1) + np.float64(0), 1e-9)
-    return a.sum(), os.path.sep
+    return a.sum(), os.getpid()
 ''')
 assert abs(cell("model.simulate((2,), rng=1).retval[0]") - 5.43656) < 1e-4
 cell('''
@@ -367,6 +367,25 @@ def test_tracebacks_show_the_users_lines():
     assert text[frames[1].colno : frames[1].end_colno] == "helper(0)"
     text = linecache.getline(__file__, frames[0].lineno)
     assert text[frames[0].colno : frames[0].end_colno] == '"inner" @ ~raises(n)'
+
+
+def test_an_address_is_looked_for_in_the_right_file():
+    # the generator's frame is of another file, where the same line and columns mean something else
+    late = (
+        "from gendsl import gen, normal\n@gen\ndef late():\n"
+        "    return [(('y', i) @ ~normal(0, -1) for i in range(2))]\n"
+    )
+    early = (
+        "from gendsl import gen, normal\n@gen\ndef early(late):\n"
+        "    return 'a longer address, to stand at the same columns' @ ~normal(next(('c' @ ~late())[0]), 1)\n"
+    )
+    programs = []
+    for name, text in (("late", late), ("early", early)):
+        register(f"<{name}>", text)
+        programs.append(executed(text, f"<{name}>")[name])
+    with pytest.raises(ParameterError) as caught:
+        programs[1].simulate((programs[0],), rng=1)
+    assert caught.value.address is None and caught.value.location.filename == "<late>"
 
 
 class Debugger(bdb.Bdb):

@@ -67,6 +67,7 @@ def test_functions_of_numpy_and_math():
         n = np.exp(x) + np.log1p(y) + np.dot(a, np.array([x, y])) + np.sum(np.array([[x, 1.0], [y, x]]) @ a)
         n += np.mean([x, y]) + np.sum((x, y)) + np.max([x, y]) + np.where(x > y, x, y) + np.hypot(x, y)
         n += np.linalg.norm(np.stack([a * x, a + y])) + np.concatenate([a * x, [y]]).sum() + a.dot([x, y])
+        n += np.exp([x, y]).sum() + np.cumsum((x, y))[1] + a.dot(np.array([x, y]))
         s = scipy.special.expit(x) + scipy.special.gammaln(y) + scipy.special.erf(x)
         z = ~normal(m, 1 + y)
         w = ~normal(n + s + sum([x, y]) + max(x, y) + min(x, y), math.exp(0.2 * x))
@@ -132,7 +133,10 @@ def test_assignment_into_arrays():
         counts = np.zeros(2, dtype=int)
         counts[0] += 3
         y = ~normal(grid.sum() + total[1] * rows[0][1] + rows[1][0] + table["k"][0] + counts[0], 1)
+        objects = np.empty(2, dtype=object)
+        objects[0] = y
         listed = [0.0] * n
+        ("o", 0) @ ~normal(objects[0], 1)
         listed[1] = ~normal(y, 1)
         return grid
 
@@ -419,6 +423,16 @@ def test_a_lost_derivative_raises(lossy):
     with pytest.raises(LostDerivativeError) as caught:
         trace.gradients(select("x"))
     assert caught.value.fix
+
+
+def test_an_integer_array_is_refused_even_where_it_rounds_nothing():
+    @gen
+    def model():
+        x = ~normal(2.0, 0.1)
+        y = ~normal(int_array(x), 1)
+
+    with pytest.raises(LostDerivativeError):
+        model.generate((), {"x": 2.0}, rng=1).trace.gradients(select("x"))
 
 
 def test_the_error_names_the_line_and_the_choice():
