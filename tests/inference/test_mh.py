@@ -1,0 +1,193 @@
+"""Metropolis-Hastings kernels: their ratios by hand, and what they refuse."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gendsl import bernoulli, gen, normal, poisson, select, uniform, uniform_discrete
+from gendsl.errors import KernelError, NaNError, ObservedError
+from gendsl.inference import MHInfo, mh, sample
+
+
+@gen
+def model():
+    x = ~normal(0, 1)
+    y = ~normal(x, 0.5)
+
+
+def start(x=0.3, y=0.8):
+    return model.generate((), {"y": y}, init={"x": x}).trace
+
+
+def steps(kernel, trace, n, seed=1):
+    rng = np.random.default_rng(seed)
+    return [kernel(trace, rng) for _ in range(n)]
+
+
+def test_ratio_of_a_prior_proposal_is_that_of_the_likelihoods():
+    seen = set()
+    for after, info in steps(mh(select("x")), start(), 40):
+        seen.add(info.accepted)
+        if info.accepted:
+            expected = stats.norm.logpdf(0.8, after["x"], 0.5) - stats.norm.logpdf(0.8, 0.3, 0.5)
+            assert info.log_accept_ratio == pytest.approx(expected)
+    assert seen == {True, False}
+
+
+def test_ratio_of_a_proposal_program_has_its_densities_there_and_back():
+    @gen
+    def proposal(trace, spread):
+        sd = spread * (1 + trace["x"] ** 2)
+        x = ~normal(2 * trace["x"], sd)
+
+    def log_q(new, old):
+        return stats.norm.logpdf(new, 2 * old, 0.7 * (1 + old**2))
+
+    def log_p(x):
+        return stats.norm.logpdf(x, 0, 1) + stats.norm.logpdf(0.8, x, 0.5)
+
+    accepted = 0
+    for after, info in steps(mh(proposal, (0.7,)), start(), 40):
+        if info.accepted:
+            accepted += 1
+            new = after["x"]
+            expected = log_p(new) - log_p(0.3) + log_q(0.3, new) - log_q(new, 0.3)
+            assert info.log_accept_ratio == pytest.approx(expected)
+    assert accepted > 3
+
+
+def test_a_rejected_step_returns_the_same_trace():
+    trace = start()
+    for after, info in steps(mh(select("x")), trace, 20):
+        assert (after is trace) == (not info.accepted)
+
+
+def test_a_proposal_that_changes_what_exists():
+    """k is proposed with all that is new; what goes away is scored on the way back."""
+
+    @gen
+    def clusters():
+        k = ~uniform_discrete(1, 2)
+        for j in range(k):
+            ("mu", j) @ ~normal(0, 2)
+
+    @gen
+    def proposal(trace):
+        k = "k" @ ~uniform_discrete(3 - trace["k"], 3 - trace["k"])
+        if k == 2:
+            ("mu", 1) @ ~normal(trace["mu", 0], 1)
+
+    trace, _ = clusters.generate((), init={"k": 1, ("mu", 0): 0.5})
+    for after, info in steps(mh(proposal), trace, 30):
+        if info.accepted:
+            mu = after["mu", 1]
+            expected = stats.norm.logpdf(mu, 0, 2) - stats.norm.logpdf(mu, 0.5, 1)
+            assert info.log_accept_ratio == pytest.approx(expected)
+            back, undo = mh(proposal)(after, 1)
+            assert undo.log_accept_ratio == pytest.approx(-expected)
+
+
+def test_out_of_support_is_a_rejection():
+    @gen
+    def bounded():
+        x = ~uniform(0, 1)
+
+    @gen
+    def proposal(trace):
+        x = ~uniform(trace["x"] - 5, trace["x"] + 5)
+
+    trace, _ = bounded.generate((), init={"x": 0.5})
+    outcomes = [info for _, info in steps(mh(proposal), trace, 60)]
+    rejected = [info for info in outcomes if not info.accepted]
+    assert MHInfo(False, -math.inf, "out of support at 'x'") in rejected
+    assert any(info.accepted for info in outcomes)
+
+
+def test_observations_stay():
+    trace = start()
+    run = sample(mh(select("x")), trace, 50, seed=1)
+    assert {t["y"] for t in run.traces} == {0.8}
+    assert len({t["x"] for t in run.traces}) > 3
+    assert run.last.observed == trace.observed
+
+
+def test_a_step_that_would_remove_an_observation():
+    @gen
+    def optional():
+        k = ~bernoulli(0.5)
+        if k:
+            z = ~normal(0, 1)
+
+    trace, _ = optional.generate((), {"z": 1.0}, init={"k": True})
+    with pytest.raises(ObservedError, match="removes an observation") as caught:
+        sample(mh(select("k")), trace, 100, seed=1)
+    assert caught.value.address == ("z",)
+
+
+def test_a_proposal_may_propose_nothing():
+    @gen
+    def idle(trace):
+        return trace["x"]
+
+    trace = start()
+    _, info = mh(idle)(trace, 1)
+    assert info.accepted and info.log_accept_ratio == pytest.approx(0.0)
+
+
+def test_names():
+    assert mh(select("x")).name == "mh select('x')"
+    assert mh(select("x"), name="update x").name == "update x"
+
+    @gen
+    def walk(trace):
+        x = ~normal(trace["x"], 1)
+
+    assert mh(walk).name == "mh walk"
+
+
+def test_discrete_proposals():
+    @gen
+    def counts():
+        n = ~poisson(4)
+
+    @gen
+    def walk(trace):
+        n = ~uniform_discrete(trace["n"] - 1, trace["n"] + 1)
+
+    trace, _ = counts.generate((), init={"n": 4})
+    run = sample(mh(walk), trace, 4000, record="n", seed=1)
+    shares = run.frequency("n")
+    for n, share in shares.items():
+        if share.probability > 0.05:
+            assert abs(share.probability - stats.poisson.pmf(n, 4)) < 4.5 * share.standard_error
+
+
+def test_arguments_are_a_tuple():
+    @gen
+    def walk(trace, sd):
+        x = ~normal(trace["x"], sd)
+
+    with pytest.raises(KernelError, match=r"must be a tuple, got 0\.5"):
+        mh(walk, 0.5)
+
+
+def test_a_start_of_probability_zero():
+    @gen
+    def bounded():
+        x = ~normal(0, 1)
+        y = ~uniform(0, 1)
+
+    trace, _ = bounded.generate((), init={"y": 3.0})
+
+    @gen
+    def walk(trace):
+        x = ~normal(trace["x"], 1)
+
+    after, info = mh(walk)(trace, 1)
+    assert not info.accepted and info.reason == "out of support at 'y'"
+    after, info = mh(select("y"))(trace, 1)
+    assert info.accepted and 0 <= after["y"] <= 1
+    with pytest.raises(NaNError, match="log probability -inf"):
+        trace.update({"x": 1.0})

@@ -1,0 +1,185 @@
+"""The layout: imports run one way, and the names that users rely on exist."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+import gendsl
+import gendsl.inference
+from gendsl.distributions import Distribution
+
+ORDER = [
+    "errors", "address", "choices", "selection", "supports", "distributions", "interface", "compiler",
+    "runtime", "transforms", "inference", "testing", "viz",
+]  # fmt: skip
+PACKAGE = Path(gendsl.__file__).parent
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def part_of(module):
+    """The name in ORDER of a dotted module name; None for the package itself and for other libraries."""
+    parts = module.split(".")
+    return parts[1] if parts[0] == "gendsl" and len(parts) > 1 else None
+
+
+def imported(path):
+    """The modules of gendsl that a file imports, anywhere in it, with the lines."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, node.lineno
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: a relative import"
+            if node.module == "gendsl":
+                for alias in node.names:
+                    yield f"gendsl.{alias.name}", node.lineno
+            elif node.module is not None:
+                yield node.module, node.lineno
+
+
+def wrong_imports(paths, package=PACKAGE):
+    wrong = []
+    for path in paths:
+        own = path.relative_to(package).with_suffix("").parts[0]
+        if own == "__init__":
+            continue
+        for module, line in imported(path):
+            part = part_of(module)
+            if module == "gendsl" or (part is not None and ORDER.index(part) > ORDER.index(own)):
+                wrong.append(f"{path.relative_to(package)}:{line} imports {module}")
+    return wrong
+
+
+def test_every_module_is_in_the_order():
+    known = {path.relative_to(PACKAGE).with_suffix("").parts[0] for path in MODULES}
+    assert known - {"__init__"} <= set(ORDER)
+
+
+def test_imports_run_one_way():
+    assert wrong_imports(MODULES) == []
+
+
+@pytest.mark.parametrize("statement", ["from gendsl.runtime.trace import ReferenceTrace", "import gendsl",
+                                       "from gendsl import inference"])  # fmt: skip
+def test_an_import_against_the_order_is_found(tmp_path, statement):
+    module = tmp_path / "choices" / "planted.py"
+    module.parent.mkdir()
+    module.write_text(f"def f():\n    {statement}\n")
+    (found,) = wrong_imports([module], tmp_path)
+    assert found.startswith(f"{Path('choices', 'planted.py')}:2 imports gendsl")
+
+
+def test_modules_are_short_or_say_why():
+    """Past 500 lines a module's docstring gives the reason."""
+    for path in MODULES:
+        text = path.read_text()
+        if text.count("\n") > 500:
+            docstring = ast.get_docstring(ast.parse(text)) or ""
+            assert "lines" in docstring or "one module" in docstring, f"{path} is long, and doesn't say why"
+
+
+def test_every_module_has_a_docstring():
+    for path in MODULES:
+        assert ast.get_docstring(ast.parse(path.read_text())), path
+
+
+CORE = [
+    "gen", "transform", "read", "write", "copy", "discrete", "continuous", "pair", "choicemap", "select",
+    "Distribution", "GenerativeFunction", "Trace", "ChoiceMap", "Selection", "GenDSLError",
+    "involutive_mcmc", "sample", "check_involutive",
+]  # fmt: skip
+DISTRIBUTIONS = [
+    "bernoulli", "beta", "beta_uniform", "binom", "categorical", "cauchy", "dirichlet", "exponential",
+    "gamma", "geometric", "half_normal", "half_cauchy", "inv_gamma", "laplace", "lkj", "log_normal",
+    "multinomial", "mvnormal", "neg_binom", "normal", "piecewise_uniform", "poisson", "student_t",
+    "truncated_normal", "uniform", "uniform_discrete", "von_mises", "wishart", "inv_wishart",
+    "mixture_of_normals", "mixture", "product", "iid",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CORE + DISTRIBUTIONS)
+def test_public_names(name):
+    assert name in gendsl.__all__
+    assert hasattr(gendsl, name)
+
+
+def test_everything_exported_exists():
+    for module in (gendsl, gendsl.inference, gendsl.distributions):
+        assert len(set(module.__all__)) == len(module.__all__)
+        for name in module.__all__:
+            assert hasattr(module, name), name
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_distributions_are_distributions(name):
+    family = getattr(gendsl, name)
+    assert callable(family)
+    if inspect.isclass(family):
+        assert issubclass(family, Distribution)
+
+
+SIGNATURES = {
+    "simulate": ["self", "args", "*rng"],
+    "generate": ["self", "args", "observations", "*init", "*rng"],
+    "assess": ["self", "args", "choices"],
+    "propose": ["self", "args", "*rng"],
+    "explain": ["self"],
+}
+TRACE_SIGNATURES = {
+    "update": ["self", "choices", "*args", "*rng"],
+    "regenerate": ["self", "selection", "*args", "*rng"],
+    "project": ["self", "selection"],
+    "gradients": ["self", "selection"],
+}
+
+
+def shape(function):
+    """The names of the parameters, those that are keyword-only with a star."""
+    return [
+        ("*" if p.kind is p.KEYWORD_ONLY else "") + name
+        for name, p in inspect.signature(function).parameters.items()
+    ]
+
+
+def test_signatures_of_the_contract():
+    for owner, expected in ((gendsl.GenerativeFunction, SIGNATURES), (gendsl.Trace, TRACE_SIGNATURES)):
+        for name, parameters in expected.items():
+            assert shape(getattr(owner, name)) == parameters, name
+    assert shape(gendsl.involutive_mcmc) == ["trace", "q", "q_args", "f", "*check", "*rng"]
+    assert shape(gendsl.sample)[:3] == ["kernel", "trace", "draws"]
+    assert all(name.startswith("*") for name in shape(gendsl.sample)[3:])
+
+
+@gendsl.gen
+def model():
+    x = ~gendsl.normal(0, 1)
+
+
+def test_results_are_named():
+    trace = model.simulate(rng=1)
+    assert model.generate()._fields == ("trace", "log_weight")
+    assert model.assess((), {"x": 1.0})._fields == ("log_prob", "retval")
+    assert model.propose()._fields == ("choices", "log_prob", "retval")
+    assert trace.update({"x": 1.0})._fields == ("trace", "log_weight", "discard")
+    assert trace.regenerate(gendsl.select("x"))._fields == ("trace", "log_weight")
+    assert isinstance(trace.project(gendsl.select("x")), float)
+    assert isinstance(trace.gradients(gendsl.select("x")), gendsl.ChoiceMap)
+    for name in ("choices", "args", "retval", "log_prob", "gen_fn", "observed"):
+        assert hasattr(trace, name)
+    assert isinstance(model.source, str) and isinstance(model.explain(), str)
+
+
+def test_the_info_of_a_move():
+    @gendsl.transform
+    def flip(model_in, *, model_out):
+        gendsl.write(model_out["x"], -gendsl.read(model_in["x"]))
+
+    _, info = gendsl.involutive_mcmc(model.simulate(rng=1), None, (), flip, check=True, rng=1)
+    assert (info.accepted, info.log_accept_ratio, info.log_abs_det) == (True, 0.0, 0.0)
+
+
+def test_kernels_of_the_inference_package():
+    for name in ("mh", "involutive", "cycle", "mixture", "repeat", "sample", "involutive_mcmc"):
+        assert name in gendsl.inference.__all__
