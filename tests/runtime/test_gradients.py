@@ -87,6 +87,7 @@ def test_linear_algebra_and_indexing():
         solved = np.linalg.solve(k, y)
         chosen = solved[np.array([0, 2])]
         z = ~normal(solved[-1] + chosen.sum() + np.linalg.slogdet(k)[1], 1 + x[0] ** 2)
+        u = ~normal(np.exp(0.1 * np.ones((2, n)).dot(v)).sum(), 1)
         w = ~normal((k @ y)[1] + np.linalg.inv(k)[0, 1] + np.asarray(x)[0] + y.T @ y, 1)
 
     check(model, 3)
