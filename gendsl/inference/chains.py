@@ -156,6 +156,7 @@ def sample(
         if isinstance(recorder, _AtAddress):
             recorder(trace)
     run = Run({name: [] for name in recorders if name}, [], trace)
+    rows: list[dict[str, Any]] = []  # of all quantities of a draw at once, so an interrupt can't part them
     started = time.perf_counter()
     bar = tqdm(
         total=warmup + draws * thin, disable=not (progress and sys.stderr.isatty()), unit="step", leave=False
@@ -168,11 +169,14 @@ def sample(
                 if step > warmup:
                     _count(run.acceptance, kernel_name(kernel), info)
                     if (step - warmup) % thin == 0:
-                        _record(run, recorders)
+                        if recorders:
+                            rows.append(_quantities(run.last, recorders, rows))
+                        else:
+                            run.traces.append(run.last)
     except KeyboardInterrupt:
         run.interrupted = True
-        for values in run.recorded.values():  # it may have come when some quantities of a draw were kept
-            del values[len(run) :]
+    if rows:
+        run.recorded = {name: [row[name] for row in rows] for name in rows[0]}
     run.seconds = time.perf_counter() - started
     return run
 
@@ -200,28 +204,26 @@ def _leaves(name: str, info: Any) -> Iterator[tuple[str, Any]]:
         yield name, info
 
 
-def _record(run: Run, recorders: dict[str, Recorder]) -> None:
-    """Keep the current draw: all its quantities, or none if one of them fails."""
-    if not recorders:
-        run.traces.append(run.last)
-        return
+def _quantities(
+    trace: Trace, recorders: dict[str, Recorder], before: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """What is recorded of one draw, which has the same names as every draw before it."""
     draw: dict[str, Any] = {}
     for name, recorder in recorders.items():
-        value = recorder(run.last)
+        value = recorder(trace)
         if name:
             draw[name] = value
         elif isinstance(value, dict):
             draw.update(value)
         else:
             draw[_function_name(recorder)] = value
-    if run.recorded and draw.keys() != run.recorded.keys():
+    if before and draw.keys() != before[0].keys():
         raise ValueTypeError(
-            f"draw {len(run)} has the quantities {_names(draw)}, and the draws before it have "
-            f"{_names(run.recorded)}",
+            f"draw {len(before)} has the quantities {_names(draw)}, and the draws before it have "
+            f"{_names(before[0])}",
             fix="return the same names for every draw; what is missing can be None or float('nan')",
         )
-    for name, value in draw.items():
-        run.recorded.setdefault(name, []).append(value)
+    return draw
 
 
 def _names(quantities: Mapping[str, Any]) -> str:

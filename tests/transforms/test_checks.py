@@ -186,6 +186,38 @@ def test_a_choice_that_the_way_back_forgets():
     assert caught.value.location.lineno == line_of("# typo")
 
 
+def test_a_write_on_the_way_back_to_a_choice_that_was_never_there():
+    @transform
+    def f(model_in, *, model_out):
+        x = read(model_in["x"])
+        write(model_out["x"], -x)
+        if x < 0:
+            write(model_out["extra"], 1.0)  # surplus
+
+    with pytest.raises(InvolutionError, match="a choice in model_out that wasn't there before") as caught:
+        step(f, init={"x": 1.0})
+    assert caught.value.address == ("extra",)
+    assert caught.value.location.lineno == line_of("# surplus")
+
+
+def test_what_comes_back_wrong_is_named_before_what_is_new():
+    """k goes from 1 to 2 to 3: that is the mistake, and the third mean only its consequence."""
+
+    @gen
+    def model():
+        k = ~uniform_discrete(1, 3)
+        mu = [("mu", j) @ ~categorical([0.5, 0.5]) for j in range(k)]
+
+    @transform
+    def f(model_in, *, model_out):
+        k = read(model_in["k"], discrete)
+        write(model_out["k"], k + 1, discrete)
+        write(model_out["mu", k], 0, discrete)
+
+    with pytest.raises(InvolutionError, match="'k' of model_out, which was 1, comes back as 3"):
+        step(f, model, {"k": 1})
+
+
 def test_determinants_are_compared():
     @transform
     def f(model_in, *, model_out):

@@ -131,6 +131,26 @@ def test_an_array_may_change_after_it_was_read_and_written():
     np.testing.assert_array_equal(apply(f, before).trace["w"], before["w"][::-1])
 
 
+def test_an_array_that_was_changed_is_read_again_as_it_is_in_the_trace():
+    def spoil(v):
+        v[0] = 0.0
+
+    @transform
+    def f(model_in, *, model_out):
+        w = read(model_in["w"])
+        w[1] = 5.0
+        spoil(read(model_in["w"]))
+        read(model_in["w"]).__setitem__(2, 7.0)
+        write(model_out["w"], read(model_in["w"])[::-1])
+
+    @gen
+    def model():
+        w = ~dirichlet([1.0, 2.0, 3.0])
+
+    before = start(model)
+    np.testing.assert_array_equal(apply(f, before).trace["w"], before["w"][::-1])
+
+
 def test_reading_twice_keeps_both_derivatives():
     @transform
     def f(model_in, *, model_out):
@@ -306,6 +326,21 @@ def test_floats_of_a_return_value_may_not_be_written(part):
         image(f, trace, None, (), None)
     assert caught.value.address == ("x",)
     assert isinstance(trace.retval["node"].mean, float)
+
+
+def test_an_array_of_a_return_value_may_not_be_written_to_a_vector():
+    @gen
+    def model():
+        v = ~iid(normal(0, 1), 2)
+        return 2 * v
+
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["v"], read(model_in["v"]) + model_in.retval)
+
+    with pytest.raises(LostDerivativeError, match="return value") as caught:
+        image(f, start(model), None, (), None)
+    assert caught.value.address == ("v",)
 
 
 def test_return_value_of_a_call():
