@@ -1081,6 +1081,77 @@ def write_a_list_of_handles():
     step(f, None)
 
 
+@bad(HandleError, "not assigned to model_out", "write(model_out['x'], value)")
+def assign_to_an_output():
+    @transform
+    def f(model_in, *, model_out):
+        model_out["x"] = -read(model_in["x"])  # here
+
+    step(f, None)
+
+
+@gen
+def weighted():
+    w = ~dirichlet([1.0, 1.0, 1.0])
+    n = ~poisson(3)
+    v = ~iid(normal(0, 1), 2)
+
+
+@bad(DimensionError, "transform f gives this choice a value of shape (2,)", "values of shape (3,)", at="w")
+def write_too_few_entries():
+    @transform
+    def f(model_in, *, model_out):
+        w = read(model_in["w"])
+        write(model_out["w"], [w[0], w[1] + w[2]])  # here
+
+    step(f, None, weighted)
+
+
+@bad(DimensionError, "value of shape (2,)", "values of shape (3,)", at="w")
+def copy_of_too_few_entries():
+    @transform
+    def f(model_in, *, model_out):
+        copy(model_in["v"], model_out["w"])  # here
+
+    step(f, None, weighted)
+
+
+@bad(ValueTypeError, "dirichlet: a value is a vector", at="w")
+def write_a_number_to_a_vector():
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["w"], read(model_in["w"])[0])  # here
+
+    step(f, None, weighted)
+
+
+@bad(ValueTypeError, "poisson: a value must be a number", "'three'", at="n")
+def write_a_string_to_a_count():
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["n"], "three")  # here
+
+    step(f, None, weighted)
+
+
+@bad(ValueTypeError, "'a' can't be combined", "real numbers", at="v")
+def write_a_list_with_a_string():
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["v"], [read(model_in["v"])[0], "a"])  # here
+
+    step(f, None, weighted)
+
+
+@bad(UntracedChoiceError, "makes a random choice")
+def choice_in_a_transform():
+    @transform
+    def f(model_in, *, model_out):
+        u = ~normal(0, 1)  # here
+
+    step(f, None)
+
+
 @bad(HandleError, "whole trace", "address")
 def write_to_a_whole_trace():
     @transform

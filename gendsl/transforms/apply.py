@@ -13,12 +13,15 @@ from gendsl.choices.unknown import explain_unknown
 from gendsl.distributions import Distribution
 from gendsl.errors import (
     CoverageError,
+    DimensionError,
+    GenDSLError,
     HandleError,
     KernelError,
     MissingChoiceError,
     MoveNaNError,
     NaNError,
     ProtectedObservationError,
+    ValueTypeError,
 )
 from gendsl.interface import CallRequest
 from gendsl.runtime.executions import Assess, Records, Update, ZeroProbability
@@ -119,7 +122,11 @@ def output_values(output: Output) -> dict[Path, Any]:
             continue
         value = entry.value
         if type(value) is list or type(value) is tuple or type(value) is np.ndarray:
-            value = as_dual_array(value)
+            try:
+                value = as_dual_array(value)
+            except ValueTypeError as error:
+                error.address, error.location = path, entry.location
+                raise
             if type(value) is DualArray:
                 output.entries[path] = entry._replace(value=value)
             elif type(value) is list:
@@ -173,6 +180,9 @@ def image(
         new = trace.rerun(update)
     except MissingChoiceError as error:
         raise _uncovered(error, f, run.outputs[0]) from None
+    except ValueTypeError as error:
+        _point_at_entry(run.outputs[0], error)
+        raise
     except ZeroProbability as signal:
         _check_entry(run.outputs[0], signal.path, signal.distribution)
         kept = signal.path in trace.records and signal.path not in run.outputs[0].entries
@@ -214,14 +224,32 @@ def check_labels(output: Output, records: Records) -> None:
 
 
 def _check_entry(output: Output, path: Path, distribution: Distribution) -> None:
-    """Explain a value of probability zero, if it is one because it is of the wrong kind."""
+    """Explain a value of probability zero, if it is one because it is of the wrong kind or shape."""
     entry = output.entries.get(path)
+    if entry is None:
+        return
+    support = distribution.support
     if isinstance(entry, Write):
-        is_discrete = distribution.support.discrete
         if entry.label is not None:
-            check_label(entry.label, is_discrete, path, entry.location)
-        if is_discrete:
+            check_label(entry.label, support.discrete, path, entry.location)
+        if support.discrete:
             refuse_traced(path, entry)
+    shape = np.shape(output_values(output)[path])
+    if support.shape is not None and shape != support.shape:
+        raise DimensionError(
+            f"transform {output.run.transform.name} gives this choice a value of shape {shape}, and "
+            f"{distribution!r} has values of shape {support.shape}",
+            address=path,
+            location=entry.location,
+            fix="write as many entries as the choice has in the output trace",
+        )
+
+
+def _point_at_entry(output: Output, error: GenDSLError) -> None:
+    """Let an error about the value of a choice point at the line that wrote it."""
+    entry = None if error.address is None else output.entries.get(error.address)
+    if entry is not None:
+        error.location = entry.location
 
 
 def _assess_auxiliary(
@@ -232,6 +260,9 @@ def _assess_auxiliary(
         retval = assess.run(CallRequest(q, args, {}))
     except MissingChoiceError as error:
         raise _uncovered(error, f, output) from None
+    except ValueTypeError as error:
+        _point_at_entry(output, error)
+        raise
     except ZeroProbability as signal:
         _check_entry(output, signal.path, signal.distribution)
         raise

@@ -295,6 +295,11 @@ class OutputHandle(Handle):
     __slots__ = ()
     state: Output
 
+    def __setitem__(self, address: Any, value: Any) -> NoReturn:
+        raise HandleError(
+            f"values are not assigned to {self!r}", fix=f"call write({self[address]!r}, value)"
+        )
+
     def __contains__(self, address: Any) -> bool:
         raise HandleError(
             f"`in {self!r}` can't be asked: {self.state.name} is an output trace",
