@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+import gendsl
 from gendsl import (
     bernoulli,
     categorical,
@@ -1572,9 +1573,13 @@ def pair_of_different_sizes():
     pair(flip, two)  # here
 
 
-@bad(HandleError, "a pair of transforms (flip and flip) is no move", "its own inverse")
-def pair_as_a_move():
-    involutive(None, pair(flip, flip))  # here
+@bad(HandleError, "pair takes 2 traces", "(model_in, *, model_out)")
+def pair_of_the_wrong_size_as_a_move():
+    @transform
+    def pair(model_in, aux_in, *, model_out, aux_out):
+        pass
+
+    involutive(None, gendsl.pair(pair, pair))  # here
 
 
 @bad(KernelError, "3 is no kernel", "(trace, rng) -> (trace, info)")

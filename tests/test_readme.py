@@ -15,7 +15,8 @@ def test_the_program_runs_as_printed_and_finds_two_clusters(tmp_path):
     script.write_text(program, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-W", "error", script],
-        capture_output=True, text=True, timeout=300, cwd=ROOT, env={"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
+        capture_output=True, text=True, timeout=300, cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""

@@ -23,8 +23,8 @@ from gendsl.runtime.executions import Simulate, ZeroProbability
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.transforms.apply import Image, check_move, image
-from gendsl.transforms.checks import check_departure, check_involution
-from gendsl.transforms.language import Transform
+from gendsl.transforms.checks import check_departure, check_round_trip
+from gendsl.transforms.language import Transform, TransformPair, directions
 
 _LOG = logging.getLogger("gendsl")
 
@@ -61,7 +61,7 @@ def involutive_mcmc(
     trace: Any,
     q: GenFunction | None,
     q_args: tuple[Any, ...],
-    f: Transform,
+    f: Transform | TransformPair,
     *,
     check: Check = False,
     rng: Rng = None,
@@ -71,7 +71,8 @@ def involutive_mcmc(
     Args:
         trace: the current trace x of the model.
         q, q_args: the auxiliary program, called as `q(trace, *q_args)`; None for a transform of one trace.
-        f: the transform, its own inverse.
+        f: the transform, its own inverse; or a pair of transforms inverse to each other, of which a step
+            applies either with probability 1/2.
         check: True checks support, round trip and determinants in this step and raises where one fails;
             "reject" logs the failure and rejects the proposal instead, which leaves the posterior invariant
             whatever f is (the paper's lemma in section 6), and does so too where f or the model raises an
@@ -88,17 +89,19 @@ def involutive_mcmc(
     _validate(trace, q, q_args, f, check)
     rng = as_rng(rng)
     aux = None if q is None else q._trace(Simulate(rng), (trace, *q_args))
+    ways = directions(f)
+    f, inverse = ways[0] if len(ways) == 1 or rng.random() < 0.5 else ways[1]
     try:
         try:
             there = image(f, trace, q, q_args, aux)
         except ZeroProbability as signal:
             if check:
-                check_departure(f, trace, q, q_args, aux, signal)
+                check_departure(f, inverse, trace, q, q_args, aux, signal)
             accept(-np.inf, rng)
             reason = f"out of support at {format_address(signal.path)}"
             return trace, InvolutiveInfo(False, -np.inf, reason=reason)
         if check:
-            check_involution(f, trace, aux, q_args, there)
+            check_round_trip(f, inverse, trace, aux, q_args, there)
         info = _info(f, there, aux)
     except _REJECTED as error:
         if check != "reject":
@@ -147,7 +150,7 @@ def _validate_move(q: Any, q_args: Any, f: Any, check: Any) -> None:
 
 def involutive(
     q: GenFunction | None,
-    f: Transform,
+    f: Transform | TransformPair,
     q_args: tuple[Any, ...] = (),
     *,
     check: Check = False,

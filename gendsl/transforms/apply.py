@@ -31,7 +31,7 @@ from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.handles import Output, Run, Write, check_label
 from gendsl.transforms.jacobian import log_abs_det, refuse_traced
-from gendsl.transforms.language import Transform, TransformPair
+from gendsl.transforms.language import Transform, TransformPair, directions
 
 
 def check_move(q: Any, q_args: Any, f: Any) -> None:
@@ -43,11 +43,11 @@ def check_move(q: Any, q_args: Any, f: Any) -> None:
             f"q_args must be a tuple, got {q_args!r}",
             fix="write () for no arguments and (x,) for one; the model trace is passed before them",
         )
-    if isinstance(f, TransformPair):
-        raise HandleError(
-            f"a pair of transforms ({f.forward.name} and {f.backward.name}) is no move",
-            fix="write one transform that is its own inverse, with a discrete choice that says which way",
-        )
+    for transform in directions(f) if isinstance(f, TransformPair) else ((f, f),):
+        _check_traces(q, transform[0])
+
+
+def _check_traces(q: Any, f: Any) -> None:
     if not isinstance(f, Transform):
         raise HandleError(f"{f!r} is no transform", fix="decorate the function with @transform")
     needed = 1 if q is None else 2

@@ -32,7 +32,7 @@ from gendsl.selection import Selection, select
 from gendsl.transforms.apply import Image, check_labels, check_move, image, output_values, run_transform
 from gendsl.transforms.handles import Output, Run
 from gendsl.transforms.jacobian import log_abs_det
-from gendsl.transforms.language import Transform
+from gendsl.transforms.language import Transform, TransformPair, directions
 
 RELATIVE_TOLERANCE = 1e-8
 """How closely a continuous value must come back."""
@@ -44,29 +44,36 @@ LOG_DET_TOLERANCE = 1e-6
 """How closely the forward and backward log-determinants must cancel."""
 
 
-def check_involution(
-    f: Transform, trace: ReferenceTrace, aux: ReferenceTrace | None, q_args: tuple[Any, ...], there: Image
+def check_round_trip(
+    f: Transform,
+    inverse: Transform,
+    trace: ReferenceTrace,
+    aux: ReferenceTrace | None,
+    q_args: tuple[Any, ...],
+    there: Image,
 ) -> None:
-    """Raise unless f takes `there` back to (trace, aux), with the inverse determinant.
+    """Raise unless `inverse` takes `there` = f(trace, aux) back, with the inverse determinant.
+
+    The inverse of an involution is f itself.
 
     Only what either run mentions, or what the move removed, is compared: everything else is shared by
     the three pairs of traces. The program is not run again, for the choices of a trace determine it.
 
     Raises:
         InvolutionError: a value doesn't come back, or the determinants don't cancel.
-        TransformError: f fails on its own output.
+        TransformError: the inverse fails on the output of f.
     """
     try:
-        back = run_transform(f, there.trace, there.aux, q_args)
+        back = run_transform(inverse, there.trace, there.aux, q_args)
         returned = [output_values(output) for output in back.outputs]
     except TransformError as error:
-        error.problem = f"applied to its own output, transform {f.name} fails: {error.problem}"
+        error.problem = f"{_applied_to_output(f, inverse)} fails: {error.problem}"
         raise
     except GenDSLError:
         raise
     except Exception as error:  # whatever the user's code raises, the way back doesn't exist
         raise InvolutionError(
-            f"applied to its own output, transform {f.name} raises {type(error).__name__}: {error}",
+            f"{_applied_to_output(f, inverse)} raises {type(error).__name__}: {error}",
             location=traceback_location(error.__traceback__),
             fix="the second application must undo the first: look at the branch that it takes",
         ) from error
@@ -79,13 +86,13 @@ def check_involution(
             after = returned[0].get(path, MISSING)
             if after is MISSING and path in new:
                 after = new[path][1]
-            _compare(f, there, back, 0, path, before[1], after, atol)
-    _refuse_surplus(back.outputs[0], model)
+            _compare(f, inverse, there, back, 0, path, before[1], after, atol)
+    _refuse_surplus(f, inverse, back.outputs[0], model)
     records = [model]
     if aux is not None:
-        _refuse_surplus(back.outputs[1], aux.records)
+        _refuse_surplus(f, inverse, back.outputs[1], aux.records)
         for path, record in aux.records.items():
-            _compare(f, there, back, 1, path, record[1], returned[1].get(path, MISSING), atol)
+            _compare(f, inverse, there, back, 1, path, record[1], returned[1].get(path, MISSING), atol)
         records.append(aux.records)
     for output, made in zip(back.outputs, records, strict=True):
         check_labels(output, made)
@@ -113,12 +120,22 @@ def _scale(there: Image, returned: list[dict[Path, Any]]) -> float:
     return largest
 
 
-def _refuse_surplus(output: Output, records: Records) -> None:
+def _applied_to_output(f: Transform, inverse: Transform) -> str:
+    whose = "its own output" if inverse is f else f"the output of {f.name}"
+    return f"applied to {whose}, transform {inverse.name}"
+
+
+def _not_inverse(f: Transform, inverse: Transform) -> str:
+    if inverse is f:
+        return f"transform {f.name} is not an involution: applied twice"
+    return f"transform {inverse.name} is not the inverse of {f.name}: after one and the other"
+
+
+def _refuse_surplus(f: Transform, inverse: Transform, output: Output, records: Records) -> None:
     for path, entry in output.entries.items():
         if path not in records:
             raise InvolutionError(
-                f"transform {output.run.transform.name} is not an involution: applied twice, it makes a "
-                f"choice in {output.name} that wasn't there before",
+                f"{_not_inverse(f, inverse)}, there is a choice in {output.name} that wasn't there before",
                 address=path,
                 location=entry.location,
                 fix="the second application must undo the first: look at the branch that it takes",
@@ -126,7 +143,15 @@ def _refuse_surplus(output: Output, records: Records) -> None:
 
 
 def _compare(
-    f: Transform, there: Image, back: Run, side: int, path: Path, before: Any, after: Any, atol: float
+    f: Transform,
+    inverse: Transform,
+    there: Image,
+    back: Run,
+    side: int,
+    path: Path,
+    before: Any,
+    after: Any,
+    atol: float,
 ) -> None:
     if after is not MISSING and same_value(before, after, RELATIVE_TOLERANCE, atol):
         return
@@ -134,7 +159,7 @@ def _compare(
     entry = output.entries.get(path) or there.run.outputs[side].entries.get(path)
     came_back = "is not restored" if after is MISSING else f"comes back as {after!r}"
     raise InvolutionError(
-        f"transform {f.name} is not an involution: applied twice, {format_address(path)} of {output.name}, "
+        f"{_not_inverse(f, inverse)}, {format_address(path)} of {output.name}, "
         f"which was {before!r}, {came_back}",
         address=path,
         location=f.location if entry is None else entry.location,
@@ -145,6 +170,7 @@ def _compare(
 
 def check_departure(
     f: Transform,
+    inverse: Transform,
     trace: ReferenceTrace,
     q: GenFunction | None,
     q_args: tuple[Any, ...],
@@ -167,7 +193,7 @@ def check_departure(
         for output in there.run.outputs:
             entry = output.entries.get(signal.path)
             location = location if entry is None else entry.location
-        check_involution(f, trace, aux, q_args, there)
+        check_round_trip(f, inverse, trace, aux, q_args, there)
     except Exception as error:  # whatever goes wrong outside the support, the support was left
         why = error.problem if isinstance(error, GenDSLError) else f"{type(error).__name__}: {error}"
         raise SupportError(
@@ -255,7 +281,7 @@ def check_involutive(
     model: GenFunction,
     args: tuple[Any, ...],
     q: GenFunction | None,
-    f: Transform,
+    f: Transform | TransformPair,
     *,
     q_args: tuple[Any, ...] = (),
     observed: Any = None,
@@ -271,7 +297,7 @@ def check_involutive(
         model, args: the model and its arguments.
         q, q_args: the auxiliary program (None for a transform of one trace) and its arguments after the
             model trace.
-        f: the transform.
+        f: the transform; or a pair of transforms, each of which is then tried in every case.
         observed: a selection, or addresses, of what will be observed; simulated, but held fixed.
         n: the number of cases.
         rng: seed or generator.
@@ -293,16 +319,29 @@ def check_involutive(
     departures = 0
     for case, trace in enumerate(_cases(model, args, observed, n, rng)):
         aux = None if q is None else q._trace(Simulate(rng), (trace, *q_args))
-        try:
+        for there, back in directions(f):
             try:
-                there = image(f, trace, q, q_args, aux)
-            except ZeroProbability as signal:
-                check_departure(f, trace, q, q_args, aux, signal)
-                departures += 1
-            else:
-                check_involution(f, trace, aux, q_args, there)
-        except TransformError as error:
-            failures.append((case, error))
-            if first is None:
-                first = (trace.choices, None if aux is None else aux.choices)
+                departures += _departs(there, back, trace, q, q_args, aux)
+            except TransformError as error:
+                failures.append((case, error))
+                if first is None:
+                    first = (trace.choices, None if aux is None else aux.choices)
     return CheckReport(f.name, n, tuple(failures), departures, first)
+
+
+def _departs(
+    f: Transform,
+    inverse: Transform,
+    trace: ReferenceTrace,
+    q: GenFunction | None,
+    q_args: tuple[Any, ...],
+    aux: ReferenceTrace | None,
+) -> bool:
+    """Check a move at one pair of traces; whether it leaves the support there."""
+    try:
+        there = image(f, trace, q, q_args, aux)
+    except ZeroProbability as signal:
+        check_departure(f, inverse, trace, q, q_args, aux, signal)
+        return True
+    check_round_trip(f, inverse, trace, aux, q_args, there)
+    return False

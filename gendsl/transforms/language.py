@@ -229,6 +229,15 @@ class TransformPair:
     backward: Transform
 
     @property
+    def name(self) -> str:
+        """The name to show to people."""
+        return f"{self.forward.name} and {self.backward.name}"
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    @property
     def inverse(self) -> TransformPair:
         """The same pair, the other way round."""
         return TransformPair(self.backward, self.forward)
@@ -236,6 +245,9 @@ class TransformPair:
 
 def pair(f: Transform, g: Transform) -> TransformPair:
     """Declare two transforms inverse to each other: g(f(x)) = x and f(g(y)) = y.
+
+    An involutive move made from a pair applies either, with probability 1/2 each. That is the involution
+    (x, y, direction) -> (f(x, y) or g(x, y), other direction), so neither need be its own inverse.
 
     Raises:
         HandleError: either is no transform, or their numbers of traces differ.
@@ -252,3 +264,10 @@ def pair(f: Transform, g: Transform) -> TransformPair:
             fix="the inputs of each must be the outputs of the other",
         )
     return TransformPair(f, g)
+
+
+def directions(f: Transform | TransformPair) -> tuple[tuple[Transform, Transform], ...]:
+    """The maps that a move may apply, each with its inverse: an involution is its own."""
+    if isinstance(f, Transform):
+        return ((f, f),)
+    return ((f.forward, f.backward), (f.backward, f.forward))

@@ -29,7 +29,7 @@ from gendsl import (
 from gendsl.errors import HandleError, LostDerivativeError
 from gendsl.runtime.executions import Simulate
 from gendsl.transforms.apply import image
-from gendsl.transforms.checks import check_involution
+from gendsl.transforms.checks import check_round_trip
 
 
 def apply(f, trace, q=None, q_args=(), aux=None):
@@ -37,7 +37,7 @@ def apply(f, trace, q=None, q_args=(), aux=None):
     if q is not None:
         aux = q.generate((trace, *q_args), init=aux, rng=3).trace
     there = image(f, trace, q, q_args, aux)
-    check_involution(f, trace, aux, q_args, there)
+    check_round_trip(f, f, trace, aux, q_args, there)
     return there
 
 
