@@ -19,13 +19,17 @@ from scipy.special import ndtri
 
 from gendsl.address import format_address
 from gendsl.inference.kernel import KernelFunction, accept, run_kernel
-from gendsl.interface import GenerativeFunction, Rng, Trace, as_rng
+from gendsl.interface import Rng, Trace, as_rng
+from gendsl.runtime.executions import Regenerate
+from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.trace import ReferenceTrace
 from gendsl.selection import Selection, select
 
 Statistics = Mapping[str, Callable[[Trace], float]]
 
 _PILOT = 2000  # draws that fix the scale of each choice
 _RARE = 0.01  # a choice that fewer traces have (or lack) than this is not looked at
+_ROUNDING = 1e-9
 _PAIRS = 12  # how many choices are looked at in pairs, too
 
 
@@ -83,14 +87,14 @@ class StationarityReport:
 
 def stationarity(
     kernel: KernelFunction,
-    model: GenerativeFunction,
+    model: GenFunction,
     args: tuple[Any, ...] = (),
     *,
     observed: Any = None,
     statistics: Statistics | None = None,
     chains: int = 64,
     steps: int = 400,
-    draws: int = 40_000,
+    draws: int = 20_000,
     rng: Rng = 0,
 ) -> StationarityReport:
     """Compare averages along chains of a kernel with averages over draws of the model.
@@ -121,7 +125,9 @@ def stationarity(
     seen: list[dict[str, float]] = []
     moved = 0
     for _ in range(chains):
-        trace: Trace = model.simulate(args, rng=rng)
+        trace = model.simulate(args, rng=rng)
+        if data is not None:
+            trace.observed_paths = frozenset(path for path in trace.records if path in data)
         for _ in range(steps):
             if data is not None:
                 trace = _with_new_data(trace, data, rng)
@@ -146,7 +152,7 @@ def stationarity(
 
 def assert_stationary(
     kernel: KernelFunction,
-    model: GenerativeFunction,
+    model: GenFunction,
     args: tuple[Any, ...] = (),
     *,
     threshold: float = 5.0,
@@ -178,16 +184,14 @@ def _selection(observed: Any) -> Selection | None:
     return select(*observed) if isinstance(observed, (list, set)) else select(observed)
 
 
-def _with_new_data(trace: Trace, data: Selection, rng: np.random.Generator) -> Trace:
-    """The trace with its data drawn anew given its latent choices, and observed.
+def _with_new_data(trace: ReferenceTrace, data: Selection, rng: np.random.Generator) -> ReferenceTrace:
+    """The trace with its data drawn anew given its latent choices.
 
     Where latent choices depend on data, this is a Metropolis-Hastings step.
     """
-    model = trace.gen_fn
-    free, _ = model.generate(trace.args, init=trace.choices)
-    renewed, weight = free.regenerate(data, rng=rng)
-    choices = (renewed if accept(weight, rng) else free).choices
-    return model.generate(trace.args, choices.restrict(data), init=choices.restrict(~data)).trace
+    execution = Regenerate(trace.records, data, rng)
+    renewed = trace.rerun(execution)
+    return renewed if accept(execution.weight, rng) else trace
 
 
 def _look(trace: Trace) -> dict[str, float]:
@@ -248,8 +252,12 @@ class _Table:
 
 
 def _normal_score(values: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """The quantile of N(0, 1) at the level of each value among the sorted values of `scale`."""
-    below = np.searchsorted(scale, values, side="left")
-    upto = np.searchsorted(scale, values, side="right")
+    """The quantile of N(0, 1) at the level of each value among the sorted values of `scale`.
+
+    Values that are equal but for rounding count as equal, as a weight that a move has scaled up to one.
+    """
+    rounding = _ROUNDING * np.maximum(1.0, np.abs(values))
+    below = np.searchsorted(scale, values - rounding, side="left")
+    upto = np.searchsorted(scale, values + rounding, side="right")
     n = len(scale)
     return np.asarray(ndtri(np.clip((below + upto) / (2 * n), 0.5 / n, 1.0 - 0.5 / n)))

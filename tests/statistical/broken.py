@@ -20,43 +20,40 @@ involutive_module = import_module("gendsl.inference.involutive")
 mh_module = import_module("gendsl.inference.mh")
 
 
-def _ratio(monkeypatch, change):
-    """Replace the log acceptance ratio of involutive moves."""
-    original = involutive_module._info
+def _reweighted(monkeypatch, change):
+    """Add a term to the log acceptance ratio of involutive moves."""
+    image = involutive_module.image
 
-    def planted(there, aux):
-        info = original(there, aux)
-        return replace(info, log_accept_ratio=change(info, aux))
+    def planted(f, trace, q, q_args, aux, **options):
+        there = image(f, trace, q, q_args, aux, **options)
+        return replace(there, log_weight=there.log_weight + change(there, aux))
 
-    monkeypatch.setattr(involutive_module, "_info", planted)
+    monkeypatch.setattr(involutive_module, "image", planted)
 
 
 def dropped_jacobian(monkeypatch):
     """log |det J| is left out."""
-    _ratio(monkeypatch, lambda info, aux: info.log_accept_ratio - info.log_abs_det)
+    _reweighted(monkeypatch, lambda there, aux: -there.log_abs_det)
 
 
 def inverted_jacobian(monkeypatch):
     """log |det J| is subtracted."""
-    _ratio(monkeypatch, lambda info, aux: info.log_accept_ratio - 2 * info.log_abs_det)
+    _reweighted(monkeypatch, lambda there, aux: -2 * there.log_abs_det)
 
 
 def wrong_sign(monkeypatch):
     """The auxiliary ratio is subtracted."""
-    _ratio(monkeypatch, lambda info, aux: info.log_accept_ratio - 2 * info.log_aux_ratio)
+    _reweighted(monkeypatch, lambda there, aux: 2 * (aux.log_prob - there.aux.log_prob))
 
 
 def dropped_auxiliary(monkeypatch):
     """The auxiliary ratio is left out."""
-    _ratio(monkeypatch, lambda info, aux: info.log_accept_ratio - info.log_aux_ratio)
+    _reweighted(monkeypatch, lambda there, aux: aux.log_prob - there.aux.log_prob)
 
 
 def dropped_backward_auxiliary(monkeypatch):
     """log q_x'(y') is left out."""
-    _ratio(
-        monkeypatch,
-        lambda info, aux: info.log_accept_ratio - (0.0 if aux is None else info.log_aux_ratio + aux.log_prob),
-    )
+    _reweighted(monkeypatch, lambda there, aux: -there.aux.log_prob)
 
 
 def stale_auxiliary(monkeypatch):
@@ -69,11 +66,11 @@ def stale_auxiliary(monkeypatch):
         return image(f, trace, q, q_args, aux, **options)
 
     monkeypatch.setattr(involutive_module, "image", planted_image)
-    monkeypatch.setattr(
-        apply_module,
-        "_assess_auxiliary",
-        lambda q, args, output, stop: assess(q, (old[0], *args[1:]), output, stop),
-    )
+    def planted_assess(*parts):
+        parts = [(old[0], *part[1:]) if isinstance(part, tuple) else part for part in parts]
+        return assess(*parts)
+
+    monkeypatch.setattr(apply_module, "_assess_auxiliary", planted_assess)
 
 
 def dropped_backward(monkeypatch):
@@ -137,21 +134,9 @@ def implicit_resampling(monkeypatch):
 def ambient_coordinates(monkeypatch):
     """The weights of a simplex are differentiated as if all of them were free."""
 
-    class Ambient(Simplex):
-        @property
-        def embedding(self):
-            return np.eye(self.k)
-
-    for name in ("embedding", "free_entries"):
-        value = np.eye if name == "embedding" else np.arange
-        monkeypatch.setattr(Simplex, name, property(lambda self, value=value: value(self.k)))
-    initialise = Simplex.__post_init__
-
-    def planted(self):
-        initialise(self)
-        self._fix(dim=self.k)
-
-    monkeypatch.setattr(Simplex, "__post_init__", planted)
+    monkeypatch.setattr(Simplex, "embedding", property(lambda self: np.eye(self.k)))
+    monkeypatch.setattr(Simplex, "free_entries", property(lambda self: np.arange(self.k)))
+    monkeypatch.setattr(Simplex, "dim", property(lambda self: self.k, lambda self, dim: None), raising=False)
 
 
 def always_accept(monkeypatch):
