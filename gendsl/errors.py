@@ -224,6 +224,14 @@ class ValueTypeError(GenDSLError, TypeError):
     """A value of the wrong type was given for a choice or an argument."""
 
 
+class ZeroProbabilityError(GenDSLError, ValueError):
+    """A chain was to start from a trace of probability zero."""
+
+
+class ArgumentError(GenDSLError, TypeError):
+    """A program was called with arguments that its signature doesn't take."""
+
+
 class UntracedChoiceError(GenDSLError, TypeError):
     """`~distribution` was evaluated outside the body of a `@gen` function."""
 

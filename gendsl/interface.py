@@ -181,6 +181,11 @@ class Trace(ABC):
     def observed(self) -> ChoiceMap:
         """The choices that were given as observations; kernels hold them fixed."""
 
+    @property
+    @abstractmethod
+    def impossible(self) -> ChoiceMap:
+        """The choices whose log density is -inf: why a trace has probability zero."""
+
     @abstractmethod
     def __getitem__(self, address: Any) -> Any:
         """A choice's value; at the address of a call, what the callee returned."""

@@ -149,6 +149,11 @@ def branch_oracle(choose, p):
     return [y, heads]
 
 
+@gen
+def without_choices(x):
+    return [x, "nothing"]
+
+
 # --- loops -----------------------------------------------------------------------------------------
 
 
@@ -456,6 +461,7 @@ def other_distributions_oracle(choose, held):
 PROGRAMS = (
     Program("straight line", straight_line, ((1.0,), (2.5,)), straight_line_oracle),
     Program("branch", branch, ((0.5,), (0.7,)), branch_oracle),
+    Program("without choices", without_choices, ((1.0,), ("a",)), lambda choose, x: [x, "nothing"]),
     Program("loop", loop, ((4,), (2,), (5, (0.5, 1.5, 2.0, -1.0, 0.0))), loop_oracle),
     Program("chain", chain, ((6,), (3,)), chain_oracle),
     Program("while loop", while_loop, ((2.0,), (4.0,)), while_loop_oracle),

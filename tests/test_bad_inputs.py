@@ -288,11 +288,11 @@ def duplicate_call():
 @bad(AddressConflictError, "both a choice and a namespace", "rename", at="x")
 def choice_and_namespace():
     @gen
-    def model():
+    def model():  # here
         x = ~normal(0, 1)
         ("x", 0) @ ~normal(0, 1)
 
-    model.simulate()  # here
+    model.simulate()
 
 
 @bad(InvalidAddressError, "[0, 1]", "not hashable", "strings, numbers and tuples", at=("x", [0, 1]))

@@ -124,6 +124,17 @@ class _Fence(ast.NodeVisitor):
 
     # --- choices that an assignment names ---------------------------------------------------------
 
+    def visit_Expr(self, node: ast.Expr) -> None:
+        """`"x", i @ ~d`, alone, is a tuple of "x" and a choice at i: the parentheses were forgotten."""
+        parts = node.value.elts if isinstance(node.value, ast.Tuple) else []
+        if len(parts) > 1 and is_addressed(parts[-1]) and not any(map(is_addressed, parts[:-1])):
+            assert isinstance(parts[-1], ast.BinOp)
+            address = ", ".join(ast.unparse(part) for part in (*parts[:-1], parts[-1].left))
+            self.refuse(
+                "an address of several parts without parentheses", node, f"write `({address}) @ ~...`"
+            )
+        self.generic_visit(node)
+
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
         """Reached only by `~E` that neither `addr @` nor an assignment gives an address."""
         if is_choice(node) and self._is_random(node.operand):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from autograd.tracer import getval, isbox
@@ -47,6 +47,15 @@ class Distribution:
             f"~{self!r} makes a random choice, and that works only inside a @gen function",
             fix="decorate the function with @gen, or call .sample(rng) for a plain draw",
         )
+
+    def _no_choice(self, *_: Any) -> NoReturn:
+        raise UntracedChoiceError(
+            f"{self!r} is a distribution, not a value drawn from it",
+            fix="write `~` before it to make a random choice: `addr @ ~d`, or `name = ~d`",
+        )
+
+    # what happens when the `~` was forgotten
+    __bool__ = __index__ = __float__ = __matmul__ = __rmatmul__ = _no_choice
 
     def __repr__(self) -> str:
         if not self.parameters:

@@ -172,8 +172,10 @@ def _checked(family: str, name: str, value: Any, valid: Callable[[float], bool],
     if isinstance(number, (np.generic, np.ndarray)):
         number = number.item()
     if not isinstance(number, (float, int)):
+        drawn = callable(getattr(number, "logpdf", None))
         raise ParameterError(
-            f"{family}: {name} must be a number, got {shown(value)} of type {type(value).__name__}"
+            f"{family}: {name} must be a number, got {shown(value)} of type {type(value).__name__}",
+            fix="draw it first, with `~`: `name = ~d`" if drawn else None,
         )
     if not (abs(number) <= LARGEST or number in (_INF, -_INF)) or not valid(number):
         raise ParameterError(f"{family}: {name} must {demand}, got {shown(value)}")

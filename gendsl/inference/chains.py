@@ -17,6 +17,7 @@ from gendsl.inference.compose import ComposedInfo
 from gendsl.inference.kernel import KernelFunction, check_kernel, kernel_name, run_kernel
 from gendsl.inference.summary import Share, frequency
 from gendsl.interface import Rng, Trace, as_rng
+from gendsl.runtime.trace import check_start
 
 Recorder = Callable[[Trace], Any]
 
@@ -137,6 +138,7 @@ def sample(
 
     Raises:
         KernelError: `kernel` is no kernel.
+        ZeroProbabilityError: the chain would start where the density is zero.
         ValueTypeError: a count is no whole number, `trace` is no trace, or `record` is ambiguous.
         UnknownAddressError: a recorded address is missing: where the chain starts (before any step is
             made), or in a draw.
@@ -147,6 +149,7 @@ def sample(
             f"sample starts from a trace, got {trace!r}",
             fix="pass model.generate(args, observations).trace",
         )
+    check_start(trace)
     _check_count("draws", draws, 0)
     _check_count("warmup", warmup, 0)
     _check_count("thin", thin, 1)

@@ -21,7 +21,7 @@ from gendsl.inference.kernel import Kernel, accept
 from gendsl.interface import Rng, as_rng
 from gendsl.runtime.executions import Simulate, ZeroProbability
 from gendsl.runtime.generative import GenFunction
-from gendsl.runtime.trace import ReferenceTrace
+from gendsl.runtime.trace import ReferenceTrace, check_start
 from gendsl.transforms.apply import Image, check_move, image
 from gendsl.transforms.checks import check_departure, check_round_trip
 from gendsl.transforms.language import Transform, TransformPair, directions
@@ -87,6 +87,7 @@ def involutive_mcmc(
         TransformError: f is wrong at this point; the subclass says how.
     """
     _validate(trace, q, q_args, f, check)
+    check_start(trace)
     rng = as_rng(rng)
     aux = None if q is None else q._trace(Simulate(rng), (trace, *q_args))
     ways = directions(f)
@@ -123,9 +124,9 @@ def _info(f: Transform, there: Image, aux: ReferenceTrace | None) -> InvolutiveI
     if aux is not None:
         log_aux = cast(ReferenceTrace, there.aux).log_prob - aux.log_prob
     ratio = there.log_weight + log_aux + there.log_abs_det
-    if ratio != ratio:
+    if ratio != ratio or ratio == np.inf:
         raise MoveNaNError(
-            f"the log acceptance ratio of transform {f.name} is NaN: model {there.log_weight}, auxiliary "
+            f"the log acceptance ratio of transform {f.name} is {ratio}: model {there.log_weight}, auxiliary "
             f"{log_aux}, Jacobian {there.log_abs_det}",
             location=f.location,
             fix="a density is infinite: look for a choice on the boundary of its support",

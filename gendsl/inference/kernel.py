@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -63,6 +64,10 @@ def check_kernel(kernel: Any) -> KernelFunction:
         )
     if isinstance(kernel, Transform):
         raise KernelError(f"{kernel!r} is no kernel", fix=f"write involutive(q, {kernel.name})")
+    if getattr(kernel, "__module__", "").startswith("gendsl.inference.") and inspect.isfunction(kernel):
+        raise KernelError(
+            f"{kernel.__name__} makes kernels and is none itself", fix=f"call it: {kernel.__name__}(...)"
+        )
     if not callable(kernel) or isinstance(kernel, type):
         many = isinstance(kernel, (list, tuple))
         raise KernelError(

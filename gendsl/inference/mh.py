@@ -23,7 +23,14 @@ from gendsl.inference.kernel import Kernel, accept
 from gendsl.interface import CallRequest
 from gendsl.runtime.executions import Assess, Regenerate, Simulate, Update, ZeroProbability
 from gendsl.runtime.generative import GenFunction
-from gendsl.runtime.trace import ReferenceTrace, check_kept, definition, describe_measure, same_measure
+from gendsl.runtime.trace import (
+    ReferenceTrace,
+    check_kept,
+    check_start,
+    definition,
+    describe_measure,
+    same_measure,
+)
 from gendsl.selection import Selection
 from gendsl.transforms.apply import Exactly
 
@@ -44,7 +51,11 @@ class MHInfo:
 
 
 def mh(
-    target: Selection | GenFunction, proposal_args: tuple[Any, ...] = (), *, name: str | None = None
+    target: Selection | GenFunction,
+    proposal_args: tuple[Any, ...] = (),
+    *,
+    skip_absent: bool = False,
+    name: str | None = None,
 ) -> Kernel:
     """A Metropolis-Hastings kernel.
 
@@ -53,6 +64,8 @@ def mh(
             or a proposal program `proposal(trace, *proposal_args)`, whose choices are new values for the
             model's choices at the same addresses.
         proposal_args: the arguments of the proposal program after the trace.
+        skip_absent: leave out selected addresses that the current trace doesn't have, as is right where
+            the model's structure changes; an error if not, since it may be a typo.
         name: the name under which its acceptance is counted.
 
     For a selection the log acceptance ratio is the weight of `regenerate`. For a proposal program it is
@@ -68,7 +81,7 @@ def mh(
     if isinstance(target, Selection):
         if proposal_args:
             raise KernelError("proposal_args were given with a selection", fix="leave them out")
-        return Kernel(_prior_step(target), name or f"mh {target!r}")
+        return Kernel(_prior_step(target, skip_absent), name or f"mh {target!r}")
     if isinstance(target, GenFunction):
         if type(proposal_args) is not tuple:
             raise KernelError(f"proposal_args must be a tuple, got {proposal_args!r}", fix="write (x,)")
@@ -85,9 +98,12 @@ def _placed(proposal: GenFunction) -> str:
     return f"{proposal.name} ({place.filename}:{place.lineno})"
 
 
-def _prior_step(selection: Selection) -> Any:
+def _prior_step(selection: Selection, skip_absent: bool) -> Any:
     def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, MHInfo]:
-        trace.check_selection(selection)
+        check_start(trace)
+        trace.check_selection(selection, skip_absent=skip_absent)
+        if skip_absent and not any(path in selection for path in trace.records):
+            return trace, MHInfo(False, -inf, "the trace has none of the selected choices")
         execution = Regenerate(trace.records, selection, rng, stop_at_zero=True)
         try:
             proposed = trace.rerun(execution)
@@ -102,6 +118,7 @@ def _prior_step(selection: Selection) -> Any:
 
 def _proposal_step(proposal: GenFunction, args: tuple[Any, ...]) -> Any:
     def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, MHInfo]:
+        check_start(trace)
         forward = proposal._trace(Simulate(rng), (trace, *args))
         values = {path: record[1] for path, record in forward.records.items()}
         _check_proposed(proposal, trace, values)
@@ -212,9 +229,9 @@ def _rejected(
 def _decide(
     trace: ReferenceTrace, proposed: ReferenceTrace, ratio: float, rng: np.random.Generator
 ) -> tuple[ReferenceTrace, MHInfo]:
-    if ratio != ratio:
+    if ratio != ratio or ratio == inf:
         raise NaNError(
-            f"the acceptance ratio is NaN: log p went from {trace.log_prob} to {proposed.log_prob}",
+            f"the log acceptance ratio is {ratio}: log p went from {trace.log_prob} to {proposed.log_prob}",
             fix="start from a trace of positive, finite density",
         )
     if accept(ratio, rng):

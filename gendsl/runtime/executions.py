@@ -9,12 +9,14 @@ A choice is recorded as `records[path] = (distribution, value, score)`, in progr
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from math import inf
 from types import FrameType, GeneratorType, MethodType
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from autograd.tracer import isbox
 
 from gendsl.address import Path, as_path, format_address
 from gendsl.choices import MISSING, Constraints
@@ -28,6 +30,7 @@ from gendsl.errors import (
     MissingChoiceError,
     NaNError,
     UnsupportedSyntaxError,
+    ValueTypeError,
 )
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.selection import Selection
@@ -43,6 +46,68 @@ class Given(Protocol):
 
     def lookup(self, path: Path) -> Any:
         """The value given at a path, or MISSING."""
+
+
+_UNCHANGEABLE = frozenset((float, int, bool, str, bytes, type(None), complex, np.ndarray))
+"""Types whose values nothing can change; arrays in a trace are made read-only."""
+
+
+def detached(value: Any) -> Any:
+    """A value that shares nothing with the original that could be changed."""
+    if type(value) in _UNCHANGEABLE or isbox(value):
+        return value
+    return copy.deepcopy(value)
+
+
+def draw(distribution: Distribution, rng: np.random.Generator) -> Record:
+    """The record of a choice drawn from its distribution.
+
+    Raises:
+        NaNError: the draw's own log density is infinite or NaN: the distribution contradicts itself.
+    """
+    value = distribution.sample(rng)
+    score = distribution.logpdf(value)
+    if type(score) is not float:
+        score = as_score(score, distribution, value)
+    if not -inf < score < inf:
+        raise NaNError(
+            f"{distribution!r} drew {value!r}, and says that its log density there is {score}",
+            fix="sample and logpdf must agree: a draw has a finite log density; if the parameters are "
+            "extreme, make them less so",
+        )
+    if type(value) is np.ndarray and value.flags.writeable:
+        value.flags.writeable = False  # a trace is a value: nothing may change what it holds
+    return distribution, value, score
+
+
+def as_score(score: Any, distribution: Distribution, value: Any) -> float:
+    """A log density as a float.
+
+    Raises:
+        ValueTypeError: it is no number, as where an array is given for a scalar choice.
+    """
+    if isinstance(score, (float, int, np.floating)) or (isinstance(score, np.ndarray) and score.ndim == 0):
+        return float(score)
+    if np.ndim(value) and np.shape(score) == np.shape(value):
+        raise ValueTypeError(
+            f"a value of shape {np.shape(value)} is given for a choice from {distribution!r}, which is one "
+            "number",
+            fix="give one number; or make an array of choices: `~iid(d, n)`, or one choice per index",
+        )
+    raise ValueTypeError(
+        f"the logpdf of {distribution!r} gave {score!r} for {value!r}", fix="logpdf must return one number"
+    )
+
+
+def as_given(value: Any, distribution: Distribution) -> Any:
+    """A given value as a trace keeps it: of the type that a draw has, and sharing nothing."""
+    value = distribution.support.canonical(value)
+    if type(value) is np.ndarray:
+        if value.flags.writeable:
+            value = value.copy()
+            value.flags.writeable = False
+        return value
+    return detached(value)
 
 
 class ZeroProbability(BaseException):
@@ -114,7 +179,8 @@ class Execution:
                 )
             )
         self.score += record[2]
-        return record[1]
+        value = record[1]
+        return value if type(value) in _UNCHANGEABLE else detached(value)
 
     def assign(self, thing: Any, address: Any) -> Any:
         """The value of `name[index] = ~thing`, where the index is evaluated after `thing`."""
@@ -273,8 +339,7 @@ class Simulate(Execution):
         self.rng = rng
 
     def choose(self, path: Path, distribution: Distribution) -> Record:
-        value = distribution.sample(self.rng)
-        return distribution, value, distribution.logpdf(value)
+        return draw(distribution, self.rng)
 
 
 class Run(Simulate):
@@ -302,9 +367,11 @@ class Generate(Execution):
         else:
             value = self.init.lookup(path)
             if value is MISSING:
-                value = distribution.sample(self.rng)
-                return distribution, value, distribution.logpdf(value)
+                return draw(distribution, self.rng)
+        value = as_given(value, distribution)
         score = distribution.logpdf(value)
+        if type(score) is not float:
+            score = as_score(score, distribution, value)
         self.weight += score
         return distribution, value, score
 
@@ -327,7 +394,10 @@ class Assess(Execution):
                     fix="give every choice of the program a value",
                 )
             )
+        value = as_given(value, distribution)
         score = distribution.logpdf(value)
+        if type(score) is not float:
+            score = as_score(score, distribution, value)
         if score == -inf and self.stop_at_zero:
             raise self.fail(ZeroProbability(path, distribution, value))
         return distribution, value, score
@@ -362,13 +432,16 @@ class Update(Execution):
     def choose(self, path: Path, distribution: Distribution) -> Record:
         value = self.given.lookup(path)
         before = self.old.get(path)
-        if before is None:
-            self.added += 1
-            if value is MISSING:
+        if value is MISSING:
+            if before is None:
                 return self._fresh(path, distribution)
-        elif value is MISSING:
             value = before[1]
+        else:
+            self.added += before is None
+            value = as_given(value, distribution)
         score = distribution.logpdf(value)
+        if type(score) is not float:
+            score = as_score(score, distribution, value)
         if score == -inf and self.stop_at_zero:
             raise self.fail(ZeroProbability(path, distribution, value))
         return distribution, value, score
@@ -382,11 +455,11 @@ class Update(Execution):
                     fix="give it a value; a move never fills one in by sampling",
                 )
             )
-        value = distribution.sample(self.rng)
-        score = distribution.logpdf(value)
+        record = draw(distribution, self.rng)
+        self.added += 1
         self.fresh.append(path)
-        self.fresh_score += score
-        return distribution, value, score
+        self.fresh_score += record[2]
+        return record
 
 
 class Regenerate(Execution):
@@ -412,10 +485,11 @@ class Regenerate(Execution):
         before = self.old.get(path)
         if before is None or path in self.selection:
             self.added += before is None
-            value = distribution.sample(self.rng)
-            return distribution, value, distribution.logpdf(value)
+            return draw(distribution, self.rng)
         value = before[1]
         score = distribution.logpdf(value)
+        if type(score) is not float:
+            score = as_score(score, distribution, value)
         if score == -inf and self.stop_at_zero:
             raise self.fail(ZeroProbability(path, distribution, value))
         self.weight += score - before[2]

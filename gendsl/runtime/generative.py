@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import os
 import pickle
+import reprlib
 import sys
 from collections.abc import Callable
 from types import FrameType, MethodType
@@ -13,7 +15,7 @@ from typing import Any, overload
 from gendsl.choices import Constraints, choicemap
 from gendsl.compiler.build import Compiled, compile_function
 from gendsl.compiler.sites import address_in_frame
-from gendsl.errors import EXECUTION, UnknownAddressError, UntracedChoiceError, ValueTypeError
+from gendsl.errors import EXECUTION, ArgumentError, UnknownAddressError, UntracedChoiceError, ValueTypeError
 from gendsl.interface import (
     Assessed,
     CallRequest,
@@ -25,7 +27,7 @@ from gendsl.interface import (
     as_rng,
 )
 from gendsl.runtime.executions import Assess, Execution, Generate, Run, Simulate
-from gendsl.runtime.trace import ReferenceTrace, check_args
+from gendsl.runtime.trace import ReferenceTrace, at_definition, check_args
 
 
 class GenFunction(GenerativeFunction):
@@ -104,7 +106,17 @@ class GenFunction(GenerativeFunction):
     def run_body(self, execution: Execution, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the body in an execution and return its value."""
         body = execution.body_of(self.compiled)
-        return body(*self.bound, *args, **kwargs, __gendsl__=execution)
+        try:
+            return body(*self.bound, *args, **kwargs, __gendsl__=execution)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise  # from the body, not from the call
+            raise ArgumentError(
+                f"{self.name}{inspect.signature(self)} can't be called with these arguments: "
+                f"{_shown_call(args, kwargs)}",
+                fix="give it the arguments of its signature; a proposal or auxiliary program gets the "
+                "trace first",
+            ) from None
 
     def address_in(self, frame: FrameType) -> Any:
         """The address of the choice or call that a frame of this body is making, or None."""
@@ -172,7 +184,7 @@ class GenFunction(GenerativeFunction):
                 f"{self.name} is not bound to its class", fix="write @gen above @classmethod, not below it"
             )
         retval = execution.run(CallRequest(self, args, {}))
-        execution.finish()
+        at_definition(self, execution.finish)
         return ReferenceTrace(self, args, retval, execution, frozenset())
 
 
@@ -186,6 +198,11 @@ def _find_function(module: str, qualname: str, bound: tuple[Any, ...]) -> GenFun
         found = getattr(found, f"_{owner.lstrip('_')}{part}" if private else part)
         owner = part
     return GenFunction(found.compiled, bound, found.kind)
+
+
+def _shown_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    shown = [reprlib.repr(a) for a in args] + [f"{name}={reprlib.repr(a)}" for name, a in kwargs.items()]
+    return f"({', '.join(shown)})"
 
 
 def _check_untraced(name: str) -> None:

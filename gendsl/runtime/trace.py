@@ -18,6 +18,7 @@ from gendsl.errors import (
     ObservedError,
     UnknownAddressError,
     ValueTypeError,
+    ZeroProbabilityError,
 )
 from gendsl.interface import (
     CallRequest,
@@ -28,7 +29,7 @@ from gendsl.interface import (
     Updated,
     as_rng,
 )
-from gendsl.runtime.executions import Execution, Record, Records, Regenerate, Update
+from gendsl.runtime.executions import Execution, Record, Records, Regenerate, Update, detached
 from gendsl.runtime.gradients import gradients
 from gendsl.selection import Selection
 from gendsl.supports import Support
@@ -42,9 +43,29 @@ def check_args(args: Any, name: str) -> tuple[Any, ...]:
     if type(args) is not tuple:
         raise ValueTypeError(
             f"the arguments of {name} must be a tuple, got {args!r}",
-            fix=f"write ({args!r},) for a single argument",
+            fix=f"write ({args!r},) for a single argument" if args not in ([], None) else "write ()",
         )
     return args
+
+
+def check_start(trace: Trace) -> None:
+    """Raise unless the density of a trace that a kernel starts from is positive and finite.
+
+    Raises:
+        ZeroProbabilityError: it is 0, or infinite; a chain could never move, or never be left.
+    """
+    if -inf < trace.log_prob < inf:
+        return
+    path, value = next(iter(trace.impossible.items()), (None, None))
+    if path is None:
+        problem = f"the log density is {trace.log_prob}: a choice lies where its density is infinite"
+    else:
+        problem = f"{value!r} is outside the support of its distribution, so the density is zero"
+    raise ZeroProbabilityError(
+        f"a chain can't start from this trace: {problem}",
+        address=path,
+        fix="look for a wrong or missing observation (NaN?), or give other starting values with `init`",
+    )
 
 
 def at_definition(function: GenFunction, finish: Callable[[], None]) -> None:
@@ -117,6 +138,10 @@ class ReferenceTrace(Trace):
             self._spaces = spaces
         return self._spaces.get(prefix, [])
 
+    @property
+    def impossible(self) -> ChoiceMap:
+        return ChoiceMap._from_flat({path: r[1] for path, r in self.records.items() if r[2] == -inf})
+
     def __getitem__(self, address: Any) -> Any:
         path = address if type(address) is tuple else (address,)
         try:
@@ -125,7 +150,7 @@ class ReferenceTrace(Trace):
             as_path(address)  # explains what can't be an address
             raise
         if record is not None:
-            return record[1]
+            return detached(record[1])
         if path in self.calls:
             return self.calls[path]
         raise self.unknown(as_path(address))
@@ -161,6 +186,12 @@ class ReferenceTrace(Trace):
     def _repr_html_(self) -> str:
         title = repr(self).replace("<", "&lt;").replace(">", "&gt;")
         return f"<div><code>{title}</code>{self.choices._repr_html_()}</div>"
+
+    def with_records(self, records: Records) -> ReferenceTrace:
+        """This trace with other records and nothing else changed; they need not be of one execution."""
+        return _restore(
+            self.gen_fn, self.args, self.retval, records, self.calls, self.log_prob, self.observed_paths
+        )
 
     def __reduce__(self) -> Any:
         state = (self.gen_fn, self.args, self.retval, self.records, self.calls, self.log_prob)
@@ -208,10 +239,11 @@ class ReferenceTrace(Trace):
 
     # --- shared by the operations and by kernels --------------------------------------------------
 
-    def check_selection(self, selection: Selection) -> None:
+    def check_selection(self, selection: Selection, *, skip_absent: bool = False) -> None:
         """Raise unless the selection names choices of this trace and no observation."""
         _check_is_selection(selection)
-        selection.check(self.records, "the selection")
+        if not skip_absent:
+            selection.check(self.records, "the selection")
         for path in self.observed_paths:
             if path in selection:
                 path = next(p for p in self.records if p in self.observed_paths and p in selection)

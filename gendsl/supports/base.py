@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import autograd.numpy as anp
@@ -44,6 +45,18 @@ class Support:
     def contains(self, value: Any) -> bool:
         """Whether `value` lies in the support."""
         raise TypeError(f"{type(self).__name__} must define contains")
+
+    def canonical(self, value: Any) -> Any:
+        """The value in the type that a trace keeps: that of a draw, so that a body can't tell them apart.
+
+        A number of another type, or a list in place of an array, becomes a float or an array of floats;
+        what isn't such a value at all is left as it is.
+        """
+        if self.discrete or self.shape is None:
+            return value
+        if self.shape == ():
+            return as_number(value, float)
+        return as_typed_array(value, float)
 
     @property
     def embedding(self) -> np.ndarray:
@@ -118,6 +131,37 @@ def as_array(value: Any, shape: tuple[int, ...]) -> np.ndarray | None:
     except ValueError:  # nested lists of unequal lengths
         return None
     return array.astype(float) if array.shape == shape and array.dtype.kind in "biuf" else None
+
+
+def as_number(value: Any, kind: Callable[[Any], Any]) -> Any:
+    """A number as a Python number of this type, if it is one; anything else as it is."""
+    if type(value) is kind:
+        return value
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if not isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating)):
+        return value
+    if value != value or abs(value) == math.inf:
+        return float(value)
+    converted: Any = kind(value)
+    return converted if converted == value else value
+
+
+def as_typed_array(value: Any, kind: type) -> Any:
+    """A list or array of numbers as an array of this type, if nothing is lost; anything else as it is."""
+    if not isinstance(value, (list, tuple, np.ndarray)):
+        return value
+    try:
+        array = np.asarray(value)
+    except ValueError:  # nested lists of unequal lengths
+        return value
+    if array.dtype.kind not in "biuf":
+        return value
+    if array.dtype == kind:
+        return array
+    with np.errstate(invalid="ignore"):
+        converted = array.astype(kind)
+    return converted if np.array_equal(converted, array, equal_nan=kind is float) else array
 
 
 def count(owner: str, name: str, value: Any, least: int) -> int:

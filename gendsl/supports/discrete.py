@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.errors import ParameterError
-from gendsl.supports.base import ENUMERABLE, Support, as_array, count
+from gendsl.supports.base import ENUMERABLE, Support, as_array, as_number, as_typed_array, count
 from gendsl.supports.scalar import ScalarSupport
 
 
@@ -26,6 +26,9 @@ class Boolean(ScalarSupport):
 
     def inside(self, x: Any) -> Any:
         return (x == 0.0) | (x == 1.0)
+
+    def canonical(self, value: Any) -> Any:
+        return as_number(value, bool)
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,9 @@ class Integers(ScalarSupport):
 
     def inside(self, x: Any) -> Any:
         return (self.low <= x) & (x <= self.high) & (x == np.floor(x)) & (np.abs(x) < math.inf)
+
+    def canonical(self, value: Any) -> Any:
+        return as_number(value, int)
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,11 @@ class Lattice(ScalarSupport):
         return ~np.isnan(self.index(x))
 
 
+    def canonical(self, value: Any) -> Any:
+        whole = float(self.offset).is_integer() and float(self.step).is_integer()
+        return as_number(value, int if whole and type(self.offset) is type(self.step) is int else float)
+
+
 @dataclass(frozen=True)
 class FiniteSet(Support):
     """Any finitely many values, told apart by `==`."""
@@ -110,6 +121,9 @@ class FiniteSet(Support):
     def contains(self, value: Any) -> bool:
         return any(np.array_equal(value, element) for element in self.elements)
 
+    def canonical(self, value: Any) -> Any:
+        return next((element for element in self.elements if np.array_equal(value, element)), value)
+
 
 @dataclass(frozen=True)
 class Counts(Support):
@@ -122,6 +136,9 @@ class Counts(Support):
     def __post_init__(self) -> None:
         n, k = count("Counts", "n", self.n, 0), count("Counts", "k", self.k, 1)
         self._fix(n=n, k=k, shape=(k,))
+
+    def canonical(self, value: Any) -> Any:
+        return as_typed_array(value, int)
 
     @property
     def values(self) -> tuple[np.ndarray, ...] | None:

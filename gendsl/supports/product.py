@@ -12,7 +12,7 @@ import autograd.numpy as anp
 import numpy as np
 
 from gendsl.errors import ParameterError
-from gendsl.supports.base import ENUMERABLE, Support, as_array, count, plain
+from gendsl.supports.base import ENUMERABLE, Support, as_array, as_typed_array, count, plain
 from gendsl.supports.scalar import Line, ScalarSupport
 
 
@@ -26,6 +26,13 @@ def _products(components: Iterable[Support]) -> tuple[Any, ...] | None:
         if total > ENUMERABLE:
             return None
     return tuple(np.array(combination) for combination in itertools.product(*choices))
+
+
+def _kind(component: Support) -> type:
+    """The type of the entries of an array of values of a support."""
+    if not component.discrete:
+        return float
+    return type(component.canonical(1.0)) if component.shape == () else int
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,9 @@ class Repeated(Support):
     @property
     def values(self) -> tuple[Any, ...] | None:
         return _products([self.component] * self.n) if self.discrete else None
+
+    def canonical(self, value: Any) -> Any:
+        return as_typed_array(value, _kind(self.component))
 
     def contains(self, value: Any) -> bool:
         array = as_array(value, (self.n, *(self.component.shape or ())))
@@ -149,6 +159,10 @@ class DiscreteProduct(Support):
     @property
     def values(self) -> tuple[np.ndarray, ...] | None:
         return _products(self.components)
+
+    def canonical(self, value: Any) -> Any:
+        kinds = {_kind(component) for component in self.components}
+        return as_typed_array(value, kinds.pop() if len(kinds) == 1 else float if float in kinds else int)
 
     def contains(self, value: Any) -> bool:
         array = as_array(value, (len(self.components),))

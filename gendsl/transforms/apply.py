@@ -129,8 +129,6 @@ def output_values(output: Output) -> dict[Path, Any]:
                 raise
             if type(value) is DualArray:
                 output.entries[path] = entry._replace(value=value)
-            elif type(value) is list:
-                value = np.asarray(value)
         values[path] = value = plain(value)
         if _has_nan(value):
             raise MoveNaNError(
@@ -234,8 +232,10 @@ def _check_entry(output: Output, path: Path, distribution: Distribution) -> None
             check_label(entry.label, support.discrete, path, entry.location)
         if support.discrete:
             refuse_traced(path, entry)
+    if support.shape is None:
+        return
     shape = np.shape(output_values(output)[path])
-    if support.shape is not None and shape != support.shape:
+    if shape != support.shape:
         raise DimensionError(
             f"transform {output.run.transform.name} gives this choice a value of shape {shape}, and "
             f"{distribution!r} has values of shape {support.shape}",

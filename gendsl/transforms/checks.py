@@ -16,6 +16,7 @@ from gendsl.address import Path, format_address
 from gendsl.choices import MISSING
 from gendsl.choices.values import same_value
 from gendsl.errors import (
+    CoverageError,
     GenDSLError,
     InvolutionError,
     Location,
@@ -30,7 +31,9 @@ from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.selection import Selection, select
 from gendsl.transforms.apply import Image, check_labels, check_move, image, output_values, run_transform
-from gendsl.transforms.handles import Output, Run
+from gendsl.transforms.arrays import DualArray
+from gendsl.transforms.forward import Dual
+from gendsl.transforms.handles import Output, Run, Write
 from gendsl.transforms.jacobian import log_abs_det
 from gendsl.transforms.language import Transform, TransformPair, directions
 
@@ -38,7 +41,7 @@ RELATIVE_TOLERANCE = 1e-8
 """How closely a continuous value must come back."""
 
 CANCELLATION_TOLERANCE = 1e-12
-"""The absolute error allowed, relative to the largest number in the move: what cancellation leaves."""
+"""The absolute error allowed, relative to what the inputs of a value contribute to it: see `_rounding`."""
 
 LOG_DET_TOLERANCE = 1e-6
 """How closely the forward and backward log-determinants must cancel."""
@@ -77,7 +80,6 @@ def check_round_trip(
             location=traceback_location(error.__traceback__),
             fix="the second application must undo the first: look at the branch that it takes",
         ) from error
-    atol = CANCELLATION_TOLERANCE * _scale(there, returned)
     model, new = trace.records, there.trace.records
     changed = {**there.run.outputs[0].entries, **back.outputs[0].entries, **there.removed}
     for path in changed:
@@ -86,13 +88,13 @@ def check_round_trip(
             after = returned[0].get(path, MISSING)
             if after is MISSING and path in new:
                 after = new[path][1]
-            _compare(f, inverse, there, back, 0, path, before[1], after, atol)
+            _compare(f, inverse, there, back, 0, path, before[1], after)
     _refuse_surplus(f, inverse, back.outputs[0], model)
     records = [model]
     if aux is not None:
         _refuse_surplus(f, inverse, back.outputs[1], aux.records)
         for path, record in aux.records.items():
-            _compare(f, inverse, there, back, 1, path, record[1], returned[1].get(path, MISSING), atol)
+            _compare(f, inverse, there, back, 1, path, record[1], returned[1].get(path, MISSING))
         records.append(aux.records)
     for output, made in zip(back.outputs, records, strict=True):
         check_labels(output, made)
@@ -108,16 +110,28 @@ def check_round_trip(
         )
 
 
-def _scale(there: Image, returned: list[dict[Path, Any]]) -> float:
-    """The largest magnitude among the floats of a move, at least the smallest normal number."""
-    largest = 0.0
-    for values in (*(output_values(output) for output in there.run.outputs), *returned):
-        for value in values.values():
-            if isinstance(value, float) and math.isfinite(value):
-                largest = max(largest, abs(value))
-            elif isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size:
-                largest = max(largest, float(np.max(np.abs(value))))
-    return largest
+def _rounding(back: Run, side: int, path: Path) -> float:
+    """How far rounding alone may take a returned value x: 1e-12 sum_c |dx / dz_c| |z_c|.
+
+    z_c are the coordinates that x was computed from on the way back, so this is what cancellation between
+    them can leave, on the scale of this value and of no other.
+    """
+    entry = back.outputs[side].entries.get(path)
+    value: Any = entry.value if isinstance(entry, Write) else None
+    if type(value) not in (Dual, DualArray):
+        return 0.0
+    inputs: dict[int, float] = {}
+    for state in back.inputs:
+        for read, (_, start) in state.seeds.items():
+            distribution, input_value, _ = state.records[read]
+            for offset, z in enumerate(distribution.support.coordinates(input_value)):
+                inputs[start + offset] = abs(float(z))
+    if isinstance(value, Dual):
+        total = sum(abs(slope) * inputs.get(c, 0.0) for c, slope in value.tangent.items())
+    else:
+        slopes = np.abs(value.tangent.reshape(-1, value.tangent.shape[-1]))
+        total = float(np.max(slopes @ [inputs.get(c, 0.0) for c in range(slopes.shape[1])], initial=0.0))
+    return CANCELLATION_TOLERANCE * total if math.isfinite(total) else 0.0
 
 
 def _applied_to_output(f: Transform, inverse: Transform) -> str:
@@ -151,9 +165,10 @@ def _compare(
     path: Path,
     before: Any,
     after: Any,
-    atol: float,
 ) -> None:
-    if after is not MISSING and same_value(before, after, RELATIVE_TOLERANCE, atol):
+    if after is not MISSING and same_value(before, after, RELATIVE_TOLERANCE):
+        return
+    if after is not MISSING and same_value(before, after, RELATIVE_TOLERANCE, _rounding(back, side, path)):
         return
     output = back.outputs[side]
     entry = output.entries.get(path) or there.run.outputs[side].entries.get(path)
@@ -189,7 +204,10 @@ def check_departure(
     """
     location = f.location
     try:
-        there = image(f, trace, q, q_args, aux, stop_at_zero=False)
+        try:
+            there = image(f, trace, q, q_args, aux, stop_at_zero=False)
+        except Exception:  # the program can't run there: a negative standard deviation, say
+            there = _by_the_transform_alone(f, trace, aux, q_args)
         for output in there.run.outputs:
             entry = output.entries.get(signal.path)
             location = location if entry is None else entry.location
@@ -204,6 +222,30 @@ def check_departure(
             fix="map into the support; if the move may leave it and such proposals should be rejected, "
             'use check="reject" or check=False, which do so correctly',
         ) from error
+
+
+def _by_the_transform_alone(
+    f: Transform, trace: ReferenceTrace, aux: ReferenceTrace | None, q_args: tuple[Any, ...]
+) -> Image:
+    """The image of a transform that leaves every choice in its place, without running the programs.
+
+    Raises:
+        CoverageError: the transform makes or removes choices, so the programs would have to run.
+    """
+    run = run_transform(f, trace, aux, q_args)
+    moved: list[ReferenceTrace] = []
+    for output, old in zip(run.outputs, [trace] if aux is None else [trace, aux], strict=True):
+        values = output_values(output)
+        if not values.keys() <= old.records.keys() or (old is aux and values.keys() != old.records.keys()):
+            raise CoverageError(f"transform {f.name} changes which choices {output.name} has")
+        records = {
+            path: (record[0], values.get(path, record[1]), record[2]) for path, record in old.records.items()
+        }
+        moved.append(old.with_records(records))
+    outputs = [new.records for new in moved]
+    return Image(
+        run, moved[0], moved[1] if aux is not None else None, -math.inf, log_abs_det(run, outputs, []), {}
+    )
 
 
 # --- Algorithm 5 -----------------------------------------------------------------------------------
@@ -302,6 +344,9 @@ def check_involutive(
         n: the number of cases.
         rng: seed or generator.
 
+    Raises:
+        UnknownAddressError: `observed` names an address that no test case has.
+
     Returns:
         A report, true if every case passed; printing it names the first failing address, its value
         before and after, and the line.
@@ -317,7 +362,9 @@ def check_involutive(
     failures: list[tuple[int, TransformError]] = []
     first: tuple[Any, Any] | None = None
     departures = 0
+    known: Records = {}
     for case, trace in enumerate(_cases(model, args, observed, n, rng)):
+        known.update(trace.records)
         aux = None if q is None else q._trace(Simulate(rng), (trace, *q_args))
         for there, back in directions(f):
             try:
@@ -326,6 +373,8 @@ def check_involutive(
                 failures.append((case, error))
                 if first is None:
                     first = (trace.choices, None if aux is None else aux.choices)
+    if observed is not None:
+        observed.check(known, "observed")
     return CheckReport(f.name, n, tuple(failures), departures, first)
 
 

@@ -326,7 +326,10 @@ class Dual:
     # --- what would drop the derivative ----------------------------------------------------------
 
     def __float__(self) -> NoReturn:
-        raise lost("float(x), or storing x in an array of floats,")
+        raise lost(
+            "float(x), storing x in an array of floats, or math.* where its call can't be seen (in a lambda, "
+            "a callable object, or through map or partial: use numpy.* or a plain `def` there),"
+        )
 
     def __int__(self) -> NoReturn:
         raise lost("int(x)")

@@ -7,7 +7,6 @@ back as a dual number (or array) that carries its derivative with respect to the
 
 from __future__ import annotations
 
-import copy as shallow
 import sys
 from types import CodeType
 from typing import Any, NamedTuple, NoReturn, Protocol
@@ -25,12 +24,11 @@ from gendsl.errors import (
     ProtectedObservationError,
     ReadError,
 )
+from gendsl.runtime.executions import detached
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.transforms.arrays import DualArray, seed_array
 from gendsl.transforms.forward import Dual
-
-NOT_A_CHOICE = 0
-"""The coordinate of values that come from a return value: no choice's, so nothing may depend on it."""
+from gendsl.transforms.returned import NOT_A_CHOICE, undifferentiated
 
 
 class Label:
@@ -100,13 +98,13 @@ class Input:
             check_label(label, support.discrete, path)
         if support.discrete or path in self.observed:
             value = record[1]
-            return value.copy() if type(value) is np.ndarray else value
+            return value.copy() if type(value) is np.ndarray else detached(value)
         seed = self.seeds.get(path)
         if seed is None:
             start = self.run.next_coordinate
             self.run.next_coordinate = start + support.dim
             if support.shape == ():
-                seed = Dual(float(record[1]), {start: 1.0}), start
+                seed = Dual(float(record[1]), {start: 1.0} if support.dim else {}), start
             else:
                 seed = seed_array(np.asarray(record[1], dtype=float), start, support.embedding), start
             self.seeds[path] = seed
@@ -275,7 +273,7 @@ class InputHandle(Handle):
         choices is not known. `write` refuses what depends on them.
         """
         if not self.path:
-            return _undifferentiated(self.state.trace.retval)
+            return undifferentiated(self.state.trace.retval)
         calls = self.state.trace.calls
         if self.path not in calls:
             raise ReadError(
@@ -283,7 +281,7 @@ class InputHandle(Handle):
                 address=self.path,
                 fix=explain_unknown(self.path, calls),
             )
-        return _undifferentiated(calls[self.path])
+        return undifferentiated(calls[self.path])
 
     def __contains__(self, address: Any) -> bool:
         return self[address].path in self.state.trace
@@ -319,56 +317,6 @@ def _refuse_address(path: Path) -> NoReturn:
             )
     as_path(path)
     raise AssertionError("a path that can't be hashed has a component that can't")  # pragma: no cover
-
-
-_OPAQUE = (bool, int, str, bytes, type(None), type, CodeType)
-
-
-def _undifferentiated(value: Any, known: dict[int, Any] | None = None) -> Any:
-    """A return value with its floats, however deep, marked as depending on what is no choice.
-
-    `known` holds the copies made so far, by the id of the original, since objects can be cyclic.
-    """
-    if isinstance(value, (float, np.floating)):
-        return Dual(float(value), {NOT_A_CHOICE: 1.0})
-    if isinstance(value, _OPAQUE) or callable(value):
-        return value
-    known = {} if known is None else known
-    if id(value) in known:
-        return known[id(value)]
-
-    def mark(item: Any) -> Any:
-        return _undifferentiated(item, known)
-
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind == "f":
-            tangent = np.zeros((*value.shape, NOT_A_CHOICE + 1))
-            tangent[..., NOT_A_CHOICE] = 1.0
-            return DualArray(value.astype(float), tangent)
-        marked = value.copy()
-        if value.dtype.kind == "O":
-            for index, item in np.ndenumerate(value):
-                marked[index] = mark(item)
-        return marked
-    if isinstance(value, tuple):
-        items = map(mark, value)
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    if isinstance(value, (set, frozenset)):
-        return type(value)(map(mark, value))
-    marked = known[id(value)] = shallow.copy(value)
-    if isinstance(value, list):
-        marked[:] = map(mark, value)
-    elif isinstance(value, dict):
-        marked.update((key, mark(item)) for key, item in value.items())
-    for name in _attributes(value):
-        object.__setattr__(marked, name, mark(getattr(value, name)))
-    return marked
-
-
-def _attributes(thing: Any) -> list[str]:
-    """The names of the attributes that an object stores, in its __dict__ or in slots."""
-    slots = [name for kind in type(thing).__mro__ for name in kind.__dict__.get("__slots__", ())]
-    return [*getattr(thing, "__dict__", ()), *(name for name in slots if hasattr(thing, name))]
 
 
 def read(source: Any, label: Label | None = None) -> Any:
@@ -420,6 +368,8 @@ def write(destination: Any, value: Any, label: Label | None = None) -> None:
         value = value.copy()
     elif isinstance(value, Handle):
         _refuse_as_value(value)
+    elif kind is not Dual:
+        value = detached(value)
     frame = sys._getframe(1)
     destination.state.put(destination.path, Write(value, label, frame.f_code, frame.f_lineno))
 

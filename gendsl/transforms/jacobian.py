@@ -28,7 +28,8 @@ from gendsl.runtime.executions import Records
 from gendsl.supports import Support
 from gendsl.transforms.arrays import DualArray
 from gendsl.transforms.forward import Dual
-from gendsl.transforms.handles import NOT_A_CHOICE, Copy, Run, Write
+from gendsl.transforms.handles import Copy, Run, Write
+from gendsl.transforms.returned import NOT_A_CHOICE
 
 Key = tuple[int, Path]
 """A choice of one side: 0 the model, 1 the auxiliary trace."""

@@ -21,7 +21,7 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.errors import KernelError, MoveNaNError, NaNError
+from gendsl.errors import KernelError, NaNError, ZeroProbabilityError
 from gendsl.inference import InvolutiveInfo, involutive, sample
 from gendsl.supports import Positive
 
@@ -166,14 +166,14 @@ def peaked():
 
 @pytest.mark.parametrize("check", [False, True])
 def test_a_ratio_that_is_nan_is_an_error(check):
-    """From an infinite density to another, the ratio is inf - inf."""
+    """A move into an infinite density would always be accepted, and could never be left."""
 
     @transform
     def f(model_in, *, model_out):
-        write(model_out["x"], 1 / read(model_in["x"]))
+        write(model_out["x"], 1.5 - read(model_in["x"]))
 
-    trace, _ = peaked.generate((), init={"x": 1.0})
-    with pytest.raises(NaNError, match="the log density of the model went from inf to inf"):
+    trace, _ = peaked.generate((), init={"x": 0.5})
+    with pytest.raises(NaNError, match="the log acceptance ratio of transform f is inf"):
         involutive_mcmc(trace, None, (), f, check=check)
     after, info = involutive_mcmc(trace, None, (), f, check="reject")
     assert after is trace and info.check_failed and not info.accepted
@@ -190,9 +190,8 @@ def test_infinities_that_cancel_between_model_and_auxiliary_program():
         copy(aux_in["u"], model_out["x"])
 
     trace, _ = peaked.generate((), init={"x": 1.0})
-    with pytest.raises(MoveNaNError, match=r"model -inf, auxiliary inf, Jacobian 0\.0") as caught:
+    with pytest.raises(ZeroProbabilityError, match="the log density is inf"):
         involutive_mcmc(trace, q, (), f)
-    assert caught.value.location.function == "f"
 
 
 # --- check="reject" ----------------------------------------------------------------------------------

@@ -276,7 +276,9 @@ def test_a_departure_with_no_way_back_is_an_error():
     assert not info.accepted and info.reason == "out of support at 'x'"
 
 
-def test_a_departure_where_the_model_cannot_run_is_an_error():
+def test_a_departure_where_the_model_cannot_run_is_checked_by_the_transform_alone():
+    """A random walk on a standard deviation proposes negative ones; rejecting these is right."""
+
     @gen
     def model():
         sd = ~uniform(0, 1)
@@ -286,9 +288,14 @@ def test_a_departure_where_the_model_cannot_run_is_an_error():
     def f(model_in, *, model_out):
         write(model_out["sd"], -read(model_in["sd"]))
 
-    with pytest.raises(SupportError, match="normal: sd must be positive") as caught:
-        step(f, model)
-    assert isinstance(caught.value.__cause__, ParameterError)
+    @transform
+    def g(model_in, *, model_out):
+        write(model_out["sd"], -2 * read(model_in["sd"]))
+
+    _, info = step(f, model)
+    assert not info.accepted and info.reason == "out of support at 'sd'"
+    with pytest.raises(SupportError, match="the way back from there fails"):
+        step(g, model)
 
 
 # --- check="reject" ----------------------------------------------------------------------------------

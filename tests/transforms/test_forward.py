@@ -197,7 +197,7 @@ def test_copies():
 
 
 LOST = {
-    "float": (float, "float(x), or storing x in an array of floats,"),
+    "float": (float, "float(x), storing x in an array of floats, or math.* where"),
     "int": (int, "int(x)"),
     "complex": (complex, "complex(x)"),
     "round": (round, "round(x)"),
