@@ -160,7 +160,7 @@ def as_typed_array(value: Any, kind: type) -> Any:
     if array.dtype == kind:
         return array
     with np.errstate(invalid="ignore"):
-        converted = array.astype(kind)
+        converted: Any = array.astype(kind)
     return converted if np.array_equal(converted, array, equal_nan=kind is float) else array
 
 
