@@ -287,6 +287,10 @@ class SupportError(TransformError, ValueError):
     """A transform led to a pair of traces of probability zero."""
 
 
+class DerivativeError(TransformError, ArithmeticError):
+    """A derivative of a transform is not that of finite differences."""
+
+
 class InvolutionError(TransformError, ValueError):
     """Applying a transform twice didn't give back the traces that it started from."""
 

@@ -36,6 +36,7 @@ from gendsl.transforms.forward import Dual
 from gendsl.transforms.handles import Output, Run, Write
 from gendsl.transforms.jacobian import log_abs_det
 from gendsl.transforms.language import Transform, TransformPair, directions
+from gendsl.transforms.numeric import check_derivatives
 
 RELATIVE_TOLERANCE = 1e-8
 """How closely a continuous value must come back."""
@@ -333,7 +334,7 @@ def check_involutive(
     """Test an involutive move on random traces from the prior (Algorithm 5 of the paper).
 
     Each case draws a model trace and an auxiliary trace, applies the transform, and checks support,
-    dimension, coverage, round trip and determinants.
+    dimension, coverage, round trip and determinants; and the derivatives against finite differences.
 
     Args:
         model, args: the model and its arguments.
@@ -368,7 +369,7 @@ def check_involutive(
         aux = None if q is None else q._trace(Simulate(rng), (trace, *q_args))
         for there, back in directions(f):
             try:
-                departures += _departs(there, back, trace, q, q_args, aux)
+                departures += _departs(there, back, trace, q, q_args, aux, rng)
             except TransformError as error:
                 failures.append((case, error))
                 if first is None:
@@ -385,6 +386,7 @@ def _departs(
     q: GenFunction | None,
     q_args: tuple[Any, ...],
     aux: ReferenceTrace | None,
+    rng: np.random.Generator,
 ) -> bool:
     """Check a move at one pair of traces; whether it leaves the support there."""
     try:
@@ -393,4 +395,5 @@ def _departs(
         check_departure(f, inverse, trace, q, q_args, aux, signal)
         return True
     check_round_trip(f, inverse, trace, aux, q_args, there)
+    check_derivatives(f, trace, aux, q_args, there.run, rng)
     return False

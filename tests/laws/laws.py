@@ -102,7 +102,7 @@ def propose_law(program: Program, args: Args, rng: np.random.Generator) -> None:
 def generate_law(program: Program, args: Args, rng: np.random.Generator) -> None:
     """The weight is log p(t) / q(t; u), with q the density of what wasn't given."""
     given = subset(program.model.simulate(args, rng=rng).choices, rng)
-    for _ in range(20):
+    while True:
         seen = subset(given, rng)
         start = given.without(select(seen)) if len(seen) else given
         try:

@@ -13,10 +13,13 @@ from gendsl import (
     copy,
     dirichlet,
     discrete,
+    exponential,
+    gamma,
     gen,
     iid,
     involutive_mcmc,
     multinomial,
+    mvnormal,
     normal,
     poisson,
     product,
@@ -29,6 +32,7 @@ from gendsl import (
 )
 from gendsl.errors import (
     CoverageError,
+    DerivativeError,
     GenDSLError,
     InvolutionError,
     LabelError,
@@ -534,3 +538,62 @@ def test_check_of_the_support_with_an_observation_of_another_length():
     trace, _ = model.generate((), {"w": np.array([0.25, 0.75])}, init={"k": 2})
     after, info = involutive_mcmc(trace, None, (), f, check=True)
     assert after is trace and info.reason == "out of support at 'w'"
+
+
+# --- derivatives against finite differences ------------------------------------------------------------
+
+
+def bisect(function, target):
+    low, high = -60.0, 60.0
+    for _ in range(120):
+        middle = (low + high) / 2
+        if function(middle) < target:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+@gen
+def one_exponential():
+    x = ~exponential(1.0)
+
+
+@gen
+def another_exponential(trace):
+    u = ~exponential(1.0)
+
+
+@transform
+def found_by_comparing(model_in, aux_in, *, model_out, aux_out):
+    """(x, u) -> (u + g(u), x - k(x)), g and its companion found by bisection: an exact involution."""
+    x, u = read(model_in["x"]), read(aux_in["u"])
+    write(model_out["x"], u + bisect(lambda y: y**3, u))
+    write(aux_out["u"], x - bisect(lambda y: y + y**3, x))
+
+
+def test_a_value_found_by_comparing_has_lost_its_derivative_and_the_test_cases_say_so():
+    report = check_involutive(one_exponential, (), another_exponential, found_by_comparing, n=10, rng=0)
+    assert len(report.failures) == 10
+    error = report.failures[0][1]
+    assert isinstance(error, DerivativeError)
+    assert error.location.function == "found_by_comparing"
+    assert "not that of finite differences" in str(report)
+
+
+def test_finite_differences_agree_with_vectors_simplexes_and_covariances():
+    @gen
+    def model():
+        w = ~dirichlet([2.0, 1.0, 3.0])
+        v = ~mvnormal([0.0, 0.0], [[1.0, 0.5], [0.5, 2.0]])
+        s = ~gamma(2, 1)
+
+    @transform
+    def f(model_in, *, model_out):
+        w, v, s = read(model_in["w"]), read(model_in["v"]), read(model_in["s"])
+        write(model_out["w"], w[::-1])
+        write(model_out["v"], np.array([-v[0], v[1] / s**0]))
+        write(model_out["s"], 1 / s)
+
+    report = check_involutive(model, (), None, f, n=20, rng=0)
+    assert report.ok, str(report)
