@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +48,7 @@ def frequency(values: Any) -> dict[Any, Share]:
         ValueTypeError: a draw is an array or a list.
     """
     values = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    values = [math.nan if isinstance(v, float) and v != v else v for v in values]  # one NaN for all
     try:
         distinct = list(dict.fromkeys(values))
     except TypeError:
@@ -58,6 +60,6 @@ def frequency(values: Any) -> dict[Any, Share]:
         distinct.sort()
     shares = {}
     for value in distinct:
-        hits = np.array([v == value for v in values], dtype=float)
+        hits = np.array([v is value or v == value for v in values], dtype=float)
         shares[value] = Share(float(hits.mean()), monte_carlo_error(hits))
     return shares

@@ -351,3 +351,11 @@ def test_frequency_of_vectors_is_refused():
 def test_a_kernel_must_be_one():
     with pytest.raises(KernelError):
         sample(mh, start(), 3)
+
+
+def test_nan_is_one_value_of_a_recorded_quantity():
+    from gendsl.inference.summary import frequency
+
+    shares = frequency([1.0, math.nan, float("nan"), 1.0, np.nan, np.nan])
+    assert sum(share.probability for share in shares.values()) == pytest.approx(1.0)
+    assert len(shares) == 2
