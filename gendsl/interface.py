@@ -208,6 +208,10 @@ class Trace(ABC):
         log p(t'; x') / (p(t; x) q(fresh; t' minus fresh)); `discard` holds the old values of choices
         that were overwritten or that are no longer made.
 
+        This is the one operation that may change observations, for adding or replacing data: an observation
+        that is overwritten stays one, one that is no longer made is gone, and new choices are latent. No
+        kernel does any of this.
+
         Raises:
             UnknownAddressError: a given choice is not made by the program.
         """
