@@ -166,8 +166,8 @@ def walk_weights(trace):
 
 
 KERNEL = cycle(
-    repeat(involutive(split_or_merge, split_merge), 5),
-    involutive(pick_cluster, swap),
+    repeat(involutive(split_or_merge, split_merge, check=True), 5),
+    involutive(pick_cluster, swap, check=True),
     mh(walk_means),
     mh(walk_variances),
     mh(walk_weights),
