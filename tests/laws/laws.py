@@ -278,7 +278,8 @@ def gradients_law(program: Program, args: Args, rng: np.random.Generator) -> Non
         return
     gradients = trace.gradients(select(*numbers))
     assert set(gradients) == set(numbers)
-    for path, value in numbers.items():
+    some = rng.permutation(len(numbers))[:8]
+    for path, value in [item for i, item in enumerate(numbers.items()) if i in some]:
         slopes = [_slope(program, args, flat, path, value, step) for step in (1e-4, 1e-6, 1e-8)]
         noise = 1e-12 * (1 + abs(trace.log_prob)) / 1e-6 / max(abs(value), 1e-3)
         assert any(
