@@ -1,5 +1,7 @@
 """The stationarity test itself: what it accepts, what it sees, what it says."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -42,10 +44,9 @@ def for_another_prior(sd):
 def test_an_error_of_ten_percent_in_a_second_moment_is_seen():
     settings = {"observed": "y", "steps": 1200, "draws": 40_000}
     assert_stationary(for_another_prior(1.0), model, (1.0,), **settings)
-    for variance in (0.9, 1.1):
-        with pytest.raises(AssertionError, match="not stationary") as failure:
-            assert_stationary(for_another_prior(variance**0.5), model, (1.0,), **settings)
-        assert "'x'²" in str(failure.value)
+    with pytest.raises(AssertionError, match="not stationary") as failure:
+        assert_stationary(for_another_prior(math.sqrt(1.1)), model, (1.0,), **settings)
+    assert "'x'²" in str(failure.value)
 
 
 def test_a_kernel_that_ignores_the_data_is_seen():
