@@ -8,7 +8,7 @@ from gendsl.choices.choice_map import (
     Structure,
     choicemap,
 )
-from gendsl.choices.constraints import Constraints
+from gendsl.choices.constraints import Constraints, Exactly
 from gendsl.choices.unknown import explain_unknown
 from gendsl.choices.values import same_value
 
@@ -17,6 +17,7 @@ __all__ = [
     "ChoiceMap",
     "ChoiceMapLike",
     "Constraints",
+    "Exactly",
     "Missing",
     "Structure",
     "choicemap",

@@ -17,9 +17,22 @@ from gendsl.choices.unknown import explain_unknown
 from gendsl.choices.values import is_sequence
 from gendsl.errors import UnknownAddressError
 
-__all__ = ["Constraints"]
+__all__ = ["Constraints", "Exactly"]
 
 _SHOWN = 5  # unused addresses that an error names
+
+
+class Exactly:
+    """Values given to a program exactly at their addresses, without a word on which it asks for."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: dict[Path, Any]) -> None:
+        self.values = values
+
+    def lookup(self, path: Path) -> Any:
+        """The value at a path, or MISSING."""
+        return self.values.get(path, MISSING)
 
 
 class Constraints:

@@ -19,7 +19,7 @@ from gendsl.address import format_address
 from gendsl.errors import GenDSLError, KernelError, MoveNaNError, NaNError, ParameterError, TransformError
 from gendsl.inference.kernel import Kernel, accept
 from gendsl.interface import Rng, as_rng
-from gendsl.runtime.executions import Simulate, ZeroProbability
+from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import ReferenceTrace, check_start
 from gendsl.transforms.apply import Image, check_move, image
@@ -89,7 +89,7 @@ def involutive_mcmc(
     _validate(trace, q, q_args, f, check)
     check_start(trace)
     rng = as_rng(rng)
-    aux = None if q is None else q._trace(Simulate(rng), (trace, *q_args))
+    aux = None if q is None else q.simulate((trace, *q_args), rng=rng)
     ways = directions(f)
     f, inverse = ways[0] if len(ways) == 1 or rng.random() < 0.5 else ways[1]
     try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.address import format_address
+from gendsl.address import Path, format_address
 from gendsl.choices.unknown import explain_unknown
 from gendsl.errors import (
     CoverageError,
@@ -20,19 +20,18 @@ from gendsl.errors import (
     UnknownAddressError,
 )
 from gendsl.inference.kernel import Kernel, accept
-from gendsl.interface import CallRequest
-from gendsl.runtime.executions import Assess, Regenerate, Simulate, Update, ZeroProbability
+from gendsl.runtime.executions import Record, Regenerate, ZeroProbability
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import (
     ReferenceTrace,
     check_kept,
+    check_kept_choice,
     check_start,
     definition,
     describe_measure,
     same_measure,
 )
 from gendsl.selection import Selection
-from gendsl.transforms.apply import Exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ def _prior_step(selection: Selection, skip_absent: bool) -> Any:
             proposed = trace.rerun(execution)
         except ZeroProbability as signal:
             return _rejected(trace, rng, signal)
-        _keep_observations(trace, execution)
+        _keep_observations(trace, trace.removed(execution))
         check_kept(trace, proposed, selection, "the move")
         return _decide(trace, proposed, execution.weight, rng)
 
@@ -119,12 +118,11 @@ def _prior_step(selection: Selection, skip_absent: bool) -> Any:
 def _proposal_step(proposal: GenFunction, args: tuple[Any, ...]) -> Any:
     def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, MHInfo]:
         check_start(trace)
-        forward = proposal._trace(Simulate(rng), (trace, *args))
+        forward = proposal.simulate((trace, *args), rng=rng)
         values = {path: record[1] for path, record in forward.records.items()}
         _check_proposed(proposal, trace, values)
-        execution = Update(trace.records, Exactly(values), None, stop_at_zero=True)
         try:
-            proposed = trace.rerun(execution)
+            proposed, log_weight, removed, remeasured = trace.edit(values, stop_at_zero=True)
             for path in values:
                 if path not in proposed.records:
                     raise UnknownAddressError(
@@ -134,10 +132,11 @@ def _proposal_step(proposal: GenFunction, args: tuple[Any, ...]) -> Any:
                         fix=explain_unknown(path, proposed.records),
                     )
             _check_measures(proposal, forward, proposed)
-            _keep_observations(trace, execution)
-            check_kept(trace, proposed, values, proposal.name)
+            _keep_observations(trace, removed)
+            for path, (_, distribution) in remeasured.items():
+                check_kept_choice(trace, path, distribution, proposal.name)
             overwritten = {path: trace.records[path][1] for path in values if path in trace.records}
-            overwritten.update({p: record[1] for p, record in trace.removed(execution).items()})
+            overwritten.update({p: record[1] for p, record in removed.items()})
             backward = _reverse_score(proposal, (proposed, *args), overwritten)
         except ZeroProbability as signal:
             return _rejected(trace, rng, signal)
@@ -148,7 +147,7 @@ def _proposal_step(proposal: GenFunction, args: tuple[Any, ...]) -> Any:
                 location=error.location,
                 fix="propose every choice that is new in the trace",
             ) from None
-        ratio = execution.score - trace.log_prob + backward - forward.log_prob
+        ratio = log_weight + backward - forward.log_prob
         return _decide(trace, proposed, ratio, rng)
 
     return step
@@ -185,9 +184,8 @@ def _check_measures(proposal: GenFunction, forward: ReferenceTrace, proposed: Re
 
 def _reverse_score(proposal: GenFunction, args: tuple[Any, ...], values: dict[Any, Any]) -> float:
     """log q of proposing `values`, or an error where the proposal can't propose just these."""
-    execution = Assess(Exactly(values), stop_at_zero=True)
     try:
-        execution.run(CallRequest(proposal, args, {}))
+        backward = proposal.score(args, values, stop_at_zero=True)
     except MissingChoiceError as error:
         raise CoverageError(
             f"{proposal.name} is not reversible: run from its own result, it proposes a choice that it "
@@ -196,9 +194,8 @@ def _reverse_score(proposal: GenFunction, args: tuple[Any, ...], values: dict[An
             location=error.location,
             fix="propose the same addresses there and back, or use involutive_mcmc",
         ) from None
-    execution.finish()
     for path in values:
-        if path not in execution.records:
+        if path not in backward.records:
             raise CoverageError(
                 f"{proposal.name} is not reversible: run from its own result, it doesn't propose a choice "
                 "that it changed or removed",
@@ -206,11 +203,11 @@ def _reverse_score(proposal: GenFunction, args: tuple[Any, ...], values: dict[An
                 location=definition(proposal),
                 fix="propose the same addresses there and back, or use involutive_mcmc",
             )
-    return execution.score
+    return backward.log_prob
 
 
-def _keep_observations(trace: ReferenceTrace, execution: Update | Regenerate) -> None:
-    for path in trace.removed(execution):
+def _keep_observations(trace: ReferenceTrace, removed: dict[Path, Record]) -> None:
+    for path in removed:
         if path in trace.observed_paths:
             raise ObservedError(
                 "a proposal removes an observation from the trace",

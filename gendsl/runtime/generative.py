@@ -12,7 +12,8 @@ from collections.abc import Callable
 from types import FrameType, MethodType
 from typing import Any, overload
 
-from gendsl.choices import Constraints, choicemap
+from gendsl.address import Path
+from gendsl.choices import Constraints, Exactly, choicemap
 from gendsl.compiler.build import Compiled, compile_function
 from gendsl.compiler.sites import address_in_frame
 from gendsl.errors import EXECUTION, ArgumentError, UnknownAddressError, UntracedChoiceError, ValueTypeError
@@ -176,6 +177,17 @@ class GenFunction(GenerativeFunction):
     def propose(self, args: tuple[Any, ...] = (), *, rng: Rng = None) -> Proposed:
         trace = self.simulate(args, rng=rng)
         return Proposed(trace.choices, trace.log_prob, trace.retval)
+
+    def score(
+        self, args: tuple[Any, ...], values: dict[Path, Any], *, stop_at_zero: bool = False
+    ) -> ReferenceTrace:
+        """The trace of a complete set of choices; what is given in surplus is for the caller to find.
+
+        Raises:
+            MissingChoiceError: the program makes a choice that is not given.
+            ZeroProbability: a choice has density zero (with `stop_at_zero`).
+        """
+        return self._trace(Assess(Exactly(values), stop_at_zero=stop_at_zero), args)
 
     def _trace(self, execution: Execution, args: tuple[Any, ...]) -> ReferenceTrace:
         args = check_args(args, self.name)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gendsl.address import Path, as_path, format_address
-from gendsl.choices import MISSING, ChoiceMap, Constraints, choicemap
+from gendsl.choices import MISSING, ChoiceMap, Constraints, Exactly, choicemap
 from gendsl.choices.unknown import explain_unknown
 from gendsl.distributions import Distribution
 from gendsl.errors import (
@@ -83,6 +83,23 @@ def at_definition(function: GenFunction, finish: Callable[[], None]) -> None:
 def definition(function: GenFunction) -> Location:
     """Where a program is defined."""
     return function.compiled.origin.location(function.compiled.origin.node)
+
+
+class Edit(NamedTuple):
+    """What an edit of a trace by a kernel leads to.
+
+    Attributes:
+        trace: the new trace.
+        log_weight: log p(t'; x) - log p(t; x).
+        removed: the choices that are gone, observations among them.
+        remeasured: the old and new distributions of latent choices that were kept, not given, and whose
+            density is with respect to another base measure than it was.
+    """
+
+    trace: ReferenceTrace
+    log_weight: float
+    removed: dict[Path, Record]
+    remeasured: dict[Path, tuple[Distribution, Distribution]]
 
 
 class ReferenceTrace(Trace):
@@ -238,6 +255,26 @@ class ReferenceTrace(Trace):
         return gradients(self.gen_fn, self.args, self.records, selection)
 
     # --- shared by the operations and by kernels --------------------------------------------------
+
+    def edit(self, values: dict[Path, Any], *, stop_at_zero: bool = False) -> Edit:
+        """The trace with some choices given exactly, the others kept, and nothing drawn.
+
+        What is given in surplus is for the caller to find.
+
+        Raises:
+            MissingChoiceError: a choice is new, and has no value.
+            ZeroProbability: a choice has density zero (with `stop_at_zero`).
+        """
+        execution = Update(self.records, Exactly(values), None, stop_at_zero=stop_at_zero)
+        new = self.rerun(execution)
+        remeasured = {}
+        for path, (distribution, _, _) in new.records.items():
+            before = self.records.get(path)
+            if before is None or path in values or path in self.observed_paths:
+                continue
+            if not same_measure(before[0].support, distribution.support):
+                remeasured[path] = before[0], distribution
+        return Edit(new, execution.score - self.log_prob, self.removed(execution), remeasured)
 
     def check_selection(self, selection: Selection, *, skip_absent: bool = False) -> None:
         """Raise unless the selection names choices of this trace and no observation."""

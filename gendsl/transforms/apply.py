@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.choices import MISSING
 from gendsl.choices.unknown import explain_unknown
 from gendsl.distributions import Distribution
 from gendsl.errors import (
@@ -23,10 +22,9 @@ from gendsl.errors import (
     ProtectedObservationError,
     ValueTypeError,
 )
-from gendsl.interface import CallRequest
-from gendsl.runtime.executions import Assess, Records, Update, ZeroProbability
+from gendsl.runtime.executions import Records, ZeroProbability
 from gendsl.runtime.generative import GenFunction
-from gendsl.runtime.trace import ReferenceTrace, at_definition, check_kept, check_kept_choice
+from gendsl.runtime.trace import ReferenceTrace, check_kept_choice
 from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.handles import Output, Run, Write, check_label
@@ -59,19 +57,6 @@ def _check_traces(q: Any, f: Any) -> None:
             fix="with an auxiliary program a transform is (model_in, aux_in, *, model_out, aux_out); "
             "without one, pass None for it and write (model_in, *, model_out)",
         )
-
-
-class Exactly:
-    """Values given to a program exactly at their addresses."""
-
-    __slots__ = ("values",)
-
-    def __init__(self, values: dict[Path, Any]) -> None:
-        self.values = values
-
-    def lookup(self, path: Path) -> Any:
-        """The value at a path, or MISSING."""
-        return self.values.get(path, MISSING)
 
 
 @dataclass(frozen=True)
@@ -173,9 +158,8 @@ def image(
     """
     run = run_transform(f, trace, aux, q_args)
     model_values = output_values(run.outputs[0])
-    update = Update(trace.records, Exactly(model_values), None, stop_at_zero=stop_at_zero)
     try:
-        new = trace.rerun(update)
+        edit = trace.edit(model_values, stop_at_zero=stop_at_zero)
     except MissingChoiceError as error:
         raise _uncovered(error, f, run.outputs[0]) from None
     except ValueTypeError as error:
@@ -187,10 +171,11 @@ def image(
         if kept and signal.path not in trace.observed_paths:
             check_kept_choice(trace, signal.path, signal.distribution, f"transform {f.name}")
         raise
+    new = edit.trace
     _refuse_surplus(run.outputs[0], new.records)
-    check_kept(trace, new, run.outputs[0].entries, f"transform {f.name}")
-    removed = trace.removed(update)
-    for path in removed:
+    for path, (_, distribution) in edit.remeasured.items():
+        check_kept_choice(trace, path, distribution, f"transform {f.name}")
+    for path in edit.removed:
         if path in trace.observed_paths:
             raise ProtectedObservationError(
                 f"transform {f.name} removes an observation from {run.outputs[0].name}",
@@ -205,13 +190,13 @@ def image(
         records.append(new_aux.records)
     for output, made in zip(run.outputs, records, strict=True):
         check_labels(output, made)
-    weight = update.score - trace.log_prob
-    if weight != weight:
+    if edit.log_weight != edit.log_weight:
         raise NaNError(
-            f"the log density of the model went from {trace.log_prob} to {update.score}",
+            f"the log density of the model went from {trace.log_prob} to {new.log_prob}",
             fix="start the chain from a trace of positive, finite density",
         )
-    return Image(run, new, new_aux, weight, log_abs_det(run, records, removed), removed)
+    log_det = log_abs_det(run, records, edit.removed)
+    return Image(run, new, new_aux, edit.log_weight, log_det, edit.removed)
 
 
 def check_labels(output: Output, records: Records) -> None:
@@ -255,9 +240,8 @@ def _point_at_entry(output: Output, error: GenDSLError) -> None:
 def _assess_auxiliary(
     f: Transform, q: GenFunction, args: tuple[Any, ...], output: Output, stop_at_zero: bool
 ) -> ReferenceTrace:
-    assess = Assess(Exactly(output_values(output)), stop_at_zero=stop_at_zero)
     try:
-        retval = assess.run(CallRequest(q, args, {}))
+        aux = q.score(args, output_values(output), stop_at_zero=stop_at_zero)
     except MissingChoiceError as error:
         raise _uncovered(error, f, output) from None
     except ValueTypeError as error:
@@ -266,9 +250,8 @@ def _assess_auxiliary(
     except ZeroProbability as signal:
         _check_entry(output, signal.path, signal.distribution)
         raise
-    at_definition(q, assess.finish)
-    _refuse_surplus(output, assess.records)
-    return ReferenceTrace(q, args, retval, assess, frozenset())
+    _refuse_surplus(output, aux.records)
+    return aux
 
 
 def _uncovered(error: MissingChoiceError, f: Transform, output: Output) -> CoverageError:

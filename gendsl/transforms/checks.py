@@ -26,7 +26,7 @@ from gendsl.errors import (
     traceback_location,
 )
 from gendsl.interface import Rng, as_rng
-from gendsl.runtime.executions import Records, Simulate, ZeroProbability
+from gendsl.runtime.executions import Records, ZeroProbability
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.selection import Selection, select
@@ -366,7 +366,7 @@ def check_involutive(
     known: Records = {}
     for case, trace in enumerate(_cases(model, args, observed, n, rng)):
         known.update(trace.records)
-        aux = None if q is None else q._trace(Simulate(rng), (trace, *q_args))
+        aux = None if q is None else q.simulate((trace, *q_args), rng=rng)
         for there, back in directions(f):
             try:
                 departures += _departs(there, back, trace, q, q_args, aux, rng)

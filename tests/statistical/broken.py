@@ -10,8 +10,8 @@ from importlib import import_module
 
 import numpy as np
 
-from gendsl.interface import CallRequest
-from gendsl.runtime.executions import Assess, Regenerate, Update
+from gendsl.runtime.executions import Regenerate, Update
+from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Simplex
 from gendsl.transforms import apply as apply_module
 
@@ -93,9 +93,7 @@ def backward_at_proposed_values(monkeypatch):
     """mh with a proposal program: the way back is scored at the new values."""
 
     def planted(proposal, args, values):
-        execution = Assess(apply_module.Exactly({path: args[0][path] for path in values}))
-        execution.run(CallRequest(proposal, args, {}))
-        return execution.score
+        return proposal.score(args, {path: args[0][path] for path in values}).log_prob
 
     monkeypatch.setattr(mh_module, "_reverse_score", planted)
 
@@ -123,12 +121,13 @@ def stale_scores(monkeypatch):
 def implicit_resampling(monkeypatch):
     """What a transform forgets to write is drawn from the prior, and its score counted as the model's."""
     rng = np.random.default_rng(8)
+    edit = ReferenceTrace.edit
 
-    class Resampling(Update):
-        def __init__(self, old, given, _, **options):
-            super().__init__(old, given, rng, **options)
+    def planted(self, values, **options):
+        drawn = self.update(values, rng=rng).trace.choices
+        return edit(self, {**values, **{path: drawn[path] for path in drawn if path not in self}}, **options)
 
-    monkeypatch.setattr(apply_module, "Update", Resampling)
+    monkeypatch.setattr(ReferenceTrace, "edit", planted)
 
 
 def ambient_coordinates(monkeypatch):
