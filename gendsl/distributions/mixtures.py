@@ -26,7 +26,7 @@ from gendsl.supports import Boolean, Integers, Interval, Lattice, Positive, Real
 
 _HALF_LOG_2PI = 0.5 * LOG_2PI
 # A sum of densities below this is close to the subnormal numbers, where digits get lost.
-_UNDERFLOW = 1e-280
+UNDERFLOW = 1e-280
 # exp of more than this overflows.
 _MAX_EXPONENT = 700.0
 
@@ -133,7 +133,7 @@ class mixture_of_normals(ArrayFamily):
                 for w, m, v in zip(self.weights, self.means, self.vars):  # noqa: B905 (checked above; hot)
                     d = x - m
                     total += w / sqrt(v) * exp(-0.5 * d * d / v)
-                if total > _UNDERFLOW:
+                if total > UNDERFLOW:
                     return log(total) - _HALF_LOG_2PI
                 if not isbox(total):
                     return self._far(x)
