@@ -1,9 +1,9 @@
 """Which iterations read a key: a persistent multimap from hashable keys to sets of integers.
 
-A hash table in a persistent vector leads to a key's bucket. A bucket is a sorted array and what changed since,
-in dicts of which each may hold 32 times as many as the one before: a change copies the smallest one, a full one
-goes into the next, and once there are many changes for the array's size, all go into a new array (the
-logarithmic method of Bentley and Saxe). So a change costs the same for few members and for many.
+A hash table in a persistent vector leads to a key's bucket. A bucket is a sorted array and what changed
+since, in dicts of which each may hold 32 times as many as the one before: a change copies the smallest one,
+a full one goes into the next, and once there are many changes for the array's size, all go into a new array
+(the logarithmic method of Bentley and Saxe). So a change costs the same for few members and for many.
 """
 
 from __future__ import annotations

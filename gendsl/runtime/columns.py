@@ -1,0 +1,210 @@
+"""Columns of numbers that never change: to NumPy one flat array, to a move on one element a tree of chunks.
+
+A column has one form or both. It starts flat; the first change of an element makes the chunks, for the column
+itself and for those that come from it; `array` makes the flat form again. Chunks are arrays of the standard
+library, whose elements come out as Python numbers, and which copy faster than NumPy's.
+"""
+
+from __future__ import annotations
+
+from array import array as Chunk
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gendsl.runtime.persistent import PersistentVector
+
+Array = npt.NDArray[Any]
+Number = float | int | bool
+
+_BITS = 9
+_LENGTH = 1 << _BITS
+_IN_CHUNK = _LENGTH - 1
+_MANY = 32  # changing or taking more than the 32nd part of a column is left to NumPy
+
+_FORMATS = {np.dtype(np.float64): "d", np.dtype(np.int64): "q", np.dtype(np.bool_): "b"}
+_DTYPES = {form: dtype for dtype, form in _FORMATS.items()}
+_TYPES: dict[str, tuple[type, ...]] = {
+    "d": (float, np.float32, np.float16),
+    "q": (int, np.integer),
+    "b": (bool, np.bool_),
+}
+
+
+class Column:
+    """A persistent vector of floats, of integers or of booleans; indices are from 0 to len - 1."""
+
+    __slots__ = ("_chunks", "_flat", "_format", "_size")
+
+    _chunks: PersistentVector[Chunk[Any]] | None
+    _flat: Array | None
+    _format: str
+    _size: int
+
+    @staticmethod
+    def of(array: npt.ArrayLike) -> Column:
+        """The column of an array, which becomes read-only and must not change any more.
+
+        Raises:
+            TypeError: it is no 1-D array of float64, int64 or bool.
+        """
+        flat = np.ascontiguousarray(array)
+        if flat.ndim != 1 or np.ndim(array) != 1 or flat.dtype not in _FORMATS:
+            raise TypeError(f"no column of {flat.dtype} with shape {np.shape(array)}")
+        flat.flags.writeable = False
+        return _column(_FORMATS[flat.dtype], len(flat), flat, None)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return _DTYPES[self._format]
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, i: int) -> Number:
+        if not 0 <= i < self._size:
+            raise IndexError(i)
+        chunks = self._chunks
+        if chunks is None:
+            return self._flat.item(i)  # type: ignore[union-attr, no-any-return]
+        value = chunks[i >> _BITS][i & _IN_CHUNK]
+        return value if self._format != "b" else value == 1  # type: ignore[no-any-return]
+
+    def set(self, i: int, value: Number) -> Column:
+        """With `value` as element i.
+
+        Raises:
+            TypeError: the column can't hold the value, or would give it back as one of another type.
+        """
+        form = self._format
+        _check(form, value)
+        if not 0 <= i < self._size:
+            raise IndexError(i)
+        chunks = self._chunks or self._split()
+        k = i >> _BITS
+        chunk = chunks[k][:]
+        try:
+            chunk[i & _IN_CHUNK] = value
+        except OverflowError:
+            raise TypeError(f"{value!r} is too large for int64") from None
+        new: Column = _new(Column)
+        new._chunks = chunks.set(k, chunk)
+        new._flat = None
+        new._format = form
+        new._size = self._size
+        return new
+
+    def set_many(self, indices: npt.ArrayLike, values: npt.ArrayLike) -> Column:
+        """With the values at the indices, the last one where an index comes twice.
+
+        Raises:
+            TypeError: as for `set`.
+        """
+        where, given = np.asarray(indices, np.int64), np.asarray(values)
+        if where.shape != given.shape or where.ndim != 1:
+            raise ValueError(f"{where.shape} indices for {given.shape} values")
+        if not len(where):
+            return self
+        form, dtype = self._format, self.dtype
+        if given.dtype.kind not in {"d": "f", "q": "iu", "b": "b"}[form] or not np.can_cast(
+            given.dtype, dtype
+        ):
+            raise TypeError(f"values of {given.dtype} for a column of {dtype}")
+        if where.min() < 0 or where.max() >= self._size:
+            raise IndexError(int(where.min() if where.min() < 0 else where.max()))
+        if len(where) * _MANY >= self._size:
+            flat = self.array().copy()
+            flat[where] = given
+            flat.flags.writeable = False
+            return _column(form, self._size, flat, None)
+        chunks = self._chunks or self._split()
+        changed: dict[int, Chunk[Any]] = {}
+        for i, value in zip(where.tolist(), given.tolist(), strict=True):
+            k = i >> _BITS
+            if k not in changed:
+                changed[k] = chunks[k][:]
+            changed[k][i & _IN_CHUNK] = value
+        return _column(form, self._size, None, chunks.set_many(changed))
+
+    def append(self, value: Number) -> Column:
+        """With one element more.
+
+        Raises:
+            TypeError: as for `set`.
+        """
+        form, size = self._format, self._size
+        _check(form, value)
+        chunks = self._chunks or self._split()
+        try:
+            last = Chunk(form, [value])
+        except OverflowError:
+            raise TypeError(f"{value!r} is too large for int64") from None
+        if size & _IN_CHUNK:
+            k = size >> _BITS
+            return _column(form, size + 1, None, chunks.set(k, chunks[k] + last))
+        return _column(form, size + 1, None, chunks.append(last))
+
+    def truncate(self, size: int) -> Column:
+        """The first `size` elements."""
+        if not 0 <= size <= self._size:
+            raise IndexError(size)
+        if size == self._size:
+            return self
+        if self._chunks is None or not size:
+            flat = self.array()[:size].copy()
+            flat.flags.writeable = False
+            return _column(self._format, size, flat, None)
+        last = (size - 1) >> _BITS
+        chunks = self._chunks.truncate(last + 1)
+        chunks = chunks.set(last, chunks[last][: size - (last << _BITS)])
+        return _column(self._format, size, None, chunks)
+
+    def array(self) -> Array:
+        """All elements as a read-only array."""
+        flat = self._flat
+        if flat is None:
+            assert self._chunks is not None
+            flat = self._flat = np.frombuffer(b"".join(self._chunks), self.dtype)
+        return flat
+
+    def take(self, indices: npt.ArrayLike) -> Array:
+        """The elements at the indices, as an array; O(number of indices)."""
+        where = np.asarray(indices, np.int64)
+        chunks = self._chunks
+        if self._flat is not None or chunks is None or len(where) * _MANY >= self._size:
+            return self.array()[where]
+        elements = [chunks[i >> _BITS][i & _IN_CHUNK] for i in where.tolist()]
+        return np.array(elements, self.dtype)
+
+    def _split(self) -> PersistentVector[Chunk[Any]]:
+        """The chunks, made from the flat form where there are none."""
+        chunks = self._chunks
+        if chunks is None:
+            assert self._flat is not None
+            data, step = self._flat.tobytes(), _LENGTH * self._flat.itemsize
+            parts = (Chunk(self._format, data[start : start + step]) for start in range(0, len(data), step))
+            chunks = self._chunks = PersistentVector.of(parts)
+        return chunks
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Column.of, (self.array(),)
+
+    def __repr__(self) -> str:
+        return f"Column.of({self.array()!r})"
+
+
+_new: Any = object.__new__
+
+
+def _column(
+    form: str, size: int, flat: Array | None, chunks: PersistentVector[Chunk[Any]] | None
+) -> Column:
+    column: Column = _new(Column)
+    column._format, column._size, column._flat, column._chunks = form, size, flat, chunks
+    return column
+
+
+def _check(form: str, value: object) -> None:
+    if not isinstance(value, _TYPES[form]) or (form == "q" and isinstance(value, bool)):
+        raise TypeError(f"{value!r} in a column of {_DTYPES[form]}")
