@@ -2,8 +2,8 @@
 
 The 191 dates are a Poisson process whose rate is a step function with an unknown number k of steps (Green
 1995, section 4). A birth or death of a step changes k; other moves shift a step or change a height. The
-heights can be integrated out, and the steps are then a Markov chain: p(k | dates) is found by quadrature, too,
-and compared.
+heights can be integrated out, and the steps are then a Markov chain, so p(k | dates) is known by quadrature
+and the chain is compared with it.
 
     python examples/coal.py
 """
@@ -249,8 +249,8 @@ def kernel(check: bool = True):
 def exact_posterior_of_k(dates: np.ndarray, width: float = 50.0) -> np.ndarray:
     """p(k | dates) for k = 0, ..., 30, by integrating out heights and positions.
 
-    Given its ends, a segment of length d with n events has the marginal likelihood 200 n! / (200 + d)^(n + 1),
-    and the positions have the prior density (2k + 1)! / DAYS^(2k + 1) times the product of the lengths. So
+    A segment of length d with n events has the marginal likelihood 200 n! / (200 + d)^(n + 1), and the
+    positions have the prior density (2k + 1)! / DAYS^(2k + 1) times the product of all lengths d. So
     the integral over them is a power of one matrix on a grid: the midpoints of pieces at most `width` days
     long, none of which has a date inside. (Half the width moves no probability by more than 3e-4.)
     """
@@ -295,10 +295,16 @@ def read_dates() -> np.ndarray:
     return np.loadtxt(DATA, delimiter=",", skiprows=1, usecols=1)
 
 
+def trace_of(positions, heights, dates: np.ndarray):
+    """The model's trace with these steps, the dates observed."""
+    init = {"k": len(positions), "position": dict(enumerate(positions)), "height": dict(enumerate(heights))}
+    return disasters.generate((), {"dates": dates}, init=init).trace
+
+
 def run(draws: int = 5000, moves: int = 10, seed: int = 1, progress: bool = True) -> tuple[np.ndarray, Run]:
     """The dates and the draws of one chain, `moves` moves apart."""
     dates = read_dates()
-    start, _ = disasters.generate((), {"dates": dates}, init={"k": 0, ("height", 0): 191 / DAYS}, rng=seed)
+    start = trace_of([], [len(dates) / DAYS], dates)
     record = {"k": "k", "rate": rate}
     every = repeat(kernel(), moves)
     return dates, sample(every, start, draws, warmup=500, record=record, seed=seed, progress=progress)
@@ -330,7 +336,7 @@ def draw_figure(dates: np.ndarray, chain: Run, exact: np.ndarray, path: Path) ->
     )  # fmt: skip
     ks = np.arange(max(shares) + 1)
     right.plot(ks, exact[ks], "k_", markersize=16, label="exact")
-    right.set(xlabel="number of steps k", ylabel="p(k | dates)", xticks=ks)
+    right.set(xlabel="number of steps k", ylabel="p(k | dates)", xticks=ks, ylim=(0, 0.4))
     right.legend(frameon=False, markerscale=0.6)
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
