@@ -20,47 +20,51 @@ Integers = npt.NDArray[np.int64]
 Changes = dict[int, bool]  # whether an integer is a member now
 
 _STEP = 32  # between the sizes of the dicts
+_PART = 32  # the part of a base whose number of changes makes a new base
 _LOAD = 4  # pairs per slot at most
 
 
 class _Bucket:
     """The integers of one key; `size` is their number."""
 
-    __slots__ = ("base", "levels", "size")
+    __slots__ = ("base", "cached", "levels", "size")
 
     def __init__(self, base: Integers, levels: tuple[Changes, ...], size: int) -> None:
         self.base = base
         self.levels = levels
         self.size = size
+        self.cached: Integers | None = None
 
     def __contains__(self, t: int) -> bool:
         for level in self.levels:
             if t in level:
                 return level[t]
         base = self.base
-        k = int(base.searchsorted(t))
-        return k < len(base) and bool(base[k] == t)
+        if not len(base):
+            return False
+        k = base.searchsorted(t)
+        return bool(k < len(base) and base[k] == t)
 
     def changed(self, t: int, present: bool) -> _Bucket:
-        if self.levels and len(self.levels[0]) >= _STEP:
+        if len(self.levels[0]) >= _STEP:
             self._merge()
         levels = self.levels
-        size = self.size + (1 if present else -1)
-        if not levels:
-            return _Bucket(self.base, ({t: present},), size)
         level = levels[0].copy()
-        level[t] = present
-        return _Bucket(self.base, (level, *levels[1:]), size)
+        if present or len(self.base):
+            level[t] = present
+        else:
+            del level[t]
+        return _Bucket(self.base, (level, *levels[1:]), self.size + (1 if present else -1))
 
     def _merge(self) -> None:
         """Empties the first level; here, not in the next version, as many versions may come from this one."""
+        if sum(map(len, self.levels)) * _PART >= len(self.base):
+            self.base, self.levels = self.array(), ({},)
+            return
         level, *rest = self.levels
         k, most = 0, _STEP
         while len(level) >= most:
             if k == len(rest):
-                if len(level) * 16 >= len(self.base):
-                    self.array()
-                    return
                 rest.append({})
             level = {**rest[k], **level}
             rest[k] = {}
@@ -69,28 +73,37 @@ class _Bucket:
         self.levels = ({}, *rest)
 
     def array(self) -> Integers:
-        """The members in order; the changes go into the array, for which the bucket stands as before."""
-        levels = self.levels
-        if levels:
-            changes: Changes = {}
-            for level in reversed(levels):
-                changes |= level
-            keys = np.fromiter(changes, np.int64, len(changes))
-            present = np.fromiter(changes.values(), np.bool_, len(changes))
-            base = self.base
-            if len(base):
-                at = np.minimum(base.searchsorted(keys), len(base) - 1)
-                at = at[base[at] == keys]
-                kept = np.ones(len(base), np.bool_)
-                kept[at] = False
-                base = base[kept]
-            added = np.sort(keys[present])
-            merged = np.insert(base, base.searchsorted(added), added) if len(base) else added
-            merged.flags.writeable = False
-            # in this order: a reader that comes between applies changes that are in the array already
-            self.base = merged
-            self.levels = ()
-        return self.base
+        """The members in order."""
+        if self.cached is None:
+            levels, base = self.levels, self.base
+            if not len(base):
+                members = np.array(sorted(levels[0]), np.int64)
+            elif len(levels) > 1 or levels[0]:
+                members = _merged(base, levels)
+            else:
+                members = base
+            members.flags.writeable = False
+            self.cached = members
+            if len(members) > _STEP:
+                # the bucket stands for the same; in this order, as changes may be made twice, but not forgotten
+                self.base = members
+                self.levels = ({},)
+        return self.cached
+
+
+def _merged(base: Integers, levels: tuple[Changes, ...]) -> Integers:
+    """The members of a base after the changes, some of which it may have in it already."""
+    changes: Changes = {}
+    for level in reversed(levels):
+        changes |= level
+    keys = np.fromiter(changes, np.int64, len(changes))
+    present = np.fromiter(changes.values(), np.bool_, len(changes))
+    at = np.minimum(base.searchsorted(keys), len(base) - 1)
+    kept = np.ones(len(base), np.bool_)
+    kept[at[base[at] == keys]] = False
+    members = np.concatenate((base[kept], np.sort(keys[present])))
+    members.sort(kind="stable")  # merges the two parts in O(n)
+    return members
 
 
 Slot = tuple[tuple[Any, _Bucket], ...]
@@ -114,9 +127,7 @@ class ReverseIndex:
             members.setdefault(key, []).append(t)
         buckets = []
         for key, integers in members.items():
-            base = np.unique(np.array(integers, np.int64))
-            base.flags.writeable = False
-            buckets.append((key, _Bucket(base, (), len(base))))
+            buckets.append((key, _bucket(integers)))
         return ReverseIndex(_table(buckets, _slots_for(len(buckets))), len(buckets))
 
     def _items(self) -> Iterator[tuple[Any, _Bucket]]:
@@ -179,6 +190,16 @@ class ReverseIndex:
     def __reduce__(self) -> tuple[Any, ...]:
         pairs = [(key, int(t)) for key, bucket in self._items() for t in bucket.array()]
         return ReverseIndex.of, (pairs,)
+
+
+def _bucket(integers: list[int]) -> _Bucket:
+    distinct = dict.fromkeys(integers, True)
+    if len(distinct) <= _STEP:
+        return _Bucket(_NONE, (distinct,), len(distinct))
+    base = np.fromiter(distinct, np.int64, len(distinct))
+    base.sort()
+    base.flags.writeable = False
+    return _Bucket(base, ({},), len(base))
 
 
 def _slots_for(count: int) -> int:

@@ -22,12 +22,10 @@ _NAN = 1 << 80
 
 def total_of(terms: Iterable[float]) -> Total:
     """The total of the terms."""
-    finite, count = [], 0
-    for term in terms:
-        if term - term == 0.0:
-            finite.append(term)
-        else:
-            count += _kind(term)
+    given, count = list(terms), 0
+    finite = [term for term in given if term - term == 0.0]
+    if len(finite) < len(given):
+        count = sum(_kind(term) for term in given if term - term != 0.0)
     try:
         high = math.fsum(finite)
     except OverflowError:
@@ -41,15 +39,12 @@ def change(total: Total, old: float, new: float) -> Total:
     The sum of finite terms may overflow; then `value` is NaN until `total_of` is called afresh.
     """
     high, low, count = total
-    difference = new - old
-    part = difference - new
-    error = (new - (difference - part)) - (old + part)
-    result = high + difference
-    part = result - high
-    low += error + ((high - (result - part)) + (difference - part))
-    if low - low == 0.0:
-        return result, low, count
-    return _change(total, old, new)
+    if 4.0 * (old * old + new * new) < high * high:
+        # finite, and so much smaller than the sum that its rounding errors take one subtraction each (Dekker)
+        middle = high - old
+        result = middle + new
+        return result, low + (((high - middle) - old) + ((middle - result) + new)), count
+    return _change(high, low, count, old, new)
 
 
 def value(total: Total) -> float:
@@ -62,9 +57,8 @@ def value(total: Total) -> float:
     return math.nan if count >= _NAN or count % _POSITIVE else math.inf
 
 
-def _change(total: Total, old: float, new: float) -> Total:
-    """`change` where a term isn't finite, or the sum overflows."""
-    high, low, count = total
+def _change(high: float, low: float, count: int, old: float, new: float) -> Total:
+    """`change` for terms of any size."""
     if old - old != 0.0:
         count -= _kind(old)
         old = 0.0
