@@ -86,9 +86,25 @@ def involutive_mcmc(
     Raises:
         TransformError: f is wrong at this point; the subclass says how.
     """
-    _validate(trace, q, q_args, f, check)
+    _validate_move(q, q_args, f, check)
+    return _step(trace, q, q_args, f, check, as_rng(rng))
+
+
+def _step(
+    trace: Any,
+    q: GenFunction | None,
+    q_args: tuple[Any, ...],
+    f: Transform | TransformPair,
+    check: Check,
+    rng: np.random.Generator,
+) -> tuple[ReferenceTrace, InvolutiveInfo]:
+    """`involutive_mcmc` of a valid move."""
+    if not isinstance(trace, ReferenceTrace):
+        raise KernelError(
+            f"involutive_mcmc needs a trace, got {trace!r}",
+            fix="start from model.generate(args, observations).trace",
+        )
     check_start(trace)
-    rng = as_rng(rng)
     aux = None if q is None else q.simulate((trace, *q_args), rng=rng)
     ways = directions(f)
     f, inverse = ways[0] if len(ways) == 1 or rng.random() < 0.5 else ways[1]
@@ -134,15 +150,6 @@ def _info(f: Transform, there: Image, aux: ReferenceTrace | None) -> InvolutiveI
     return InvolutiveInfo(True, ratio, there.log_weight, log_aux, there.log_abs_det)
 
 
-def _validate(trace: Any, q: Any, q_args: Any, f: Any, check: Any) -> None:
-    if not isinstance(trace, ReferenceTrace):
-        raise KernelError(
-            f"involutive_mcmc needs a trace, got {trace!r}",
-            fix="start from model.generate(args, observations).trace",
-        )
-    _validate_move(q, q_args, f, check)
-
-
 def _validate_move(q: Any, q_args: Any, f: Any, check: Any) -> None:
     check_move(q, q_args, f)
     if not isinstance(check, bool) and check != "reject":
@@ -165,6 +172,6 @@ def involutive(
     _validate_move(q, q_args, f, check)
 
     def step(trace: Any, rng: np.random.Generator) -> tuple[Any, InvolutiveInfo]:
-        return involutive_mcmc(trace, q, q_args, f, check=check, rng=rng)
+        return _step(trace, q, q_args, f, check, rng)
 
     return Kernel(step, name or f.__name__)

@@ -27,9 +27,10 @@ from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import ReferenceTrace, check_kept_choice
 from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.forward import Dual
-from gendsl.transforms.handles import Output, Run, Write, check_label
+from gendsl.transforms.handles import Copy, Output, Run, Write, check_label
 from gendsl.transforms.jacobian import log_abs_det, refuse_traced
 from gendsl.transforms.language import Transform, TransformPair, directions
+from gendsl.transforms.vectors import entries, numbers
 
 
 def check_move(q: Any, q_args: Any, f: Any) -> None:
@@ -59,7 +60,7 @@ def _check_traces(q: Any, f: Any) -> None:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Image:
     """Where a transform takes a model trace and an auxiliary trace.
 
@@ -98,24 +99,20 @@ def plain(value: Any) -> Any:
 def output_values(output: Output) -> dict[Path, Any]:
     """The plain values that a run gave to an output, copies included.
 
-    Lists of traced values become traced arrays in the output's entries, for the Jacobian.
+    Long lists of traced values become traced arrays in the output's entries, for the Jacobian.
     """
     values: dict[Path, Any] = {}
     for path, entry in output.entries.items():
-        if not isinstance(entry, Write):
+        if isinstance(entry, Copy):
             values[path] = entry.source.records[entry.path][1]
             continue
         value = entry.value
-        if type(value) is list or type(value) is tuple or type(value) is np.ndarray:
-            try:
-                value = as_dual_array(value)
-            except ValueTypeError as error:
-                error.address, error.location = path, entry.location
-                raise
-            if type(value) is DualArray:
-                output.entries[path] = entry._replace(value=value)
-        values[path] = value = plain(value)
-        if _has_nan(value):
+        if type(value) is Dual:
+            value = value.value
+        elif type(value) is not float:
+            value = _plain_written(path, entry)
+        values[path] = value
+        if value != value if type(value) is float else _has_nan(value):
             raise MoveNaNError(
                 "the value written here is NaN",
                 address=path,
@@ -123,6 +120,27 @@ def output_values(output: Output) -> dict[Path, Any]:
                 fix="look for a division by zero, inf - inf or the root of a negative number",
             )
     return values
+
+
+def _plain_written(path: Path, entry: Write) -> Any:
+    """The value of an entry, without its derivatives."""
+    value = entry.value
+    kind = type(value)
+    if kind is bool or kind is int:
+        return value
+    parts = entries(value)
+    listed = None if parts is None else numbers(parts)
+    if listed is not None:
+        return np.array(listed, dtype=float)
+    if kind is list or kind is tuple or kind is np.ndarray:
+        try:
+            value = as_dual_array(value)
+        except ValueTypeError as error:
+            error.address, error.location = path, entry.location
+            raise
+        if type(value) is DualArray:
+            entry.value = value
+    return plain(value)
 
 
 def _has_nan(value: Any) -> bool:
@@ -188,8 +206,6 @@ def image(
     if q is not None:
         new_aux = _assess_auxiliary(f, q, (new, *q_args), run.outputs[1], stop_at_zero)
         records.append(new_aux.records)
-    for output, made in zip(run.outputs, records, strict=True):
-        check_labels(output, made)
     if edit.log_weight != edit.log_weight:
         raise NaNError(
             f"the log density of the model went from {trace.log_prob} to {new.log_prob}",
@@ -197,13 +213,6 @@ def image(
         )
     log_det = log_abs_det(run, records, edit.removed)
     return Image(run, new, new_aux, edit.log_weight, log_det, edit.removed)
-
-
-def check_labels(output: Output, records: Records) -> None:
-    """Check the labels of an output's writes against the distributions at their addresses."""
-    for path, entry in output.entries.items():
-        if isinstance(entry, Write) and entry.label is not None:
-            check_label(entry.label, records[path][0].support.discrete, path, entry.location)
 
 
 def _check_entry(output: Output, path: Path, distribution: Distribution) -> None:

@@ -11,6 +11,7 @@ turns into a plain array on its own.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -178,29 +179,67 @@ def _by_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
+def short(entries: list[Any]) -> DualArray:
+    """The vector of these `Dual`s; arrays are made of it when one is needed."""
+    vector = DualArray.__new__(DualArray)
+    vector._entries = entries
+    vector._value = vector._tangent = vector._parent = vector._view = None
+    return vector
+
+
 class DualArray(NDArrayOperatorsMixin):
     """A float array and its tangent: tangent[..., i] = d value / d coordinate i."""
 
     # A view keeps the array that it looks into and how it does, and takes its tangent from there: then both
     # see the same tangents even after an assignment has brought in new coordinates.
-    __slots__ = ("_parent", "_tangent", "_view", "value")
-    value: np.ndarray
+    #
+    # A short vector is the list of its entries, and no array, until something other than its entries is
+    # asked for; so are slices of it. The list is never changed: what assigns makes arrays first, of the
+    # vector and of all that it is a slice of, and a slice of what has become an array becomes one too.
+    __slots__ = ("_entries", "_parent", "_tangent", "_value", "_view")
+    _entries: list[Any] | None
+    _value: np.ndarray | None
     _tangent: np.ndarray | None
     _parent: DualArray | None
     _view: Callable[[np.ndarray], np.ndarray] | None
 
     def __init__(self, value: Any, tangent: Any) -> None:
-        self.value = np.asarray(value, dtype=np.float64, order="C")
+        array = self._value = np.asarray(value, dtype=np.float64, order="C")
         dense = np.asarray(tangent, dtype=np.float64, order="C")
-        if dense.shape[:-1] != self.value.shape or dense.ndim == 0 or dense.shape[-1] == 0:
-            raise ValueError(f"a tangent of shape {dense.shape} for a value of shape {self.value.shape}")
+        if dense.shape[:-1] != array.shape or dense.ndim == 0 or dense.shape[-1] == 0:
+            raise ValueError(f"a tangent of shape {dense.shape} for a value of shape {array.shape}")
         self._tangent = dense
-        self._parent = self._view = None
+        self._entries = self._parent = self._view = None
+
+    def _listed(self) -> list[Any] | None:
+        """The entries, while they are a list."""
+        parent = self._parent
+        if parent is not None and self._entries is not None and parent._listed() is None:
+            self._entries = None
+        return self._entries
+
+    @property
+    def value(self) -> np.ndarray:
+        """The array without its derivatives."""
+        value = self._value
+        if value is not None:
+            return value
+        if self._parent is not None and self._view is not None:
+            value = self._view(self._parent.value)
+        else:
+            assert self._entries is not None
+            dense = _collect(self._entries)
+            value, self._tangent = dense._value, dense._tangent
+        self._value, self._entries = value, None
+        assert value is not None
+        return value
 
     @property
     def tangent(self) -> np.ndarray:
         """d value / d coordinates, of shape (*value.shape, n)."""
         if self._parent is None or self._view is None:
+            if self._value is None:
+                self.value  # noqa: B018 (it makes the arrays)
             assert self._tangent is not None
             return self._tangent
         return floats(self._view(records(self._parent.tangent)))
@@ -214,7 +253,8 @@ class DualArray(NDArrayOperatorsMixin):
         if not np.may_share_memory(value, self.value):
             return DualArray(value, floats(rearrange(records(self.tangent))))
         view = DualArray.__new__(DualArray)
-        view.value, view._tangent, view._parent, view._view = value, None, self, rearrange
+        view._value, view._tangent, view._parent, view._view = value, None, self, rearrange
+        view._entries = None
         return view
 
     def _grow(self, n: int) -> None:
@@ -229,6 +269,15 @@ class DualArray(NDArrayOperatorsMixin):
     # --- indexing --------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Any:
+        listed = self._listed()
+        if listed is not None:
+            if type(key) is int:
+                with contextlib.suppress(IndexError):  # numpy has the words for it
+                    return listed[key]
+            elif type(key) is slice:
+                view = short(listed[key])
+                view._parent, view._view = self, lambda array: array[key]
+                return view
         if type(key) is int and self.value.ndim == 1:
             return scalar(self.value[key], self.tangent[key])
         if holds_dual(key):
@@ -250,12 +299,16 @@ class DualArray(NDArrayOperatorsMixin):
         records(self.tangent)[key] = items
 
     def __iter__(self) -> Iterator[Any]:
+        listed = self._listed()
+        if listed is not None:
+            return iter(listed)
         if self.value.ndim == 1:
             return map(_from_dense, self.value.tolist(), self.tangent.tolist())
         return (self[i] for i in range(len(self)))
 
     def __len__(self) -> int:
-        return len(self.value)
+        listed = self._listed()
+        return len(self.value if listed is None else listed)
 
     def __contains__(self, item: Any) -> bool:
         return bool(np.any(self == item))
@@ -269,7 +322,7 @@ class DualArray(NDArrayOperatorsMixin):
 
     @property
     def ndim(self) -> int:
-        return self.value.ndim
+        return 1 if self._listed() is not None else self.value.ndim
 
     @property
     def size(self) -> int:
@@ -304,6 +357,9 @@ class DualArray(NDArrayOperatorsMixin):
         return self._array(lambda array: array.flatten(order))
 
     def copy(self, order: Any = "C") -> DualArray:
+        listed = self._listed()
+        if listed is not None:
+            return short(listed)
         return DualArray(self.value.copy(), self.tangent.copy())
 
     def __copy__(self) -> DualArray:

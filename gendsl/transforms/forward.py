@@ -211,7 +211,10 @@ class Dual:
         number = other if type(other) is float or type(other) is int else real(other)
         if number is None:
             return NotImplemented
-        return Dual(self.value / number, {i: d / number for i, d in self.tangent.items()})
+        total = {}
+        for i, d in self.tangent.items():
+            total[i] = d / number
+        return Dual(self.value / number, total)
 
     def __rtruediv__(self, other: Any) -> Any:
         number = other if type(other) is float or type(other) is int else real(other)
@@ -220,7 +223,10 @@ class Dual:
         b = self.value
         y = number / b
         slope = -y / b
-        return Dual(y, {i: slope * d for i, d in self.tangent.items()})
+        total = {}
+        for i, d in self.tangent.items():
+            total[i] = slope * d
+        return Dual(y, total)
 
     def __pow__(self, other: Any) -> Any:
         x = self.value
@@ -232,9 +238,14 @@ class Dual:
         number = other if type(other) is float or type(other) is int else real(other)
         if number is None:
             return NotImplemented
-        y = _real_power(x, number)
-        slope = power_slope(x, number)
-        return Dual(y, {i: slope * d for i, d in self.tangent.items()})
+        if number == 2:
+            y, slope = x**number, 2.0 * x
+        else:
+            y, slope = _real_power(x, number), power_slope(x, number)
+        total = {}
+        for i, d in self.tangent.items():
+            total[i] = slope * d
+        return Dual(y, total)
 
     def __rpow__(self, other: Any) -> Any:
         base = real(other)
@@ -268,7 +279,10 @@ class Dual:
         raise lost("divmod(x, y)")
 
     def __neg__(self) -> Dual:
-        return Dual(-self.value, {i: -d for i, d in self.tangent.items()})
+        total = {}
+        for i, d in self.tangent.items():
+            total[i] = -d
+        return Dual(-self.value, total)
 
     def __pos__(self) -> Dual:
         return self

@@ -56,7 +56,10 @@ def _of_one(function: Function, rule: Slope) -> Function:
             slope = rule(value, y, math)
         except ARITHMETIC_ERRORS:
             slope = edge_slope(rule, value, y)
-        return Dual(y, {i: slope * d for i, d in x.tangent.items()})
+        tangent = {}
+        for i, d in x.tangent.items():
+            tangent[i] = slope * d
+        return Dual(y, tangent)
 
     return differentiable
 

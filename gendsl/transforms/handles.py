@@ -8,8 +8,9 @@ back as a dual number (or array) that carries its derivative with respect to the
 from __future__ import annotations
 
 import sys
+from collections.abc import Container
 from types import CodeType
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -26,9 +27,11 @@ from gendsl.errors import (
 )
 from gendsl.runtime.executions import detached
 from gendsl.runtime.trace import ReferenceTrace
-from gendsl.transforms.arrays import DualArray, seed_array
+from gendsl.supports import Support
+from gendsl.transforms.arrays import DualArray
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.returned import NOT_A_CHOICE, undifferentiated
+from gendsl.transforms.vectors import seed_value
 
 
 class Label:
@@ -65,6 +68,8 @@ class Defined(Protocol):
 class Run:
     """One execution of a transform: its inputs and outputs, and the coordinates given out so far."""
 
+    __slots__ = ("inputs", "next_coordinate", "outputs", "transform")
+
     def __init__(self, transform: Defined) -> None:
         self.transform = transform
         self.inputs: list[Input] = []
@@ -77,7 +82,10 @@ class Input:
 
     Attributes:
         seeds: for each continuous choice that was read, its traced value and first coordinate.
+        supports: those of the choices that were looked at.
     """
+
+    __slots__ = ("args", "name", "observed", "records", "run", "seeds", "supports", "trace")
 
     def __init__(self, run: Run, name: str, trace: ReferenceTrace, args: tuple[Any, ...]) -> None:
         self.run = run
@@ -87,29 +95,43 @@ class Input:
         self.observed = trace.observed_paths
         self.args = args
         self.seeds: dict[Path, tuple[Any, int]] = {}
+        self.supports: dict[Path, Support] = {}
+
+    def support(self, path: Path) -> Support:
+        """The support of a choice that there is."""
+        support = self.supports.get(path)
+        if support is None:
+            support = self.supports[path] = self.records[path][0].support
+        return support
 
     def value(self, path: Path, label: Label | None) -> Any:
         """The value of a choice; a dual number where it is continuous and not observed."""
         record = self.records.get(path)
         if record is None:
             raise self.missing(path)
-        support = record[0].support
-        if label is not None:
-            check_label(label, support.discrete, path)
-        if support.discrete or path in self.observed:
+        support = self.supports.get(path)
+        if support is None:
+            support = self.supports[path] = record[0].support
+        is_discrete = support.discrete
+        if label is not None and label is not (discrete if is_discrete else continuous):
+            check_label(label, is_discrete, path)
+        if is_discrete or path in self.observed:
             value = record[1]
             return value.copy() if type(value) is np.ndarray else detached(value)
         seed = self.seeds.get(path)
-        if seed is None:
-            start = self.run.next_coordinate
-            self.run.next_coordinate = start + support.dim
-            if support.shape == ():
-                seed = Dual(float(record[1]), {start: 1.0} if support.dim else {}), start
-            else:
-                seed = seed_array(np.asarray(record[1], dtype=float), start, support.embedding), start
-            self.seeds[path] = seed
-        value = seed[0]
-        return value.copy() if type(value) is DualArray else value
+        if seed is not None:
+            value = seed[0]
+            return value.copy() if type(value) is DualArray else value
+        run = self.run
+        start = run.next_coordinate
+        run.next_coordinate = start + support.dim
+        if support.shape == ():
+            value = Dual(float(record[1]), {start: 1.0} if support.dim else {})
+            self.seeds[path] = value, start
+            return value
+        array = seed_value(record[1], start, support)
+        self.seeds[path] = array, start
+        return array.copy()
 
     def missing(self, path: Path) -> ReadError:
         """The error for an address at which there is no choice."""
@@ -136,11 +158,10 @@ class Input:
         )
 
 
-class Write(NamedTuple):
-    """A value written to an output, with the line that wrote it."""
+class Entry:
+    """What an output was given at one address, with the line that gave it."""
 
-    value: Any
-    label: Label | None
+    __slots__ = ("code", "lineno")
     code: CodeType
     lineno: int
 
@@ -150,24 +171,36 @@ class Write(NamedTuple):
         return Location(self.code.co_filename, self.lineno, self.code.co_name)
 
 
-class Copy(NamedTuple):
-    """A choice copied to an output, with the line that copied it."""
+class Write(Entry):
+    """A value written to an output: as it was written, so with its derivatives."""
 
-    source: Input
-    path: Path
-    code: CodeType
-    lineno: int
+    __slots__ = ("label", "value")
 
-    @property
-    def location(self) -> Location:
-        """The user's line."""
-        return Location(self.code.co_filename, self.lineno, self.code.co_name)
+    def __init__(self, value: Any, label: Label | None, code: CodeType, lineno: int) -> None:
+        self.value = value
+        self.label = label
+        self.code = code
+        self.lineno = lineno
+
+
+class Copy(Entry):
+    """A choice copied to an output."""
+
+    __slots__ = ("path", "source")
+
+    def __init__(self, source: Input, path: Path, code: CodeType, lineno: int) -> None:
+        self.source = source
+        self.path = path
+        self.code = code
+        self.lineno = lineno
 
 
 class Output:
     """An output trace as a transform sees it: what was written and copied to it so far."""
 
-    def __init__(self, run: Run, name: str, protected: frozenset[Path]) -> None:
+    __slots__ = ("entries", "name", "protected", "run")
+
+    def __init__(self, run: Run, name: str, protected: Container[Path]) -> None:
         self.run = run
         self.name = name
         self.protected = protected
@@ -229,7 +262,9 @@ class Handle:
             hash(path)
         except TypeError:
             _refuse_address(path)
-        return type(self)(self.state, self.path + path if self.path else path)
+        if self.path:
+            path = self.path + path
+        return type(self)(self.state, path)
 
     def __repr__(self) -> str:
         return f"{self.state.name}[{format_address(self.path)}]" if self.path else self.state.name
@@ -354,12 +389,15 @@ def write(destination: Any, value: Any, label: Label | None = None) -> None:
     """
     if type(destination) is not OutputHandle:
         _refuse_handle(destination, "write to", "an output trace")
-    if not destination.path:
+    path = destination.path
+    if not path:
         _refuse_whole(destination)
-    if label is not None:
-        _check_is_label(label, destination.path)
+    if label is not None and label is not continuous and label is not discrete:
+        _check_is_label(label, path)
     kind = type(value)
-    if kind is list or kind is tuple:
+    if kind is Dual or kind is float or kind is int or kind is bool:
+        pass  # the usual value: nothing can change it
+    elif kind is list or kind is tuple:
         for item in value:
             if isinstance(item, Handle):
                 _refuse_as_value(item)
@@ -368,10 +406,10 @@ def write(destination: Any, value: Any, label: Label | None = None) -> None:
         value = value.copy()
     elif isinstance(value, Handle):
         _refuse_as_value(value)
-    elif kind is not Dual:
+    else:
         value = detached(value)
     frame = sys._getframe(1)
-    destination.state.put(destination.path, Write(value, label, frame.f_code, frame.f_lineno))
+    destination.state.put(path, Write(value, label, frame.f_code, frame.f_lineno))
 
 
 def copy(source: Any, destination: Any) -> None:

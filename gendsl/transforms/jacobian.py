@@ -4,7 +4,7 @@ The rows are the coordinates of the continuous input choices that don't simply s
 auxiliary choice, and the model's choices that were overwritten or are gone. The columns are those of the
 continuous choices that were written or copied to. A copied choice has one 1 in its column, so expanding
 the determinant along it removes its row and its column; that is done first, and what is left is usually
-small. (Cusumano-Towner et al., "Automating Involutive MCMC", section 5.1; free coordinates as in
+small and sparse. (Cusumano-Towner et al., "Automating Involutive MCMC", section 5.1; free coordinates as in
 `gendsl.supports`.)
 """
 
@@ -25,11 +25,18 @@ from gendsl.errors import (
     SingularJacobianError,
 )
 from gendsl.runtime.executions import Records
-from gendsl.supports import Support
-from gendsl.transforms.arrays import DualArray
+from gendsl.supports import Simplex, Support
+from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.forward import Dual
-from gendsl.transforms.handles import Copy, Run, Write
+from gendsl.transforms.handles import Copy, Run, Write, check_label, continuous, discrete
 from gendsl.transforms.returned import NOT_A_CHOICE
+from gendsl.transforms.vectors import entries
+
+_SMALL = 10
+"""The largest Jacobian that is eliminated entry by entry; from about there on LAPACK is faster."""
+
+_UNTRACED = frozenset((bool, int, float, str))
+"""Types that carry no derivatives."""
 
 Key = tuple[int, Path]
 """A choice of one side: 0 the model, 1 the auxiliary trace."""
@@ -50,11 +57,14 @@ def log_abs_det(run: Run, output_records: list[Records], removed: Iterable[Path]
         MoveNaNError: a derivative is NaN.
     """
     inputs = _changed_inputs(run, removed)
-    outputs = _written(run, output_records)
-    if run.outputs[0].entries or len(run.outputs) > 1:
-        _cancel_copies(run, inputs, outputs)
-    rows = sum(support.dim for support in inputs.values())
-    columns = sum(support.dim for support in outputs.values())
+    outputs, copies = _written(run, output_records)
+    if copies:
+        _cancel_copies(run, inputs, outputs, copies)
+    rows = columns = 0
+    for support in inputs.values():
+        rows += support.dim
+    for support in outputs.values():
+        columns += support.dim
     if rows != columns:
         raise DimensionError(
             f"transform {run.transform.name} maps {rows} free continuous coordinates to {columns}\n"
@@ -66,44 +76,65 @@ def log_abs_det(run: Run, output_records: list[Records], removed: Iterable[Path]
         )
     if rows == 0:
         return 0.0
+    if rows <= _SMALL:
+        log_det = _log_abs_det_small(run, inputs, outputs)
+        if log_det is not None:
+            return log_det
     return _log_abs_det(run, inputs, outputs, rows)
 
 
 def _changed_inputs(run: Run, removed: Iterable[Path]) -> dict[Key, Support]:
     """The continuous inputs that don't stay as they are, with their supports."""
     model = run.inputs[0]
-    keys: list[Key] = []
-    for path in run.outputs[0].entries:
-        if path in model.records:
-            keys.append((0, path))
-    keys += [(0, path) for path in removed if path not in model.observed]
-    for side, state in enumerate(run.inputs[1:], 1):
-        keys += [(side, path) for path in state.records if path not in state.observed]
     inputs: dict[Key, Support] = {}
-    for key in keys:
-        support = run.inputs[key[0]].records[key[1]][0].support
+    for path in run.outputs[0].entries:
+        support = model.supports.get(path)
+        if support is None:
+            if path not in model.records:
+                continue
+            support = model.support(path)
         if not support.discrete:
-            inputs[key] = support
+            inputs[0, path] = support
+    for path in removed:
+        if path not in model.observed:
+            support = model.support(path)
+            if not support.discrete:
+                inputs[0, path] = support
+    for side, state in enumerate(run.inputs[1:], 1):
+        for path in state.records:  # all of an auxiliary trace goes in
+            support = state.support(path)
+            if not support.discrete and path not in state.observed:
+                inputs[side, path] = support
     return inputs
 
 
-def _written(run: Run, output_records: list[Records]) -> dict[Key, Support]:
-    """The continuous outputs that were written or copied to, with their supports."""
+def _written(
+    run: Run, output_records: list[Records]
+) -> tuple[dict[Key, Support], list[tuple[int, Path, Copy]]]:
+    """The continuous outputs that were written or copied to, with their supports; and all copies."""
     outputs: dict[Key, Support] = {}
+    copies: list[tuple[int, Path, Copy]] = []
     for side, state in enumerate(run.outputs):
         records = output_records[side]
         for path, entry in state.entries.items():
             support = records[path][0].support
-            if not support.discrete:
-                outputs[side, path] = support
+            is_discrete = support.discrete
+            if isinstance(entry, Copy):
+                copies.append((side, path, entry))
             else:
-                refuse_traced(path, entry)
-    return outputs
+                label = entry.label
+                if label is not None and label is not (discrete if is_discrete else continuous):
+                    check_label(label, is_discrete, path, entry.location)
+                if is_discrete and type(entry.value) not in _UNTRACED:
+                    refuse_traced(path, entry)
+            if not is_discrete:
+                outputs[side, path] = support
+    return outputs, copies
 
 
-def refuse_traced(path: Path, entry: Write | Copy) -> None:
+def refuse_traced(path: Path, entry: Write) -> None:
     """Raise `LabelError` if an entry gives a discrete choice a value computed from continuous ones."""
-    if isinstance(entry, Write) and _is_traced(entry.value):
+    if _is_traced(entry.value):
         raise LabelError(
             "a value computed from continuous choices is written to a discrete choice",
             address=path,
@@ -112,32 +143,111 @@ def refuse_traced(path: Path, entry: Write | Copy) -> None:
         )
 
 
-def _cancel_copies(run: Run, inputs: dict[Key, Support], outputs: dict[Key, Support]) -> None:
+def _cancel_copies(
+    run: Run,
+    inputs: dict[Key, Support],
+    outputs: dict[Key, Support],
+    copies: list[tuple[int, Path, Copy]],
+) -> None:
     """Remove the row and the column of every copied choice."""
-    for side, state in enumerate(run.outputs):
-        for path, entry in state.entries.items():
-            if not isinstance(entry, Copy):
-                continue
-            source = (run.inputs.index(entry.source), entry.path)
-            source_support = entry.source.records[entry.path][0].support
-            if source_support.discrete != ((side, path) not in outputs):
-                kinds = "discrete", "continuous"
-                kind, other = kinds if source_support.discrete else kinds[::-1]
-                raise LabelError(
-                    f"a {kind} choice ({format_address(entry.path)} of {entry.source.name}) is copied to "
-                    f"a {other} one",
-                    address=path,
-                    location=entry.location,
-                    fix="copy between choices of one kind",
-                )
-            if source in inputs and (side, path) in outputs and _same_coordinates(
-                inputs[source], outputs[side, path]
-            ):
-                del inputs[source], outputs[side, path]
+    for side, path, entry in copies:
+        target = side, path
+        is_discrete = entry.source.support(entry.path).discrete
+        if is_discrete != (target not in outputs):
+            kinds = "discrete", "continuous"
+            kind, other = kinds if is_discrete else kinds[::-1]
+            raise LabelError(
+                f"a {kind} choice ({format_address(entry.path)} of {entry.source.name}) is copied to "
+                f"a {other} one",
+                address=path,
+                location=entry.location,
+                fix="copy between choices of one kind",
+            )
+        if not is_discrete:
+            source = run.inputs.index(entry.source), entry.path
+            if source in inputs and _same_coordinates(inputs[source], outputs[target]):
+                del inputs[source], outputs[target]
 
 
 def _same_coordinates(a: Support, b: Support) -> bool:
     return a.shape == b.shape and a.dim == b.dim and (a.shape == () or type(a) is type(b))
+
+
+def _log_abs_det_small(
+    run: Run, inputs: dict[Key, Support], outputs: dict[Key, Support]
+) -> float | None:
+    """log |det J| of a small Jacobian by elimination on its nonzero entries.
+
+    None where it isn't positive and finite, or a value is no short list of numbers: what is wrong, if
+    anything is, is found by the other way.
+    """
+    rows: set[int] = set()
+    for (side, path), support in inputs.items():
+        seed = run.inputs[side].seeds.get(path)
+        if seed is None:
+            return None  # it was not read
+        start = seed[1]
+        if support.dim == 1:
+            rows.add(start)
+        else:
+            rows.update(range(start, start + support.dim))
+    columns: list[dict[int, float]] = []
+    total = 0.0
+    for (side, path), support in outputs.items():
+        entry = run.outputs[side].entries[path]
+        if not isinstance(entry, Write):
+            return None
+        value, dim = entry.value, support.dim
+        parts = [value] if type(value) is Dual else entries(value)
+        if parts is None:
+            return None
+        if len(parts) != dim:
+            if type(support) is not Simplex:
+                return None
+            parts = parts[:dim]
+        for part in parts:
+            if type(part) is not Dual:
+                return None
+            column = {}
+            for coordinate, derivative in part.tangent.items():
+                if coordinate in rows:
+                    if derivative:
+                        column[coordinate] = derivative
+                        total += derivative
+                elif coordinate == NOT_A_CHOICE and derivative:
+                    return None
+            columns.append(column)
+    if total - total != 0.0:
+        return None  # NaN or infinite
+    det = abs(eliminate(columns))
+    return math.log(det) if 0.0 < det < math.inf else None
+
+
+def eliminate(columns: list[dict[int, float]]) -> float:
+    """The product of the pivots of a square matrix, |det| up to its sign; its columns are used up.
+
+    Short columns come first, which keeps the others short; in each the largest entry is the pivot.
+    """
+    det = 1.0
+    while columns:
+        if len(columns) > 1:
+            columns.sort(key=len, reverse=True)
+        column = columns.pop()
+        pivot, largest = None, 0.0
+        for row, x in column.items():
+            if abs(x) > largest:
+                pivot, largest = row, abs(x)
+        if pivot is None:
+            return 0.0
+        x = column.pop(pivot)
+        det *= x
+        for other in columns:
+            y = other.pop(pivot, 0.0)
+            if y and column:
+                factor = y / x
+                for row, d in column.items():
+                    other[row] = other.get(row, 0.0) - factor * d
+    return det
 
 
 def _log_abs_det(
@@ -156,7 +266,7 @@ def _log_abs_det(
     for (side, path), support in outputs.items():
         entry = run.outputs[side].entries[path]
         if isinstance(entry, Write):
-            value = entry.value
+            value = as_dual_array(entry.value) if type(entry.value) is not Dual else entry.value
         elif entry.path in entry.source.observed:
             value = entry.source.records[entry.path][1]  # a constant
         else:

@@ -10,6 +10,7 @@ import ast
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from types import BuiltinFunctionType, ModuleType
 from typing import Any, NoReturn
 
 from gendsl.address import Path
@@ -46,7 +47,39 @@ __all__ = [
     "write",
 ]
 
-_LIFTER = Lifter(differentiable)
+
+class _Remembering(Lifter):
+    """A lifter that remembers its answers, since every call in a transform asks it.
+
+    Only those for functions and types that are never freed, so that it keeps nothing of the user's alive.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(differentiable)
+        self._known: dict[Any, Any] = {read: read, write: write, copy: copy}
+
+    def lift(self, function: Any) -> Any:
+        try:
+            answer = self._known.get(function)
+        except TypeError:  # it can't be hashed
+            answer = None
+        if answer is not None:
+            return answer
+        answer = super().lift(function)
+        if _is_permanent(function):
+            self._known[function] = answer
+        return answer
+
+
+def _is_permanent(function: Any) -> bool:
+    if isinstance(function, BuiltinFunctionType):
+        return isinstance(function.__self__, ModuleType)
+    if type(function) is type:
+        return function.__module__ == "builtins"
+    return differentiable(function) is not None
+
+
+_LIFTER = _Remembering()
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ import numpy as np
 from gendsl.errors import DerivativeError
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.transforms.apply import output_values, run_transform
-from gendsl.transforms.arrays import DualArray
+from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.handles import Run, Write
 from gendsl.transforms.language import Transform
@@ -86,6 +86,7 @@ def _predicted(value: Any, steps: dict[int, float]) -> tuple[Any, Any]:
     if type(value) is Dual:
         parts = [slope * steps.get(c, 0.0) for c, slope in value.tangent.items()]
         return sum(parts), sum(map(abs, parts))
+    value = as_dual_array(value)
     if type(value) is DualArray:
         step = np.array([steps.get(c, 0.0) for c in range(value.tangent.shape[-1])])
         return value.tangent @ step, np.abs(value.tangent) @ np.abs(step)

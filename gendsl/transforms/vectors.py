@@ -1,0 +1,72 @@
+"""Short vectors that a transform reads and writes: the weights of a few components, say.
+
+They are read entry by entry, and written as lists. An array is made for none of them unless the transform
+asks for one: for three numbers NumPy takes longer to start than Python takes to finish.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gendsl.supports import RealArray, Simplex, Support
+from gendsl.transforms.arrays import DualArray, seed_array, short
+from gendsl.transforms.forward import Dual
+
+SHORT = 16
+"""How many entries a short vector has at most."""
+
+_KINDS = frozenset((Simplex, RealArray))
+"""Supports whose embedding depends on their shape alone, so that it can be kept."""
+
+_KEPT = 1024
+
+_seeds: dict[tuple[Any, ...], list[dict[int, float]]] = {}
+
+
+def seed_value(value: Any, start: int, support: Support) -> DualArray:
+    """The array whose free coordinates are the coordinates start, start + 1, ..."""
+    shape = support.shape
+    if type(support) in _KINDS and shape is not None and len(shape) == 1 and 0 < shape[0] <= SHORT:
+        key = type(support), shape, support.dim, start
+        tangents = _seeds.get(key)
+        if tangents is None:
+            if len(_seeds) >= _KEPT:
+                _seeds.clear()
+            tangents = _seeds[key] = _tangents(support.embedding, start)
+        numbers = value.tolist() if type(value) is np.ndarray else [float(x) for x in value]
+        return short(list(map(Dual, numbers, tangents)))
+    return seed_array(np.asarray(value, dtype=float), start, support.embedding)
+
+
+def _tangents(embedding: np.ndarray, start: int) -> list[dict[int, float]]:
+    return [{start + i: d for i, d in enumerate(row) if d} for row in embedding.tolist()]
+
+
+def numbers(items: Any) -> list[float] | None:
+    """The values of a list of numbers of which some carry derivatives; None for any other list."""
+    values: list[float] = []
+    traced = False
+    for x in items:
+        kind = type(x)
+        if kind is Dual:
+            traced = True
+            values.append(x.value)
+        elif kind is float or kind is int:
+            values.append(x)
+        else:
+            return None
+    return values if traced else None
+
+
+def entries(value: Any) -> list[Any] | None:
+    """The entries of a written value that is a number or a short vector, each a `Dual` or a plain number."""
+    kind = type(value)
+    if kind is Dual:
+        return [value]
+    if kind is list or kind is tuple:
+        return value if len(value) <= SHORT else None
+    if kind is DualArray and value.ndim == 1 and len(value) <= SHORT:
+        return list(value)
+    return None
