@@ -25,6 +25,7 @@ _MANY = 32  # changing or taking more than the 32nd part of a column is left to 
 
 _FORMATS = {np.dtype(np.float64): "d", np.dtype(np.int64): "q", np.dtype(np.bool_): "b"}
 _DTYPES = {form: dtype for dtype, form in _FORMATS.items()}
+_PLAIN: dict[str, type[Any]] = {"d": float, "q": int, "b": bool}
 _TYPES: dict[str, tuple[type, ...]] = {
     "d": (float, np.float32, np.float16),
     "q": (int, np.integer),
@@ -78,7 +79,8 @@ class Column:
             TypeError: the column can't hold the value, or would give it back as one of another type.
         """
         form = self._format
-        _check(form, value)
+        if type(value) is not _PLAIN[form]:
+            value = _plain(form, value)
         if not 0 <= i < self._size:
             raise IndexError(i)
         chunks = self._chunks or self._split()
@@ -134,7 +136,7 @@ class Column:
             TypeError: as for `set`.
         """
         form, size = self._format, self._size
-        _check(form, value)
+        value = _plain(form, value)
         chunks = self._chunks or self._split()
         try:
             last = Chunk(form, [value])
@@ -197,14 +199,14 @@ class Column:
 _new: Any = object.__new__
 
 
-def _column(
-    form: str, size: int, flat: Array | None, chunks: PersistentVector[Chunk[Any]] | None
-) -> Column:
+def _column(form: str, size: int, flat: Array | None, chunks: PersistentVector[Chunk[Any]] | None) -> Column:
     column: Column = _new(Column)
     column._format, column._size, column._flat, column._chunks = form, size, flat, chunks
     return column
 
 
-def _check(form: str, value: object) -> None:
+def _plain(form: str, value: object) -> Number:
+    """The value as a Python number, if it has the column's type."""
     if not isinstance(value, _TYPES[form]) or (form == "q" and isinstance(value, bool)):
         raise TypeError(f"{value!r} in a column of {_DTYPES[form]}")
+    return _PLAIN[form](value)

@@ -48,18 +48,19 @@ class _Bucket:
     def changed(self, t: int, present: bool) -> _Bucket:
         if len(self.levels[0]) >= _STEP:
             self._merge()
-        levels = self.levels
+        levels, base = self.levels, self.base
         level = levels[0].copy()
-        if present or len(self.base):
+        if present or len(base):
             level[t] = present
         else:
             del level[t]
-        return _Bucket(self.base, (level, *levels[1:]), self.size + (1 if present else -1))
+        return _Bucket(base, (level, *levels[1:]), self.size + (1 if present else -1))
 
     def _merge(self) -> None:
         """Empties the first level; here, not in the next version, as many versions may come from this one."""
         if sum(map(len, self.levels)) * _PART >= len(self.base):
-            self.base, self.levels = self.array(), ({},)
+            self.base = self.array()
+            self.levels = ({},)
             return
         level, *rest = self.levels
         k, most = 0, _STEP
@@ -85,7 +86,8 @@ class _Bucket:
             members.flags.writeable = False
             self.cached = members
             if len(members) > _STEP:
-                # the bucket stands for the same; in this order, as changes may be made twice, but not forgotten
+                # The same members. Levels are read before the base everywhere, and written after it: for a
+                # thread that comes between, the base has some changes in it already, but none is forgotten.
                 self.base = members
                 self.levels = ({},)
         return self.cached
@@ -98,10 +100,12 @@ def _merged(base: Integers, levels: tuple[Changes, ...]) -> Integers:
         changes |= level
     keys = np.fromiter(changes, np.int64, len(changes))
     present = np.fromiter(changes.values(), np.bool_, len(changes))
+    order = keys.argsort()
+    keys, present = keys[order], present[order]
     at = np.minimum(base.searchsorted(keys), len(base) - 1)
     kept = np.ones(len(base), np.bool_)
     kept[at[base[at] == keys]] = False
-    members = np.concatenate((base[kept], np.sort(keys[present])))
+    members = np.concatenate((base[kept], keys[present]))
     members.sort(kind="stable")  # merges the two parts in O(n)
     return members
 
