@@ -18,7 +18,7 @@ from gendsl.runtime.persistent import PersistentVector
 Array = npt.NDArray[Any]
 Number = float | int | bool
 
-_BITS = 9
+_BITS = 8
 _LENGTH = 1 << _BITS
 _IN_CHUNK = _LENGTH - 1
 _MANY = 32  # changing or taking more than the 32nd part of a column is left to NumPy
@@ -209,4 +209,5 @@ def _plain(form: str, value: object) -> Number:
     """The value as a Python number, if it has the column's type."""
     if not isinstance(value, _TYPES[form]) or (form == "q" and isinstance(value, bool)):
         raise TypeError(f"{value!r} in a column of {_DTYPES[form]}")
-    return _PLAIN[form](value)
+    plain: Number = _PLAIN[form](value)
+    return plain
