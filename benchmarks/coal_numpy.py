@@ -83,11 +83,17 @@ def ends(positions: list[float], j: int) -> tuple[float, float]:
 # --- the auxiliary draws ---------------------------------------------------------------------------
 
 
+def draw_birth(state: State, rng: np.random.Generator) -> Birth:
+    return Birth(DAYS * rng.random(), rng.random())
+
+
+def draw_death(state: State, rng: np.random.Generator) -> Death:
+    return Death(int(len(state.positions) * rng.random()))
+
+
 def draw_birth_or_death(state: State, rng: np.random.Generator) -> Birth | Death:
-    k = len(state.positions)
-    if rng.random() < probability_of_birth(k):
-        return Birth(DAYS * rng.random(), rng.random())
-    return Death(int(k * rng.random()))
+    birth = rng.random() < probability_of_birth(len(state.positions))
+    return draw_birth(state, rng) if birth else draw_death(state, rng)
 
 
 def draw_height(state: State, rng: np.random.Generator) -> Height:

@@ -43,6 +43,7 @@ the determinant is again the one above.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -58,6 +59,9 @@ class State(NamedTuple):
     vars: list[float]
     weights: list[float]
     log_likelihood: float
+
+
+Likelihood = Callable[[np.ndarray, list[float], list[float], list[float]], float]
 
 
 class Split(NamedTuple):
@@ -134,7 +138,9 @@ def log_split_ratio(
     return prior + auxiliary + log_abs_det_split(w, var, u1, u2)
 
 
-def propose_split(state: State, auxiliary: Split, data: np.ndarray) -> tuple[State, float]:
+def propose_split(
+    state: State, auxiliary: Split, data: np.ndarray, likelihood: Likelihood = log_likelihood
+) -> tuple[State, float]:
     """The state after a split, and the log acceptance ratio."""
     j, u1, u2, u3 = auxiliary
     mu, var, w = state.means[j], state.vars[j], state.weights[j]
@@ -145,12 +151,14 @@ def propose_split(state: State, auxiliary: Split, data: np.ndarray) -> tuple[Sta
     var1, var2 = u3 * within / u1, (1.0 - u3) * within / (1.0 - u1)
     means, variances, weights = [*state.means, mu2], [*state.vars, var2], [*state.weights, w * (1.0 - u1)]
     means[j], variances[j], weights[j] = mu1, var1, w * u1
-    new = State(means, variances, weights, log_likelihood(data, means, variances, weights))
+    new = State(means, variances, weights, likelihood(data, means, variances, weights))
     ratio = log_split_ratio(len(state.means), w, mu, var, mu1, mu2, var1, var2, u1, u2)
     return new, ratio + new.log_likelihood - state.log_likelihood
 
 
-def propose_merge(state: State, auxiliary: Merge, data: np.ndarray) -> tuple[State, float]:
+def propose_merge(
+    state: State, auxiliary: Merge, data: np.ndarray, likelihood: Likelihood = log_likelihood
+) -> tuple[State, float]:
     """The state after a merge, and the log acceptance ratio.
 
     A split puts the smaller mean first; a merge of two components in the other order has no reverse.
@@ -168,21 +176,25 @@ def propose_merge(state: State, auxiliary: Merge, data: np.ndarray) -> tuple[Sta
     var = u1 * var1 + (1.0 - u1) * var2 + between
     means, variances, weights = state.means[:-1], state.vars[:-1], state.weights[:-1]
     means[j], variances[j], weights[j] = mu, var, w
-    new = State(means, variances, weights, log_likelihood(data, means, variances, weights))
+    new = State(means, variances, weights, likelihood(data, means, variances, weights))
     ratio = log_split_ratio(len(means), w, mu, var, mu1, mu2, var1, var2, u1, math.sqrt(between / var))
     return new, new.log_likelihood - state.log_likelihood - ratio
 
 
-def propose(state: State, auxiliary: Split | Merge, data: np.ndarray) -> tuple[State, float]:
+def propose(
+    state: State, auxiliary: Split | Merge, data: np.ndarray, likelihood: Likelihood = log_likelihood
+) -> tuple[State, float]:
     """The state that the auxiliary draws lead to, and the log acceptance ratio."""
     if type(auxiliary) is Split:
-        return propose_split(state, auxiliary, data)
-    return propose_merge(state, auxiliary, data)
+        return propose_split(state, auxiliary, data, likelihood)
+    return propose_merge(state, auxiliary, data, likelihood)
 
 
-def step(state: State, data: np.ndarray, rng: np.random.Generator) -> tuple[State, float]:
+def step(
+    state: State, data: np.ndarray, rng: np.random.Generator, likelihood: Likelihood = log_likelihood
+) -> tuple[State, float]:
     """One step of the kernel: the next state, and the log acceptance ratio of the proposal."""
-    proposal, ratio = propose(state, draw_auxiliary(len(state.means), rng), data)
+    proposal, ratio = propose(state, draw_auxiliary(len(state.means), rng), data, likelihood)
     if ratio >= 0.0 or rng.random() < math.exp(ratio):
         return proposal, ratio
     return state, ratio

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import math
 import os
@@ -175,19 +176,197 @@ def test_a_merge_undoes_a_split(benchmarks):
         assert returned == pytest.approx(-there, abs=1e-9)
 
 
+# --- the other moves by hand -------------------------------------------------------------------------
+
+
+def load(name):
+    """A module of the folder, which finds its neighbours as its command does."""
+    return importlib.import_module(name)
+
+
+@pytest.fixture
+def folder(monkeypatch):
+    """The folder on the path, its modules forgotten afterwards."""
+    monkeypatch.syspath_prepend(FOLDER)
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if getattr(sys.modules[name], "__file__", None) in map(str, FOLDER.glob("*.py")):
+            del sys.modules[name]
+
+
+def test_the_transfer_by_hand_has_the_same_ratio(folder):
+    moves = load("local_moves")
+    rng = np.random.default_rng(1)
+    for seed in range(30):
+        x = rng.standard_normal(5)
+        trace = moves.independent.generate((5,), init={"x": x}).trace
+        aux = moves.pick_two.simulate((trace,), rng=seed)
+        i, j, amount = aux["i"], aux["j"], aux["amount"]
+        j += j >= i
+        _, info = involutive_mcmc(trace, moves.pick_two, (), moves.transfer, check=True, rng=seed)
+        assert info.log_accept_ratio == pytest.approx(-amount * (x[i] - x[j] + amount), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["random_walk", "plate"])
+def test_the_single_site_proposal_by_hand_has_the_same_ratio(folder, name):
+    moves = load("local_moves")
+    model, n = getattr(moves, name), 6
+    rng = np.random.default_rng(2)
+    x, y = rng.standard_normal((2, n))
+    trace = model.generate((n,), {"y": y}, init={"x": x}).trace
+    by_hand = moves.OneSiteByHand(x, y, model is moves.random_walk, seed=3)
+    seen = set()
+    for _ in range(40):
+        t, new, ratio = by_hand.propose()
+        prior = 0.5 * (new - x[t]) * (new + x[t] - 2 * (x[t - 1] if t > 0 and name == "random_walk" else 0.0))
+        weight = trace.update({("x", t): new}).log_weight
+        assert ratio == pytest.approx(weight + prior, rel=1e-9, abs=1e-9)  # proposed from its prior
+        seen.add(t)
+    assert seen == set(range(n))
+
+
+def test_the_scores_by_hand_are_the_changes_of_the_traces(folder):
+    """Each baseline of an update computes what the update's weight is made of."""
+    assignments, columns = load("assignments"), load("columns")
+    trace, by_hand = assignments.trace_and_by_hand(300)
+    mean = by_hand.mu[7] + 0.1
+    weight = trace.update({("mu", 7): mean}).log_weight
+    for score in (by_hand.known, by_hand.found):
+        assert score(7, mean) - score(7, by_hand.mu[7]) == pytest.approx(weight, rel=1e-9)
+
+    xs, y = np.random.default_rng(4).standard_normal((2, 50))
+    for model, args, data, site, mean in (
+        (columns.observations, (50,), {"x": y}, "mu", lambda v: v),
+        (columns.regression, (xs,), {"y": y}, "slope", lambda v: 1.0 + v * xs),
+    ):
+        latent = {"mu": 0.0} if site == "mu" else {"intercept": 1.0, "slope": 0.0}
+        trace = model.generate(args, data, init=latent).trace
+        other = 0.0 if site == "mu" else columns.log_prior(1.0)
+
+        def log_prob(v, mean=mean, other=other):
+            return columns.log_normal_density(y, mean(v), 2.0) + columns.log_prior(v) + other
+
+        assert trace.log_prob == pytest.approx(log_prob(0.0), rel=1e-12)
+        assert trace.update({site: 0.3}).trace.log_prob == pytest.approx(log_prob(0.3), rel=1e-12)
+
+
+def test_numba_computes_the_same_likelihood(folder):
+    pytest.importorskip("numba")
+    compiled, plain = load("figure1_numba"), load("figure1_numpy")
+    data = np.random.default_rng(5).normal(20.0, 5.0, 200)
+    parameters = [10.0, 20.0, 26.0], [4.0, 3.0, 2.0], [0.2, 0.5, 0.3]
+    assert compiled.log_likelihood(data, *parameters) == pytest.approx(
+        plain.log_likelihood(data, *parameters), rel=1e-12
+    )
+
+
+# --- the table -------------------------------------------------------------------------------------
+
+
+class Clock:
+    """A clock that only work moves."""
+
+    now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+    def taking(self, seconds):
+        def work(*given):
+            self.now += seconds
+
+        return work
+
+
+@pytest.fixture
+def clock(folder, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(load("harness"), "time", clock)
+    return clock
+
+
+def test_limits_are_on_time_ratio_and_growth(clock):
+    harness = load("harness")
+
+    def row(n, seconds, **limits):
+        by_hand = clock.taking(1e-3)
+        return harness.Row("work", n, clock.taking(seconds), "by hand", by_hand, most_growth=3, **limits)
+
+    def group(scale):
+        return [row(10, 2e-3, most_us=10_000), row(100, 20e-3, most_ratio=15), row(1000, 4e-3, units=4)]
+
+    small, large, last, growth = harness.measure(group, harness.QUICK)
+    assert (small.us, small.baseline_us) == pytest.approx((2000, 1000))
+    assert (small.ratio, small.limit, small.ok) == ("2", "<= 10,000 us", True)
+    assert (large.ratio, large.limit, large.ok) == ("20", "<= 15 x", False)
+    assert (last.ratio, last.limit, last.ok) == ("4", "", None)
+    assert last.us == pytest.approx(1000)
+    assert (growth.n, growth.ratio, growth.limit, growth.ok) == (1000, "0.5", "<= 3 x", True)
+
+
+def test_the_least_of_the_rounds_counts(clock):
+    harness = load("harness")
+    durations = iter([9.0, 9.0, 3.0, 2.0, 5.0])
+
+    def slower_at_first():
+        clock.now += next(durations)
+
+    row = harness.Row("work", 1, slower_at_first, "by hand", clock.taking(1.0))
+    scale = harness.Scale(rounds=3, round_seconds=0.0, group_seconds=100.0)
+    assert harness.times([row], scale).tolist() == [[pytest.approx(2e6), pytest.approx(1e6)]]
+
+
+def test_a_slow_group_gets_fewer_rounds(clock):
+    harness = load("harness")
+    row = harness.Row("work", 1, clock.taking(1.0), "by hand", clock.taking(1.0))
+    harness.times([row], harness.Scale(rounds=100, round_seconds=0.0, group_seconds=9.0))
+    assert clock.now == 10.0  # two calls of each before the rounds, and three rounds
+
+
+def test_what_is_made_fresh_is_not_timed(clock):
+    harness = load("harness")
+    work = clock.taking(2.0)
+    row = harness.Row("work", 1, work, "by hand", work, fresh=clock.taking(100.0))
+    assert harness.seconds(row, work, 3) == 2.0
+
+
 # --- the command -----------------------------------------------------------------------------------
 
 
-def test_the_command_prints_one_table():
+def run(*options):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, str(FOLDER / "run.py"), "--quick"],
-        capture_output=True, text=True, check=False, env=environment, timeout=120,
+    return subprocess.run(
+        [sys.executable, str(FOLDER / "run.py"), *options],
+        capture_output=True, text=True, check=False, env=environment, timeout=300,
     )  # fmt: skip
+
+
+def test_the_command_prints_one_table(tmp_path):
+    done = run("--quick", "--plot", str(tmp_path / "plot.png"))
     assert done.returncode == 0, done.stderr
-    _, header, rule, *rows = done.stdout.splitlines()
-    assert header.split() == ["work", "gendsl", "reference", "ratio", "target"]
-    assert set(rule) == {"-"}
-    assert len(rows) == 10
-    for row in rows:
-        assert row.count(" us") + row.count(" ms") >= 2
+    _, header, rule, *rows, blank, verdict, figure = done.stdout.splitlines()
+    assert header.split() == ["work", "N", "us", "baseline", "us", "baseline", "ratio", "limit", "ok?"]
+    assert set(rule) == {"-"} and blank == ""
+    for work in (
+        "Figure 1 step", "check=True", "2 of N independent", "on a chain", "on a plate", "one assignment",
+        "cluster means", "mean of N observations", "simulate a plate", "generate a plate", "bytes kept",
+        "birth move", "death move", "height move", "position move", "decorate", "relative error",
+    ):  # fmt: skip
+        assert any(work in row for row in rows), work
+    limited = [row for row in rows if row.endswith(("yes", "NO"))]
+    assert verdict.endswith(f"of {len(limited)} limits are kept")
+    assert "figure" in figure and (tmp_path / "plot.png").stat().st_size > 20_000
+
+
+def test_rows_can_be_chosen():
+    done = run("--quick", "--rows", "two-of-n,compile", "--largest", "50")
+    assert done.returncode == 0, done.stderr
+    rows = done.stdout.splitlines()[3:-2]
+    assert [row.split("  ")[0] for row in rows] == [
+        "involutive step on 2 of N independent choices",
+        "decorate a body of N lines and run it",
+    ]
+    done = run("--rows", "two-of-m")
+    assert done.returncode == 2
+    assert "no rows named two-of-m; there are figure1, " in done.stderr
