@@ -1,102 +1,133 @@
-"""Sums of log densities in few passes over memory.
+"""Sums of the log densities of whole columns: block by block, and in closed form where there is one.
 
-Each function takes a float column x and parameters that `is_plain` approves of, unchecked, and adds up the
-log density as it is inside the support. A finite result is right, and proves that every parameter was
-valid and every x in the support; any other result means only that this is not the place to decide.
+As in `column_scores`, a finite result is right and proves that everything was valid; any other decides
+nothing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gendsl.distributions.base import Distribution
+from gendsl.distributions.column_scores import SCORES, SHARED, log_of, mixture_of_normals_scores, sum_of
+from gendsl.distributions.discrete import bernoulli
 from gendsl.distributions.location_scale import normal
-from gendsl.distributions.mixtures import UNDERFLOW
+from gendsl.distributions.mixtures import mixture_of_normals
+from gendsl.distributions.positive import exponential
 from gendsl.distributions.special import HALF_LOG_2PI
 
-_NUMBERS = frozenset((float, np.float64))
-_FLOAT = np.dtype(float)
-EXACT = 1 << 52  # integers up to here are floats, and so are their neighbours
-BLOCK = 8192  # entries that stay in the cache; beyond some more BLAS would start threads
+# Entries that stay in the cache. From 10,000 on BLAS would start threads, and two arrays of twice this size
+# are enough for the allocator to give memory back, only to ask for it again.
+BLOCK = 7168
 _MIXTURE_BLOCK = 65536
 _MODERATE = 1e140  # squares of numbers between this and its inverse are far from overflow and underflow
 
 
-def is_plain(x: np.ndarray, parameters: tuple[Any, ...]) -> bool:
-    """Whether x is a column of floats, and each parameter a number or such a column of the same length."""
-    if type(x) is not np.ndarray or x.ndim != 1 or x.dtype != _FLOAT:
-        return False
-    for parameter in parameters:
-        kind = type(parameter)
-        if kind is np.ndarray:
-            if parameter.shape != x.shape or parameter.dtype != _FLOAT:
-                return False
-        elif kind not in _NUMBERS and not (kind is int and -EXACT <= parameter <= EXACT):
-            return False
-    return True
-
-
-def _blocks(x: np.ndarray, *parameters: Any) -> Iterator[tuple[Any, ...]]:
-    """The rows, block by block, each with an array of its length for intermediate results."""
-    buffer = np.empty(BLOCK)
+def total_of_scores(family: Any, x: np.ndarray, parameters: tuple[Any, ...]) -> float:
+    """The sum of the log densities, by adding them up."""
+    score = SCORES.get(family)
+    if score is None:
+        return math.nan
+    if len(x) <= BLOCK:
+        scores = score(x, *parameters)
+        return math.nan if scores is None else sum_of(scores)
+    total = 0.0
     for start in range(0, len(x), BLOCK):
-        stop = min(start + BLOCK, len(x))
-        rows = (p[start:stop] if type(p) is np.ndarray else p for p in parameters)
-        yield buffer[: stop - start], x[start:stop], *rows
+        rows = slice(start, start + BLOCK)
+        scores = score(x[rows], *(p[rows] if type(p) is np.ndarray else p for p in parameters))
+        if scores is None:
+            return math.nan
+        total += sum_of(scores)
+    return total
+
+
+def shared_total(x: np.ndarray, law: Distribution) -> float:
+    """The same for a distribution with vectors as parameters, which all points share."""
+    family = type(law)
+    if family is mixture_of_normals:
+        return _mixture_of_normals(x, law)
+    total = 0.0
+    for start in range(0, len(x), BLOCK):
+        scores = SHARED[family](x[start : start + BLOCK], law)
+        if scores is None:
+            return math.nan
+        total += sum_of(scores)
+    return total
+
+
+def _mixture_of_normals(x: np.ndarray, law: Any) -> float:
+    n = len(x)
+    total = -n * HALF_LOG_2PI
+    blocks = -(-n * len(law.means) // _MIXTURE_BLOCK)
+    size = -(-n // blocks)  # all blocks are about equal
+    for start in range(0, n, size):
+        scored = mixture_of_normals_scores(x[start : start + size] if blocks > 1 else x, law)
+        if scored is None:
+            return math.nan
+        total += scored[1]
+    return total
 
 
 def _normal(x: np.ndarray, mean: Any, sd: Any) -> float:
+    n = len(x)
     if type(sd) is np.ndarray:
-        if len(x) > BLOCK:
-            total = 0.0
-            for z, xs, means, sds in _blocks(x, mean, sd):
-                np.subtract(xs, means, z)
-                z /= sds
-                total -= 0.5 * z.dot(z)
-                total -= np.log(sds, z).sum()
-        else:
-            z = x - mean
-            z /= sd
-            total = -0.5 * z.dot(z) - np.log(sd).sum()
-        return float(total - len(x) * HALF_LOG_2PI)
+        squares, logs = _squares_and_logs(x, mean, sd)
+        return float(-0.5 * squares - logs - n * HALF_LOG_2PI)
     if not 1.0 / _MODERATE < sd < _MODERATE:
         return math.nan
-    if len(x) > BLOCK:
-        squares = 0.0
-        for z, xs, means in _blocks(x, mean):
-            np.subtract(xs, means, z)
-            squares += z.dot(z)
-    else:
+    if n <= BLOCK:
         z = x - mean
         squares = z.dot(z)
-    return float(-0.5 * squares / (sd * sd) - len(x) * (math.log(sd) + HALF_LOG_2PI))
+    else:
+        squares = 0.0
+        buffer = np.empty(BLOCK)
+        for start in range(0, n, BLOCK):
+            rows = slice(start, start + BLOCK)
+            xs = x[rows]
+            z = np.subtract(xs, mean[rows] if type(mean) is np.ndarray else mean, buffer[: len(xs)])
+            squares += z.dot(z)
+    return float(-0.5 * squares / (sd * sd) - n * (math.log(sd) + HALF_LOG_2PI))
 
 
-def mixture_of_normals_total(x: np.ndarray, weights: Any, means: Any, variances: Any) -> float:
-    """The same for the shared vectors of `mixture_of_normals`, which are valid."""
-    k, n = len(means), len(x)
-    size = -(-n // -(-n * k // _MIXTURE_BLOCK))  # points in a block; all blocks are about equal
-    buffer = np.empty(k * size)
-    centres, factors, scales = means[:, None], (-0.5 / variances)[:, None], weights / np.sqrt(variances)
-    total = 0.0
-    for start in range(0, n, size):
-        xs = x[start : start + size]
-        terms = buffer[: k * len(xs)].reshape(k, len(xs))
-        np.subtract(xs, centres, terms)
-        np.multiply(terms, terms, terms)
-        np.multiply(terms, factors, terms)
-        np.exp(terms, terms)
-        densities = scales.dot(terms) if k > 1 else terms[0] * scales[0]
-        if not np.minimum.reduce(densities) > UNDERFLOW:
+def _squares_and_logs(x: np.ndarray, mean: Any, sd: np.ndarray) -> tuple[float, float]:
+    """Σ ((x - mean) / sd)² and Σ log(sd)."""
+    if len(x) <= BLOCK:
+        z = x - mean
+        z /= sd
+        return z.dot(z), sum_of(np.log(sd))
+    squares = logs = 0.0
+    for start in range(0, len(x), BLOCK):
+        rows = slice(start, start + BLOCK)
+        means = mean[rows] if type(mean) is np.ndarray else mean
+        more_squares, more_logs = _squares_and_logs(x[rows], means, sd[rows])
+        squares += more_squares
+        logs += more_logs
+    return squares, logs
+
+
+def _exponential(x: np.ndarray, rate: Any) -> float:
+    if type(rate) is np.ndarray:
+        return total_of_scores(exponential, x, (rate,))
+    return len(x) * log_of(rate) - rate * float(x.sum()) if x.min() >= 0.0 else math.nan
+
+
+def _bernoulli(x: np.ndarray, p: Any) -> float:
+    if type(p) is np.ndarray:
+        if not (p.min() > 0.0 and p.max() < 1.0):
             return math.nan
-        total += np.add.reduce(np.log(densities, densities))
-    return float(total - n * HALF_LOG_2PI)
+        return float(np.log(p[x]).sum() + np.log1p(-p[~x]).sum())
+    successes = int(np.count_nonzero(x))
+    if not 0.0 < p < 1.0:
+        return math.nan
+    return successes * math.log(p) + (len(x) - successes) * math.log1p(-p)
 
 
 TOTALS: dict[type[Distribution], Callable[..., float]] = {
     normal: _normal,
+    exponential: _exponential,
+    bernoulli: _bernoulli,
 }

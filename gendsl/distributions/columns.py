@@ -19,12 +19,15 @@ import numpy as np
 from gendsl.distributions.base import Distribution
 from gendsl.distributions.bounded import truncated_normal, uniform
 from gendsl.distributions.column_draws import DRAWS, VECTORS
-from gendsl.distributions.column_totals import EXACT, TOTALS, is_plain, mixture_of_normals_total
+from gendsl.distributions.column_scores import SCORES, SHARED, sum_of
+from gendsl.distributions.column_totals import TOTALS, shared_total, total_of_scores
 from gendsl.distributions.discrete import binom, uniform_discrete
-from gendsl.distributions.mixtures import mixture_of_normals
 from gendsl.errors import ParameterError
 
 _INF = math.inf
+_EXACT = 1 << 52  # integers up to here are floats, and so are their neighbours
+_FLOAT = np.dtype(float)
+_FLOATS = frozenset((float, np.float64))
 
 COLUMN_DTYPES: Mapping[type[Distribution], np.dtype] = MappingProxyType(
     {family: np.dtype(getattr(family, "number", float)) for family in DRAWS}
@@ -42,34 +45,52 @@ def score_columns(family: Any, x: Any, parameters: tuple[Any, ...]) -> np.ndarra
     column = _values(family, x)
     if column is None:
         return None
-    checked = _checked(family, parameters, len(column))
+    n = len(column)
+    if n == 0:
+        return np.empty(0)
+    scores: np.ndarray | None = None
+    if column.dtype == COLUMN_DTYPES[family]:
+        if family in VECTORS:
+            law = _law(family, parameters)
+            if law is None:
+                return None
+            if family in SHARED:
+                scores = _untraced(SHARED[family], column, law)
+        elif family in SCORES and _plain(family, parameters, n):
+            scores = SCORES[family](column, *parameters)
+        if scores is not None and -_INF < sum_of(scores) < _INF:
+            return scores
+    checked = _checked(family, parameters, n)
     if checked is None:
         return None
-    if len(column) == 0:
-        return np.empty(0)
-    scores: np.ndarray = family.elementwise(column, *checked)
-    return scores
+    scores = family.elementwise(column, *checked)
+    return None if np.isnan(scores).any() else scores
 
 
 @np.errstate(all="ignore")
 def total_columns(family: Any, x: Any, parameters: tuple[Any, ...]) -> float | None:
     """The sum of the log densities at all points; -inf where one of them is."""
-    total = TOTALS.get(family)
-    if total is not None and is_plain(x, parameters):
-        value = total(x, *parameters)
-        if -_INF < value < _INF:
-            return value
-    elif family is mixture_of_normals:
-        column, vectors = _values(family, x), _vectors(family, parameters)
-        if column is not None and len(column) and vectors is not None:
-            value = mixture_of_normals_total(column, *vectors)
-            if -_INF < value < _INF:
-                return value
+    dtype = COLUMN_DTYPES.get(family)
+    if dtype is None:
+        return None
+    if type(x) is np.ndarray and x.ndim == 1 and len(x) and x.dtype == dtype:
+        total: float | None = None
+        if family in SHARED:
+            law = _law(family, parameters)
+            if law is None:
+                return None
+            total = _untraced(shared_total, x, law)
+        elif _plain(family, parameters, len(x)):
+            total = (
+                TOTALS[family](x, *parameters) if family in TOTALS else total_of_scores(family, x, parameters)
+            )
+        if total is not None and -_INF < total < _INF:
+            return total
     scores = score_columns(family, x, parameters)
     if scores is None:
         return None
-    value = float(scores.sum())
-    return value if value == value else -_INF  # infinite densities don't make up for impossible points
+    total = float(scores.sum())
+    return total if total == total else -_INF  # infinite densities don't make up for impossible points
 
 
 def sample_columns(
@@ -90,13 +111,27 @@ def sample_columns(
 
 
 def _values(family: Any, x: Any) -> np.ndarray | None:
-    """x as a column of floats, or of what a discrete family takes."""
+    """x as a column of floats, or for a discrete family of what it takes for an integer."""
     dtype = COLUMN_DTYPES.get(family)
     if dtype is None or type(x) is not np.ndarray or x.ndim != 1 or x.dtype.kind not in "biuf":
         return None
-    if x.dtype == dtype or (x.dtype == np.int64 and dtype.kind != "f"):
+    if x.dtype == dtype:
         return x
-    return x.astype(np.int64 if dtype.kind != "f" and x.dtype.kind in "bi" else float)
+    return x.astype(np.int64 if dtype.kind != "f" and x.dtype.kind in "bi" else float, copy=False)
+
+
+def _plain(family: Any, parameters: tuple[Any, ...], n: int) -> bool:
+    """Whether all are there, each a number that is a float without loss, or a column of n floats."""
+    if len(parameters) != len(family.parameters):
+        return False
+    for parameter in parameters:
+        kind = type(parameter)
+        if kind is np.ndarray:
+            if parameter.shape != (n,) or parameter.dtype != _FLOAT:
+                return False
+        elif kind not in _FLOATS and not (kind is int and -_EXACT <= parameter <= _EXACT):
+            return False
+    return True
 
 
 def _checked(family: Any, parameters: tuple[Any, ...], n: int) -> list[Any] | None:
@@ -112,10 +147,10 @@ def _checked(family: Any, parameters: tuple[Any, ...], n: int) -> list[Any] | No
     rows = {i: p for i, p in enumerate(parameters) if type(p) is np.ndarray and p.ndim}
     for i, row in rows.items():
         column = _column(row, n)
-        if column is None or (i in _INTEGERS.get(family, ()) and not (column == np.floor(column)).all()):
+        if column is None or (i in _INTEGERS.get(family, ()) and not _are_integers(column)):
             return None
         rows[i] = column
-    law = _law(family, parameters, rows, 0)
+    law = _law(family, _point(parameters, rows, 0))
     if law is None:
         return None
     checked: list[Any] = []
@@ -126,7 +161,7 @@ def _checked(family: Any, parameters: tuple[Any, ...], n: int) -> list[Any] | No
             checked.append(rows[i])
         else:
             number = getattr(law, name)
-            if type(number) is not float and not (isinstance(number, int) and -EXACT <= number <= EXACT):
+            if type(number) is not float and not (isinstance(number, int) and -_EXACT <= number <= _EXACT):
                 return None
             checked.append(float(number))
     if rows and family in _ORDERED:
@@ -134,16 +169,28 @@ def _checked(family: Any, parameters: tuple[Any, ...], n: int) -> list[Any] | No
         gap = np.broadcast_to(high - low, n)
         critical.add(int(gap.argmin()))
         critical.add(int(np.where(np.isfinite(low) & np.isfinite(high), gap, 0.0).argmax()))
-    if any(_law(family, parameters, rows, at) is None for at in critical):
+    if any(_law(family, _point(parameters, rows, i)) is None for i in critical):
         return None
     return checked
 
 
-def _law(family: Any, parameters: tuple[Any, ...], rows: dict[int, np.ndarray], at: int) -> Any:
-    """The distribution at one point; None if there is none."""
+def _point(parameters: tuple[Any, ...], rows: dict[int, np.ndarray], at: int) -> tuple[Any, ...]:
+    return tuple(rows[i][at].item() if i in rows else p for i, p in enumerate(parameters))
+
+
+def _law(family: Any, parameters: tuple[Any, ...]) -> Any:
+    """The distribution at one point; None where the constructor refuses."""
     try:
-        return family(*(rows[i][at].item() if i in rows else p for i, p in enumerate(parameters)))
+        return family(*parameters)
     except (ParameterError, TypeError):  # TypeError: not the right number of parameters
+        return None
+
+
+def _untraced(function: Any, x: np.ndarray, law: Any) -> Any:
+    """The function's result; None where it needs numbers, and autograd traces some of the parameters."""
+    try:
+        return function(x, law)
+    except (TypeError, ValueError):
         return None
 
 
@@ -151,7 +198,7 @@ def _column(parameter: np.ndarray, n: int) -> np.ndarray | None:
     """A column of n floats; None for what isn't one, exactly."""
     if parameter.dtype.kind not in "biuf":
         return None
-    if parameter.dtype.kind in "iu" and not (-EXACT <= parameter.min() and parameter.max() <= EXACT):
+    if parameter.dtype.kind in "iu" and not (parameter.min() >= -_EXACT and parameter.max() <= _EXACT):
         return None
     if parameter.shape != (n,):
         try:
@@ -161,10 +208,17 @@ def _column(parameter: np.ndarray, n: int) -> np.ndarray | None:
     return parameter.astype(float, copy=False)
 
 
+def _are_integers(column: np.ndarray) -> bool:
+    """Whether they are, and fit into 64 bits."""
+    return bool((np.abs(column) <= _EXACT).all() and (column == np.floor(column)).all())
+
+
 def _vectors(family: Any, parameters: tuple[Any, ...]) -> list[Any] | None:
     """Valid parameters of a family in VECTORS, as arrays; else None."""
+    law = _law(family, parameters)
     try:
-        law = family(*parameters)
-        return [np.asarray(getattr(law, name), dtype=float) for name in family.parameters]
-    except (ParameterError, TypeError, ValueError):  # the last two: autograd traces some of the entries
+        return (
+            None if law is None else [np.asarray(getattr(law, name), dtype=float) for name in law.parameters]
+        )
+    except (TypeError, ValueError):  # autograd traces some of the entries
         return None

@@ -91,7 +91,11 @@ def assert_sampler(case: Case) -> None:
     assert all(case.law.support.contains(x) for x in few)
     assert all(-math.inf < case.law.logpdf(x) < math.inf for x in few)
 
-    samples = draws(case.law).astype(float)
+    assert_follows(case, draws(case.law).astype(float))
+
+
+def assert_follows(case: Case, samples: np.ndarray) -> None:
+    """DRAWS samples, as floats, follow the reference law, and have its moments."""
     if not case.law.support.discrete:
         ranks = np.asarray(case.reference.cdf(np.sort(samples)))
         steps = np.arange(DRAWS + 1) / DRAWS

@@ -1,0 +1,286 @@
+"""Log densities of whole columns as they are inside the support, in few passes over memory.
+
+Each function takes a column x of the family's type, and parameters that are numbers or float columns of
+the same length (for families in SHARED: the distribution itself), all of them unchecked. Where every entry
+of what it returns is finite, they are the log densities, and every parameter was valid and every x in the
+support; anything else, or None, means only that this is not the place to decide.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+
+from gendsl.distributions.base import Distribution
+from gendsl.distributions.bounded import beta, uniform
+from gendsl.distributions.discrete import bernoulli, binom, categorical, geometric, poisson, uniform_discrete
+from gendsl.distributions.location_scale import cauchy, laplace, normal, student_t
+from gendsl.distributions.mixtures import UNDERFLOW, mixture_of_normals
+from gendsl.distributions.positive import exponential, gamma, half_cauchy, half_normal, inv_gamma, log_normal
+from gendsl.distributions.special import (
+    HALF_LOG_2PI,
+    LOG_2,
+    LOG_PI,
+    log_beta,
+    log_betas,
+    log_choose,
+    log_gamma_ratio,
+)
+
+Score = Callable[..., Any]
+_LOG_FACTORIALS = np.array([math.lgamma(k + 1.0) for k in range(256)])
+_LOG_UNDERFLOW = math.log(UNDERFLOW)
+_TABLES_TO = 1000
+_LARGE = 1e300
+
+
+def log_of(parameter: Any) -> Any:
+    """The logarithm; NaN of what is not positive, infinite of what is infinite."""
+    if type(parameter) is np.ndarray:
+        return np.log(parameter)
+    return math.log(parameter) if parameter > 0.0 else math.nan
+
+
+def _shapes(*parameters: Any) -> bool:
+    """Whether all are above 0, and the functions of `math` don't raise for those that are numbers."""
+    return all(p.min() > 0.0 if type(p) is np.ndarray else 0.0 < p < _LARGE for p in parameters)
+
+
+def _log_gamma(shape: Any) -> Any:
+    return gammaln(shape) if type(shape) is np.ndarray else math.lgamma(shape)
+
+
+def _normal(x: np.ndarray, mean: Any, sd: Any) -> Any:
+    z = x - mean
+    z /= sd
+    z *= z
+    z *= -0.5
+    z -= log_of(sd) + HALF_LOG_2PI
+    return z
+
+
+def _laplace(x: np.ndarray, loc: Any, scale: Any) -> Any:
+    z = x - loc
+    np.abs(z, z)
+    z /= scale
+    z += log_of(scale) + LOG_2
+    return np.negative(z, z)
+
+
+def _cauchy(x: np.ndarray, loc: Any, scale: Any) -> Any:
+    z = x - loc
+    z /= scale
+    z *= z
+    np.log1p(z, z)
+    z += log_of(scale) + LOG_PI
+    return np.negative(z, z)
+
+
+def _student_t(x: np.ndarray, df: Any, loc: Any, scale: Any) -> Any:
+    if type(df) is np.ndarray or not 0.0 < df < math.inf:
+        return None
+    z = x - loc
+    z /= scale
+    z *= z
+    z /= df
+    np.log1p(z, z)
+    z *= -0.5 * (df + 1.0)
+    z += log_gamma_ratio(0.5 * df, 0.5) - 0.5 * (math.log(df) + LOG_PI) - log_of(scale)
+    return z
+
+
+def _exponential(x: np.ndarray, rate: Any) -> Any:
+    return log_of(rate) - rate * x if x.min() >= 0.0 else None
+
+
+def _gamma(x: np.ndarray, shape: Any, scale: Any) -> Any:
+    if not _shapes(shape):
+        return None
+    log_scale = log_of(scale)
+    score = np.log(x)
+    score -= log_scale
+    score *= shape - 1.0
+    score -= x / scale
+    score -= _log_gamma(shape) + log_scale
+    return score
+
+
+def _inv_gamma(x: np.ndarray, shape: Any, scale: Any) -> Any:
+    if not _shapes(shape):
+        return None
+    log_x = np.log(x)
+    score = shape * (log_of(scale) - log_x)
+    score -= log_x
+    score -= scale / x
+    score -= _log_gamma(shape)
+    return score
+
+
+def _log_normal(x: np.ndarray, mu: Any, sigma: Any) -> Any:
+    log_x = np.log(x)
+    score = _normal(log_x, mu, sigma)
+    score -= log_x
+    return score
+
+
+def _half_normal(x: np.ndarray, scale: Any) -> Any:
+    if not x.min() >= 0.0:
+        return None
+    score = _normal(x, 0.0, scale)
+    score += LOG_2
+    return score
+
+
+def _half_cauchy(x: np.ndarray, scale: Any) -> Any:
+    if not x.min() >= 0.0:
+        return None
+    score = _cauchy(x, 0.0, scale)
+    score += LOG_2
+    return score
+
+
+def _beta(x: np.ndarray, a: Any, b: Any) -> Any:
+    if not _shapes(a, b):
+        return None
+    score = np.log(x)
+    score *= a - 1.0
+    score += (b - 1.0) * np.log1p(-x)
+    score -= log_betas(a, b) if type(a) is np.ndarray or type(b) is np.ndarray else log_beta(a, b)
+    return score
+
+
+def _uniform(x: np.ndarray, low: Any, high: Any) -> Any:
+    if not ((x >= low).all() and (x <= high).all()):
+        return None
+    return np.full(len(x), -log_of(high - low))
+
+
+def _uniform_discrete(x: np.ndarray, low: Any, high: Any) -> Any:
+    if not (_whole(low) and _whole(high) and (x >= low).all() and (x <= high).all()):
+        return None
+    return np.full(len(x), -log_of(high - low + 1.0))
+
+
+def _whole(parameter: Any) -> bool:
+    if type(parameter) is np.ndarray:
+        return bool((parameter == np.floor(parameter)).all())
+    return float(parameter).is_integer()
+
+
+def _bernoulli(x: np.ndarray, p: Any) -> Any:
+    if type(p) is np.ndarray:
+        if not (p.min() > 0.0 and p.max() < 1.0):
+            return None
+        return np.where(x, np.log(p), np.log1p(-p))
+    return np.where(x, math.log(p), math.log1p(-p)) if 0.0 < p < 1.0 else None
+
+
+def _binom(x: np.ndarray, n: Any, p: Any) -> Any:
+    if type(n) is np.ndarray or not (0 <= n <= _TABLES_TO and n == int(n)):
+        return None
+    if x.min() < 0 or x.max() > n:
+        return None
+    score = x * log_of(p)
+    score += (n - x) * (np.log1p(-p) if type(p) is np.ndarray or p < 1.0 else math.nan)
+    score += _log_binomials(int(n)).take(x)
+    return score
+
+
+@functools.lru_cache(maxsize=64)
+def _log_binomials(n: int) -> np.ndarray:
+    return np.array([log_choose(n, k) for k in range(n + 1)])
+
+
+def _geometric(x: np.ndarray, p: Any) -> Any:
+    if x.min() < 0:
+        return None
+    score = x * (np.log1p(-p) if type(p) is np.ndarray or p < 1.0 else math.nan)
+    score += log_of(p)
+    return score
+
+
+def _poisson(x: np.ndarray, rate: Any) -> Any:
+    if x.min() < 0:
+        return None
+    score = x * log_of(rate)
+    score -= rate
+    score -= _LOG_FACTORIALS.take(x) if x.max() < len(_LOG_FACTORIALS) else gammaln(x + 1.0)
+    return score
+
+
+def _categorical(x: np.ndarray, law: Any) -> Any:
+    if x.min() < 0 or x.max() >= len(law.probs):
+        return None
+    return np.log(np.asarray(law.probs, dtype=float)).take(x)
+
+
+def _mixture_of_normals(x: np.ndarray, law: Any) -> Any:
+    scored = mixture_of_normals_scores(x, law)
+    if scored is None:
+        return None
+    scores, _ = scored
+    scores -= HALF_LOG_2PI
+    return scores
+
+
+def mixture_of_normals_scores(x: np.ndarray, law: Any) -> tuple[np.ndarray, float] | None:
+    """log Σ_j w_j exp(-(x - μ_j)² / 2v_j) / √v_j at each x, and its sum; None where digits got lost."""
+    k = len(law.means)
+    scales = [w / math.sqrt(v) for w, v in zip(law.weights, law.vars, strict=True)]
+    means, factors = np.array((law.means, [-0.5 / v for v in law.vars]), dtype=float).reshape(2, k, 1)
+    terms = x - means
+    terms *= terms
+    terms *= factors
+    np.exp(terms, terms)
+    if k > 1:
+        densities = np.array(scales, dtype=float).dot(terms)
+    else:  # BLAS would start threads for one long row
+        densities = terms[0]
+        densities *= scales[0]
+    np.log(densities, densities)
+    total = sum_of(densities)
+    # No entry is above log(Σ scales). Where even their sum is not far below that, none can be.
+    if not total - (len(x) - 1) * math.log(sum(scales)) > _LOG_UNDERFLOW and not (
+        densities.min() > _LOG_UNDERFLOW
+    ):
+        return None
+    return densities, total
+
+
+_ONES = np.ones(8192)
+
+
+def sum_of(scores: np.ndarray) -> float:
+    """Their sum; as a product with ones where that is faster."""
+    n = len(scores)
+    return float(scores.dot(_ONES[:n]) if n <= len(_ONES) else np.add.reduce(scores))
+
+
+SCORES: dict[type[Distribution], Score] = {
+    normal: _normal,
+    laplace: _laplace,
+    cauchy: _cauchy,
+    student_t: _student_t,
+    exponential: _exponential,
+    gamma: _gamma,
+    inv_gamma: _inv_gamma,
+    log_normal: _log_normal,
+    half_normal: _half_normal,
+    half_cauchy: _half_cauchy,
+    beta: _beta,
+    uniform: _uniform,
+    uniform_discrete: _uniform_discrete,
+    bernoulli: _bernoulli,
+    binom: _binom,
+    geometric: _geometric,
+    poisson: _poisson,
+}
+SHARED: dict[type[Distribution], Score] = {
+    categorical: _categorical,
+    mixture_of_normals: _mixture_of_normals,
+}
