@@ -19,7 +19,6 @@ _LEAF_BITS, _BITS = 6, 5
 _LEAF, _WIDTH = 1 << _LEAF_BITS, 1 << _BITS
 _IN_LEAF, _IN_NODE = _LEAF - 1, _WIDTH - 1
 _SECOND = _LEAF_BITS + _BITS
-_THIRD = _SECOND + _BITS
 
 
 class PersistentVector(Generic[T]):
@@ -127,17 +126,20 @@ class PersistentVector(Generic[T]):
         if size == (_WIDTH << shift if shift else _LEAF):
             deeper = shift + _BITS if shift else _LEAF_BITS
             return _vector([self._root, _branch(added, shift)], deeper, size + len(added))
+        if not shift:
+            return _vector(self._root + added, 0, size + len(added))
         root = node = self._root.copy()
-        while shift:
+        while True:
             k = (size >> shift) & _IN_NODE
             below = shift - _BITS if shift > _LEAF_BITS else 0
             if k == len(node):
                 node.append(_branch(added, below))
                 break
+            if not below:
+                node[k] = node[k] + added  # extend would leave room for more
+                break
             child = node[k] = node[k].copy()
             node, shift = child, below
-        else:
-            node.extend(added)
         return _vector(root, self._shift, size + len(added))
 
     def truncate(self, size: int) -> PersistentVector[T]:

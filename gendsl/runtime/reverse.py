@@ -146,7 +146,7 @@ class ReverseIndex:
         """The integers of a key in order, as a read-only array; empty for a key that has none."""
         slots = self._slots
         for other, bucket in slots[hash((key,)) & (len(slots) - 1)]:
-            if other == key:
+            if other is key or other == key:
                 return bucket.array()
         return _NONE
 
@@ -160,7 +160,7 @@ class ReverseIndex:
         k = hash((key,)) & (len(slots) - 1)
         slot = slots[k]
         for j, (other, bucket) in enumerate(slot):
-            if other == key:
+            if other is key or other == key:
                 if t in bucket:
                     raise ValueError(f"{t} is among the integers of {key!r} already")
                 pair = (other, bucket.changed(t, True))
@@ -183,7 +183,7 @@ class ReverseIndex:
         k = hash((key,)) & (len(slots) - 1)
         slot = slots[k]
         for j, (other, bucket) in enumerate(slot):
-            if other == key and t in bucket:
+            if (other is key or other == key) and t in bucket:
                 rest = (*slot[:j], *slot[j + 1 :])
                 if bucket.size > 1:
                     slot = (*slot[:j], (other, bucket.changed(t, False)), *slot[j + 1 :])

@@ -140,6 +140,13 @@ def test_equal_keys_are_one_key():
     assert index.remove(1.0, 6).add(True, 8).get(1).tolist() == [5, 7, 8]
 
 
+def test_nan_is_a_key_as_in_a_dict():
+    nan = float("nan")
+    index = ReverseIndex.of([(nan, 1)]).add(nan, 2)
+    assert index.get(nan).tolist() == [1, 2]
+    assert index.remove(nan, 1).get(nan).tolist() == [2]
+
+
 def test_keys_with_equal_hashes_are_two_keys():
     assert hash(-1) == hash(-2)
     index = ReverseIndex.of([(-1, 1)]).add(-2, 2)
