@@ -1,7 +1,7 @@
 """Log densities of whole columns as they are inside the support, in few passes over memory.
 
 Each function takes a column x of the family's type, and parameters that are numbers or float columns of
-the same length (for families in SHARED: the distribution itself), all of them unchecked. Where every entry
+the same length (for families in SHARED: valid vectors), otherwise unchecked. Where every entry
 of what it returns is finite, they are the log densities, and every parameter was valid and every x in the
 support; anything else, or None, means only that this is not the place to decide.
 """
@@ -34,7 +34,6 @@ from gendsl.distributions.special import (
 
 Score = Callable[..., Any]
 _LOG_FACTORIALS = np.array([math.lgamma(k + 1.0) for k in range(256)])
-_LOG_UNDERFLOW = math.log(UNDERFLOW)
 _TABLES_TO = 1000
 _LARGE = 1e300
 
@@ -213,43 +212,30 @@ def _poisson(x: np.ndarray, rate: Any) -> Any:
     return score
 
 
-def _categorical(x: np.ndarray, law: Any) -> Any:
-    if x.min() < 0 or x.max() >= len(law.probs):
+def _categorical(x: np.ndarray, probs: np.ndarray) -> Any:
+    return np.log(probs).take(x) if x.min() >= 0 and x.max() < len(probs) else None
+
+
+def _mixture_of_normals(x: np.ndarray, weights: np.ndarray, means: np.ndarray, variances: np.ndarray) -> Any:
+    densities = mixture_densities(x, weights / np.sqrt(variances), means, variances)
+    if not densities.min() > UNDERFLOW:
         return None
-    return np.log(np.asarray(law.probs, dtype=float)).take(x)
-
-
-def _mixture_of_normals(x: np.ndarray, law: Any) -> Any:
-    scored = mixture_of_normals_scores(x, law)
-    if scored is None:
-        return None
-    scores, _ = scored
-    scores -= HALF_LOG_2PI
-    return scores
-
-
-def mixture_of_normals_scores(x: np.ndarray, law: Any) -> tuple[np.ndarray, float] | None:
-    """log Σ_j w_j exp(-(x - μ_j)² / 2v_j) / √v_j at each x, and its sum; None where digits got lost."""
-    k = len(law.means)
-    scales = [w / math.sqrt(v) for w, v in zip(law.weights, law.vars, strict=True)]
-    means, factors = np.array((law.means, [-0.5 / v for v in law.vars]), dtype=float).reshape(2, k, 1)
-    terms = x - means
-    terms *= terms
-    terms *= factors
-    np.exp(terms, terms)
-    if k > 1:
-        densities = np.array(scales, dtype=float).dot(terms)
-    else:  # BLAS would start threads for one long row
-        densities = terms[0]
-        densities *= scales[0]
     np.log(densities, densities)
-    total = sum_of(densities)
-    # No entry is above log(Σ scales). Where even their sum is not far below that, none can be.
-    if not total - (len(x) - 1) * math.log(sum(scales)) > _LOG_UNDERFLOW and not (
-        densities.min() > _LOG_UNDERFLOW
-    ):
-        return None
-    return densities, total
+    densities -= HALF_LOG_2PI
+    return densities
+
+
+def mixture_densities(x: np.ndarray, scales: np.ndarray, means: np.ndarray, variances: np.ndarray) -> Any:
+    """Σ_j s_j exp(-(x - μ_j)² / 2v_j) at each x."""
+    terms = x - means[:, None]
+    terms *= terms
+    terms *= (-0.5 / variances)[:, None]
+    np.exp(terms, terms)
+    if len(scales) > 1:
+        return scales.dot(terms)
+    densities = terms[0]  # BLAS would start threads for one long row
+    densities *= scales[0]
+    return densities
 
 
 _ONES = np.ones(8192)

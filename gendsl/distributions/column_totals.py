@@ -13,17 +13,20 @@ from typing import Any
 import numpy as np
 
 from gendsl.distributions.base import Distribution
-from gendsl.distributions.column_scores import SCORES, SHARED, log_of, mixture_of_normals_scores, sum_of
+from gendsl.distributions.column_scores import SCORES, SHARED, log_of, mixture_densities, sum_of
 from gendsl.distributions.discrete import bernoulli
 from gendsl.distributions.location_scale import normal
-from gendsl.distributions.mixtures import mixture_of_normals
+from gendsl.distributions.mixtures import UNDERFLOW, mixture_of_normals
 from gendsl.distributions.positive import exponential
 from gendsl.distributions.special import HALF_LOG_2PI
 
 # Entries that stay in the cache. From 10,000 on BLAS would start threads, and two arrays of twice this size
 # are enough for the allocator to give memory back, only to ask for it again.
 BLOCK = 7168
-_MIXTURE_BLOCK = 65536
+_MIXTURE_BLOCK = 65536  # with its components
+_FEW = 500
+_FOURTH = 1e70  # the product of four such numbers is a number
+_LOG_FOURTH, _LOG_UNDERFLOW = math.log(_FOURTH), math.log(UNDERFLOW)
 _MODERATE = 1e140  # squares of numbers between this and its inverse are far from overflow and underflow
 
 
@@ -45,30 +48,49 @@ def total_of_scores(family: Any, x: np.ndarray, parameters: tuple[Any, ...]) -> 
     return total
 
 
-def shared_total(x: np.ndarray, law: Distribution) -> float:
-    """The same for a distribution with vectors as parameters, which all points share."""
-    family = type(law)
+def shared_total(family: Any, x: np.ndarray, vectors: list[np.ndarray]) -> float:
+    """The same for a family in SHARED, and valid vectors as parameters."""
     if family is mixture_of_normals:
-        return _mixture_of_normals(x, law)
+        return _mixture_of_normals(x, *vectors)
     total = 0.0
     for start in range(0, len(x), BLOCK):
-        scores = SHARED[family](x[start : start + BLOCK], law)
+        scores = SHARED[family](x[start : start + BLOCK], *vectors)
         if scores is None:
             return math.nan
         total += sum_of(scores)
     return total
 
 
-def _mixture_of_normals(x: np.ndarray, law: Any) -> float:
-    n = len(x)
+def _mixture_of_normals(
+    x: np.ndarray, weights: np.ndarray, means: np.ndarray, variances: np.ndarray
+) -> float:
+    n, k = len(x), len(means)
+    scales = weights / np.sqrt(variances)
+    log_limit = 0.5 * math.log(k * scales.dot(scales))  # by Cauchy and Schwarz, above log(Σ scales)
+    if n < _FEW:
+        densities = mixture_densities(x, scales, means, variances)
+        np.log(densities, densities)
+        total = sum_of(densities)
+        # Where even all together are not far below n times the limit, none of them is.
+        if total - (n - 1) * log_limit > _LOG_UNDERFLOW or densities.min() > _LOG_UNDERFLOW:
+            return total - n * HALF_LOG_2PI
+        return math.nan
     total = -n * HALF_LOG_2PI
-    blocks = -(-n * len(law.means) // _MIXTURE_BLOCK)
+    blocks = -(-n * k // _MIXTURE_BLOCK)
     size = -(-n // blocks)  # all blocks are about equal
     for start in range(0, n, size):
-        scored = mixture_of_normals_scores(x[start : start + size] if blocks > 1 else x, law)
-        if scored is None:
+        densities = mixture_densities(x[start : start + size], scales, means, variances)
+        least = densities.min()
+        if not least > UNDERFLOW:
             return math.nan
-        total += scored[1]
+        if least > 1.0 / _FOURTH and log_limit < _LOG_FOURTH:  # one logarithm of a product for four points
+            quarter = len(densities) // 4
+            products = densities[:quarter] * densities[quarter : 2 * quarter]
+            products *= densities[2 * quarter : 3 * quarter]
+            products *= densities[3 * quarter : 4 * quarter]
+            total += float(np.log(products, products).sum())
+            densities = densities[4 * quarter :]
+        total += float(np.log(densities, densities).sum())
     return total
 
 

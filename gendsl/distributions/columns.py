@@ -51,11 +51,11 @@ def score_columns(family: Any, x: Any, parameters: tuple[Any, ...]) -> np.ndarra
     scores: np.ndarray | None = None
     if column.dtype == COLUMN_DTYPES[family]:
         if family in VECTORS:
-            law = _law(family, parameters)
-            if law is None:
+            vectors = _vectors(family, parameters)
+            if vectors is None:
                 return None
             if family in SHARED:
-                scores = _untraced(SHARED[family], column, law)
+                scores = SHARED[family](column, *vectors)
         elif family in SCORES and _plain(family, parameters, n):
             scores = SCORES[family](column, *parameters)
         if scores is not None and -_INF < sum_of(scores) < _INF:
@@ -74,17 +74,17 @@ def total_columns(family: Any, x: Any, parameters: tuple[Any, ...]) -> float | N
     if dtype is None:
         return None
     if type(x) is np.ndarray and x.ndim == 1 and len(x) and x.dtype == dtype:
-        total: float | None = None
+        total = math.nan
         if family in SHARED:
-            law = _law(family, parameters)
-            if law is None:
+            vectors = _vectors(family, parameters)
+            if vectors is None:
                 return None
-            total = _untraced(shared_total, x, law)
+            total = shared_total(family, x, vectors)
         elif _plain(family, parameters, len(x)):
             total = (
                 TOTALS[family](x, *parameters) if family in TOTALS else total_of_scores(family, x, parameters)
             )
-        if total is not None and -_INF < total < _INF:
+        if -_INF < total < _INF:
             return total
     scores = score_columns(family, x, parameters)
     if scores is None:
@@ -186,14 +186,6 @@ def _law(family: Any, parameters: tuple[Any, ...]) -> Any:
         return None
 
 
-def _untraced(function: Any, x: np.ndarray, law: Any) -> Any:
-    """The function's result; None where it needs numbers, and autograd traces some of the parameters."""
-    try:
-        return function(x, law)
-    except (TypeError, ValueError):
-        return None
-
-
 def _column(parameter: np.ndarray, n: int) -> np.ndarray | None:
     """A column of n floats; None for what isn't one, exactly."""
     if parameter.dtype.kind not in "biuf":
@@ -215,10 +207,9 @@ def _are_integers(column: np.ndarray) -> bool:
 
 def _vectors(family: Any, parameters: tuple[Any, ...]) -> list[Any] | None:
     """Valid parameters of a family in VECTORS, as arrays; else None."""
-    law = _law(family, parameters)
+    if _law(family, parameters) is None:
+        return None
     try:
-        return (
-            None if law is None else [np.asarray(getattr(law, name), dtype=float) for name in law.parameters]
-        )
+        return [np.asarray(parameter, dtype=float) for parameter in parameters]
     except (TypeError, ValueError):  # autograd traces some of the entries
         return None
