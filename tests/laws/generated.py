@@ -7,21 +7,17 @@ is a variable's name with the indices of the loops around it, so that no two cho
 
 from __future__ import annotations
 
-import itertools
-import linecache
-import sys
-import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
+from tests.laws.modules import imported
 from tests.programs import Program
 
 _HEADER = "import math\nimport numpy as np\nfrom gendsl import *\n\n"
 _ARGS = ((0.5, 2), (-1.0, 3), (0.25, 0))
-_numbers = itertools.count()
 
 
 @dataclass
@@ -279,15 +275,7 @@ def sources(draw: st.DrawFn) -> tuple[str, str]:
 @contextmanager
 def loaded(texts: tuple[str, str]) -> Iterator[Program]:
     """The program of two texts, as if the first were a module that was imported."""
-    name = f"generated_program_{next(_numbers)}"
-    module = types.ModuleType(name)
-    filename = f"<{name}>"
-    linecache.cache[filename] = (len(texts[0]), None, texts[0].splitlines(keepends=True), filename)
-    sys.modules[name] = module
-    try:
-        exec(compile(texts[0], filename, "exec"), module.__dict__)
+    with imported(texts[0]) as module:
         oracle: dict[str, object] = {}
         exec(texts[1], oracle)
         yield Program("generated", module.program, _ARGS, oracle["program_oracle"])
-    finally:
-        del sys.modules[name], linecache.cache[filename]
