@@ -18,7 +18,7 @@ from gendsl.runtime.persistent import PersistentVector
 Array = npt.NDArray[Any]
 Number = float | int | bool
 
-_BITS = 8
+_BITS = 9
 _LENGTH = 1 << _BITS
 _IN_CHUNK = _LENGTH - 1
 _MANY = 32  # changing or taking more than the 32nd part of a column is left to NumPy
@@ -83,7 +83,9 @@ class Column:
             value = _plain(form, value)
         if not 0 <= i < self._size:
             raise IndexError(i)
-        chunks = self._chunks or self._split()
+        chunks = self._chunks
+        if chunks is None:
+            chunks = self._split()
         k = i >> _BITS
         chunk = chunks[k][:]
         try:
@@ -120,7 +122,7 @@ class Column:
             flat[where] = given
             flat.flags.writeable = False
             return _column(form, self._size, flat, None)
-        chunks = self._chunks or self._split()
+        chunks = self._split()
         changed: dict[int, Chunk[Any]] = {}
         for i, value in zip(where.tolist(), given.tolist(), strict=True):
             k = i >> _BITS
@@ -137,7 +139,7 @@ class Column:
         """
         form, size = self._format, self._size
         value = _plain(form, value)
-        chunks = self._chunks or self._split()
+        chunks = self._split()
         try:
             last = Chunk(form, [value])
         except OverflowError:
