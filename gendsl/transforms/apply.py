@@ -80,22 +80,6 @@ class Image:
     removed: dict[Path, Any]
 
 
-def plain(value: Any) -> Any:
-    """A written value without its derivatives."""
-    kind = type(value)
-    if kind is Dual:
-        return value.value
-    if kind is DualArray:
-        return value.value if value.value.ndim else float(value.value)
-    if kind is float or kind is int or kind is bool or kind is str:
-        return value
-    if kind is list or kind is tuple or (isinstance(value, np.ndarray) and value.dtype == object):
-        array = as_dual_array(value)
-        if type(array) is DualArray:
-            return array.value
-    return value
-
-
 def output_values(output: Output) -> dict[Path, Any]:
     """The plain values that a run gave to an output, copies included.
 
@@ -107,12 +91,21 @@ def output_values(output: Output) -> dict[Path, Any]:
             values[path] = entry.source.records[entry.path][1]
             continue
         value = entry.value
-        if type(value) is Dual:
+        kind = type(value)
+        if kind is int or kind is bool:
+            values[path] = value
+            continue
+        if kind is Dual:
             value = value.value
-        elif type(value) is not float:
+        elif kind is not float:
+            parts = entries(value)
+            listed = None if parts is None else numbers(parts)
+            if listed is not None and (total := sum(listed)) == total:  # so none of them is NaN
+                values[path] = np.array(listed, dtype=float)
+                continue
             value = _plain_written(path, entry)
         values[path] = value
-        if value != value if type(value) is float else _has_nan(value):
+        if _has_nan(value):
             raise MoveNaNError(
                 "the value written here is NaN",
                 address=path,
@@ -125,38 +118,39 @@ def output_values(output: Output) -> dict[Path, Any]:
 def _plain_written(path: Path, entry: Write) -> Any:
     """The value of an entry, without its derivatives."""
     value = entry.value
-    kind = type(value)
-    if kind is bool or kind is int:
-        return value
-    parts = entries(value)
-    listed = None if parts is None else numbers(parts)
-    if listed is not None:
-        return np.array(listed, dtype=float)
-    if kind is list or kind is tuple or kind is np.ndarray:
+    if type(value) in (list, tuple, np.ndarray):
         try:
             value = as_dual_array(value)
         except ValueTypeError as error:
             error.address, error.location = path, entry.location
             raise
-        if type(value) is DualArray:
-            entry.value = value
-    return plain(value)
+    if type(value) is DualArray:
+        entry.value = value
+        return value.value if value.ndim else float(value.value)
+    return value
 
 
 def _has_nan(value: Any) -> bool:
     if isinstance(value, float):
         return value != value
-    return isinstance(value, np.ndarray) and value.dtype.kind == "f" and bool(np.isnan(value).any())
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f" and bool((value != value).any())
 
 
 def run_transform(
-    f: Transform, trace: ReferenceTrace, aux: ReferenceTrace | None, q_args: tuple[Any, ...]
+    f: Transform,
+    trace: ReferenceTrace,
+    aux: ReferenceTrace | None,
+    q_args: tuple[Any, ...],
+    there: Run | None = None,
 ) -> Run:
-    """Run a transform on a model trace and an auxiliary trace."""
+    """Run a transform on a model trace and an auxiliary trace.
+
+    `there` is the run whose output they are, if one made them; what is known from it is not found again.
+    """
     inputs: list[tuple[ReferenceTrace, tuple[Any, ...]]] = [(trace, trace.args)]
     if aux is not None:
         inputs.append((aux, q_args))
-    return f.run(inputs, trace.observed_paths)
+    return f.run(inputs, trace.observed_paths, there)
 
 
 def image(
@@ -282,7 +276,10 @@ def _subscript(path: Path | None) -> str:
 
 def _refuse_surplus(output: Output, records: Records) -> None:
     for path, entry in output.entries.items():
-        if path not in records:
+        record = records.get(path)
+        if record is not None:
+            output.supports[path] = record[0].support
+        else:
             raise CoverageError(
                 f"transform {output.run.transform.name} writes to a choice that {output.name} doesn't have",
                 address=path,

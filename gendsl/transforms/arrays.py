@@ -11,7 +11,6 @@ turns into a plain array on its own.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -269,12 +268,11 @@ class DualArray(NDArrayOperatorsMixin):
     # --- indexing --------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Any:
-        listed = self._listed()
+        listed = self._entries if self._parent is None else self._listed()
         if listed is not None:
-            if type(key) is int:
-                with contextlib.suppress(IndexError):  # numpy has the words for it
-                    return listed[key]
-            elif type(key) is slice:
+            if type(key) is int and -len(listed) <= key < len(listed):
+                return listed[key]
+            if type(key) is slice:
                 view = short(listed[key])
                 view._parent, view._view = self, lambda array: array[key]
                 return view
@@ -299,7 +297,7 @@ class DualArray(NDArrayOperatorsMixin):
         records(self.tangent)[key] = items
 
     def __iter__(self) -> Iterator[Any]:
-        listed = self._listed()
+        listed = self._entries if self._parent is None else self._listed()
         if listed is not None:
             return iter(listed)
         if self.value.ndim == 1:

@@ -35,6 +35,7 @@ from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.handles import Output, Run, Write
 from gendsl.transforms.jacobian import log_abs_det
 from gendsl.transforms.language import Transform, TransformPair, directions
+from gendsl.transforms.moved import moved
 from gendsl.transforms.numeric import check_derivatives
 
 RELATIVE_TOLERANCE = 1e-8
@@ -67,7 +68,7 @@ def check_round_trip(
         TransformError: the inverse fails on the output of f.
     """
     try:
-        back = run_transform(inverse, there.trace, there.aux, q_args)
+        back = run_transform(inverse, there.trace, there.aux, q_args, there.run)
         returned = [output_values(output) for output in back.outputs]
     except TransformError as error:
         error.problem = f"{_applied_to_output(f, inverse)} fails: {error.problem}"
@@ -89,6 +90,8 @@ def check_round_trip(
             if after is MISSING and path in new:
                 after = new[path][1]
             _compare(f, inverse, there, back, 0, path, before[1], after)
+    for output, source in zip(back.outputs, there.run.inputs, strict=True):
+        output.supports.update(source.supports)
     _refuse_surplus(f, inverse, back.outputs[0], model)
     records = [model]
     if aux is not None:
@@ -161,6 +164,11 @@ def _compare(
     before: Any,
     after: Any,
 ) -> None:
+    if type(before) is float and type(after) is float:
+        if abs(before - after) <= RELATIVE_TOLERANCE * abs(before):
+            return
+    elif type(before) is int and type(after) is int and before == after:
+        return
     if after is not MISSING and same_value(before, after, RELATIVE_TOLERANCE):
         return
     if after is not MISSING and same_value(before, after, RELATIVE_TOLERANCE, _rounding(back, side, path)):
@@ -228,19 +236,15 @@ def _by_the_transform_alone(
         CoverageError: the transform makes or removes choices, so the programs would have to run.
     """
     run = run_transform(f, trace, aux, q_args)
-    moved: list[ReferenceTrace] = []
+    outputs: list[ReferenceTrace] = []
     for output, old in zip(run.outputs, [trace] if aux is None else [trace, aux], strict=True):
         values = output_values(output)
-        if not values.keys() <= old.records.keys() or (old is aux and values.keys() != old.records.keys()):
+        new = any(path not in old.records for path in values)
+        if new or (old is aux and len(values) != len(old.records)):
             raise CoverageError(f"transform {f.name} changes which choices {output.name} has")
-        records = {
-            path: (record[0], values.get(path, record[1]), record[2]) for path, record in old.records.items()
-        }
-        moved.append(old.with_records(records))
-    outputs = [new.records for new in moved]
-    return Image(
-        run, moved[0], moved[1] if aux is not None else None, -math.inf, log_abs_det(run, outputs, []), {}
-    )
+        outputs.append(moved(old, values))
+    log_det = log_abs_det(run, [output.records for output in outputs], [])
+    return Image(run, outputs[0], None if aux is None else outputs[1], -math.inf, log_det, {})
 
 
 # --- Algorithm 5 -----------------------------------------------------------------------------------

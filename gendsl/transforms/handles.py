@@ -28,10 +28,10 @@ from gendsl.errors import (
 from gendsl.runtime.executions import detached
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Support
-from gendsl.transforms.arrays import DualArray
+from gendsl.transforms.arrays import DualArray, seed_array, short
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.returned import NOT_A_CHOICE, undifferentiated
-from gendsl.transforms.vectors import seed_value
+from gendsl.transforms.vectors import seed_entries
 
 
 class Label:
@@ -81,7 +81,8 @@ class Input:
     """An input trace as a transform sees it.
 
     Attributes:
-        seeds: for each continuous choice that was read, its traced value and first coordinate.
+        seeds: for each continuous choice that was read, its traced value (a list for a short vector) and
+            first coordinate.
         supports: those of the choices that were looked at.
     """
 
@@ -121,6 +122,8 @@ class Input:
         seed = self.seeds.get(path)
         if seed is not None:
             value = seed[0]
+            if type(value) is list:
+                return short(value)
             return value.copy() if type(value) is DualArray else value
         run = self.run
         start = run.next_coordinate
@@ -129,7 +132,11 @@ class Input:
             value = Dual(float(record[1]), {start: 1.0} if support.dim else {})
             self.seeds[path] = value, start
             return value
-        array = seed_value(record[1], start, support)
+        entries = seed_entries(record[1], start, support)
+        if entries is not None:
+            self.seeds[path] = entries, start
+            return short(entries)
+        array = seed_array(np.asarray(record[1], dtype=float), start, support.embedding)
         self.seeds[path] = array, start
         return array.copy()
 
@@ -196,15 +203,20 @@ class Copy(Entry):
 
 
 class Output:
-    """An output trace as a transform sees it: what was written and copied to it so far."""
+    """An output trace as a transform sees it: what was written and copied to it so far.
 
-    __slots__ = ("entries", "name", "protected", "run")
+    Attributes:
+        supports: those of the choices of the trace that was made of it, once there is one.
+    """
+
+    __slots__ = ("entries", "name", "protected", "run", "supports")
 
     def __init__(self, run: Run, name: str, protected: Container[Path]) -> None:
         self.run = run
         self.name = name
         self.protected = protected
         self.entries: dict[Path, Write | Copy] = {}
+        self.supports: dict[Path, Support] = {}
 
     def put(self, path: Path, entry: Write | Copy) -> None:
         """Record a write or copy to a path."""
@@ -409,7 +421,11 @@ def write(destination: Any, value: Any, label: Label | None = None) -> None:
     else:
         value = detached(value)
     frame = sys._getframe(1)
-    destination.state.put(path, Write(value, label, frame.f_code, frame.f_lineno))
+    entry = Write(value, label, frame.f_code, frame.f_lineno)
+    state = destination.state
+    if path in state.entries or path in state.protected:
+        state.put(path, entry)  # which raises
+    state.entries[path] = entry
 
 
 def copy(source: Any, destination: Any) -> None:

@@ -115,9 +115,11 @@ def _written(
     outputs: dict[Key, Support] = {}
     copies: list[tuple[int, Path, Copy]] = []
     for side, state in enumerate(run.outputs):
-        records = output_records[side]
+        records, supports = output_records[side], state.supports
         for path, entry in state.entries.items():
-            support = records[path][0].support
+            support = supports.get(path)
+            if support is None:
+                support = supports[path] = records[path][0].support
             is_discrete = support.discrete
             if isinstance(entry, Copy):
                 copies.append((side, path, entry))
@@ -198,7 +200,7 @@ def _log_abs_det_small(
         if not isinstance(entry, Write):
             return None
         value, dim = entry.value, support.dim
-        parts = [value] if type(value) is Dual else entries(value)
+        parts = (value,) if type(value) is Dual else entries(value)
         if parts is None:
             return None
         if len(parts) != dim:
@@ -208,14 +210,14 @@ def _log_abs_det_small(
         for part in parts:
             if type(part) is not Dual:
                 return None
-            column = {}
-            for coordinate, derivative in part.tangent.items():
-                if coordinate in rows:
-                    if derivative:
-                        column[coordinate] = derivative
-                        total += derivative
-                elif coordinate == NOT_A_CHOICE and derivative:
-                    return None
+            tangent = part.tangent
+            if tangent.keys() <= rows:
+                column = tangent.copy()
+            elif tangent.get(NOT_A_CHOICE):
+                return None
+            else:  # it depends on choices that stay as they are, too
+                column = {c: d for c, d in tangent.items() if c in rows}
+            total += sum(column.values())
             columns.append(column)
     if total - total != 0.0:
         return None  # NaN or infinite
@@ -229,9 +231,8 @@ def eliminate(columns: list[dict[int, float]]) -> float:
     Short columns come first, which keeps the others short; in each the largest entry is the pivot.
     """
     det = 1.0
+    columns.sort(key=len, reverse=True)
     while columns:
-        if len(columns) > 1:
-            columns.sort(key=len, reverse=True)
         column = columns.pop()
         pivot, largest = None, 0.0
         for row, x in column.items():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, ModuleType
 from typing import Any, NoReturn
@@ -169,20 +169,29 @@ class Transform:
     def run(
         self,
         inputs: Iterable[tuple[ReferenceTrace, tuple[Any, ...]]],
-        protected: frozenset[Path],
+        protected: Container[Path],
+        there: Run | None = None,
     ) -> Run:
         """Run on input traces, each with the arguments to show for it.
 
-        `protected` are the observations of the first output, the model.
+        `protected` are the observations of the first output, the model. `there` is the run that the inputs
+        are the outputs of, and whose inputs the outputs should be, where this is the way back.
         """
         run = Run(self)
+        handles = []
         for name, (trace, args) in zip(self.inputs, inputs, strict=True):
-            run.inputs.append(Input(run, name, trace, args))
-        for index, name in enumerate(self.outputs):
-            run.outputs.append(Output(run, name, protected if index == 0 else frozenset()))
-        handles = [InputHandle(state, ()) for state in run.inputs]
-        outputs = {state.name: OutputHandle(state, ()) for state in run.outputs}
-        self.body(*handles, **outputs, **self.parameters)
+            state = Input(run, name, trace, args)
+            run.inputs.append(state)
+            handles.append(InputHandle(state, ()))
+        keywords = self.parameters.copy()
+        for name in self.outputs:
+            output = Output(run, name, () if run.outputs else protected)
+            run.outputs.append(output)
+            keywords[name] = OutputHandle(output, ())
+        if there is not None:
+            for state, made in zip(run.inputs, there.outputs, strict=True):
+                state.supports.update(made.supports)
+        self.body(*handles, **keywords)
         return run
 
 

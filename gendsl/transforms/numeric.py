@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gendsl.address import Path
 from gendsl.errors import DerivativeError
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.transforms.apply import output_values, run_transform
@@ -18,6 +19,7 @@ from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.handles import Run, Write
 from gendsl.transforms.language import Transform
+from gendsl.transforms.moved import moved
 
 _STEP = 1e-6
 """How far an input coordinate moves, relative to its size."""
@@ -41,23 +43,23 @@ def check_derivatives(
     """
     traces = [trace] if aux is None else [trace, aux]
     steps: dict[int, float] = {}
-    moved = []
+    runs = []
     for sign in (1.0, -1.0):
         shifted = []
         for state, old in zip(run.inputs, traces, strict=True):
-            records = dict(old.records)
+            values: dict[Path, Any] = {}
             for path, (_, start) in state.seeds.items():
-                distribution, value, score = old.records[path]
+                distribution, value, _ = old.records[path]
                 support = distribution.support
                 coordinates = np.array(support.coordinates(value), dtype=float)
                 for offset, z in enumerate(coordinates):
                     size = _STEP * max(abs(z), _STEP) * rng.uniform(0.5, 1.0) * rng.choice([-1.0, 1.0])
                     coordinates[offset] += sign * steps.setdefault(start + offset, size)
-                records[path] = distribution, support.from_coordinates(coordinates), score
-            shifted.append(old.with_records(records))
-        moved.append(run_transform(f, shifted[0], shifted[1] if aux is not None else None, q_args))
+                values[path] = support.from_coordinates(coordinates)
+            shifted.append(moved(old, values))
+        runs.append(run_transform(f, shifted[0], shifted[1] if aux is not None else None, q_args))
     for side, output in enumerate(run.outputs):
-        above, below = (output_values(other.outputs[side]) for other in moved)
+        above, below = (output_values(other.outputs[side]) for other in runs)
         if above.keys() != output.entries.keys() or below.keys() != output.entries.keys():
             continue  # the step crossed into another branch
         for path, entry in output.entries.items():

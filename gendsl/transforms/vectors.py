@@ -6,12 +6,13 @@ asks for one: for three numbers NumPy takes longer to start than Python takes to
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from gendsl.supports import RealArray, Simplex, Support
-from gendsl.transforms.arrays import DualArray, seed_array, short
+from gendsl.transforms.arrays import DualArray
 from gendsl.transforms.forward import Dual
 
 SHORT = 16
@@ -25,19 +26,19 @@ _KEPT = 1024
 _seeds: dict[tuple[Any, ...], list[dict[int, float]]] = {}
 
 
-def seed_value(value: Any, start: int, support: Support) -> DualArray:
-    """The array whose free coordinates are the coordinates start, start + 1, ..."""
+def seed_entries(value: Any, start: int, support: Support) -> list[Any] | None:
+    """The entries of a short vector whose free coordinates are start, start + 1, ...; None if it is none."""
     shape = support.shape
-    if type(support) in _KINDS and shape is not None and len(shape) == 1 and 0 < shape[0] <= SHORT:
-        key = type(support), shape, support.dim, start
-        tangents = _seeds.get(key)
-        if tangents is None:
-            if len(_seeds) >= _KEPT:
-                _seeds.clear()
-            tangents = _seeds[key] = _tangents(support.embedding, start)
-        numbers = value.tolist() if type(value) is np.ndarray else [float(x) for x in value]
-        return short(list(map(Dual, numbers, tangents)))
-    return seed_array(np.asarray(value, dtype=float), start, support.embedding)
+    if type(support) not in _KINDS or shape is None or len(shape) != 1 or not 0 < shape[0] <= SHORT:
+        return None
+    key = type(support), shape, support.dim, start
+    tangents = _seeds.get(key)
+    if tangents is None:
+        if len(_seeds) >= _KEPT:
+            _seeds.clear()
+        tangents = _seeds[key] = _tangents(support.embedding, start)
+    numbers = value.tolist() if type(value) is np.ndarray else [float(x) for x in value]
+    return list(map(Dual, numbers, tangents))
 
 
 def _tangents(embedding: np.ndarray, start: int) -> list[dict[int, float]]:
@@ -60,7 +61,7 @@ def numbers(items: Any) -> list[float] | None:
     return values if traced else None
 
 
-def entries(value: Any) -> list[Any] | None:
+def entries(value: Any) -> Sequence[Any] | None:
     """The entries of a written value that is a number or a short vector, each a `Dual` or a plain number."""
     kind = type(value)
     if kind is Dual:

@@ -33,8 +33,10 @@ from gendsl import (
     write,
 )
 from gendsl.errors import SingularJacobianError
+from gendsl.transforms import jacobian as jacobian_module
 from gendsl.transforms.apply import image, output_values, run_transform
 from gendsl.transforms.checks import check_round_trip
+from gendsl.transforms.jacobian import eliminate
 
 STEP = 1e-5
 
@@ -142,7 +144,9 @@ def mixed(values, weights, bends, xp):
 
 @pytest.mark.parametrize(("n", "m"), [(1, 0), (1, 1), (2, 1), (3, 3), (2, 6), (8, 8)])
 @pytest.mark.parametrize("seed", range(3))
-def test_random_maps_against_autograd(n, m, seed):
+@pytest.mark.parametrize("small", [0, 10])
+def test_random_maps_against_autograd(n, m, seed, small, monkeypatch):
+    monkeypatch.setattr(jacobian_module, "_SMALL", small)
     rng = np.random.default_rng(seed)
     weights = rng.normal(size=(n + m, n + m)) + 2 * np.eye(n + m)
     bends = rng.normal(size=n + m)
@@ -252,8 +256,6 @@ def test_polar_coordinates():
 
 
 def test_moves_of_copies_have_no_matrix(monkeypatch):
-    import gendsl.transforms.jacobian as module
-
     @transform
     def rotate(model_in, aux_in, *, model_out, aux_out):
         copy(model_in["x", 0], aux_out["u", 0])
@@ -267,7 +269,8 @@ def test_moves_of_copies_have_no_matrix(monkeypatch):
     def refuse(*_):
         raise AssertionError("a matrix was made")
 
-    monkeypatch.setattr(module, "_log_abs_det", refuse)
+    monkeypatch.setattr(jacobian_module, "_log_abs_det", refuse)
+    monkeypatch.setattr(jacobian_module, "_log_abs_det_small", refuse)
     aux = traces_of(trace, noise, (1,))
     assert image(rotate, trace, noise, (1,), aux).log_abs_det == 0.0
 
@@ -565,3 +568,21 @@ def test_a_number_that_was_a_constant_zero_is_singular():
 
     with pytest.raises(SingularJacobianError, match=r"no output depends on this continuous input"):
         involutive_mcmc(scalars.simulate((1,), rng=1), None, (), f)
+
+
+@pytest.mark.parametrize("size", range(1, 9))
+def test_elimination_agrees_with_lapack(size):
+    rng = np.random.default_rng(size)
+    for density in (0.3, 0.6, 1.0):
+        for _ in range(40):
+            matrix = np.where(rng.random((size, size)) < density, rng.normal(size=(size, size)), 0.0)
+            columns = [{i: x for i, x in enumerate(column) if x} for column in matrix.T.tolist()]
+            expected = abs(np.linalg.det(matrix))
+            assert abs(eliminate(columns)) == pytest.approx(expected, rel=1e-9, abs=1e-14)
+
+
+def test_elimination_takes_the_largest_pivot():
+    """[[1e-20, 1], [1, 1]]: with the small pivot first, the 1 in the corner would be lost."""
+    assert abs(eliminate([{0: 1e-20, 1: 1.0}, {0: 1.0, 1: 1.0}])) == 1.0
+    assert eliminate([{0: 1.0, 1: 2.0}, {0: 2.0, 1: 4.0}]) == 0.0
+    assert eliminate([{0: 0.0}]) == eliminate([{}]) == 0.0
