@@ -36,6 +36,7 @@ Score = Callable[..., Any]
 _LOG_FACTORIALS = np.array([math.lgamma(k + 1.0) for k in range(256)])
 _TABLES_TO = 1000
 _LARGE = 1e300
+MIXTURE_BLOCK = 65536  # points times components; from some more on, BLAS would start threads
 
 
 def log_of(parameter: Any) -> Any:
@@ -217,6 +218,12 @@ def _categorical(x: np.ndarray, probs: np.ndarray) -> Any:
 
 
 def _mixture_of_normals(x: np.ndarray, weights: np.ndarray, means: np.ndarray, variances: np.ndarray) -> Any:
+    n, pieces = len(x), -(-len(x) * len(means) // MIXTURE_BLOCK)
+    if pieces > 1:
+        size = -(-n // pieces)
+        parts = (x[start : start + size] for start in range(0, n, size))
+        scores = [_mixture_of_normals(part, weights, means, variances) for part in parts]
+        return None if any(part is None for part in scores) else np.concatenate(scores)
     densities = mixture_densities(x, weights / np.sqrt(variances), means, variances)
     if not densities.min() > UNDERFLOW:
         return None

@@ -6,14 +6,23 @@ nothing.
 
 from __future__ import annotations
 
+import functools
 import math
+import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gendsl.distributions.base import Distribution
-from gendsl.distributions.column_scores import SCORES, SHARED, log_of, mixture_densities, sum_of
+from gendsl.distributions.column_scores import (
+    MIXTURE_BLOCK,
+    SCORES,
+    SHARED,
+    log_of,
+    mixture_densities,
+    sum_of,
+)
 from gendsl.distributions.discrete import bernoulli
 from gendsl.distributions.location_scale import normal
 from gendsl.distributions.mixtures import UNDERFLOW, mixture_of_normals
@@ -23,11 +32,25 @@ from gendsl.distributions.special import HALF_LOG_2PI
 # Entries that stay in the cache. From 10,000 on BLAS would start threads, and two arrays of twice this size
 # are enough for the allocator to give memory back, only to ask for it again.
 BLOCK = 7168
-_MIXTURE_BLOCK = 65536  # with its components
 _FEW = 500
+_COMPILED_FROM = (
+    32  # numba gains on any column, but it must be loaded first, and few small ones don't repay that
+)
 _FOURTH = 1e70  # the product of four such numbers is a number
 _LOG_FOURTH, _LOG_UNDERFLOW = math.log(_FOURTH), math.log(UNDERFLOW)
 _MODERATE = 1e140  # squares of numbers between this and its inverse are far from overflow and underflow
+
+
+@functools.cache
+def compiled() -> Any:
+    """The module of compiled sums; None without numba, or where GENDSL_NUMBA=0 turns it off."""
+    if os.environ.get("GENDSL_NUMBA") == "0":
+        return None
+    try:
+        from gendsl.distributions import fast
+    except ImportError:
+        return None
+    return fast
 
 
 def total_of_scores(family: Any, x: np.ndarray, parameters: tuple[Any, ...]) -> float:
@@ -66,6 +89,9 @@ def _mixture_of_normals(
 ) -> float:
     n, k = len(x), len(means)
     scales = weights / np.sqrt(variances)
+    fast = compiled() if n >= _COMPILED_FROM and x.flags.c_contiguous else None
+    if fast is not None:
+        return float(fast.log_mixtures(x, scales, means, variances, UNDERFLOW) - n * HALF_LOG_2PI)
     log_limit = 0.5 * math.log(k * scales.dot(scales))  # by Cauchy and Schwarz, above log(Σ scales)
     if n < _FEW:
         densities = mixture_densities(x, scales, means, variances)
@@ -76,7 +102,7 @@ def _mixture_of_normals(
             return total - n * HALF_LOG_2PI
         return math.nan
     total = -n * HALF_LOG_2PI
-    blocks = -(-n * k // _MIXTURE_BLOCK)
+    blocks = -(-n * k // MIXTURE_BLOCK)
     size = -(-n // blocks)  # all blocks are about equal
     for start in range(0, n, size):
         densities = mixture_densities(x[start : start + size], scales, means, variances)
@@ -101,7 +127,12 @@ def _normal(x: np.ndarray, mean: Any, sd: Any) -> float:
         return float(-0.5 * squares - logs - n * HALF_LOG_2PI)
     if not 1.0 / _MODERATE < sd < _MODERATE:
         return math.nan
-    if n <= BLOCK:
+    fast = compiled() if n >= _COMPILED_FROM and x.flags.c_contiguous else None
+    if fast is not None and type(mean) is not np.ndarray:
+        squares = fast.squares_from_number(x, mean)
+    elif fast is not None and mean.flags.c_contiguous:
+        squares = fast.squares_from_column(x, mean)
+    elif n <= BLOCK:
         z = x - mean
         squares = z.dot(z)
     else:

@@ -210,6 +210,6 @@ def _vectors(family: Any, parameters: tuple[Any, ...]) -> list[Any] | None:
     if _law(family, parameters) is None:
         return None
     try:
-        return [np.asarray(parameter, dtype=float) for parameter in parameters]
+        return [np.ascontiguousarray(parameter, dtype=float) for parameter in parameters]
     except (TypeError, ValueError):  # autograd traces some of the entries
         return None

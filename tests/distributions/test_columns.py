@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import autograd
 import hypothesis.extra.numpy as hnp
@@ -31,6 +33,7 @@ from gendsl.distributions import (
     uniform,
     uniform_discrete,
 )
+from gendsl.distributions.column_totals import compiled
 from gendsl.distributions.columns import COLUMN_DTYPES, sample_columns, score_columns, total_columns
 from tests.distributions.checks import DRAWS, KS_MAX, assert_follows
 from tests.distributions.test_scalar_families import CASES
@@ -364,8 +367,23 @@ def test_values_of_other_types_of_numbers(dtype):
         np.testing.assert_allclose(total_columns(family, x, parameters), math.fsum(expected), rtol=1e-13)
 
 
-@pytest.mark.parametrize("n", [7168, 7169, 40_000])
-def test_long_columns(n):
+@pytest.fixture(params=["numpy", "numba"])
+def backend(request, monkeypatch):
+    """With numba, where it is installed, and without it."""
+    if request.param == "numba":
+        pytest.importorskip("numba")
+    monkeypatch.setenv("GENDSL_NUMBA", "0" if request.param == "numpy" else "1")
+    compiled.cache_clear()
+    yield request.param
+    compiled.cache_clear()
+
+
+def test_numba_is_an_option(backend):
+    assert (compiled() is None) == (backend == "numpy")
+
+
+@pytest.mark.parametrize("n", [31, 32, 511, 600, 7168, 7169, 40_000])
+def test_long_columns(n, backend):
     """Sums by blocks are sums."""
     rng = np.random.default_rng(n)
     x, mean, sd = rng.normal(size=n), rng.normal(size=n), rng.gamma(3.0, size=n)
@@ -384,6 +402,8 @@ def test_long_columns(n):
         (poisson, rng.poisson(300.0, n), (sd,)),
         (categorical, rng.integers(0, 3, n), ([0.2, 0.5, 0.3],)),
         (mixture_of_normals, x, (np.full(k, 1 / k), np.linspace(-2, 2, k), np.linspace(0.2, 1.0, k))),
+        (mixture_of_normals, x, ([1.0], [0.5], [0.2])),
+        (mixture_of_normals, 3.0 * x, ([0.5, 0.5], [0.5, -9.0], [0.02, 0.1])),
     ]:
         expected = family.elementwise(values, *parameters)
         np.testing.assert_allclose(
@@ -421,15 +441,23 @@ FAR = [
     (mixture_of_normals, np.array([0.0, 37.9]), ([0.5, 0.5], [0.0, 0.0], [1.0, 1.0])),
     (mixture_of_normals, np.array([0.0, 1.0]), ([0.5, 0.5], [0.0, 1.0], [1e-320, 1e300])),
     (mixture_of_normals, np.array([0.0, 1.0]), ([1.0, 0.0], [0.0, 1.0], [1e-3, 1.0])),
+    (mixture_of_normals, np.array([1e-24, 0.0]), ([0.5, 0.5], [0.0, 1.0], [1e-48, 1.0])),
+    (mixture_of_normals, np.array([0.0, 34.0]), ([0.5, 0.5], [0.0, 1e-30], [1e-48, 1.0])),
 ]
 
 
 @pytest.mark.parametrize("family, x, parameters", FAR, ids=repr)
-def test_far_out_and_on_the_edge(family, x, parameters):
+@pytest.mark.parametrize("copies", [1, 20])
+def test_far_out_and_on_the_edge(family, x, parameters, copies, backend):
     """Where sums overflow or underflow on the way; under NumPy's strictest settings too."""
+    x = np.tile(x, copies)
+    if family not in SHARED:
+        parameters = tuple(np.tile(p, copies) if np.ndim(p) else p for p in parameters)
     with np.errstate(all="raise"):
         scores, total = score_columns(family, x, parameters), total_columns(family, x, parameters)
-    expected = [law.logpdf(value) for law, value in zip(laws(family, parameters, 2), x.tolist(), strict=True)]
+    expected = [
+        law.logpdf(value) for law, value in zip(laws(family, parameters, len(x)), x.tolist(), strict=True)
+    ]
     np.testing.assert_allclose(scores, expected, rtol=1e-13)
     np.testing.assert_allclose(total, sum(expected), rtol=1e-13)
 
@@ -455,3 +483,25 @@ def test_draws_beyond_64_bits():
     assert sample_columns(uniform_discrete, rng, 3, (0, 2**62)) is None
     assert sample_columns(uniform_discrete, rng, 3, (0, np.array([1.0, 1e300, 1.0]))) is None
     assert sample_columns(binom, rng, 3, (np.array([1.0, 1e300, 1.0]), 0.5)) is None
+
+
+def test_columns_that_are_not_contiguous_or_not_writable(backend):
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=200)[::2]
+    mean = rng.normal(size=200)[::-2]
+    mixed = (np.full(6, 1.0 / 3.0)[::2], np.arange(6.0)[::2], np.ones(6)[::2])
+    expected = [
+        total_columns(normal, x.copy(), (mean.copy(), 2.0)),
+        total_columns(normal, x.copy(), (0.5, 2.0)),
+    ]
+    expected.append(total_columns(mixture_of_normals, x.copy(), tuple(p.copy() for p in mixed)))
+    for column in (x, x.copy()):
+        column.flags.writeable = False
+        totals = [total_columns(normal, column, (mean, 2.0)), total_columns(normal, column, (0.5, 2.0))]
+        totals.append(total_columns(mixture_of_normals, column, mixed))
+        np.testing.assert_allclose(totals, expected, rtol=1e-13)
+
+
+def test_gendsl_does_not_import_numba():
+    code = "import sys, gendsl, gendsl.distributions.columns; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
