@@ -153,38 +153,35 @@ def propose_birth_or_death(trace):
 def birth_death(model_in, aux_in, *, model_out, aux_out):
     """A birth breaks segment j at a new step; a death joins the two segments on either side of step j.
 
-    The heights of the two have that of the one as their geometric mean, weighted by length, and the ratio
-    (1 - u) / u.
+    The two heights have the ratio (1 - u) / u; the one is their geometric mean, weighted by length.
     """
     k = read(model_in["k"], discrete)
+    edges = [0.0, *(read(model_in["position", i], continuous) for i in range(k)), DAYS]
     birth = read(aux_in["birth"], discrete)
     write(aux_out["birth"], not birth, discrete)
     if birth:
         at, u = read(aux_in["at"], continuous), read(aux_in["u"], continuous)
-        j = bisect([read(model_in["position", i], continuous) for i in range(k)], at)
-        left = read(model_in["position", j - 1], continuous) if j > 0 else 0.0
-        right = read(model_in["position", j], continuous) if j < k else DAYS
-        height = read(model_in["height", j], continuous)
-        log_ratio, share = math.log((1 - u) / u), (at - left) / (right - left)
+        j = bisect(edges, at) - 1
+        left, right = edges[j], edges[j + 1]
+        share, ratio = (at - left) / (right - left), (1 - u) / u
+        before = read(model_in["height", j], continuous) * ratio ** (share - 1)
         write(model_out["k"], k + 1, discrete)
         write(aux_out["j"], j, discrete)
         copy(aux_in["at"], model_out["position", j])
-        write(model_out["height", j], height * math.exp((share - 1) * log_ratio), continuous)
-        write(model_out["height", j + 1], height * math.exp(share * log_ratio), continuous)
+        write(model_out["height", j], before, continuous)
+        write(model_out["height", j + 1], before * ratio, continuous)
         for i in range(j, k):
             copy(model_in["position", i], model_out["position", i + 1])
             copy(model_in["height", i + 1], model_out["height", i + 2])
     else:
         j = read(aux_in["j"], discrete)
-        left = read(model_in["position", j - 1], continuous) if j > 0 else 0.0
-        at = read(model_in["position", j], continuous)
-        right = read(model_in["position", j + 1], continuous) if j + 1 < k else DAYS
-        before, after = (read(model_in["height", i], continuous) for i in (j, j + 1))
-        share = (at - left) / (right - left)
+        left, at, right = edges[j : j + 3]
+        before = read(model_in["height", j], continuous)
+        share, ratio = (at - left) / (right - left), read(model_in["height", j + 1], continuous) / before
         write(model_out["k"], k - 1, discrete)
         copy(model_in["position", j], aux_out["at"])
-        write(aux_out["u"], before / (before + after), continuous)
-        write(model_out["height", j], before**share * after ** (1 - share), continuous)
+        write(aux_out["u"], 1 / (1 + ratio), continuous)
+        write(model_out["height", j], before * ratio ** (1 - share), continuous)
         for i in range(j + 1, k):
             copy(model_in["position", i], model_out["position", i - 1])
             copy(model_in["height", i + 1], model_out["height", i])
