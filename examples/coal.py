@@ -56,8 +56,11 @@ class Times(Support):
     shape = None
 
     def contains(self, value):
-        times = np.asarray(value)
+        times = self.canonical(value)
         return bool(times.ndim == 1 and np.all(np.diff(times, prepend=0.0, append=self.end) >= 0.0))
+
+    def canonical(self, value):
+        return np.asarray(value, dtype=float)
 
 
 class poisson_process(Distribution):
@@ -294,7 +297,7 @@ def read_dates() -> np.ndarray:
 
 def trace_of(positions, heights, dates: np.ndarray):
     """The model's trace with these steps, the dates observed."""
-    init = {"k": len(positions), "position": dict(enumerate(positions)), "height": dict(enumerate(heights))}
+    init = {"k": len(positions), "position": positions, "height": heights}
     return disasters.generate((), {"dates": dates}, init=init).trace
 
 

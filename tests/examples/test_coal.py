@@ -62,7 +62,7 @@ def test_the_second_smallest_is_a_scaled_beta(coal):
 
 def test_positions_have_the_density_of_even_numbered_order_statistics(coal):
     positions = [5000.0, 21_000.0, 30_000.0]
-    choices = {"k": 3, "position": dict(enumerate(positions)), "height": dict(enumerate([0.01] * 4))}
+    choices = {"k": 3, "position": positions, "height": [0.01] * 4}
     log_prob = coal.step_function.assess((), choices).log_prob
     lengths = np.diff([0.0, *positions, coal.DAYS])
     expected = math.log(coal.PRIOR_OF_K[3]) + math.lgamma(8) - 7 * math.log(coal.DAYS) + np.log(lengths).sum()
@@ -89,6 +89,7 @@ def test_draws_of_the_process_have_its_rate(coal):
     counts = np.array([np.histogram(dates, [0, 1000, 30_000, coal.DAYS])[0] for dates in draws])
     means = np.array([10.0, 0.0, 0.004 * 10_907])
     np.testing.assert_allclose(counts.mean(axis=0), means, atol=4 * (means.max() / 2000) ** 0.5)
+    assert process.support.contains([2, 3])
     assert not process.support.contains([3.0, 2.0])
     assert not process.support.contains([-1.0, 2.0])
 
