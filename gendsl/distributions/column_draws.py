@@ -81,6 +81,9 @@ def _piecewise_uniform(rng: np.random.Generator, n: int, bounds: Any, probs: Any
 
 
 def _truncated_normal(rng: np.random.Generator, n: int, *parameters: Any) -> Any:
+    if not any(type(p) is np.ndarray for p in parameters):
+        law = truncated_normal(*parameters)
+        return np.array([law.sample(rng) for _ in range(n)])
     rows = np.broadcast_arrays(np.empty(n), *parameters)[1:]
     points = zip(*(row.tolist() for row in rows), strict=True)
     return np.array([truncated_normal(*point).sample(rng) for point in points])

@@ -4,7 +4,8 @@ The parameters are those of the family's constructor, each a number, or an array
 point; vectors (of `categorical`, `piecewise_uniform`, `mixture_of_normals`) are shared by all points.
 Every function returns None where it can't vouch for the result: for families without columns, for what is
 no column of numbers, and where the constructor would refuse the parameters of some point. It is then for
-the caller to go point by point, and to meet the error at the point where it belongs.
+the caller to go point by point, and to meet the error at the point where it belongs. Nothing is asked of
+the parameters of no points at all.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from gendsl.distributions.column_scores import SCORES, SHARED, sum_of
 from gendsl.distributions.column_totals import TOTALS, shared_total, total_of_scores
 from gendsl.distributions.discrete import binom, uniform_discrete
 from gendsl.errors import ParameterError
+
+__all__ = ["COLUMN_DTYPES", "VECTORS", "sample_columns", "score_columns", "total_columns"]
 
 _INF = math.inf
 _EXACT = 1 << 52  # integers up to here are floats, and so are their neighbours
