@@ -79,6 +79,14 @@ def test_small_terms_survive_a_large_one():
     assert value(change(total, 1e20, 0.0)) == pytest.approx(0.3, rel=1e-11)
 
 
+@pytest.mark.parametrize("large", [3.0, 1e5, -1e17, 1e25])
+def test_small_terms_survive_large_ones_that_come_and_go(large):
+    total = total_of([0.1, 0.7])
+    total = change(change(total, 0.1, large), 0.7, -0.3 * large)
+    total = change(change(total, large, 1e-9), -0.3 * large, 2e-9)
+    assert value(total) == pytest.approx(3e-9, rel=1e-6, abs=1e-25 * abs(large))
+
+
 def test_minus_infinities_are_counted():
     total = total_of([-math.inf, 1.0, -math.inf])
     assert total == (1.0, 0.0, 2)
