@@ -84,7 +84,15 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
 
 def caller_location() -> Location | None:
     """The line of the user's code that is running now."""
-    frame = user_frame(sys._getframe(1))
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not is_users_file(frame.f_code.co_filename):
+        if "execution" in frame.f_code.co_varnames:
+            # a block of a compiled body, between two pieces of the user's code
+            site = getattr(frame.f_locals.get("execution"), "site", None)
+            if site is not None:
+                location: Location = site.location()
+                return location
+        frame = frame.f_back
     return None if frame is None else frame_location(frame, frame.f_lineno, frame.f_lasti)
 
 
@@ -93,11 +101,13 @@ def current_address() -> tuple[Any, ...] | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        if EXECUTION in code.co_varnames or EXECUTION in code.co_freevars:
-            address_in = getattr(frame.f_locals.get(EXECUTION), "address_in", None)
-            if address_in is not None:
-                found: tuple[Any, ...] | None = address_in(frame)
-                return found
+        for name in (EXECUTION, "execution"):
+            if name in code.co_varnames or name in code.co_freevars:
+                execution = frame.f_locals.get(name)
+                address_in = getattr(execution, "address_in", None)
+                if address_in is not None and (name == EXECUTION or getattr(execution, "site", None)):
+                    found: tuple[Any, ...] | None = address_in(frame)
+                    return found
         frame = frame.f_back
     return None
 

@@ -36,6 +36,10 @@ class Selection:
         """The addresses and patterns that it was built from, those under `~` included."""
         raise NotImplementedError
 
+    def reach(self) -> tuple[Path, ...]:
+        """Addresses and patterns at and below which all of the selection lies; `()` is above everything."""
+        return ((),)
+
     def __contains__(self, address: Any) -> bool:
         return self.contains(address if type(address) is tuple else (address,))
 
@@ -115,6 +119,9 @@ class _Named(Selection):
     def addresses(self) -> tuple[Path, ...]:
         return self.patterns
 
+    def reach(self) -> tuple[Path, ...]:
+        return self.patterns
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Named) and set(self.patterns) == set(other.patterns)
 
@@ -157,6 +164,9 @@ class _Union(_Combined):
     def contains(self, path: Path) -> bool:
         return any(part.contains(path) for part in self.parts)
 
+    def reach(self) -> tuple[Path, ...]:
+        return tuple(dict.fromkeys(path for part in self.parts for path in part.reach()))
+
 
 class _Intersection(_Combined):
     __slots__ = ()
@@ -164,6 +174,9 @@ class _Intersection(_Combined):
 
     def contains(self, path: Path) -> bool:
         return all(part.contains(path) for part in self.parts)
+
+    def reach(self) -> tuple[Path, ...]:
+        return min((part.reach() for part in self.parts), key=lambda paths: (() in paths, len(paths)))
 
 
 class _Complement(Selection):

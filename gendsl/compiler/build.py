@@ -11,7 +11,9 @@ from typing import Any
 
 from gendsl.compiler.definition import FunctionNode, as_function, compile_definition
 from gendsl.compiler.fence import check_syntax
+from gendsl.compiler.ir import Program
 from gendsl.compiler.lift import lift_assignments, lift_calls
+from gendsl.compiler.lower import lower
 from gendsl.compiler.render import render
 from gendsl.compiler.rewrite import rewrite
 from gendsl.compiler.sites import Site
@@ -49,6 +51,11 @@ class Compiled:
     def source(self) -> str:
         """The generated code, as text."""
         return render(self.node)
+
+    @cached_property
+    def program(self) -> Program:
+        """The body as blocks."""
+        return lower(self.origin)
 
     @cached_property
     def differentiable(self) -> Callable[..., Any]:

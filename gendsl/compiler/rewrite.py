@@ -183,3 +183,9 @@ def rewrite(source: Source) -> tuple[FunctionNode, list[Site]]:
     node.args.kwonlyargs.append(ast.arg(EXECUTION))
     node.args.kw_defaults.append(None)
     return ast.fix_missing_locations(node), rewriter.sites
+
+
+def rewrite_statements(statements: list[ast.stmt]) -> list[ast.stmt]:
+    """Statements of a body, rewritten to be run by themselves."""
+    rewriter = _Rewriter()
+    return [ast.fix_missing_locations(rewriter.visit(copy.deepcopy(s))) for s in statements]

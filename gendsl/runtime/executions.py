@@ -132,9 +132,16 @@ class Execution:
         score: the sum of the scores so far.
         function: the program whose body runs.
         failure: an error that ends the operation, even if the body caught it.
+        site, place: in a compiled body, the site of the choice or call being made, and its address.
+        seen, called: in a compiled body, the addresses of choices and calls so far.
     """
 
+    site: Any = None
+    place: Path | None = None
+
     def __init__(self) -> None:
+        self.seen: set[Path] | None = set()
+        self.called: set[Path] = set()
         self.prefix: Path = ()
         self.records: Records = {}
         self.calls: dict[Path, Any] = {}
@@ -268,10 +275,28 @@ class Execution:
 
     def address_in(self, frame: FrameType) -> Path | None:
         """The address of the choice or call that a frame of the running body is making, or None."""
+        if self.site is not None:
+            return self.place
         local = None if self.function is None else self.function.address_in(frame)
         if local is None:
             return self.prefix or None
         return self.prefix + (local if type(local) is tuple else (local,))
+
+    def see(self, records: Mapping[Path, Any], calls: Mapping[Path, Any]) -> None:
+        """Note the addresses of choices and calls of an opaque part of a compiled body.
+
+        Raises:
+            DuplicateAddressError: one of them was there before.
+        """
+        for path in records:
+            if path in self.seen:  # type: ignore[operator]
+                raise DuplicateAddressError(
+                    "two choices at one address",
+                    address=path,
+                    fix="give each its own address; in a loop, put the index into it: ('x', i)",
+                )
+            self.seen.add(path)  # type: ignore[union-attr]
+        self.called.update(calls)
 
     def fail(self, error: _Error) -> _Error:
         """An error to raise that ends the operation, even if an `except` in the body catches it."""

@@ -28,7 +28,13 @@ from gendsl.interface import (
     as_rng,
 )
 from gendsl.runtime.executions import Assess, Execution, Generate, Run, Simulate
+from gendsl.runtime.compiled import CompiledTrace
+from gendsl.runtime.link import Linked
 from gendsl.runtime.trace import ReferenceTrace, at_definition, check_args
+
+
+_REFERENCE = os.environ.get("GENDSL_RUNTIME", "") == "reference"
+"""Whether everything runs on the reference runtime."""
 
 
 class GenFunction(GenerativeFunction):
@@ -40,8 +46,16 @@ class GenFunction(GenerativeFunction):
         kind: `classmethod` or `staticmethod` where `@gen` stands above one of these.
     """
 
-    def __init__(self, compiled: Compiled, bound: tuple[Any, ...] = (), kind: type | None = None) -> None:
+    def __init__(
+        self,
+        compiled: Compiled,
+        bound: tuple[Any, ...] = (),
+        kind: type | None = None,
+        *,
+        direct: bool = False,
+    ) -> None:
         self.compiled = compiled
+        self.direct = direct
         self.bound = bound
         self.kind = kind
         original = compiled.original
@@ -64,17 +78,17 @@ class GenFunction(GenerativeFunction):
         same_objects = len(self.bound) == len(other.bound) and all(
             mine is theirs for mine, theirs in zip(self.bound, other.bound, strict=True)
         )
-        return self.compiled is other.compiled and same_objects
+        return self.compiled is other.compiled and self.direct == other.direct and same_objects
 
     def __hash__(self) -> int:
-        return hash((id(self.compiled), *map(id, self.bound)))
+        return hash((id(self.compiled), self.direct, *map(id, self.bound)))
 
     def __get__(self, instance: Any, owner: type | None = None) -> GenFunction:
         if self.kind is classmethod:
             instance = type(instance) if owner is None else owner
         if instance is None or self.bound or self.kind is staticmethod:
             return self
-        return GenFunction(self.compiled, (instance,), self.kind)
+        return GenFunction(self.compiled, (instance,), self.kind, direct=self.direct)
 
     def __reduce__(self) -> Any:
         where = self.__module__, self.__qualname__
@@ -82,12 +96,12 @@ class GenFunction(GenerativeFunction):
             found = _find_function(*where, self.bound)
         except (AttributeError, ImportError):
             found = None
-        if found != self:
+        if found != self.compiled_version:
             raise pickle.PicklingError(
                 f"can't pickle {self!r}: it is not {self.__qualname__!r} of module {self.__module__!r}; "
                 "define it at the top level of a module, or in a class there"
             )
-        return _find_function, (*where, self.bound)
+        return _find_function, (*where, self.bound, self.direct)
 
     def __copy__(self) -> GenFunction:
         return self
@@ -102,6 +116,25 @@ class GenFunction(GenerativeFunction):
         execution.finish()
         return retval
 
+    # --- the two runtimes -------------------------------------------------------------------------
+
+    @property
+    def reference(self) -> GenFunction:
+        """The same program on the reference runtime, which executes the whole body every time."""
+        return GenFunction(self.compiled, self.bound, self.kind, direct=True)
+
+    @property
+    def compiled_version(self) -> GenFunction:
+        """The same program on the compiled runtime."""
+        return GenFunction(self.compiled, self.bound, self.kind)
+
+    @property
+    def linked(self) -> Linked | None:
+        """The blocks of the body; None where it is executed whole."""
+        if self.direct or _REFERENCE:
+            return None
+        return link(self.compiled)
+
     # --- what executions call ---------------------------------------------------------------------
 
     def run_body(self, execution: Execution, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -112,12 +145,15 @@ class GenFunction(GenerativeFunction):
         except TypeError as error:
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise  # from the body, not from the call
-            raise ArgumentError(
-                f"{self.name}{inspect.signature(self)} can't be called with these arguments: "
-                f"{_shown_call(args, kwargs)}",
-                fix="give it the arguments of its signature; a proposal or auxiliary program gets the "
-                "trace first",
-            ) from None
+            raise self.wrong_arguments(args, kwargs) from None
+
+    def wrong_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ArgumentError:
+        """The error for arguments that don't fit the signature."""
+        return ArgumentError(
+            f"{self.name}{inspect.signature(self)} can't be called with these arguments: "
+            f"{_shown_call(args, kwargs)}",
+            fix="give it the arguments of its signature; a proposal or auxiliary program gets the trace first",
+        )
 
     def address_in(self, frame: FrameType) -> Any:
         """The address of the choice or call that a frame of this body is making, or None."""
@@ -190,17 +226,32 @@ class GenFunction(GenerativeFunction):
         return self._trace(Assess(Exactly(values), stop_at_zero=stop_at_zero), args)
 
     def _trace(self, execution: Execution, args: tuple[Any, ...]) -> ReferenceTrace:
-        args = check_args(args, self.name)
+        if type(args) is not tuple:
+            args = check_args(args, self.name)
         if self.compiled.is_classmethod and not self.bound:
             raise ValueTypeError(
                 f"{self.name} is not bound to its class", fix="write @gen above @classmethod, not below it"
             )
+        linked = self.linked
+        if linked is not None:
+            return CompiledTrace.start(self, linked, execution, args)
         retval = execution.run(CallRequest(self, args, {}))
         at_definition(self, execution.finish)
         return ReferenceTrace(self, args, retval, execution, frozenset())
 
 
-def _find_function(module: str, qualname: str, bound: tuple[Any, ...]) -> GenFunction:
+def link(compiled: Compiled) -> Linked | None:
+    """The blocks of a body, linked once; None if it is opaque."""
+    if not hasattr(compiled, "_linked"):
+        program = compiled.program
+        # the dataclass is frozen for its users; this is the cache of a pure function of it
+        object.__setattr__(compiled, "_linked", None if program.opaque else Linked(compiled, program))
+    return compiled._linked  # type: ignore[attr-defined, no-any-return]
+
+
+def _find_function(
+    module: str, qualname: str, bound: tuple[Any, ...], direct: bool = False
+) -> GenFunction:
     """The function of that name in its module: how a generative function is unpickled."""
     __import__(module)
     found: Any = sys.modules[module]
@@ -209,7 +260,7 @@ def _find_function(module: str, qualname: str, bound: tuple[Any, ...]) -> GenFun
         private = part.startswith("__") and not part.endswith("__") and owner
         found = getattr(found, f"_{owner.lstrip('_')}{part}" if private else part)
         owner = part
-    return GenFunction(found.compiled, bound, found.kind)
+    return GenFunction(found.compiled, bound, found.kind, direct=direct)
 
 
 def _shown_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:

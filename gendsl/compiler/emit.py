@@ -1,0 +1,150 @@
+"""Compile the code of a lowered body: each piece becomes a Python function of the frames in scope.
+
+    mu = f0[5]; i = f1[4]          what it loads, under the user's own names
+    return normal(mu, 1.0)         the user's expression, at the user's line and column
+
+All of them stand in one definition that takes the place of the user's, so that globals, closures and
+private names mean what they mean there, and tracebacks, debuggers and coverage show the user's lines.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from gendsl.compiler.definition import as_function, compile_definition
+from gendsl.compiler.ir import FIRST, LENGTH, POSITION, WHOLE, Code, Load, Program
+from gendsl.compiler.source import Source
+from gendsl.errors import EXECUTION
+
+TOOLS = "__gendsl_tools__"
+"""The name under which generated code finds the helpers it calls."""
+
+
+def _frame(depth: int) -> str:
+    return f"__gendsl_frame_{depth}__"
+
+
+def _load(load: Load, code: Code) -> ast.expr:
+    """The expression for one variable's value."""
+    if load.depth < 0:
+        return _call("unassigned", ast.Constant(load.name))
+    value: ast.expr = _slot(load.depth, load.slot)
+    if load.own is not None:
+        own: ast.expr = _slot(load.depth + 1, load.own) if load.own >= 0 else _tool("UNSET")
+        value = ast.Call(
+            ast.Attribute(value, "upto", ast.Load()), [_slot(load.depth + 1, POSITION), own], []
+        )
+    if load.name in code.copied:
+        value = _call("own", value)
+    elif load.mode == WHOLE:
+        value = _call("whole", value)
+    if load.unset and load.name not in code.blank:
+        value = _call("assigned", value, ast.Constant(load.name))
+    return value
+
+
+def _slot(depth: int, slot: int) -> ast.expr:
+    return ast.Subscript(ast.Name(_frame(depth), ast.Load()), ast.Constant(slot), ast.Load())
+
+
+def _tool(name: str) -> ast.expr:
+    return ast.Attribute(ast.Name(TOOLS, ast.Load()), name, ast.Load())
+
+
+def _call(name: str, *arguments: ast.expr) -> ast.expr:
+    return ast.Call(_tool(name), list(arguments), [])
+
+
+def _definition(code: Code) -> ast.FunctionDef:
+    """The function of one piece of code."""
+    at = code.statements[0] if code.statements else code.result
+    body: list[ast.stmt] = []
+    loaded = set()
+    for load in code.loads:
+        loaded.add(load.name)
+        body.append(ast.Assign([ast.Name(load.name, ast.Store())], _load(load, code)))
+    for name in code.blank:
+        if name not in loaded:
+            body.append(ast.Assign([ast.Name(name, ast.Store())], _tool("UNSET")))
+    for made in body:
+        _place(made, at)
+    body += copy.deepcopy(code.statements)
+    end = ast.Return(code.result)
+    if not hasattr(code.result, "lineno"):
+        _place(end, at)
+    else:
+        ast.copy_location(end, code.result)
+    body.append(end)
+    arguments = ast.arguments(
+        posonlyargs=[],
+        args=[ast.arg(_frame(depth)) for depth in range(code.depth + 1)],
+        vararg=None,
+        kwonlyargs=[ast.arg(EXECUTION)],
+        kw_defaults=[None],
+        kwarg=None,
+        defaults=[],
+    )
+    made = ast.FunctionDef(f"_{code.index}", arguments, body, [], None)
+    if "type_params" in ast.FunctionDef._fields:
+        made.type_params = []  # type: ignore[attr-defined]
+    return ast.copy_location(made, at)
+
+
+def _place(node: ast.AST, at: ast.AST) -> None:
+    """Let everything in a generated node stand at the start of the user's `at`."""
+    for part in ast.walk(node):
+        if "lineno" in part._attributes and not hasattr(part, "lineno"):
+            part.lineno = part.end_lineno = at.lineno  # type: ignore[attr-defined]
+            part.col_offset = part.end_col_offset = at.col_offset  # type: ignore[attr-defined]
+
+
+def emit(
+    source: Source, program: Program, tools: Any, requests: Any
+) -> tuple[list[Callable[..., Any]], Callable[..., list[Any]]]:
+    """The functions of a program's codes, in order, and the function that makes a frame from arguments.
+
+    Args:
+        tools: the helpers that generated code calls.
+        requests: what code without choices finds under `__gendsl__`, to request traced calls.
+    """
+    for index, code in enumerate(program.codes):
+        code.index = index
+    node = copy.copy(source.node)
+    names: list[ast.expr] = [ast.Name(f"_{code.index}", ast.Load()) for code in program.codes]
+    arguments = ast.arguments(
+        posonlyargs=[], args=[ast.arg(TOOLS)], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None,
+        defaults=[],
+    )  # fmt: skip
+    node.args = arguments
+    node.body = [*map(_definition, program.codes), ast.Return(ast.Tuple(names, ast.Load()))]
+    made = as_function(
+        compile_definition(ast.fix_missing_locations(node), source.scopes, source.function), source.function
+    )
+    made.__defaults__, made.__kwdefaults__ = None, None
+    name, qualname = source.function.__name__, source.function.__qualname__
+    functions = []
+    for function, code in zip(made(tools), program.codes, strict=True):
+        function.__code__ = function.__code__.replace(co_name=name, co_qualname=qualname)
+        if not code.traced:
+            function.__kwdefaults__ = {EXECUTION: requests}
+        functions.append(function)
+    return functions, _binder(source, program)
+
+
+def _binder(source: Source, program: Program) -> Callable[..., list[Any]]:
+    """The function that takes the arguments of the user's and returns the slots before and of its parameters."""
+    node = copy.copy(source.node)
+    head: list[ast.expr] = [ast.Constant(0.0), ast.Constant(None), ast.Constant(0), ast.Constant(None)]
+    assert len(head) == FIRST
+    head += [ast.Name(name, ast.Load()) for name in program.parameters]
+    node.body = [ast.Return(ast.List(head, ast.Load()))]
+    code = compile_definition(ast.fix_missing_locations(node), source.scopes, source.function)
+    function: FunctionType = as_function(code, source.function)
+    return function
+
+
+__all__ = ["LENGTH", "TOOLS", "emit"]

@@ -1,0 +1,243 @@
+"""The intermediate representation: a body as blocks over the slots of a frame.
+
+A *frame* holds what one execution of a body, or of one iteration of a loop, computed: a list of slots.
+Each assignment makes a new version of a variable, in a slot of its own, so that a slot never changes
+while a body runs and every use names the version it means. Slots of the body's own frame have depth 0,
+those of a loop's iterations depth 1, and so on.
+
+Expressions and deterministic statements stay syntax trees (`Code`); what they need is in their loads.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any
+
+SCORE, STATUS, POSITION, RETVAL, FIRST = 0, 1, 2, 3, 4
+"""The slots every frame has: the sum of its scores, how it ended, which iteration it is, what it returns."""
+
+WHOLE, ITEM, LENGTH, RAW = "whole", "item", "length", "raw"
+"""How a load reads its variable: all of it, by index, only its length, or to hand it on as it is."""
+
+
+@dataclass
+class Load:
+    """One variable that a piece of code reads.
+
+    Attributes:
+        name: the user's name for it.
+        depth, slot: where its version lies.
+        mode: WHOLE, ITEM, LENGTH or RAW.
+        keys: for ITEM, code for each index that is read.
+        unset: whether the version may be unassigned.
+        own: for a container that the enclosing loop is writing, the slot of what this iteration has
+            written so far (-1: nothing yet); None for any other variable.
+    """
+
+    name: str
+    depth: int
+    slot: int
+    mode: str
+    keys: list[Code] = field(default_factory=list)
+    unset: bool = False
+    own: int | None = None
+
+
+@dataclass
+class Code:
+    """An expression, or statements and the names they define, to run on the frames of its scope.
+
+    Attributes:
+        depth: the depth of the frame it runs in; it is called with the frames of depth 0 to `depth`.
+        loads: what it reads.
+        statements: what runs first.
+        result: what it returns.
+        copied: names whose values it changes, and so copies first.
+        blank: names that it may leave unassigned.
+        traced: whether it makes choices, through the execution it is called with.
+    """
+
+    depth: int
+    loads: list[Load]
+    statements: list[ast.stmt]
+    result: ast.expr
+    copied: frozenset[str] = frozenset()
+    blank: tuple[str, ...] = ()
+    traced: bool = False
+    index: int = -1
+
+
+@dataclass
+class Node:
+    """A block. `node` is the syntax that it came from."""
+
+    node: ast.AST
+
+
+@dataclass
+class Fragment(Node):
+    """Deterministic code that defines variables."""
+
+    code: Code
+    defs: list[int]
+
+
+@dataclass
+class Copy(Node):
+    """A new version of a variable where ways of control join; None for a version that doesn't exist."""
+
+    source: tuple[int, int] | None
+    slot: int
+
+
+@dataclass
+class Return(Node):
+    """The value that the body returns; ends it."""
+
+    code: Code
+    lazy: bool
+
+
+@dataclass
+class Exit(Node):
+    """`break` or `continue`."""
+
+    status: str
+
+
+Part = tuple[Any, tuple[int, int] | None]
+"""A component of an address: a constant and None, or None and the slot of the variable it is, if it is one."""
+
+
+@dataclass
+class Site(Node):
+    """`address @ ~thing`: a choice, a traced call, or, where `thing` is neither, an ordinary value.
+
+    Attributes:
+        address: code for the address, or None if it has none.
+        parts: the components of the address, where it is a tuple or a constant.
+        thing: code for the operand.
+        arguments: for each positional argument of a traced call the load that it hands on as it is, or None.
+        sugar: whether an assignment's target gives the address.
+        splice: whether the address is `...`.
+        value, state: the slots of its value and of its record.
+    """
+
+    address: Code | None
+    parts: list[Part] | None
+    thing: Code
+    arguments: list[Load | None]
+    sugar: bool
+    splice: bool
+    value: int
+    state: int
+
+
+@dataclass
+class Branch(Node):
+    """`if`: one of two sequences over the same frame. `defs` are the slots that join its ways."""
+
+    test: Code
+    arms: tuple[list[Node], list[Node]]
+    defs: list[int]
+    state: int
+
+
+@dataclass
+class Stored:
+    """A container that each iteration of a loop writes one entry of.
+
+    Attributes:
+        name: the user's name for it.
+        kind: "append", "index" (at the loop's own index) or "key" (at the value of a slot).
+        base: what it was before the loop: depth and slot, or None for a new list or dict.
+        value, key: the slots of an iteration's frame that hold the entry and, for "key", its key.
+        inside: the slot, beside the loop, of the container as the loop's body sees it.
+        after: the slot of the container after the loop.
+        index: for "index", which of the loop's targets is the index.
+        new: for no base, what it is: list or dict.
+    """
+
+    name: str
+    kind: str
+    base: tuple[int, int] | None
+    value: int
+    key: int
+    inside: int
+    after: int
+    index: int = -1
+    new: type = list
+
+
+@dataclass
+class Source:
+    """What a loop goes through: `enumerate`, `zip` and plain iterables are one or several sources.
+
+    Attributes:
+        code: code for the iterable, or for the start of a count.
+        counted: whether it is the count of an `enumerate`.
+        target: the slot of the loop variable, in the iteration's frame.
+        load: where the iterable is just a variable, its load.
+    """
+
+    code: Code
+    counted: bool
+    target: int
+    load: Load | None = None
+
+
+@dataclass
+class Loop(Node):
+    """A loop, or a comprehension. Without carried variables its iterations are independent: a plate.
+
+    Attributes:
+        sources: what it goes through; none for `while`.
+        body: the blocks of one iteration, over a frame of `size` slots.
+        carried: for each carried variable: its name, where its first value lies (or None), the slot in
+            which an iteration receives it and the slot in which it leaves it.
+        outs: for each variable read after the loop: the slot beside the loop, the iteration's slot, and
+            where the value lies if there is no iteration (or None).
+        stored: the containers it writes.
+        names: slot -> name of the loop variables that are indices, for routing addresses.
+    """
+
+    sources: list[Source]
+    body: list[Node]
+    size: int
+    depth: int
+    carried: list[tuple[str, tuple[int, int] | None, int, int]]
+    outs: list[tuple[int, int, tuple[int, int] | None]]
+    stored: list[Stored]
+    targets: dict[str, int]
+    state: int
+    exits: bool
+
+
+@dataclass
+class Region(Node):
+    """Opaque: statements that are executed whole, as the reference runtime executes them."""
+
+    code: Code
+    defs: list[int]
+    state: int
+    reason: str
+    rewrite: str
+
+
+@dataclass
+class Program:
+    """A lowered body.
+
+    Attributes:
+        parameters: the names of its parameters, in the order of their slots from FIRST on.
+        body: its blocks, over a frame of `size` slots.
+        opaque: why it can't be lowered (reason, what to write, where), or None; then `body` is empty.
+        codes: every piece of code, in the order of `Code.index`.
+    """
+
+    parameters: list[str]
+    body: list[Node]
+    size: int
+    opaque: tuple[str, str, ast.AST] | None
+    codes: list[Code]

@@ -1,0 +1,577 @@
+"""Blocks without choices of their own, and the sequence that runs and updates them.
+
+A block is given the frames in scope, the outermost first. `run` computes what is new in the last of
+them; `update` makes the last of `new`, a copy of the last of `old`, what it would be after a run, visiting
+only what `changes` (for each frame, slot -> change) and the touched addresses can have made different. It
+returns the mask of the later blocks of its sequence that read what it changed.
+"""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from gendsl.address import Path
+from gendsl.compiler.ir import ITEM, LENGTH as OF_LENGTH, RETVAL, SCORE, STATUS
+from gendsl.runtime.change import ALL, LENGTH, UNSET, difference, normal_key
+
+Frame = list[Any]
+Frames = tuple[Frame, ...]
+Changes = tuple[dict[int, Any], ...]
+Touched = Iterable[Path] | None
+"""The paths at which something is given or selected, or None; `...` stands for any component."""
+
+BREAK, CONTINUE, RETURN = "break", "continue", "return"
+NOTHING: Any = (None, None, 0.0)
+"""The state of a block with choices that has not run."""
+LATER = object()
+"""A value that is computed when it is asked for."""
+
+
+class Read:
+    """How a piece of code reads one slot of a frame in scope."""
+
+    __slots__ = ("depth", "keys", "mode", "own", "slot")
+
+    def __init__(self, depth: int, slot: int, mode: str, keys: list[Callable[..., Any]], own: int | None) -> None:
+        self.depth = depth
+        self.slot = slot
+        self.mode = mode
+        self.keys = keys
+        self.own = own
+
+    def container(self, frames: Frames) -> Any:
+        """What is read, as the code sees it."""
+        value = frames[self.depth][self.slot]
+        if self.own is not None:
+            frame = frames[self.depth + 1]
+            value = value.upto(frame[2], frame[self.own] if self.own >= 0 else UNSET)
+        return value
+
+    def keys_read(self, frames: Frames) -> Iterator[Any]:
+        """The keys that the code reads, LENGTH too where it counts from the end, or ALL if unknown."""
+        container = self.container(frames)
+        for key_code in self.keys:
+            try:
+                key = key_code(*frames)
+                normal = normal_key(container, key)
+                hash(normal)
+            except Exception:  # the code may not have got there: what it reads is then not known
+                yield ALL
+                return
+            yield normal
+            if normal is not key and type(key) is int and key < 0:
+                yield LENGTH
+
+
+def is_dirty(reads: list[Read], frames: Frames, changes: Changes) -> bool:
+    """Whether code with these reads has to run again."""
+    for read in reads:
+        change = changes[read.depth].get(read.slot)
+        if change is None:
+            continue
+        if change is ALL:
+            return True
+        if read.mode is ITEM:
+            for key in read.keys_read(frames):
+                if key is ALL or key in change:
+                    return True
+        elif read.mode is OF_LENGTH:
+            if LENGTH in change:
+                return True
+        else:
+            return True
+    return False
+
+
+class Runner:
+    """A piece of code, and when it has to run again."""
+
+    __slots__ = ("always", "call", "reads")
+
+    def __init__(self, call: Callable[..., Any], reads: list[Read]) -> None:
+        self.call = call
+        self.reads = reads
+        self.always = all(read.mode is not ITEM and read.mode is not OF_LENGTH for read in reads)
+
+    def is_dirty(self, frames: Frames, changes: Changes) -> bool:
+        """Whether what it reads has changed."""
+        return is_dirty(self.reads, frames, changes)
+
+
+class Block(ABC):
+    """One block of a body.
+
+    Attributes:
+        node: the syntax it came from.
+        readers: slot -> the later blocks of the same sequence that read it; set when linked.
+        uses: every read in it, of any depth.
+        state: the slot of its state, or -1; a state's third entry is its score.
+        heads: the first components of the addresses it makes, or None if they are not known.
+    """
+
+    node: ast.AST
+    readers: dict[int, int]
+    uses: list[Read]
+    state = -1
+    heads: frozenset[Any] | None = frozenset()
+    may_exit = False
+
+    @abstractmethod
+    def run(self, execution: Any, frames: Frames) -> str | None:
+        """Compute what is new; how control leaves, if it doesn't go on."""
+
+    @abstractmethod
+    def update(
+        self, execution: Any, old: Frames, new: Frames, changes: Changes, touched: Touched
+    ) -> int:
+        """Compute what is different; the mask of the blocks that have to be visited for it."""
+
+    def status(self, frame: Frame) -> str | None:
+        """How control left the block, in a frame where it has run."""
+        return None
+
+    def remove(self, execution: Any, frames: Frames) -> None:
+        """Report the choices in a frame as gone."""
+
+    def clear(self, frame: Frame) -> None:
+        """Set the slots that the block defines to what they were before it ran."""
+
+    def records(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
+        """The choices, in program order."""
+        return iter(())
+
+    def calls(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
+        """The calls and what they returned."""
+        return iter(())
+
+    def find(self, frames: Frames, path: Path, offset: int, below: bool) -> Iterator[tuple[Path, Any]]:
+        """The choices at a path, or at and below it; calls' values come as records of None and the value."""
+        return iter(())
+
+
+class FragmentBlock(Block):
+    """Deterministic code."""
+
+    def __init__(self, node: ast.AST, runner: Runner, defs: list[int]) -> None:
+        self.node = node
+        self.runner = runner
+        self.defs = defs
+        self.uses = runner.reads
+
+    def run(self, execution: Any, frames: Frames) -> None:
+        values = self.runner.call(*frames)
+        frame = frames[-1]
+        for slot, value in zip(self.defs, values):  # noqa: B905 (of one length by construction; hot)
+            frame[slot] = value
+
+    def update(self, execution: Any, old: Frames, new: Frames, changes: Changes, touched: Touched) -> int:
+        runner = self.runner
+        if not runner.always and not is_dirty(runner.reads, new, changes):
+            return 0
+        values = runner.call(*new)
+        frame = new[-1]
+        mask = 0
+        for slot, value in zip(self.defs, values):  # noqa: B905 (as above)
+            change = difference(frame[slot], value)
+            if change is not None:
+                frame[slot] = value
+                changes[-1][slot] = change
+                mask |= self.readers.get(slot, 0)
+        return mask
+
+    def clear(self, frame: Frame) -> None:
+        for slot in self.defs:
+            frame[slot] = UNSET
+
+
+class CopyBlock(Block):
+    """A variable's version where ways of control join."""
+
+    def __init__(self, node: ast.AST, source: tuple[int, int] | None, slot: int) -> None:
+        self.node = node
+        self.source = source
+        self.slot = slot
+        self.uses = [] if source is None else [Read(*source, "raw", [], None)]
+
+    def run(self, execution: Any, frames: Frames) -> None:
+        source = self.source
+        frames[-1][self.slot] = UNSET if source is None else frames[source[0]][source[1]]
+
+    def update(self, execution: Any, old: Frames, new: Frames, changes: Changes, touched: Touched) -> int:
+        if self.source is None:
+            return 0
+        depth, source = self.source
+        change = changes[depth].get(source)
+        if change is None:
+            return 0
+        new[-1][self.slot] = new[depth][source]
+        changes[-1][self.slot] = change
+        return self.readers.get(self.slot, 0)
+
+    def clear(self, frame: Frame) -> None:
+        frame[self.slot] = UNSET
+
+
+class ReturnBlock(Block):
+    """The value of the body. One that only gathers variables is made when it is asked for."""
+
+    may_exit = True
+
+    def __init__(self, node: ast.AST, runner: Runner, later: bool) -> None:
+        self.node = node
+        self.runner = runner
+        self.later = later
+        self.uses = runner.reads
+
+    def run(self, execution: Any, frames: Frames) -> str:
+        frame = frames[-1]
+        frame[RETVAL] = (LATER, self.runner.call) if self.later else self.runner.call(*frames)
+        frame[STATUS] = RETURN
+        return RETURN
+
+    def update(self, execution: Any, old: Frames, new: Frames, changes: Changes, touched: Touched) -> int:
+        if not is_dirty(self.runner.reads, new, changes):
+            return 0
+        frame = new[-1]
+        if self.later:
+            changes[-1][RETVAL] = ALL
+            return 0
+        value = self.runner.call(*new)
+        change = difference(frame[RETVAL], value)
+        reads = self.runner.reads
+        if change is not None:
+            if change is ALL and len(reads) == 1 and reads[0].mode == "raw":
+                change = changes[reads[0].depth][reads[0].slot]
+            frame[RETVAL] = value
+            changes[-1][RETVAL] = change
+        return 0
+
+    def status(self, frame: Frame) -> str:
+        return RETURN
+
+
+class ExitBlock(Block):
+    """`break` and `continue`."""
+
+    may_exit = True
+
+    def __init__(self, node: ast.AST, how: str) -> None:
+        self.node = node
+        self.how = how
+        self.uses = []
+
+    def run(self, execution: Any, frames: Frames) -> str:
+        frames[-1][STATUS] = self.how
+        return self.how
+
+    def update(self, execution: Any, old: Frames, new: Frames, changes: Changes, touched: Touched) -> int:
+        return 0
+
+    def status(self, frame: Frame) -> str:
+        return self.how
+
+
+class Sequence:
+    """Blocks that run one after the other over one frame."""
+
+    def __init__(self, blocks: list[Block], depth: int) -> None:
+        self.blocks = blocks
+        self.depth = depth
+        self.by_bit = {1 << i: block for i, block in enumerate(blocks)}
+        self.states = [block.state for block in blocks if block.state >= 0]
+        self.may_exit = any(block.may_exit for block in blocks)
+        self.uses = [read for block in blocks for read in block.uses]
+        self.users: dict[tuple[int, int], int] = {}
+        self.by_head: dict[Any, int] = {}
+        self.anywhere = self.addressed = 0
+        for i, block in enumerate(blocks):
+            for read in block.uses:
+                key = read.depth, read.slot
+                self.users[key] = self.users.get(key, 0) | 1 << i
+            if block.heads is None:
+                self.anywhere |= 1 << i
+            else:
+                for head in block.heads:
+                    self.by_head[head] = self.by_head.get(head, 0) | 1 << i
+            if block.heads is None or block.heads:
+                self.addressed |= 1 << i
+        for head in self.by_head:
+            self.by_head[head] |= self.anywhere
+        self.own_users = {slot: mask for (at, slot), mask in self.users.items() if at == depth}
+        for i, block in enumerate(blocks):
+            later = -1 << (i + 1)
+            block.readers = {slot: mask & later for slot, mask in self.own_users.items() if mask & later}
+
+    @property
+    def heads(self) -> frozenset[Any] | None:
+        """The first components of the addresses in it, or None if they are not known."""
+        return None if self.anywhere else frozenset(self.by_head)
+
+    # --- running ----------------------------------------------------------------------------------
+
+    def run(self, execution: Any, frames: Frames) -> str | None:
+        """Run the blocks; how control leaves, if not at the end."""
+        if self.may_exit:
+            for block in self.blocks:
+                status = block.run(execution, frames)
+                if status is not None:
+                    return status
+            return None
+        for block in self.blocks:
+            block.run(execution, frames)
+        return None
+
+    def score(self, frame: Frame) -> float:
+        """The sum of the scores of the blocks."""
+        total = 0.0
+        for slot in self.states:
+            total += frame[slot][2]
+        return total
+
+    def routed(self, touched: Touched, offset: int) -> int:
+        """The mask of the blocks that may make a choice at a touched address."""
+        if touched is None:
+            return 0
+        mask = 0
+        for path in touched:
+            if len(path) <= offset or path[offset] is ...:
+                mask |= self.addressed
+            else:
+                try:
+                    mask |= self.by_head.get(path[offset], self.anywhere)
+                except TypeError:
+                    mask |= self.addressed
+        return mask
+
+    def affected(self, changes: Changes) -> int:
+        """The mask of the blocks that read what has changed."""
+        mask = 0
+        users = self.users
+        for depth, changed in enumerate(changes):
+            for slot in changed:
+                mask |= users.get((depth, slot), 0)
+        return mask
+
+    def update(
+        self, execution: Any, old: Frames, new: Frames, changes: Changes, touched: Touched, todo: int
+    ) -> str | None:
+        """Visit the blocks of a mask, and those that read what they change; how control leaves now."""
+        by_bit = self.by_bit
+        if not self.may_exit:
+            while todo:
+                bit = todo & -todo
+                todo ^= bit
+                todo |= by_bit[bit].update(execution, old, new, changes, touched)
+            return None
+        was: str | None = None
+        now: str | None = None
+        before, after = old[-1], new[-1]
+        for i, block in enumerate(self.blocks):
+            bit = 1 << i
+            if was is None and now is None:
+                if block.may_exit:
+                    was = block.status(before)
+                if todo & bit:
+                    todo |= block.update(execution, old, new, changes, touched)
+                    if block.may_exit:
+                        now = block.status(after)
+                else:
+                    now = was
+            elif now is None:
+                todo |= run_anew(block, execution, new, changes)
+                if block.may_exit:
+                    now = block.status(after)
+            elif was is None:
+                was = block.status(before) if block.may_exit else None
+                block.remove(execution, old)
+                block.clear(after)
+            else:
+                break
+        if now != RETURN and was == RETURN:
+            after[RETVAL] = None
+            changes[-1][RETVAL] = ALL
+        return now
+
+    def remove(self, execution: Any, frames: Frames) -> None:
+        """Report the choices in a frame as gone."""
+        for block in self.ran(frames[-1]):
+            block.remove(execution, frames)
+
+    def clear(self, frame: Frame) -> None:
+        """Set the slots that the blocks define to what they were before they ran."""
+        for block in list(self.ran(frame)):
+            block.clear(frame)
+
+    def end(self, frame: Frame) -> str | None:
+        """How control left, in a frame where it has run."""
+        if self.may_exit:
+            for block in self.blocks:
+                if block.may_exit:
+                    status = block.status(frame)
+                    if status is not None:
+                        return status
+        return None
+
+    # --- looking ----------------------------------------------------------------------------------
+
+    def ran(self, frame: Frame) -> Iterator[Block]:
+        """The blocks that ran, in order."""
+        for block in self.blocks:
+            yield block
+            if block.may_exit and block.status(frame) is not None:
+                return
+
+    def records(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
+        for block in self.ran(frames[-1]):
+            yield from block.records(frames, prefix)
+
+    def calls(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
+        for block in self.ran(frames[-1]):
+            yield from block.calls(frames, prefix)
+
+    def find(self, frames: Frames, path: Path, offset: int, below: bool) -> Iterator[tuple[Path, Any]]:
+        mask = self.routed((path,), offset)
+        if not mask:
+            return
+        if not self.may_exit:
+            while mask:
+                bit = mask & -mask
+                mask ^= bit
+                yield from self.by_bit[bit].find(frames, path, offset, below)
+            return
+        for i, block in enumerate(self.ran(frames[-1])):
+            if mask >> i & 1:
+                yield from block.find(frames, path, offset, below)
+
+    def keys_read(self, frames: Frames, depth: int, slot: int) -> Iterator[Any]:
+        """The keys of a container in an outer frame that the blocks that ran have read."""
+        mask = self.users.get((depth, slot), 0)
+        for i, block in enumerate(self.ran(frames[-1])):
+            if mask >> i & 1:
+                yield from block_keys(block, frames, depth, slot)
+
+
+def block_keys(block: Block, frames: Frames, depth: int, slot: int) -> Iterator[Any]:
+    """The keys of a container in an outer frame that a block has read."""
+    inner = getattr(block, "keys_read", None)
+    if inner is not None:
+        yield from inner(frames, depth, slot)
+        return
+    for read in block.uses:
+        if read.depth == depth and read.slot == slot:
+            if read.mode is ITEM:
+                yield from read.keys_read(frames)
+            else:
+                yield ALL
+
+
+def run_anew(block: Block, execution: Any, frames: Frames, changes: Changes) -> int:
+    """Run a block that had not run in the frame before; the mask of the blocks that read what it defines."""
+    before = frames[-1].copy()
+    block.run(execution, frames)
+    mask = 0
+    for slot, (old, new) in enumerate(zip(before, frames[-1], strict=True)):
+        if old is not new:
+            changes[-1][slot] = ALL
+            mask |= block.readers.get(slot, 0)
+    return mask
+
+
+class BranchBlock(Block):
+    """`if`: one of two sequences over the same frame."""
+
+    def __init__(
+        self, node: ast.AST, test: Runner, arms: tuple[Sequence, Sequence], defs: list[int], state: int
+    ) -> None:
+        self.node = node
+        self.test = test
+        self.arms = arms
+        self.defs = defs
+        self.state = state
+        self.uses = [*test.reads, *arms[0].uses, *arms[1].uses]
+        self.may_exit = arms[0].may_exit or arms[1].may_exit
+        heads = arms[0].heads, arms[1].heads
+        self.heads = None if heads[0] is None or heads[1] is None else heads[0] | heads[1]
+
+    def run(self, execution: Any, frames: Frames) -> str | None:
+        arm = 0 if self.test.call(*frames) else 1
+        sequence = self.arms[arm]
+        status = sequence.run(execution, frames)
+        frame = frames[-1]
+        frame[self.state] = arm, status, sequence.score(frame)
+        return status
+
+    def update(self, execution: Any, old: Frames, new: Frames, changes: Changes, touched: Touched) -> int:
+        frame = new[-1]
+        before = frame[self.state][0]
+        arm = before
+        if is_dirty(self.test.reads, new, changes):
+            arm = 0 if self.test.call(*new) else 1
+        sequence = self.arms[arm]
+        if arm == before:
+            todo = sequence.affected(changes)
+            if touched is not None:
+                todo |= sequence.routed(touched, len(execution.prefix))
+            if not todo:
+                return 0
+            status = sequence.update(execution, old, new, changes, touched, todo)
+            mask = 0
+            changed = changes[-1]
+            for slot in self.defs:
+                if slot in changed:
+                    mask |= self.readers.get(slot, 0)
+        else:
+            kept = frame.copy()
+            self.arms[before].remove(execution, old)
+            self.arms[before].clear(frame)
+            status = sequence.run(execution, new)
+            mask = 0
+            for slot, (a, b) in enumerate(zip(kept, frame, strict=True)):
+                if a is not b:
+                    change = difference(a, b)
+                    if change is not None:
+                        changes[-1][slot] = change
+                        mask |= self.readers.get(slot, 0)
+        frame[self.state] = arm, status, sequence.score(frame)
+        return mask
+
+    def status(self, frame: Frame) -> str | None:
+        return frame[self.state][1]  # type: ignore[no-any-return]
+
+    def _arm(self, frame: Frame) -> Sequence:
+        return self.arms[frame[self.state][0]]
+
+    def remove(self, execution: Any, frames: Frames) -> None:
+        self._arm(frames[-1]).remove(execution, frames)
+
+    def clear(self, frame: Frame) -> None:
+        self._arm(frame).clear(frame)
+        frame[self.state] = NOTHING
+
+    def records(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
+        return self._arm(frames[-1]).records(frames, prefix)
+
+    def calls(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
+        return self._arm(frames[-1]).calls(frames, prefix)
+
+    def find(self, frames: Frames, path: Path, offset: int, below: bool) -> Iterator[tuple[Path, Any]]:
+        return self._arm(frames[-1]).find(frames, path, offset, below)
+
+    def keys_read(self, frames: Frames, depth: int, slot: int) -> Iterator[Any]:
+        """The keys of a container in an outer frame that the test and the arm taken have read."""
+        for read in self.test.reads:
+            if read.depth == depth and read.slot == slot:
+                if read.mode is ITEM:
+                    yield from read.keys_read(frames)
+                else:
+                    yield ALL
+        yield from self._arm(frames[-1]).keys_read(frames, depth, slot)
+
+
+__all__ = [
+    "BREAK", "CONTINUE", "LATER", "NOTHING", "RETURN", "SCORE", "BranchBlock", "Changes", "CopyBlock",
+    "ExitBlock", "FragmentBlock", "Frame", "Frames", "ReturnBlock", "Runner", "Sequence", "Touched",
+]  # fmt: skip

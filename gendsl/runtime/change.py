@@ -1,0 +1,107 @@
+"""What is known of how a value changed: not at all (None), altogether (ALL), or at some keys (a set)."""
+
+from __future__ import annotations
+
+from math import copysign
+from typing import Any, Final
+
+import numpy as np
+
+__all__ = ["ALL", "LENGTH", "SCALARS", "UNSET", "Change", "Mark", "difference", "normal_key"]
+
+
+class Mark:
+    """A value of gendsl's own, such as UNSET."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+UNSET: Final = Mark("UNSET")
+"""What a slot holds before anything is assigned to it."""
+
+ALL: Final = frozenset((Mark("ALL"),))
+"""The change of a value of which nothing is known but that it changed; compared by identity."""
+
+LENGTH: Final = Mark("LENGTH")
+"""Among the keys of a change: the number of entries changed."""
+
+Change = Any
+"""None, ALL, or a set of keys."""
+
+SCALARS = frozenset((float, int, bool, str, bytes, type(None), complex))
+_COMPARED = 64  # entries; what is larger is taken to have changed altogether
+
+
+def _same(old: Any, new: Any) -> bool:
+    """Whether two entries are surely the same value."""
+    if old is new:
+        return True
+    kind = type(old)
+    if kind is not type(new):
+        return False
+    if kind is float:
+        return bool(old == new and (old != 0.0 or copysign(1.0, old) == copysign(1.0, new)))
+    if kind in SCALARS or kind is range:
+        return bool(old == new)
+    if isinstance(old, np.generic):
+        return bool(old.tobytes() == new.tobytes())
+    if kind is tuple or kind is list:
+        return len(old) == len(new) <= _COMPARED and all(map(_same, old, new))
+    return False
+
+
+def difference(old: Any, new: Any) -> Change:
+    """How `new` differs from `old`; values that can't be compared cheaply differ altogether."""
+    if old is new:
+        return None
+    kind = type(new)
+    if kind is not type(old):
+        return ALL
+    if kind in SCALARS or kind is range:
+        return None if _same(old, new) else ALL
+    if kind is list or kind is tuple:
+        size = len(new)
+        if size > _COMPARED or abs(size - len(old)) > _COMPARED:
+            return ALL
+        keys = {i for i, (a, b) in enumerate(zip(old, new, strict=False)) if not _same(a, b)}
+        if size != len(old):
+            keys.update(range(min(size, len(old)), max(size, len(old))), (LENGTH,))
+        return keys or None
+    if kind is dict:
+        if len(new) > _COMPARED or len(old) > _COMPARED:
+            return ALL
+        if list(old) != list(new):
+            return ALL
+        return {key for key, value in new.items() if not _same(old[key], value)} or None
+    if kind is np.ndarray:
+        if new.shape != old.shape or new.dtype != old.dtype or new.size > _COMPARED or new.dtype == object:
+            return ALL
+        if old.tobytes() == new.tobytes():
+            return None
+        if new.ndim != 1:
+            return ALL
+        return {i for i in range(len(new)) if old[i].tobytes() != new[i].tobytes()}
+    if isinstance(new, np.generic):
+        return None if _same(old, new) else ALL
+    return ALL
+
+
+def normal_key(container: Any, key: Any) -> Any:
+    """The key that a change of the container at `key` has: indices from the end count from the start."""
+    if type(key) is not int:
+        if isinstance(key, (np.integer, bool, np.bool_)):
+            key = int(key)
+        else:
+            return key
+    if key < 0 and not isinstance(container, dict) and not getattr(container, "is_dict", False):
+        key += len(container)
+    return key

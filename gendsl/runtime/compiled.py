@@ -1,0 +1,306 @@
+"""Traces of the compiled runtime: a frame of the body, shared with its predecessor where nothing changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gendsl.address import Path, as_path, format_address
+from gendsl.choices import MISSING, ChoiceMap, Constraints, Exactly, choicemap
+from gendsl.distributions import Distribution
+from gendsl.errors import AddressConflictError, DuplicateAddressError, NaNError, ObservedError
+from gendsl.interface import CallRequest, Choices, Regenerated, Rng, Updated, as_rng
+from gendsl.runtime.blocks import Frame
+from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
+from gendsl.runtime.executions import Execution, Record, check_namespaces, detached
+from gendsl.runtime.link import Linked
+from gendsl.runtime.regions import Called
+from gendsl.runtime.trace import Edit, ReferenceTrace, at_definition, check_args, not_nan
+from gendsl.runtime.written import whole
+from gendsl.selection import Selection
+
+if TYPE_CHECKING:
+    from gendsl.runtime.generative import GenFunction
+
+
+class RecordsView(Mapping[Path, Record]):
+    """The records of a compiled trace by path: looked up where they are, in program order."""
+
+    __slots__ = ("_size", "called")
+
+    def __init__(self, called: Called) -> None:
+        self.called = called
+        self._size: int | None = None
+
+    def get(self, path: Any, default: Any = None) -> Any:
+        called = self.called
+        for _, record in called.linked.body.find((called.frame,), path, 0, False):
+            if record[0] is not None:
+                return record
+        return default
+
+    def __getitem__(self, path: Path) -> Record:
+        record = self.get(path)
+        if record is None:
+            raise KeyError(path)
+        return record  # type: ignore[no-any-return]
+
+    def __contains__(self, path: object) -> bool:
+        return self.get(path) is not None
+
+    def pairs(self) -> Iterator[tuple[Path, Record]]:
+        """Paths with records, in program order."""
+        called = self.called
+        return called.linked.body.records((called.frame,), ())  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Iterator[Path]:
+        return (path for path, _ in self.pairs())
+
+    def items(self) -> Any:
+        return dict(self.pairs()).items()
+
+    def __len__(self) -> int:
+        if self._size is None:
+            self._size = sum(1 for _ in self.pairs())
+        return self._size
+
+
+class CompiledTrace(ReferenceTrace):
+    """A trace as a frame of its program's body."""
+
+    __slots__ = ("_called", "_records", "_retval")
+
+    def __init__(
+        self, gen_fn: GenFunction, args: tuple[Any, ...], called: Called, score: float, observed: Any
+    ) -> None:
+        self.gen_fn = gen_fn
+        self.args = args
+        self._called = called
+        self._records: RecordsView | None = None
+        self.log_prob = score
+        self.observed_paths = observed
+        self._spaces = None
+
+    @classmethod
+    def start(
+        cls, gen_fn: GenFunction, linked: Linked, execution: Any, args: tuple[Any, ...]
+    ) -> CompiledTrace:
+        """The trace that a run of the program leaves."""
+        execution.function = gen_fn
+        called, score = linked.run_call(execution, CallRequest(gen_fn, args, {}))
+        if execution.failure is not None:
+            raise execution.failure
+        execution.score = score
+        trace = cls(gen_fn, args, called, score, frozenset())
+
+        def finish() -> None:
+            check_namespaces(dict.fromkeys(execution.seen), dict.fromkeys(execution.called))
+            trace.check_score()
+
+        at_definition(gen_fn, finish)
+        return trace
+
+    def check_score(self) -> None:
+        """Raise if the log probability is NaN."""
+        if self.log_prob == self.log_prob:
+            return
+        for path, (distribution, value, score) in self.records.pairs():
+            if score != score:
+                raise NaNError(
+                    f"the log density of {distribution!r} at {value!r} is NaN",
+                    address=path,
+                    fix="a logpdf must return -inf outside its support; check the parameters",
+                )
+
+    def check_addresses(self, paths: Iterable[Path]) -> None:
+        """Raise if one of some choices has an address that another has, or that is a namespace.
+
+        Raises:
+            DuplicateAddressError, AddressConflictError
+        """
+        body, frames = self._called.linked.body, (self._called.frame,)
+        for path in paths:
+            count = 0
+            for found, record in body.find(frames, path, 0, True):
+                count += found == path and record[0] is not None
+                if len(found) > len(path) or (found == path and record[0] is None):
+                    raise _conflict(path)
+            if count > 1:
+                raise DuplicateAddressError(
+                    "two choices at one address",
+                    address=path,
+                    fix="give each its own address; in a loop, put the index into it: ('x', i)",
+                )
+            for size in range(1, len(path)):
+                if any(r[0] is not None for _, r in body.find(frames, path[:size], 0, False)):
+                    raise _conflict(path[:size])
+
+    # --- looking ----------------------------------------------------------------------------------
+
+    @property
+    def records(self) -> RecordsView:  # type: ignore[override]
+        """path -> (distribution, value, score), in program order; looked up, not stored."""
+        records = self._records
+        if records is None:
+            records = self._records = RecordsView(self._called)
+        return records
+
+    @property
+    def calls(self) -> dict[Path, Any]:  # type: ignore[override]
+        """What each traced call returned, by its address."""
+        body, frames = self._called.linked.body, (self._called.frame,)
+        return {path: whole(value) for path, value in body.calls(frames, ())}
+
+    @property
+    def retval(self) -> Any:  # type: ignore[override]
+        """What the program returned."""
+        return whole(self._called.retval)
+
+    def __getitem__(self, address: Any) -> Any:
+        path = address if type(address) is tuple else (address,)
+        try:
+            record = self._called.linked.find(self._called.frame, path)
+        except TypeError:
+            as_path(address)  # explains what can't be an address
+            raise
+        if record is None:
+            raise self.unknown(as_path(address))
+        return whole(record[1]) if record[0] is None else detached(record[1])
+
+    def __contains__(self, address: Any) -> bool:
+        path = as_path(address)
+        return any(True for _ in self._called.linked.body.find((self._called.frame,), path, 0, True))
+
+    def paths_below(self, prefix: Path) -> list[Path]:
+        body, frames = self._called.linked.body, (self._called.frame,)
+        found = body.find(frames, prefix, 0, True) if prefix else body.records(frames, ())
+        size = len(prefix)
+        return [path for path, record in found if record[0] is not None and len(path) > size]
+
+    def __reduce__(self) -> Any:
+        values = {path: record[1] for path, record in self.records.pairs()}
+        return _rebuilt, (self.gen_fn, self.args, values, frozenset(self.observed_paths))
+
+    # --- operations -------------------------------------------------------------------------------
+
+    def _edited(self, execution: Any, args: tuple[Any, ...] | None, touched: Any) -> CompiledTrace:
+        """The trace after an edit."""
+        called = self._called
+        request = None
+        if args is not None:
+            request = CallRequest(self.gen_fn, check_args(args, self.gen_fn.name), {})
+        execution.function = self.gen_fn
+        found = called.linked.update_call(execution, called, request, [], touched)
+        if execution.failure is not None:
+            raise execution.failure
+        if found is None:
+            return self
+        updated, score, _ = found
+        observed = self.observed_paths
+        gone = {path: record for path, record in execution.gone.items() if path not in execution.made}
+        execution.gone = gone
+        if gone and observed and any(path in observed for path in gone):
+            observed = frozenset(path for path in observed if path not in gone)
+        new_args = self.args if request is None else request.args
+        trace = CompiledTrace(self.gen_fn, new_args, updated, score, observed)
+
+        def finish() -> None:
+            execution.settle(trace)
+            trace.check_score()
+
+        if execution.made or score != score:
+            at_definition(self.gen_fn, finish)
+        return trace
+
+    def _weight(self, execution: Any, trace: CompiledTrace) -> float:
+        """log p(t'; x') / (p(t; x) q(fresh)): the changes summed one by one, where they are finite."""
+        weight: float = execution.weight
+        if not -inf < weight < inf or not -inf < self.log_prob < inf:
+            weight = not_nan(trace.log_prob - self.log_prob - execution.fresh_score, self)
+        return weight
+
+    def update(
+        self, choices: Choices | None = None, *, args: tuple[Any, ...] | None = None, rng: Rng = None
+    ) -> Updated:
+        flat = choicemap(choices)
+        given = Constraints(flat)
+        execution = UpdateEdit(self.records, given, as_rng(rng))
+        trace = self._edited(execution, args, list(flat))
+        given.check_used(trace.records, "the update")
+        weight = self._weight(execution, trace)
+        discard = {
+            path: record[1]
+            for path, record in (*execution.overwritten.items(), *execution.gone.items())
+            if path in execution.gone or given.lookup(path) is not MISSING
+        }
+        return Updated(trace, weight, ChoiceMap._from_flat(discard))
+
+    def regenerate(
+        self, selection: Selection, *, args: tuple[Any, ...] | None = None, rng: Rng = None
+    ) -> Regenerated:
+        self.check_selection(selection)
+        execution = RegenerateEdit(self.records, selection, as_rng(rng))
+        trace = self._edited(execution, args, selection.reach())
+        return Regenerated(trace, not_nan(execution.weight, self))
+
+    def edit(self, values: dict[Path, Any], *, stop_at_zero: bool = False) -> Edit:
+        execution = UpdateEdit(self.records, Exactly(values), None, stop_at_zero=stop_at_zero)
+        trace = self._edited(execution, None, values)
+        return Edit(trace, self._weight(execution, trace), execution.gone, self._remeasured(execution))
+
+    def resample(
+        self, selection: Selection, rng: np.random.Generator, *, stop_at_zero: bool = False
+    ) -> Edit:
+        execution = RegenerateEdit(self.records, selection, rng, stop_at_zero=stop_at_zero)
+        trace = self._edited(execution, None, selection.reach())
+        return Edit(trace, execution.weight, execution.gone, self._remeasured(execution))
+
+    def _remeasured(self, execution: Any) -> dict[Path, tuple[Distribution, Distribution]]:
+        observed = self.observed_paths
+        return {path: pair for path, pair in execution.remeasured.items() if path not in observed}
+
+    def check_selection(self, selection: Selection, *, skip_absent: bool = False) -> None:
+        observed = self.observed_paths
+        paths = selection.reach()
+        if any(... in path or not path for path in paths):
+            super().check_selection(selection, skip_absent=skip_absent)
+            return
+        body, frames = self._called.linked.body, (self._called.frame,)
+        for path in paths:
+            there = False
+            for found, record in body.find(frames, path, 0, True):
+                if record[0] is None:
+                    continue
+                there = True
+                if observed and found in observed and found in selection:
+                    raise ObservedError(
+                        "an observation is selected, and observations are held fixed",
+                        address=found,
+                        fix="select latent choices only: `selection & ~select(trace.observed)`",
+                    )
+            if not there and not skip_absent:
+                super().check_selection(selection)  # says what is wrong with it
+                return
+
+
+def _conflict(path: Path) -> AddressConflictError:
+    return AddressConflictError(
+        "an address is both a choice and a namespace of other choices",
+        address=path,
+        fix=f"rename one of them, for instance the choice to {format_address((*path, 'value'))}",
+    )
+
+
+def _rebuilt(
+    gen_fn: GenFunction, args: tuple[Any, ...], values: dict[Path, Any], observed: frozenset[Path]
+) -> ReferenceTrace:
+    """A trace from its choices: how one is unpickled."""
+    trace = gen_fn.score(args, values)
+    trace.observed_paths = observed
+    return trace
+
+
+__all__ = ["CompiledTrace", "Execution", "Frame", "RecordsView"]

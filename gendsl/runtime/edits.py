@@ -1,0 +1,169 @@
+"""What a choice does when a compiled trace is edited: those that an edit reaches are looked at again.
+
+`choose` is asked for a choice that the block had not made before, `revisit` for one that it had, and
+`remove` is told of one that it no longer makes. A choice that one block takes over from another at the same
+address is removed and chosen; it counts as kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gendsl.address import Path
+from gendsl.choices import MISSING
+from gendsl.distributions import Distribution
+from gendsl.distributions.base import ScalarFamily
+from gendsl.runtime.executions import (
+    Given,
+    Record,
+    Regenerate,
+    Update,
+    ZeroProbability,
+    as_given,
+    as_score,
+    draw,
+)
+from gendsl.selection import Selection
+
+if TYPE_CHECKING:
+    from gendsl.runtime.compiled import CompiledTrace
+
+
+def rescored(distribution: Distribution, value: Any) -> Record:
+    """The record of a choice with a given value."""
+    score = distribution.logpdf(value)
+    if type(score) is not float:
+        score = as_score(score, distribution, value)
+    return distribution, value, score
+
+
+class _Edit:
+    """What edits have in common.
+
+    Attributes:
+        gone: the records of choices that their blocks no longer make.
+        made: the choices that blocks make which had not made them before.
+        overwritten: the records of choices that were given other values.
+        remeasured: the old and new distributions of choices that were kept, with other base measures.
+        weight: the log weight of the edit so far.
+    """
+
+    old: Any
+    stop_at_zero: bool
+    seen = None
+
+    def start(self) -> None:
+        self.gone: dict[Path, Record] = {}
+        self.made: dict[Path, Record] = {}
+        self.overwritten: dict[Path, Record] = {}
+        self.remeasured: dict[Path, tuple[Distribution, Distribution]] = {}
+        self.weight = 0.0
+
+    def check(self, path: Path, distribution: Distribution, record: Record) -> None:
+        """Stop where a proposal has left the support."""
+        if record[2] == -inf and self.stop_at_zero:
+            raise self.fail(ZeroProbability(path, distribution, record[1]))  # type: ignore[attr-defined]
+
+    def compare(self, path: Path, before: Distribution, after: Distribution) -> None:
+        """Note a kept choice whose distribution has another base measure than it had."""
+        if type(before) is type(after) and isinstance(after, ScalarFamily):
+            return
+        a, b = before.support, after.support
+        if a is not b and (a.discrete, a.dim) != (b.discrete, b.dim):
+            self.remeasured[path] = before, after
+
+    def settle(self, trace: CompiledTrace) -> None:
+        """Raise if two choices of the new trace have one address, or one's is a namespace of others."""
+        trace.check_addresses(self.made)
+
+
+class UpdateEdit(_Edit, Update):
+    """Given choices are taken, those the trace had are kept, others drawn; see `Update`."""
+
+    def __init__(
+        self, old: Any, given: Given, rng: np.random.Generator | None, *, stop_at_zero: bool = False
+    ) -> None:
+        Update.__init__(self, old, given, rng, stop_at_zero=stop_at_zero)
+        self.start()
+
+    def choose(self, path: Path, distribution: Distribution) -> Record:
+        fresh = len(self.fresh)
+        record = super().choose(path, distribution)
+        if len(self.fresh) == fresh:
+            self.weight += record[2]
+            before = self.old.get(path)
+            if before is not None:
+                if self.given.lookup(path) is not MISSING:
+                    self.overwritten[path] = before
+                else:
+                    self.compare(path, before[0], distribution)
+        self.made[path] = record
+        return record
+
+    def revisit(self, path: Path, distribution: Distribution, before: Record) -> Record:
+        """The record of a choice that the block had made before."""
+        value = self.given.lookup(path)
+        if value is MISSING:
+            if distribution is before[0]:
+                return before
+            value = before[1]
+            self.compare(path, before[0], distribution)
+        else:
+            self.overwritten[path] = before
+            value = as_given(value, distribution)
+        score = distribution.logpdf(value)
+        if type(score) is not float:
+            score = as_score(score, distribution, value)
+        if score == -inf and self.stop_at_zero:
+            raise self.fail(ZeroProbability(path, distribution, value))
+        self.weight += score - before[2]
+        return distribution, value, score
+
+    def remove(self, path: Path, record: Record) -> None:
+        """Note that a block no longer makes a choice."""
+        self.gone[path] = record
+        self.weight -= record[2]
+
+
+class RegenerateEdit(_Edit, Regenerate):
+    """Selected choices are drawn anew, the others kept; see `Regenerate`."""
+
+    def __init__(
+        self, old: Any, selection: Selection, rng: np.random.Generator, *, stop_at_zero: bool = False
+    ) -> None:
+        Regenerate.__init__(self, old, selection, rng, stop_at_zero=stop_at_zero)
+        self.start()
+
+    def choose(self, path: Path, distribution: Distribution) -> Record:
+        record = super().choose(path, distribution)
+        before = self.old.get(path)
+        if before is not None and path not in self.selection:
+            self.compare(path, before[0], distribution)
+        self.made[path] = record
+        return record
+
+    def revisit(self, path: Path, distribution: Distribution, before: Record) -> Record:
+        """The record of a choice that the block had made before."""
+        if path in self.selection:
+            self.overwritten[path] = before
+            return draw(distribution, self.rng)
+        if distribution is before[0]:
+            return before
+        record = rescored(distribution, before[1])
+        self.check(path, distribution, record)
+        self.compare(path, before[0], distribution)
+        self.weight += record[2] - before[2]
+        return record
+
+    def remove(self, path: Path, record: Record) -> None:
+        """Note that a block no longer makes a choice."""
+        self.gone[path] = record
+
+
+def touched_by(selection: Selection) -> Iterable[Path]:
+    """The addresses at and below which a selection can hold; all of them, `()`, if that is not known."""
+    return selection.reach()

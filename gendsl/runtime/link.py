@@ -1,0 +1,237 @@
+"""From a lowered body to the blocks that run it."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from gendsl.address import Path
+from gendsl.compiler import ir
+from gendsl.compiler.build import Compiled
+from gendsl.compiler.emit import emit
+from gendsl.interface import CallRequest, GenerativeFunction
+from gendsl.runtime.blocks import (
+    NOTHING,
+    RETVAL,
+    Block,
+    BranchBlock,
+    CopyBlock,
+    ExitBlock,
+    FragmentBlock,
+    Frame,
+    Read,
+    ReturnBlock,
+    Runner,
+    Sequence,
+    Touched,
+)
+from gendsl.runtime.change import UNSET, Change, difference
+from gendsl.runtime.loops import LoopBlock, Source, all_states
+from gendsl.runtime.regions import Called, RegionBlock
+from gendsl.runtime.sites import SiteBlock
+from gendsl.runtime.written import copied, whole
+
+
+class _Requests:
+    """What code finds under `__gendsl__` where it makes no choices itself."""
+
+    @staticmethod
+    def callee(function: Any) -> Any:
+        """What to call where the user wrote `~function(...)`."""
+        if type(function) is type:
+            return function
+        if isinstance(function, GenerativeFunction):
+            return function.request
+        inner = getattr(function, "__func__", None)
+        if isinstance(inner, GenerativeFunction):  # what a classmethod makes of one, from Python 3.13 on
+            return inner.__get__(function.__self__).request  # type: ignore[attr-defined]
+        return function
+
+
+class _Tools:
+    """The helpers that generated code calls."""
+
+    UNSET = UNSET
+    whole = staticmethod(whole)
+    own = staticmethod(copied)
+
+    @staticmethod
+    def assigned(value: Any, name: str) -> Any:
+        """The value of a variable, unless it has none."""
+        if value is UNSET:
+            _Tools.unassigned(name)
+        return value
+
+    @staticmethod
+    def unassigned(name: str) -> Any:
+        """Raise what Python raises for a variable without a value."""
+        message = f"cannot access local variable '{name}' where it is not associated with a value"
+        raise UnboundLocalError(message)
+
+
+class Linked:
+    """A program ready to run: its blocks, and the frame they start from."""
+
+    def __init__(self, compiled: Compiled, program: ir.Program) -> None:
+        self.compiled = compiled
+        self.program = program
+        self._functions, self.binder = emit(compiled.origin, program, _Tools, _Requests)
+        self.parameters = len(program.parameters)
+        self.body = self._sequence(program.body, 0)
+        self.tail: Frame = [UNSET] * (program.size - ir.FIRST - self.parameters)
+        for slot in all_states(self.body):
+            self.tail[slot - ir.FIRST - self.parameters] = NOTHING
+
+    # --- linking ----------------------------------------------------------------------------------
+
+    def _sequence(self, nodes: list[ir.Node], depth: int) -> Sequence:
+        return Sequence([self._block(node, depth) for node in nodes], depth)
+
+    def _runner(self, code: ir.Code) -> Runner:
+        reads = []
+        for load in code.loads:
+            if load.depth < 0:
+                continue
+            keys = [self._functions[key.index] for key in load.keys]
+            reads.append(Read(load.depth, load.slot, load.mode, keys, load.own))
+            if load.own is not None and load.own >= 0:
+                reads.append(Read(load.depth + 1, load.own, ir.RAW, [], None))
+            for key in load.keys:
+                reads += self._runner(key).reads
+        return Runner(self._functions[code.index], reads)
+
+    def _locate(self, node: ast.AST) -> Any:
+        return self.compiled.origin.location(node)
+
+    def _block(self, node: ir.Node, depth: int) -> Block:
+        match node:
+            case ir.Fragment():
+                return FragmentBlock(node.node, self._runner(node.code), node.defs)
+            case ir.Copy():
+                return CopyBlock(node.node, node.source, node.slot)
+            case ir.Return():
+                return ReturnBlock(node.node, self._runner(node.code), node.lazy and depth == 0)
+            case ir.Exit():
+                return ExitBlock(node.node, node.status)
+            case ir.Site():
+                address = None if node.address is None else self._runner(node.address)
+                arguments = [None if a is None else (a.depth, a.slot) for a in node.arguments]
+                thing = self._runner(node.thing)
+                return SiteBlock(
+                    node.node, address, node.parts, thing, arguments, node.sugar, node.splice, node.value,
+                    node.state, self._locate,
+                )  # fmt: skip
+            case ir.Branch():
+                arms = self._sequence(node.arms[0], depth), self._sequence(node.arms[1], depth)
+                return BranchBlock(node.node, self._runner(node.test), arms, node.defs, node.state)
+            case ir.Region():
+                return RegionBlock(node.node, self._runner(node.code), node.defs, node.state, self._locate)
+            case ir.Loop():
+                return self._loop(node)
+        raise TypeError(f"no block for {type(node).__name__}")
+
+    def _loop(self, node: ir.Loop) -> LoopBlock:
+        sources = [
+            Source(
+                self._runner(source.code),
+                source.counted,
+                source.target,
+                None if source.load is None else (source.load.depth, source.load.slot),
+            )
+            for source in node.sources
+        ]
+        body = self._sequence(node.body, node.depth)
+        addresses = [part for block in node.body for part in _addresses(block)]
+        return LoopBlock(
+            node.node, sources, body, node.size, node.carried, node.outs, node.stored, node.state, node.exits,
+            addresses,
+        )  # fmt: skip
+
+    # --- running ----------------------------------------------------------------------------------
+
+    def frame(self, request: CallRequest) -> Frame:
+        """The frame of a call before its body has run."""
+        function: Any = request.function
+        try:
+            head = self.binder(*function.bound, *request.args, **request.kwargs)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise
+            raise function.wrong_arguments(request.args, request.kwargs) from None
+        return head + self.tail
+
+    def run_call(self, execution: Any, request: CallRequest) -> tuple[Called, float]:
+        """Run the body of a call; what was called, and its score."""
+        frame = self.frame(request)
+        self.body.run(execution, (frame,))
+        frame[0] = score = self.body.score(frame)
+        return Called(request, self, frame, {}, {}, frame[RETVAL]), score
+
+    def update_call(
+        self,
+        execution: Any,
+        called: Called,
+        request: CallRequest | None,
+        known: list[tuple[Change] | None],
+        touched: Touched,
+    ) -> tuple[Called, float, Change] | None:
+        """Update the body of a call: what was called, its score and the change of its value; None if none.
+
+        Args:
+            request: the call as it is made now, or None if it is the same.
+            known: for each positional argument the change that is known of it, or None.
+        """
+        old = called.frame
+        frame = old.copy()
+        changed: dict[int, Any] = {}
+        if request is not None:
+            function: Any = request.function
+            shift = len(function.bound)
+            head = self.frame(request)
+            for slot in range(ir.FIRST, ir.FIRST + self.parameters):
+                change: Change = None
+                position = slot - ir.FIRST - shift
+                handed = known[position] if 0 <= position < len(known) else None
+                if handed is not None:
+                    change = handed[0]
+                elif head[slot] is not frame[slot]:
+                    change = difference(frame[slot], head[slot])
+                if change is not None:
+                    frame[slot] = head[slot]
+                    changed[slot] = change
+        else:
+            request = called.request
+        body = self.body
+        changes = (changed,)
+        todo = body.affected(changes) if changed else 0
+        if touched is not None:
+            todo |= body.routed(touched, len(execution.prefix))
+        if not todo:
+            if request is called.request:
+                return None
+            return Called(request, self, frame, {}, {}, frame[RETVAL]), old[0], None
+        body.update(execution, (old,), (frame,), changes, touched, todo)
+        frame[0] = score = body.score(frame)
+        return Called(request, self, frame, {}, {}, frame[RETVAL]), score, changed.get(RETVAL)
+
+    # --- looking ----------------------------------------------------------------------------------
+
+    def find(self, frame: Frame, path: Path) -> Any:
+        """The record at a path, or a call's as (None, what it returned, 0.0); None if there is neither."""
+        return next((record for _, record in self.body.find((frame,), path, 0, False)), None)
+
+
+def _addresses(node: ir.Node) -> list[list[ir.Part] | None]:
+    """The addresses of the sites in a block, as far as they are known; None for one that is not."""
+    match node:
+        case ir.Site():
+            return [] if node.address is None and not node.splice else [None if node.splice else node.parts]
+        case ir.Branch():
+            return [a for arm in node.arms for inner in arm for a in _addresses(inner)]
+        case ir.Loop():
+            return [a for inner in node.body for a in _addresses(inner)]
+        case ir.Region():
+            return [None]
+    return []
+
+

@@ -1,0 +1,222 @@
+"""Containers that a loop fills, one entry per iteration, as views of the loop's iterations.
+
+    mu = [("mu", j) @ ~d for j in range(k)]        mu[j] is the value of iteration j
+    x.append(("x", t) @ ~d)                         x[t], after what x held before the loop
+    mu[j] = ~d                                      mu[j], over what mu held before the loop
+
+Nothing is copied when an iteration changes: code that reads by index looks the entry up where it is
+stored, and only code that wants the whole container gets a real list, dict or array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gendsl.runtime.change import SCALARS, UNSET
+
+_NOT_MADE: Any = object()
+
+
+class Written:
+    """A container with entries written by the iterations of a loop.
+
+    Attributes:
+        kind: "append" where iteration t writes the entry after those of `base` and of earlier iterations;
+            else it writes the entry at the value of its slot `key`.
+        base: what the container was before the loop.
+        frames: the iterations.
+        value, key: the slots of an iteration's entry and its key.
+        count: for keys that are counted, the first and the step; else None.
+    """
+
+    __slots__ = ("_made", "_writers", "base", "count", "frames", "is_dict", "key", "kind", "value")
+
+    def __init__(
+        self, kind: str, base: Any, frames: Any, value: int, key: int, count: tuple[int, int] | None
+    ) -> None:
+        self.kind = kind
+        self.base = base
+        self.frames = frames
+        self.value = value
+        self.key = key
+        self.count = count
+        self.is_dict = isinstance(base, dict) or getattr(base, "is_dict", False)
+        self._made: Any = _NOT_MADE
+        self._writers: dict[Any, list[int]] | None = None
+
+    # --- who wrote what ---------------------------------------------------------------------------
+
+    def key_of(self, t: int) -> Any:
+        """The key of iteration t's entry."""
+        if self.kind == "append":
+            return len(self.base) + t
+        key = self.frames[t][self.key]
+        return key if self.is_dict else self._index(key, len(self.base))
+
+    def key_in(self, t: int, frame: list[Any]) -> Any:
+        """The key that a frame of iteration t writes."""
+        if self.kind == "append":
+            return len(self.base) + t
+        key = frame[self.key]
+        return key if self.is_dict else self._index(key, len(self.base))
+
+    @staticmethod
+    def _index(key: Any, size: int) -> int:
+        index = key.__index__()
+        return index + size if index < 0 else index  # type: ignore[no-any-return]
+
+    def writers(self, key: Any) -> list[int]:
+        """The iterations that write the entry at a key, in order."""
+        if self.kind == "append":
+            t = key - len(self.base)
+            return [t] if 0 <= t < len(self.frames) else []
+        if self.count is not None:
+            if not isinstance(key, (int, np.integer)):
+                return []
+            first, step = self.count
+            t, rest = divmod(int(key) - first, step)
+            return [t] if rest == 0 and 0 <= t < len(self.frames) else []
+        if self._writers is None:
+            writers: dict[Any, list[int]] = {}
+            for t in range(len(self.frames)):
+                writers.setdefault(self.key_of(t), []).append(t)
+            self._writers = writers
+        return self._writers.get(key, [])
+
+    # --- reading ----------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self.length_before(len(self.frames))
+
+    def length_before(self, t: int) -> int:
+        """How many entries there are when iteration t begins."""
+        if self.kind == "append":
+            return len(self.base) + t
+        if self.is_dict:
+            return len(self.base) + len({self.key_of(s) for s in range(t)} - set(_keys(self.base)))
+        return len(self.base)
+
+    def entry(self, key: Any, before: int, own: Any = UNSET) -> Any:
+        """The entry at a key as iteration `before` sees it, which has itself written `own`."""
+        if not self.is_dict:
+            size = self.length_before(before) + (self.kind == "append" and own is not UNSET)
+            index = key.__index__()
+            if index < 0:
+                index += size
+            if not 0 <= index < size:
+                raise IndexError("list index out of range")
+            key = index
+        if own is not UNSET and self._writes(before, key):
+            return self.converted(own)
+        for t in reversed(self.writers(key)):
+            if t < before:
+                return self.converted(self.frames[t][self.value])
+        return whole(self.base[key])
+
+    def _writes(self, t: int, key: Any) -> bool:
+        if self.kind == "append":
+            return bool(key == len(self.base) + t)
+        if self.count is not None:
+            return bool(key == self.count[0] + t * self.count[1])
+        return bool(key == self.key_of(t))
+
+    def converted(self, value: Any) -> Any:
+        """An entry as the container gives it back: an array's has the array's type."""
+        value = whole(value)
+        root = self.base
+        while type(root) is Written:
+            root = root.base
+        if isinstance(root, np.ndarray):
+            cell = np.empty(root.shape[1:], root.dtype)
+            cell[...] = value
+            return cell[()]
+        return value
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.entry(key, len(self.frames))
+
+    def raw(self, t: int) -> Any:
+        """What a loop over the container gets in its iteration t."""
+        if self.kind == "append" and t >= len(self.base):
+            value = self.frames[t - len(self.base)][self.value]
+            return value if type(value) is Written else self.converted(value)
+        return self[t]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.made())
+
+    def made(self) -> Any:
+        """The list, dict or array itself."""
+        if self._made is _NOT_MADE:
+            self._made = self.made_before(len(self.frames))
+        return self._made
+
+    def made_before(self, t: int, own: Any = UNSET) -> Any:
+        """The container when iteration t begins, or after it has written `own`."""
+        made = whole(self.base)
+        made = made.copy() if hasattr(made, "copy") else list(made)
+        if self.kind == "append":
+            slot = self.value
+            made.extend(whole(self.frames[s][slot]) for s in range(t))
+            if own is not UNSET:
+                made.append(whole(own))
+            return made
+        for s in range(t):
+            frame = self.frames[s]
+            made[frame[self.key]] = whole(frame[self.value])
+        if own is not UNSET:
+            key = self.frames[t][self.key] if self.count is None else self.count[0] + t * self.count[1]
+            made[key] = whole(own)
+        return made
+
+    def upto(self, t: int, own: Any) -> View:
+        """The container as iteration t sees it."""
+        return View(self, t, own)
+
+
+class View:
+    """A container that a loop is filling, as one of the loop's iterations sees it."""
+
+    __slots__ = ("is_dict", "own", "t", "written")
+
+    def __init__(self, written: Written, t: int, own: Any) -> None:
+        self.written = written
+        self.is_dict = written.is_dict
+        self.t = t
+        self.own = own
+
+    def __len__(self) -> int:
+        extra = self.written.kind == "append" and self.own is not UNSET
+        return self.written.length_before(self.t) + extra
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.written.entry(key, self.t, self.own)
+
+    def made(self) -> Any:
+        """The list, dict or array itself."""
+        return self.written.made_before(self.t, self.own)
+
+
+def _keys(container: Any) -> Any:
+    return container.made() if type(container) is Written else container
+
+
+def whole(value: Any) -> Any:
+    """A value as the user knows it: a container that a loop filled as a list, dict or array."""
+    kind = type(value)
+    if kind in SCALARS:
+        return value
+    if kind is Written or kind is View:
+        return value.made()
+    return value
+
+
+def copied(value: Any) -> Any:
+    """A value that may be changed in place without the original's knowing."""
+    value = whole(value)
+    if isinstance(value, np.ndarray):
+        return value.copy() if value.flags.writeable else value
+    return value.copy() if isinstance(value, (list, dict, set, bytearray)) else value
