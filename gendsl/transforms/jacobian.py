@@ -101,8 +101,11 @@ def _changed_inputs(run: Run, removed: Iterable[Path]) -> dict[Key, Support]:
             if not support.discrete:
                 inputs[0, path] = support
     for side, state in enumerate(run.inputs[1:], 1):
-        for path in state.records:  # all of an auxiliary trace goes in
-            support = state.support(path)
+        supports = state.supports
+        for path, record in state.records.items():  # all of an auxiliary trace goes in
+            support = supports.get(path)
+            if support is None:
+                support = supports[path] = record[0].support
             if not support.discrete and path not in state.observed:
                 inputs[side, path] = support
     return inputs
