@@ -18,19 +18,26 @@ from gendsl.errors import SourceUnavailableError, UnsupportedSyntaxError, is_use
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
-PURE_METHODS = frozenset(
-    """all any argmax argmin argsort astype bit_length capitalize clip conj copy count cumsum diagonal dot
-    endswith find flatten format get imag index is_integer isdigit item items join keys logpdf lower max mean
-    min ndim nonzero prod ravel real repeat replace request reshape round sample searchsorted shape size split
-    squeeze startswith std strip sum support swapaxes take tolist trace transpose upper values var""".split()
-)
+PURE_METHODS = frozenset((
+    "all", "any", "argmax", "argmin", "argsort", "astype", "bit_length", "capitalize", "clip", "conj",
+    "copy", "count", "cumsum", "diagonal", "dot", "endswith", "find", "flatten", "format", "get", "imag",
+    "index", "is_integer", "isdigit", "item", "items", "join", "keys", "logpdf", "lower", "max", "mean",
+    "min", "ndim", "nonzero", "prod", "ravel", "real", "repeat", "replace", "request", "reshape", "round",
+    "sample", "searchsorted", "shape", "size", "split", "squeeze", "startswith", "std", "strip", "sum",
+    "support", "swapaxes", "take", "tolist", "trace", "transpose", "upper", "values", "var",
+))  # fmt: skip
 """Methods that leave what they are called on as it was."""
 
-_CHANGING_FUNCTIONS = frozenset(
-    "shuffle fill_diagonal put copyto place putmask put_along_axis at next setattr delattr".split()
-)
-_IMPURE_BUILTINS = frozenset("next setattr delattr eval exec locals globals vars super input open".split())
-_UNKNOWABLE = frozenset("eval exec locals globals vars super __class__ dir breakpoint".split())
+_CHANGING_FUNCTIONS = frozenset((
+    "shuffle", "fill_diagonal", "put", "copyto", "place", "putmask", "put_along_axis", "at", "next",
+    "setattr", "delattr",
+))  # fmt: skip
+_IMPURE_BUILTINS = frozenset((
+    "next", "setattr", "delattr", "eval", "exec", "locals", "globals", "vars", "super", "input", "open",
+))  # fmt: skip
+_UNKNOWABLE = frozenset((
+    "eval", "exec", "locals", "globals", "vars", "super", "__class__", "dir", "breakpoint",
+))  # fmt: skip
 
 
 def has_choice(node: ast.AST) -> bool:
@@ -338,8 +345,6 @@ def _reads_only(source: Source) -> bool:
                 return False
             if isinstance(part, ast.Call) and not effects.leaves_alone(part):
                 method = isinstance(part.func, ast.Attribute) and root_name(part.func) in source.bound
-                if not (method and part.func.attr in PURE_METHODS) and not (  # type: ignore[attr-defined]
-                    root_name(part.func) in fresh
-                ):
+                if not (method and part.func.attr in PURE_METHODS) and root_name(part.func) not in fresh:
                     return False
     return True

@@ -1,0 +1,98 @@
+"""Take the choices out of an expression, in the order in which they are made."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from gendsl.compiler.effects import has_choice
+from gendsl.compiler.scope import OpaqueError
+from gendsl.compiler.sites import assigned_address, is_addressed, is_choice, is_splice
+
+if TYPE_CHECKING:
+    from gendsl.compiler.lower import Lowerer
+
+
+class Hoist(ast.NodeTransformer):
+    """Takes the choices out of an expression whose parts are all evaluated, in order."""
+
+    def __init__(self, lowerer: Lowerer) -> None:
+        self.lowerer = lowerer
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        if not is_addressed(node):
+            return self.generic_visit(node)
+        assert isinstance(node.right, ast.UnaryOp)
+        address = node.left if is_splice(node.left) else self.visit(node.left)
+        return self.lowerer.site(node, address, self.visit(node.right.operand))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        if not is_choice(node):
+            return self.generic_visit(node)
+        return self.lowerer.site(node, None, self.visit(node.operand))
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
+        if not (isinstance(node.value, ast.UnaryOp) and is_choice(node.value)):
+            if has_choice(node.value):
+                raise unhoistable(node, "`:=` of an expression with choices in it")
+            return node
+        address = assigned_address(node.target)
+        name = self.lowerer.site(node.value, address, self.visit(node.value.operand), sugar=True)
+        self.lowerer.bind(node.target.id, self.lowerer.env[name.id])
+        return ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        return self._comprehension(node, "list", node.elt, None) if has_choice(node) else node
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        return self._comprehension(node, "dict", node.value, node.key) if has_choice(node) else node
+
+    def _comprehension(
+        self, node: ast.ListComp | ast.DictComp, kind: str, value: ast.expr, key: ast.expr | None
+    ) -> ast.AST:
+        generator = node.generators[0]
+        if len(node.generators) > 1 or generator.ifs or generator.is_async:
+            raise unhoistable(node, "a comprehension with `if` or with two `for`")
+        lowerer = self.lowerer
+        iterable = self.visit(generator.iter)
+        over = lowerer.sources_of(iterable, generator.target)
+        version = lowerer.loop(node, over, [], generator.target, (kind, value, key))
+        assert version is not None
+        name = lowerer.temporary()
+        lowerer.bind(name, version)
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+    def _conditional(self, node: ast.expr) -> ast.AST:
+        if has_choice(node):
+            raise unhoistable(node, "a choice in an expression that is not always evaluated")
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        node.values[0] = self.visit(node.values[0])
+        for value in node.values[1:]:
+            self._conditional(value)
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        node.test = self.visit(node.test)
+        self._conditional(node.body)
+        self._conditional(node.orelse)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        node.left = self.visit(node.left)
+        node.comparators[0] = self.visit(node.comparators[0])
+        for value in node.comparators[1:]:
+            self._conditional(value)
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return self._conditional(node)
+
+    visit_GeneratorExp = visit_SetComp = visit_Lambda  # type: ignore[assignment]
+
+
+def unhoistable(node: ast.AST, what: str) -> OpaqueError:
+    return OpaqueError(what, "make it a statement of its own: `if`, or a `for` with .append", node)
+
+

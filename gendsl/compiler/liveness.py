@@ -1,0 +1,90 @@
+"""Which slots blocks read, and what is left of them when nothing reads some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gendsl.compiler.ir import Branch, Code, Copy, Fragment, Load, Loop, Node, Region, Return, Site
+
+
+def codes_of(node: Node) -> list[Code]:
+    """The pieces of code of a block itself, not of blocks inside it."""
+    match node:
+        case Fragment() | Return() | Region():
+            return [node.code]
+        case Site():
+            return [code for code in (node.address, node.thing) if code is not None]
+        case Branch():
+            return [node.test]
+        case Loop():
+            return [source.code for source in node.sources]
+    return []
+
+
+def visit(nodes: list[Node], see: Callable[[Node], None]) -> None:
+    """Call `see` on every block, outer ones first."""
+    for node in nodes:
+        see(node)
+        if isinstance(node, Branch):
+            visit(node.arms[0], see)
+            visit(node.arms[1], see)
+        elif isinstance(node, Loop):
+            visit(node.body, see)
+
+
+def slots_read(nodes: list[Node], depth: int) -> set[int]:
+    """The slots of the frame of one depth that blocks read, copies to the iteration's outs included."""
+    found: set[int] = set()
+    copies: list[tuple[int, int]] = []
+
+    def see(node: Node) -> None:
+        for code in codes_of(node):
+            for load in all_loads(code):
+                if load.depth == depth:
+                    found.add(load.slot)
+                    if load.own is not None and load.own >= 0:
+                        found.add(load.own)
+        if isinstance(node, Copy) and node.source is not None and node.source[0] == depth:
+            copies.append((node.source[1], node.slot))
+        if isinstance(node, Site):
+            found.update(load.slot for load in node.arguments if load is not None and load.depth == depth)
+        if isinstance(node, Loop):
+            for _, first, _, _ in node.carried:
+                if first is not None and first[0] == depth:
+                    found.add(first[1])
+            for _, _, first in node.outs:
+                if first is not None and first[0] == depth:
+                    found.add(first[1])
+            for written in node.stored:
+                if written.base is not None and written.base[0] == depth:
+                    found.add(written.base[1])
+                if node.depth == depth:
+                    found.update((written.value, written.key))
+
+    visit(nodes, see)
+    # a copy is read if what it copies to is; a copy to a slot of an inner frame always is
+    found.update(source for source, slot in copies)
+    return found
+
+
+def all_loads(code: Code) -> list[Load]:
+    loads = list(code.loads)
+    for load in code.loads:
+        for key in load.keys:
+            loads += all_loads(key)
+    return loads
+
+
+def without_copies(nodes: list[Node], unread: set[int]) -> list[Node]:
+    """The blocks without copies to slots that nothing reads."""
+    kept: list[Node] = []
+    for node in nodes:
+        if isinstance(node, Copy) and node.slot in unread:
+            continue
+        if isinstance(node, Branch):
+            arms = without_copies(node.arms[0], unread), without_copies(node.arms[1], unread)
+            node = Branch(node.node, node.test, arms, node.defs, node.state)
+        kept.append(node)
+    return kept
+
+

@@ -1,0 +1,241 @@
+"""The scope that is being lowered: which version of each variable a statement sees, and what is known of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gendsl.compiler.effects import Effects, loaded, stored
+from gendsl.compiler.ir import FIRST, ITEM, LENGTH, RAW, WHOLE, Code, Load, Node
+from gendsl.compiler.source import Source as Definition
+from gendsl.compiler.syntax import COMPREHENSIONS, indices_read
+
+
+class OpaqueError(Exception):
+    """A statement, or the body (`whole`), can't be taken apart."""
+
+    def __init__(self, reason: str, rewrite: str, node: ast.AST, *, whole: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.rewrite = rewrite
+        self.node = node
+        self.whole = whole
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of a variable: where it lies, and what is known of its value.
+
+    Attributes:
+        kind: "list" or "array" where the body made it itself, so that it may change it; else "other".
+        aliased: whether its value may be reachable by another way.
+        unset: whether it may be unassigned.
+        own: see `Load.own`; for a container that the enclosing loop is writing.
+    """
+
+    depth: int
+    slot: int
+    kind: str = "other"
+    aliased: bool = False
+    unset: bool = False
+    own: int | None = None
+
+
+REMAKE = "build it in one statement, or by one `mu[i] = ...` or `.append(...)` in each iteration of a loop"
+
+
+class Scope:
+    """The state of lowering one function.
+
+    Attributes:
+        env: the version of each variable that the next statement sees.
+        nodes: the blocks so far.
+        sizes: how many slots the frame of each depth has so far.
+        loops: the loops that the next statement is in.
+    """
+
+    def __init__(self, definition: Definition) -> None:
+        self.definition = definition
+        self.effects = Effects(definition)
+        self.env: dict[str, Version] = {}
+        self.nodes: list[Node] = []
+        self.sizes = [FIRST]
+        self.codes: list[Code] = []
+        self.loops: list[Any] = []
+        self.temporaries = 0
+        arguments = definition.node.args
+        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        every += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+        self.parameters = [a.arg for a in every]
+        self.locals = {*self.parameters, *stored(*definition.node.body)}
+
+    # --- the body ---------------------------------------------------------------------------------
+
+    @property
+    def depth(self) -> int:
+        """The depth of the frame that is being lowered."""
+        return len(self.sizes) - 1
+
+    def new(self) -> int:
+        """A new slot of the current frame."""
+        self.sizes[-1] += 1
+        return self.sizes[-1] - 1
+
+    def temporary(self) -> str:
+        """A name that no user's variable has."""
+        self.temporaries += 1
+        return f"__gendsl_{self.temporaries}__"
+
+    def is_local(self, name: str) -> bool:
+        return name in self.locals or name.startswith("__gendsl_")
+
+    def bind(self, name: str, version: Version) -> None:
+        self.env[name] = version
+
+    def kind_of(self, value: ast.expr) -> str:
+        """Whether an expression makes a list or an array that nothing else holds."""
+        if self.is_number(value):
+            return "number"
+        if not self.effects.is_fresh(value):
+            return "other"
+        array = isinstance(value, ast.Call) and not any(
+            self.effects.is_builtin(value.func, name) for name in ("list", "dict")
+        )
+        return "array" if array else "list"
+
+    def is_number(self, value: ast.expr) -> bool:
+        """Whether an expression is surely a number, which nothing can change."""
+        match value:
+            case ast.Constant():
+                return isinstance(value.value, (int, float))
+            case ast.Name():
+                version = self.env.get(value.id)
+                return version is not None and version.kind == "number"
+            case ast.UnaryOp():
+                return self.is_number(value.operand)
+            case ast.BinOp():
+                return self.is_number(value.left) and self.is_number(value.right)
+        return False
+
+    def is_local(self, name: str) -> bool:
+        """Whether a name is a variable of the function."""
+        return name in self.locals or name.startswith("__gendsl_")
+
+    def bind(self, name: str, version: Version) -> None:
+        """Let a name have a new version."""
+        self.env[name] = version
+
+    def check_changes(self, changed: dict[str, ast.AST]) -> None:
+        """Raise unless the values that a statement changes are the body's own and reachable by one name."""
+        for name, at in changed.items():
+            version = self.env.get(name)
+            if version is None:
+                continue  # made by the statement itself
+            if version.own is not None:
+                raise OpaqueError(f"{name} is changed in more than one way in a loop", REMAKE, at, whole=True)
+            if version.kind == "other":
+                raise OpaqueError(
+                    f"it changes {name} in place, which may be reachable by other names",
+                    f"make a new value in place of changing {name}",
+                    at,
+                    whole=True,
+                )
+            if version.aliased:
+                raise OpaqueError(
+                    f"it changes {name} in place after another name or container got hold of it",
+                    f"finish {name} before passing it on, or copy it",
+                    at,
+                    whole=True,
+                )
+
+    def check_exposed(self, node: ast.AST) -> None:
+        """Raise if a call that isn't known to leave its arguments alone gets a list or array of the body's."""
+        for name, at in self.effects.exposed(node).items():
+            version = self.env.get(name)
+            if version is not None and (version.kind != "other" or version.own is not None):
+                raise OpaqueError(
+                    f"it passes {name} to a call that may change it",
+                    f"pass a copy, or tuple({name})",
+                    at,
+                    whole=True,
+                )
+
+    def note_aliases(self, node: ast.AST) -> None:
+        """Mark the versions that a statement makes reachable by another way."""
+        always, arrays = self.effects.aliased(node)
+        for name in always | arrays:
+            version = self.env.get(name)
+            if version is not None and not version.aliased and (name in always or version.kind == "array"):
+                self.bind(name, replace(version, aliased=True))
+
+    # --- code -------------------------------------------------------------------------------------
+
+    def code(
+        self,
+        result: ast.expr,
+        statements: list[ast.stmt] | None = None,
+        extra: Iterable[str] = (),
+        copied: frozenset[str] = frozenset(),
+        blank: tuple[str, ...] = (),
+        *,
+        traced: bool = False,
+        raw: bool = False,
+    ) -> Code:
+        """Code for an expression, after statements if there are any, with loads for all that it reads.
+
+        Args:
+            extra: names to load though they are not read.
+            copied: names whose values it changes.
+            blank: names that it may leave unassigned.
+            raw: hand containers on as they are where the expression is just a name.
+        """
+        statements = statements or []
+        own = set(stored(*statements)) if statements else set(stored(result))
+        first = statements if statements else [result]
+        names = loaded(*first) | set(extra)
+        if statements:
+            names |= loaded(result) - own
+        loads = []
+        for name in sorted(names):
+            version = self.env.get(name)
+            if version is None:
+                if name in self.locals and name not in own:
+                    loads.append(Load(name, -1, -1, WHOLE, unset=True))
+                continue
+            mode, keys = WHOLE, []
+            if raw and isinstance(result, ast.Name) and not statements:
+                mode = RAW
+            elif name not in copied and name not in own and name not in extra:
+                mode, keys = self.mode_of(name, first, own)
+            loads.append(
+                Load(name, version.depth, version.slot, mode, keys, version.unset, version.own)
+            )
+        code = Code(self.depth, loads, statements, result, copied, blank, traced)
+        self.codes.append(code)
+        return code
+
+    def mode_of(self, name: str, parts: list[ast.AST], own: set[str]) -> tuple[str, list[Code]]:
+        """How code reads a variable: by index, if every use is `name[index]`, or only its length."""
+        indices: list[ast.expr] = []
+        lengths = 0
+        for part in parts:
+            found = indices_read(name, part, self.effects)
+            if found is None:
+                return WHOLE, []
+            indices += found[0]
+            lengths += found[1]
+        for index in indices:
+            names = loaded(index)
+            scoped = any(isinstance(n, (ast.Lambda, ast.NamedExpr, *COMPREHENSIONS)) for n in ast.walk(index))
+            if scoped or names & own or not all(n in self.env or not self.is_local(n) for n in names):
+                return WHOLE, []
+            if isinstance(index, ast.Slice) or name in names:
+                return WHOLE, []
+        if not indices:
+            return (LENGTH, []) if lengths else (WHOLE, [])
+        if lengths:
+            return WHOLE, []
+        return ITEM, [self.code(index) for index in indices]
+

@@ -1,0 +1,122 @@
+"""Small questions about syntax."""
+
+from __future__ import annotations
+
+import ast
+
+from gendsl.compiler.effects import Effects, exits, root_name
+
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def is_simple(value: ast.expr) -> bool:
+    """Whether an expression only gathers variables, so that it can't fail and can wait."""
+    if isinstance(value, (ast.Name, ast.Constant)):
+        return True
+    return isinstance(value, (ast.Tuple, ast.List)) and all(map(is_simple, value.elts))
+
+
+def keyword(node: ast.AST) -> str:
+    return {"AsyncFor": "async for", "TryStar": "try"}.get(type(node).__name__, type(node).__name__.lower())
+
+
+def shares(value: ast.expr) -> bool:
+    """Whether an expression may evaluate to an object that something else holds."""
+    match value:
+        case ast.Name() | ast.Subscript() | ast.Attribute():
+            return True
+        case ast.IfExp():
+            return shares(value.body) or shares(value.orelse)
+        case ast.BoolOp():
+            return any(map(shares, value.values))
+        case ast.Tuple():
+            return any(map(shares, value.elts))
+        case ast.NamedExpr():
+            return shares(value.value)
+    return False
+
+
+def is_range(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+
+
+def augments_name(node: ast.AST) -> bool:
+    return isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
+
+
+def callee(function: ast.expr) -> ast.expr:
+    """`f` as `__gendsl__.callee(f)`."""
+    execution = ast.Name("__gendsl__", ast.Load())
+    call = ast.Call(ast.Attribute(execution, "callee", ast.Load()), [function], [])
+    for node in (execution, call.func, call):
+        ast.copy_location(node, function)
+    return call
+
+
+def parts_of(target: ast.expr) -> list[ast.AST]:
+    return [n for n in ast.walk(target) if not isinstance(n, ast.expr_context)]
+
+
+def only_bare(name: str, call: ast.expr) -> bool:
+    """Whether every use of a name in a call is as an argument by itself."""
+    assert isinstance(call, ast.Call)
+    bare = sum(isinstance(a, ast.Name) and a.id == name for a in call.args)
+    uses = sum(isinstance(n, ast.Name) and n.id == name for n in ast.walk(call))
+    return bare == uses
+
+
+def indices_read(name: str, node: ast.AST, effects: Effects) -> tuple[list[ast.expr], int] | None:
+    """The indices at which a name is read and how often its length is; None if it is used otherwise."""
+    indices: list[ast.expr] = []
+    lengths = 0
+    pending: list[ast.AST] = [node]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name) and part.value.id == name:
+            if isinstance(part.slice, ast.Slice) or not isinstance(part.ctx, ast.Load):
+                return None
+            indices.append(part.slice)
+            pending.append(part.slice)
+            continue
+        if isinstance(part, ast.Call) and effects.is_builtin(part.func, "len") and len(part.args) == 1:
+            argument = part.args[0]
+            if isinstance(argument, ast.Name) and argument.id == name:
+                lengths += 1
+                continue
+        if isinstance(part, ast.Name) and part.id == name:
+            return None
+        if isinstance(part, ast.AugAssign) and root_name(part.target) == name:
+            return None
+        pending.extend(ast.iter_child_nodes(part))
+    return indices, lengths
+
+
+def replaced(tree: ast.expr, old: ast.expr, new: ast.expr) -> ast.expr:
+    class Replace(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> ast.AST:
+            return new if node is old else self.generic_visit(node)
+
+    return Replace().visit(tree)  # type: ignore[no-any-return]
+
+
+def breaks(node: ast.stmt) -> bool:
+    """Whether a statement of a loop's body may end the loop, or the iteration, itself."""
+    return exits(node)
+
+
+def names_outside(function: ast.AST, loop: ast.AST) -> set[str]:
+    """The names that are read anywhere in a function but inside one loop."""
+    names: set[str] = set()
+    pending: list[ast.AST] = list(function.body)  # type: ignore[attr-defined]
+    while pending:
+        node = pending.pop()
+        if node is loop:
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            names.add(node.target.id)
+        pending.extend(ast.iter_child_nodes(node))
+    return names
+
+
