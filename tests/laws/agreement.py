@@ -18,7 +18,7 @@ import numpy as np
 from gendsl import choicemap, select
 from gendsl.errors import GenDSLError
 
-_OTHER_SEEDS = 60  # how often a failure that depends on what is drawn is looked for
+_OTHER_SEEDS = 500  # how often a failure that depends on what is drawn is looked for
 
 
 def reference_of(model: Any) -> Any:
