@@ -20,11 +20,10 @@ from gendsl.errors import (
     UnknownAddressError,
 )
 from gendsl.inference.kernel import Kernel, accept
-from gendsl.runtime.executions import Record, Regenerate, ZeroProbability
+from gendsl.runtime.executions import Record, ZeroProbability
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import (
     ReferenceTrace,
-    check_kept,
     check_kept_choice,
     check_start,
     definition,
@@ -101,16 +100,16 @@ def _prior_step(selection: Selection, skip_absent: bool) -> Any:
     def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, MHInfo]:
         check_start(trace)
         trace.check_selection(selection, skip_absent=skip_absent)
-        if skip_absent and not any(path in selection for path in trace.records):
+        if skip_absent and not trace.has_any(selection):
             return trace, MHInfo(False, -inf, "the trace has none of the selected choices")
-        execution = Regenerate(trace.records, selection, rng, stop_at_zero=True)
         try:
-            proposed = trace.rerun(execution)
+            proposed, log_weight, removed, remeasured = trace.resample(selection, rng, stop_at_zero=True)
         except ZeroProbability as signal:
             return _rejected(trace, rng, signal)
-        _keep_observations(trace, trace.removed(execution))
-        check_kept(trace, proposed, selection, "the move")
-        return _decide(trace, proposed, execution.weight, rng)
+        _keep_observations(trace, removed)
+        for path, (_, distribution) in remeasured.items():
+            check_kept_choice(trace, path, distribution, "the move")
+        return _decide(trace, proposed, log_weight, rng)
 
     return step
 

@@ -258,6 +258,15 @@ class CompiledTrace(ReferenceTrace):
         trace = self._edited(execution, None, selection.reach())
         return Edit(trace, execution.weight, execution.gone, self._remeasured(execution))
 
+    def has_any(self, selection: Selection) -> bool:
+        body, frames = self._called.linked.body, (self._called.frame,)
+        return any(
+            record[0] is not None and found in selection
+            for path in selection.reach()
+            if ... not in path and path
+            for found, record in body.find(frames, path, 0, True)
+        ) or (any(... in p or not p for p in selection.reach()) and super().has_any(selection))
+
     def _remeasured(self, execution: Any) -> dict[Path, tuple[Distribution, Distribution]]:
         observed = self.observed_paths
         return {path: pair for path, pair in execution.remeasured.items() if path not in observed}

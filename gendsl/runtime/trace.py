@@ -6,6 +6,8 @@ from collections.abc import Callable, Container
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from gendsl.address import Path, as_path, format_address
 from gendsl.choices import MISSING, ChoiceMap, Constraints, Exactly, choicemap
 from gendsl.choices.unknown import explain_unknown
@@ -267,14 +269,39 @@ class ReferenceTrace(Trace):
         """
         execution = Update(self.records, Exactly(values), None, stop_at_zero=stop_at_zero)
         new = self.rerun(execution)
+        remeasured = self._remeasured_in(new, values)
+        return Edit(new, execution.score - self.log_prob, self.removed(execution), remeasured)
+
+    def _remeasured_in(
+        self, new: ReferenceTrace, changed: Container[Path]
+    ) -> dict[Path, tuple[Distribution, Distribution]]:
+        """The latent choices that an edit keeps, but with another base measure."""
         remeasured = {}
         for path, (distribution, _, _) in new.records.items():
             before = self.records.get(path)
-            if before is None or path in values or path in self.observed_paths:
+            if before is None or path in changed or path in self.observed_paths:
                 continue
             if not same_measure(before[0].support, distribution.support):
                 remeasured[path] = before[0], distribution
-        return Edit(new, execution.score - self.log_prob, self.removed(execution), remeasured)
+        return remeasured
+
+    def resample(
+        self, selection: Selection, rng: np.random.Generator, *, stop_at_zero: bool = False
+    ) -> Edit:
+        """The trace with the selected choices drawn anew from the prior.
+
+        Its `log_weight` is that of `regenerate`, and `remeasured` tells of the choices that were not selected.
+
+        Raises:
+            ZeroProbability: a choice that was kept has density zero (with `stop_at_zero`).
+        """
+        execution = Regenerate(self.records, selection, rng, stop_at_zero=stop_at_zero)
+        new = self.rerun(execution)
+        return Edit(new, execution.weight, self.removed(execution), self._remeasured_in(new, selection))
+
+    def has_any(self, selection: Selection) -> bool:
+        """Whether a choice is in the selection."""
+        return any(path in selection for path in self.records)
 
     def check_selection(self, selection: Selection, *, skip_absent: bool = False) -> None:
         """Raise unless the selection names choices of this trace and no observation."""
@@ -322,20 +349,6 @@ def describe_measure(support: Support) -> str:
     if support.discrete:
         return "discrete"
     return "continuous" if support.dim == 1 else f"continuous ({support.dim}-dimensional)"
-
-
-def check_kept(old: ReferenceTrace, new: ReferenceTrace, changed: Container[Path], move: str) -> None:
-    """Raise unless every latent choice that a move keeps has the base measure that it had.
-
-    A value drawn from a normal may be kept by a branch of the model where it is a normal's, not by one
-    where it is a Poisson's: the ratio of the two densities means nothing. Observations are exempt, since
-    nothing is ever proposed for them.
-    """
-    records, observed = old.records, old.observed_paths
-    for path, record in new.records.items():
-        if path in observed or path in changed or path not in records:
-            continue
-        check_kept_choice(old, path, record[0], move)
 
 
 def check_kept_choice(old: ReferenceTrace, path: Path, distribution: Distribution, move: str) -> None:

@@ -37,8 +37,8 @@ def seed_entries(value: Any, start: int, support: Support) -> list[Any] | None:
         if len(_seeds) >= _KEPT:
             _seeds.clear()
         tangents = _seeds[key] = _tangents(support.embedding, start)
-    numbers = value.tolist() if type(value) is np.ndarray else [float(x) for x in value]
-    return list(map(Dual, numbers, tangents))
+    values = value.tolist() if type(value) is np.ndarray else [float(x) for x in value]
+    return list(map(Dual, values, tangents))
 
 
 def _tangents(embedding: np.ndarray, start: int) -> list[dict[int, float]]:
