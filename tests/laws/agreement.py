@@ -156,9 +156,11 @@ class Twins:
         parts = self.twin.log_prob, new.log_prob
         assert close(weight, expected, *parts), f"update: weight {weight}, not {expected}"
         assert type(weight) is float
-        assert alike(discard.to_flat_dict(), theirs.discard.to_flat_dict()), (
-            f"discard {discard.to_flat_dict()}, not {theirs.discard.to_flat_dict()}"
+        lost, expected = discard.to_flat_dict(), theirs.discard.to_flat_dict()
+        assert lost.keys() == expected.keys() and all(alike(lost[p], expected[p]) for p in lost), (
+            f"discard {lost}, not {expected}"
         )
+        assert list(lost) == list(expected), f"order of discard: {list(lost)}, not {list(expected)}"
         return pair
 
     def regenerate(self, selection: Any, args: Any, seed: int) -> Twins | None:
