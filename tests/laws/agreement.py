@@ -171,13 +171,15 @@ class Twins:
         new, weight = mine
         old = self.twin.choices
         drawn = {p: v for p, v in new.choices.items() if p in selection or p not in old}
-        theirs = replayed(lambda: self.twin.update(drawn, args=args)).trace
-        pair = Twins(new, theirs)
+        pair = replay(new, self.twin)
         pair.check_drawn(drawn)
         for path, value in drawn.items():
             assert path not in old or type(value) is not float or value != old[path], f"{path} wasn't drawn"
-        kept = select(*[path for path in theirs.choices if path not in drawn])
-        expected = theirs.project(kept) - self.twin.project(kept)
+        kept = [path for path in pair.twin.choices if path not in drawn]
+        assert all(alike(old[path], new[path]) for path in kept), "a choice that was to be kept changed"
+        expected = pair.twin.project(select(*kept)) - self.twin.project(select(*kept))
+        if expected != expected:
+            raise AssertionError(f"regenerate: weight {weight}, where the reference has none")
         parts = self.twin.log_prob, new.log_prob
         assert close(weight, expected, *parts), f"regenerate: weight {weight}, not {expected}"
         return pair
@@ -201,6 +203,14 @@ def replayed(operation: Callable[[], Any]) -> Any:
     if isinstance(found, Exception):
         raise AssertionError(f"only the reference fails: {type(found).__name__}: {found}") from found
     return found
+
+
+def replay(new: Any, old: Any) -> Twins:
+    """A new trace with a twin that the reference makes of its choices; `old` is the twin it was made of."""
+    seen = {p: v for p, v in new.choices.items() if p in old.observed}
+    rest = {p: v for p, v in new.choices.items() if p not in seen}
+    reference = reference_of(new.gen_fn)
+    return Twins(new, replayed(lambda: reference.generate(new.args, seen, init=rest)).trace)
 
 
 def fails(error: Exception, operation: Callable[[int], Any]) -> None:
