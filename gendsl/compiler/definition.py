@@ -11,6 +11,9 @@ import __future__
 import ast
 from collections.abc import Iterable
 from types import CodeType, FunctionType
+from typing import Any, NoReturn
+
+from gendsl.errors import Location
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 ScopeNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -131,3 +134,23 @@ def as_function(code: CodeType, original: FunctionType) -> FunctionType:
     function.__module__ = original.__module__
     function.__annotations__ = original.__annotations__
     return function
+
+
+def raise_at(error: Exception, node: ast.AST, location: Location) -> NoReturn:
+    """Raise an error again from a line of the user's, whose own frame is not on the stack.
+
+    The traceback then shows that line between the frames of those who called it and of what it called.
+    """
+    statement = ast.copy_location(ast.Raise(ast.copy_location(ast.Name("error", ast.Load()), node)), node)
+    arguments = ast.arguments(
+        posonlyargs=[], args=[ast.arg("error")], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None,
+        defaults=[],
+    )  # fmt: skip
+    name = location.function if location.function.isidentifier() else "model"
+    made = ast.FunctionDef(name, arguments, [statement], [], None)
+    if "type_params" in ast.FunctionDef._fields:
+        made.type_params = []  # type: ignore[attr-defined]
+    module = ast.Module([ast.copy_location(made, node)], [])
+    namespace: dict[str, Any] = {}
+    exec(compile(ast.fix_missing_locations(module), location.filename, "exec"), namespace)
+    raise namespace[name](error)

@@ -99,11 +99,12 @@ def _placed(proposal: GenFunction) -> str:
 def _prior_step(selection: Selection, skip_absent: bool) -> Any:
     def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, MHInfo]:
         check_start(trace)
-        trace.check_selection(selection, skip_absent=skip_absent)
         if skip_absent and not trace.has_any(selection):
             return trace, MHInfo(False, -inf, "the trace has none of the selected choices")
         try:
-            proposed, log_weight, removed, remeasured = trace.resample(selection, rng, stop_at_zero=True)
+            proposed, log_weight, removed, remeasured = trace.resample(
+                selection, rng, skip_absent=skip_absent, stop_at_zero=True
+            )
         except ZeroProbability as signal:
             return _rejected(trace, rng, signal)
         _keep_observations(trace, removed)

@@ -200,20 +200,21 @@ class CompiledTrace(ReferenceTrace):
             return self
         updated, score, _ = found
         observed = self.observed_paths
-        gone = {path: record for path, record in execution.gone.items() if path not in execution.made}
-        execution.gone = gone
-        if gone and observed and any(path in observed for path in gone):
-            observed = frozenset(path for path in observed if path not in gone)
+        if execution.gone:
+            gone = {path: record for path, record in execution.gone.items() if path not in execution.made}
+            execution.gone = gone
+            if observed and any(path in observed for path in gone):
+                observed = frozenset(path for path in observed if path not in gone)
         new_args = self.args if request is None else request.args
         trace = CompiledTrace(self.gen_fn, new_args, updated, score, observed)
-
-        def finish() -> None:
-            execution.settle(trace)
-            trace.check_score()
-
         if execution.made or score != score:
-            at_definition(self.gen_fn, finish)
+            at_definition(self.gen_fn, lambda: trace.settle(execution.made))
         return trace
+
+    def settle(self, made: Iterable[Path]) -> None:
+        """Raise if one of the choices just made has an address of another's, or the score is NaN."""
+        self.check_addresses(made)
+        self.check_score()
 
     def _weight(self, execution: Any, trace: CompiledTrace) -> float:
         """log p(t'; x') / (p(t; x) q(fresh)): the changes summed one by one, where they are finite."""
@@ -252,10 +253,22 @@ class CompiledTrace(ReferenceTrace):
         return Edit(trace, self._weight(execution, trace), execution.gone, self._remeasured(execution))
 
     def resample(
-        self, selection: Selection, rng: np.random.Generator, *, stop_at_zero: bool = False
+        self,
+        selection: Selection,
+        rng: np.random.Generator,
+        *,
+        skip_absent: bool = False,
+        stop_at_zero: bool = False,
     ) -> Edit:
         execution = RegenerateEdit(self.records, selection, rng, stop_at_zero=stop_at_zero)
-        trace = self._edited(execution, None, selection.reach())
+        paths = selection.reach()
+        trace = self._edited(execution, None, paths)
+        observed = self.observed_paths
+        for path in paths:
+            # what the move has drawn anew was there to be selected; only the rest has to be looked for
+            if path not in execution.overwritten or path in observed:
+                self.check_selection(selection, skip_absent=skip_absent)
+                break
         return Edit(trace, execution.weight, execution.gone, self._remeasured(execution))
 
     def has_any(self, selection: Selection) -> bool:

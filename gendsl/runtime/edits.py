@@ -7,9 +7,8 @@ address is removed and chosen; it counts as kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,9 +27,6 @@ from gendsl.runtime.executions import (
     draw,
 )
 from gendsl.selection import Selection
-
-if TYPE_CHECKING:
-    from gendsl.runtime.compiled import CompiledTrace
 
 
 def rescored(distribution: Distribution, value: Any) -> Record:
@@ -75,10 +71,6 @@ class _Edit:
         a, b = before.support, after.support
         if a is not b and (a.discrete, a.dim) != (b.discrete, b.dim):
             self.remeasured[path] = before, after
-
-    def settle(self, trace: CompiledTrace) -> None:
-        """Raise if two choices of the new trace have one address, or one's is a namespace of others."""
-        trace.check_addresses(self.made)
 
 
 class UpdateEdit(_Edit, Update):
@@ -137,6 +129,7 @@ class RegenerateEdit(_Edit, Regenerate):
     ) -> None:
         Regenerate.__init__(self, old, selection, rng, stop_at_zero=stop_at_zero)
         self.start()
+        self.selected = selection.contains
 
     def choose(self, path: Path, distribution: Distribution) -> Record:
         record = super().choose(path, distribution)
@@ -148,7 +141,7 @@ class RegenerateEdit(_Edit, Regenerate):
 
     def revisit(self, path: Path, distribution: Distribution, before: Record) -> Record:
         """The record of a choice that the block had made before."""
-        if path in self.selection:
+        if self.selected(path):
             self.overwritten[path] = before
             return draw(distribution, self.rng)
         if distribution is before[0]:
@@ -162,8 +155,3 @@ class RegenerateEdit(_Edit, Regenerate):
     def remove(self, path: Path, record: Record) -> None:
         """Note that a block no longer makes a choice."""
         self.gone[path] = record
-
-
-def touched_by(selection: Selection) -> Iterable[Path]:
-    """The addresses at and below which a selection can hold; all of them, `()`, if that is not known."""
-    return selection.reach()

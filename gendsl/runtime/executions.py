@@ -132,12 +132,14 @@ class Execution:
         score: the sum of the scores so far.
         function: the program whose body runs.
         failure: an error that ends the operation, even if the body caught it.
-        site, place: in a compiled body, the site of the choice or call being made, and its address.
+        site, place: in a compiled body, the site of the choice or call being made, and its address, which
+            is found from `frames` where it is None.
         seen, called: in a compiled body, the addresses of choices and calls so far.
     """
 
     site: Any = None
     place: Path | None = None
+    frames: Any = None
 
     def __init__(self) -> None:
         self.seen: set[Path] | None = set()
@@ -276,7 +278,7 @@ class Execution:
     def address_in(self, frame: FrameType) -> Path | None:
         """The address of the choice or call that a frame of the running body is making, or None."""
         if self.site is not None:
-            return self.place
+            return self.site.path(self.prefix, self.frames) if self.place is None else self.place
         local = None if self.function is None else self.function.address_in(frame)
         if local is None:
             return self.prefix or None

@@ -136,6 +136,7 @@ class LoopBlock(Block):
         self.sources = sources
         self.body = body
         self.carried = carried
+        self.carried_outs = frozenset(out for _, _, _, out in carried)
         self.outs = outs
         self.stored = stored
         self.state = state
@@ -143,11 +144,14 @@ class LoopBlock(Block):
         self.depth = body.depth
         self.heads = body.heads
         self.addresses = addresses
+        self.unmoved: list[Change] = [None] * len(sources)
         self.template: Frame = [UNSET] * size
         self.template[0:4] = [0.0, None, 0, None]
         for slot in all_states(body):
             self.template[slot] = NOTHING
         self.targets = {source.target: i for i, source in enumerate(sources)}
+        self.routes = self._routes()
+        self.lengths = [i for i, source in enumerate(sources) if not source.counted]
         self.may_exit = exits and _returns(body)
         depth = self.depth
         inner = [read for read in body.uses if read.depth < depth]
@@ -185,8 +189,10 @@ class LoopBlock(Block):
 
     def length(self, values: list[Any]) -> int | None:
         """How many iterations the sources give; None for `while`."""
-        lengths = [len(v) for v, source in zip(values, self.sources, strict=True) if not source.counted]
-        return min(lengths) if lengths else None
+        lengths = self.lengths
+        if len(lengths) == 1:
+            return len(values[lengths[0]])
+        return min(len(values[i]) for i in lengths) if lengths else None
 
     def _extend(self, execution: Any, frames: Frames, values: list[Any], made: list[Frame]) -> str | None:
         """Run the iterations after those in `made`, adding them to it; how the last one left the loop."""
@@ -247,26 +253,26 @@ class LoopBlock(Block):
     def update(self, execution: Any, old: Frames, new: Frames, changes: Changes, touched: Touched) -> int:
         frame = new[-1]
         before: Iterations = frame[self.state][0]
-        values, moved = self._sources(before, new, changes)
-        visit = self._visits(before, old, changes, moved)
         paths: dict[int, list[Path]] = {}
+        visit: Any = set()
+        values, moved = before.values, self.unmoved
+        if any(changes):
+            values, moved = self._sources(before, new, changes)
+            visit = self._visits(before, old, changes, moved)
         if touched is not None:
             visit = self._route(before, touched, len(execution.prefix), visit, paths)
         size = len(before.frames)
-        limit = self.length(values)
-        same_length = limit == self.length(before.values)
-        if visit is not _EVERY and not visit and same_length and not self._base_changed(changes):
-            if any(change is not None for change in moved):
-                frame[self.state] = (
-                    Iterations(
-                        before.frames, before.total, values, before.status, before.readers, before.positions
-                    ),
-                    *frame[self.state][1:],
+        limit = size if moved is self.unmoved and before.status is None else self.length(values)
+        if not visit and limit == size and not (any(changes) and self._base_changed(changes)):
+            if values is not before.values:
+                after = Iterations(
+                    before.frames, before.total, values, before.status, before.readers, before.positions
                 )
-            return self._leave(frame, before, before, old, new, changes, {}, False)
+                frame[self.state] = after, *frame[self.state][1:]
+            return 0
         run = _Update(self, execution, before, values, old, new, changes, touched, paths, moved)
         after = run.follow(visit, size if limit is None else min(size, limit), limit)
-        return self._leave(frame, before, after, old, new, changes, run.keys, True)
+        return self._leave(frame, before, after, old, new, changes, run.keys)
 
     def _sources(self, before: Iterations, new: Frames, changes: Changes) -> tuple[list[Any], list[Change]]:
         """What the loop goes through now, and how each source has changed."""
@@ -350,37 +356,59 @@ class LoopBlock(Block):
                 paths.setdefault(t, []).extend(every)
         return visit
 
+    def _routes(self) -> dict[Any, list[tuple[int, int]] | None]:
+        """First component of an address -> for its sites, which component is which loop variable.
+
+        None where an iteration can't be told from the address; a missing component where no site has it.
+        """
+        routes: dict[Any, list[tuple[int, int]] | None] = {}
+        for parts in self.addresses:
+            if not parts or parts[0][0] is None:
+                return {}
+            head = parts[0][0]
+            own = [
+                (i, self.targets[slot[1]])
+                for i, (_, slot) in enumerate(parts)
+                if slot is not None and slot[0] == self.depth and slot[1] in self.targets
+            ]
+            known = routes.setdefault(head, [])
+            if known is None or not own:
+                routes[head] = None
+            elif own[0] not in known:
+                known.append(own[0])
+        return routes
+
     def positions(self, iterations: Iterations, path: Path, offset: int) -> list[int] | None:
         """The iterations that may make a choice at a path, or None for all of them."""
-        positions: list[int] = []
-        for parts in self.addresses:
-            if parts is None:
-                return None
-            known: list[int] | None = None
-            for component, (constant, slot) in zip(path[offset:], parts, strict=False):
-                if component is ...:
-                    continue
-                if slot is None:
-                    if constant is not None and not _equal(constant, component):
-                        known = []
-                        break
-                elif slot[0] == self.depth and slot[1] in self.targets and known is None:
-                    known = self._at(iterations, self.targets[slot[1]], component)
-            if known is None:
-                return None
-            positions += known
+        if len(path) <= offset or path[offset] is ... or not self.routes:
+            return None
+        routes = self.routes.get(path[offset], ())
+        if routes is None:
+            return None
         size = len(iterations.frames)
-        return [t for t in dict.fromkeys(positions) if t < size]
+        found: list[int] = []
+        for component, source in routes:
+            at = offset + component
+            if at >= len(path) or path[at] is ...:
+                return None
+            found += [t for t in self._at(iterations, source, path[at]) if t < size]
+        return found if len(routes) < 2 else list(dict.fromkeys(found))
 
     def _at(self, iterations: Iterations, source: int, component: Any) -> list[int]:
         """The iterations in which a loop variable has a value."""
         value = iterations.values[source]
         if self.sources[source].counted or type(value) is range:
-            if not isinstance(component, (int, float, np.number)) or component != int(component):
-                return []
+            if type(component) is not int:
+                if not isinstance(component, (int, float, np.number)) or not float(component).is_integer():
+                    return []
+                component = int(component)
             first, step = (value.start, value.step) if type(value) is range else (value, 1)
-            t, rest = divmod(int(component) - first, step)
-            return [t] if rest == 0 and t >= 0 else []
+            t = component - first
+            if step != 1:
+                t, rest = divmod(t, step)
+                if rest:
+                    return []
+            return [t] if t >= 0 else []
         table = iterations.positions.get(source)
         if table is None or table[0] is not value:
             made: dict[Any, list[int]] = {}
@@ -405,12 +433,12 @@ class LoopBlock(Block):
         new: Frames,
         changes: Changes,
         keys: dict[int, Any],
-        updated: bool,
     ) -> int:
         """Put what the loop leaves into the new frame, with what changed of it."""
         mask = 0
         here = changes[-1]
-        if not updated:
+        if not self.stored and not self.outs and after.status != RETURN:
+            frame[self.state] = after, after.status, total_value(after.total)
             return 0
         kept = {after: frame[after] for after, _, _ in self.outs}
         length = len(after.frames) != len(before.frames)
@@ -517,11 +545,12 @@ class _Update:
         self.changes = changes
         self.touched = touched
         self.paths = paths
-        self.sources = [
+        self.sources = [] if moved is loop.unmoved else [
             (source, value)
             for source, value, change in zip(loop.sources, values, moved, strict=True)
             if change is not None
         ]
+        self.offset = len(execution.prefix)
         self.frames = before.frames
         self.total = before.total
         self.readers = dict(before.readers)
@@ -540,13 +569,12 @@ class _Update:
         """Visit iterations, and those that they concern, up to `common`; then run or drop the rest."""
         loop, before = self.loop, self.before
         heap: list[int] = []
-        bases = [w.inside for w in loop.stored if w.inside in self.changes[-1]]
-        if visit is not _EVERY and bases:
-            for inside in bases:
+        if visit is not _EVERY and loop.stored:
+            for inside in [w.inside for w in loop.stored if w.inside in self.changes[-1]]:
                 visit = self._concerned(visit, inside, self.changes[-1][inside], -1)
         every = visit is _EVERY
         if not every:
-            heap = sorted(t for t in visit if t < common)
+            heap = list(visit) if len(visit) < 2 else sorted(visit)
         last = -1
         t = 0
         status = before.status
@@ -574,7 +602,7 @@ class _Update:
                 if was_last:
                     status = None
             if changed:
-                if any(out in changed for _, _, _, out in loop.carried) and not every:
+                if loop.carried_outs and not every and not loop.carried_outs.isdisjoint(changed):
                     heappush(heap, t + 1)
                 for written in loop.stored:
                     more = self._emitted(written, t, changed)
@@ -668,20 +696,21 @@ class _Update:
         touched = self.paths.get(t)
         todo = body.affected(changes)
         if touched is not None:
-            todo |= body.routed(touched, len(self.execution.prefix))
+            todo |= body.routed(touched, self.offset)
         status = None
         if todo:
             status = body.update(self.execution, old, new, changes, touched, todo)
             frame[0] = body.score(frame)
         elif loop.exits:
             status = body.end(frame)
-        if changed or frame[0] != was[0] or any(a is not b for a, b in zip(was, frame, strict=True)):
+        if todo or changed:
             self.frames = self.frames.set(t, frame)
-            for building in self.inside.values():
-                building.frames = self.frames
+            if self.inside:
+                for building in self.inside.values():
+                    building.frames = self.frames
             if was[0] != frame[0]:
                 self.total = changed_total(self.total, was[0], frame[0])
-            for slot, index in self.readers.items():
+            for slot, index in self.readers.items() if self.readers else ():
                 gone = set(body.keys_read(old, *slot))
                 come = set(body.keys_read(new, *slot))
                 if gone != come:
@@ -771,13 +800,6 @@ def _returns(body: Sequence) -> bool:
         or any(map(_returns, getattr(block, "arms", ())))
         for block in body.blocks
     )
-
-
-def _equal(constant: Any, component: Any) -> bool:
-    try:
-        return bool(constant == component)
-    except Exception:  # an address component with an == of its own
-        return True
 
 
 __all__ = ["Iterations", "LoopBlock", "Source", "all_states", "block_keys"]

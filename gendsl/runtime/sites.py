@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from math import inf
 from typing import Any
 
 from gendsl.address import Path, as_path
+from gendsl.compiler.definition import raise_at
 from gendsl.compiler.ir import Part
 from gendsl.distributions import Distribution, as_distribution
+from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import DuplicateAddressError, Location, MissingAddressError
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime.blocks import NOTHING, Block, Changes, Frame, Frames, Runner, Touched, is_dirty
 from gendsl.runtime.change import ALL, SCALARS, UNSET, difference
 from gendsl.runtime.executions import detached
 from gendsl.runtime.regions import Called, rerun_opaque, run_opaque
-
 
 _ORDINARY: Any = ("ordinary", None, 0.0)
 
@@ -75,15 +77,16 @@ class SiteBlock(Block):
     # --- running ----------------------------------------------------------------------------------
 
     def run(self, execution: Any, frames: Frames) -> None:
-        execution.site = self
         frame = frames[-1]
         if self.address is None and not self.splice:
+            execution.site, execution.place = self, execution.prefix or None
             frame[self.value] = execution.unaddressed(self.thing.call(*frames))
             frame[self.state] = _ORDINARY
             execution.site = None
             return
         path = self.path(execution.prefix, frames)
-        execution.place = path
+        execution.site = self
+        execution.place = path if path or not self.splice else None
         thing = self.thing.call(*frames)
         if isinstance(thing, Distribution) and not self.splice:
             self._choose(execution, frame, path, thing)
@@ -99,9 +102,10 @@ class SiteBlock(Block):
                 if path in seen:
                     raise _duplicate("choices", path)
                 seen.add(path)
-        except TypeError:
-            as_path(path)  # explains what can't be an address, if that is what went wrong
-            raise
+        except Exception as error:
+            if isinstance(error, TypeError):
+                as_path(path)  # explains what can't be an address, if that is what went wrong
+            raise_at(error, self.node, self.location())
         frame[self.state] = record
         value = record[1]
         frame[self.value] = value if type(value) in SCALARS else detached(value)
@@ -142,6 +146,8 @@ class SiteBlock(Block):
             if linked is None:
                 return run_opaque(execution, request)
             return linked.run_call(execution, request)  # type: ignore[no-any-return]
+        except Exception as error:
+            raise_at(error, self.node, self.location())
         finally:
             execution.prefix, execution.function = outer
 
@@ -153,6 +159,8 @@ class SiteBlock(Block):
         first = state[0]
         if isinstance(first, Distribution):
             execution.site = self
+            if touched is None and not (self.address_reads and is_dirty(self.address_reads, new, changes)):
+                return self._rescore(execution, old, new, changes, state)
             path = self.path(execution.prefix, new)
             execution.place = path
             moved = False
@@ -182,6 +190,31 @@ class SiteBlock(Block):
             return self._update_call(execution, old, new, changes, touched, dirty)
         return self._anew(execution, old, new, changes) if dirty else 0
 
+    def _rescore(self, execution: Any, old: Frames, new: Frames, changes: Changes, state: Any) -> int:
+        """Score a choice again that keeps its address and its value: the hot path of every update."""
+        first, value, before = state
+        if not is_dirty(self.thing.reads, new, changes):
+            return 0
+        execution.place, execution.frames = None, new
+        distribution = self.thing.call(*new)
+        kind = type(distribution)
+        if kind is type(first) and issubclass(kind, ScalarFamily) and type(value) is kind.number:
+            try:
+                score = distribution.at(value)
+            except OverflowError:
+                score = distribution.logpdf(value)
+            if -inf < score < inf:
+                execution.weight += score - before
+                new[-1][self.state] = distribution, value, score
+                execution.site = None
+                return 0
+        if not isinstance(distribution, Distribution):
+            return self._anew(execution, old, new, changes)
+        path = execution.place = self.path(execution.prefix, new)
+        new[-1][self.state] = execution.revisit(path, distribution, state)
+        execution.site = None
+        return 0
+
     def _anew(self, execution: Any, old: Frames, new: Frames, changes: Changes) -> int:
         """Take the site back and run it again: its address, or what kind of site it is, has changed."""
         before = new[-1][self.value]
@@ -198,9 +231,8 @@ class SiteBlock(Block):
     ) -> int:
         frame = new[-1]
         called, _, _ = frame[self.state]
-        execution.site = self
         path = self.path(execution.prefix, new)
-        execution.place = path
+        execution.site, execution.place = self, path
         request = None
         if dirty:
             request = self.thing.call(*new)
@@ -221,6 +253,8 @@ class SiteBlock(Block):
                     execution.site = None
                     return 0
                 updated, score, change = found
+        except Exception as error:
+            raise_at(error, self.node, self.location())
         finally:
             execution.prefix, execution.function = outer
         execution.site = None

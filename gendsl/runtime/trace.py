@@ -286,15 +286,23 @@ class ReferenceTrace(Trace):
         return remeasured
 
     def resample(
-        self, selection: Selection, rng: np.random.Generator, *, stop_at_zero: bool = False
+        self,
+        selection: Selection,
+        rng: np.random.Generator,
+        *,
+        skip_absent: bool = False,
+        stop_at_zero: bool = False,
     ) -> Edit:
         """The trace with the selected choices drawn anew from the prior.
 
         Its `log_weight` is that of `regenerate`, and `remeasured` tells of the choices that were not selected.
 
         Raises:
+            UnknownAddressError: an address in the selection is not in the trace (without `skip_absent`).
+            ObservedError: an observation is selected.
             ZeroProbability: a choice that was kept has density zero (with `stop_at_zero`).
         """
+        self.check_selection(selection, skip_absent=skip_absent)
         execution = Regenerate(self.records, selection, rng, stop_at_zero=stop_at_zero)
         new = self.rerun(execution)
         return Edit(new, execution.weight, self.removed(execution), self._remeasured_in(new, selection))

@@ -83,23 +83,24 @@ def check_round_trip(
         ) from error
     model, new = trace.records, there.trace.records
     changed = {**there.run.outputs[0].entries, **back.outputs[0].entries, **there.removed}
-    for path in changed:
-        before = model.get(path)
-        if before is not None:
-            after = returned[0].get(path, MISSING)
-            if after is MISSING and path in new:
-                after = new[path][1]
-            _compare(f, inverse, there, back, 0, path, before[1], after)
+    old = {path: record for path in changed if (record := model.get(path)) is not None}
+    for path, record in old.items():
+        after = returned[0].get(path, MISSING)
+        if after is MISSING:
+            kept = new.get(path)
+            after = MISSING if kept is None else kept[1]
+        _compare(f, inverse, there, back, 0, path, record[1], after)
     for output, source in zip(back.outputs, there.run.inputs, strict=True):
         output.supports.update(source.supports)
-    _refuse_surplus(f, inverse, back.outputs[0], model)
+    _refuse_surplus(f, inverse, back.outputs[0], old)
     records = [model]
     if aux is not None:
-        _refuse_surplus(f, inverse, back.outputs[1], aux.records)
-        for path, record in aux.records.items():
+        drawn = dict(aux.records.items())
+        _refuse_surplus(f, inverse, back.outputs[1], drawn)
+        for path, record in drawn.items():
             _compare(f, inverse, there, back, 1, path, record[1], returned[1].get(path, MISSING))
-        records.append(aux.records)
-    gone = [path for path in there.run.outputs[0].entries if path not in model]  # all that is new was written
+        records.append(drawn)
+    gone = [path for path in there.run.outputs[0].entries if path not in old]  # all that is new was written
     backward = log_abs_det(back, records, gone)
     total = there.log_abs_det + backward
     if not abs(total) <= LOG_DET_TOLERANCE * max(1.0, abs(backward)):
