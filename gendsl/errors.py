@@ -105,7 +105,9 @@ def current_address() -> tuple[Any, ...] | None:
             if name in code.co_varnames or name in code.co_freevars:
                 execution = frame.f_locals.get(name)
                 address_in = getattr(execution, "address_in", None)
-                if address_in is not None and (name == EXECUTION or getattr(execution, "site", None)):
+                if address_in is None:
+                    continue
+                if name == EXECUTION or execution.site is not None or execution.prefix:
                     found: tuple[Any, ...] | None = address_in(frame)
                     return found
         frame = frame.f_back
