@@ -16,7 +16,8 @@ from types import FunctionType
 from typing import Any
 
 from gendsl.compiler.definition import as_function, compile_definition
-from gendsl.compiler.ir import FIRST, LENGTH, POSITION, WHOLE, Code, Load, Program
+from gendsl.compiler.ir import FIRST, LENGTH, WHOLE, Code, Load, Program
+from gendsl.compiler.render import render
 from gendsl.compiler.source import Source
 from gendsl.errors import EXECUTION
 
@@ -34,10 +35,8 @@ def _load(load: Load, code: Code) -> ast.expr:
         return _call("unassigned", ast.Constant(load.name))
     value: ast.expr = _slot(load.depth, load.slot)
     if load.own is not None:
-        own: ast.expr = _slot(load.depth + 1, load.own) if load.own >= 0 else _tool("UNSET")
-        value = ast.Call(
-            ast.Attribute(value, "upto", ast.Load()), [_slot(load.depth + 1, POSITION), own], []
-        )
+        frame = ast.Name(_frame(load.depth + 1), ast.Load())
+        value = ast.Call(ast.Attribute(value, "upto", ast.Load()), [frame, ast.Constant(load.own)], [])
     if load.name in code.copied:
         value = _call("own", value)
     elif load.mode == WHOLE:
@@ -94,6 +93,16 @@ def _definition(code: Code) -> ast.FunctionDef:
     return ast.copy_location(made, at)
 
 
+def render_pieces(program: Program) -> str:
+    """The pieces of a program as text, each under the line that it comes from."""
+    shown = []
+    for index, code in enumerate(program.codes):
+        code.index = index
+        made = _definition(code)
+        shown.append(f"# line {made.lineno}\n{render(ast.fix_missing_locations(made))}")
+    return "\n".join(shown)
+
+
 def _place(node: ast.AST, at: ast.AST) -> None:
     """Let everything in a generated node stand at the start of the user's `at`."""
     for part in ast.walk(node):
@@ -147,4 +156,4 @@ def _binder(source: Source, program: Program) -> Callable[..., list[Any]]:
     return function
 
 
-__all__ = ["LENGTH", "TOOLS", "emit"]
+__all__ = ["LENGTH", "TOOLS", "emit", "render_pieces"]

@@ -180,7 +180,7 @@ class Lowerer(LoopLowering):
         self.check_exposed(node)
         names = [name for name in dict.fromkeys((*stored(node), *changed)) if self.is_local(name)]
         compound = isinstance(node, (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match))
-        blank = tuple(n for n in names if compound and n not in self.env)
+        blank = tuple(n for n in names if compound and self.may_be_unset(n))
         result = ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
         extra = names if compound else list(changed)
         extra = [n for n in extra if n in self.env]
@@ -212,7 +212,7 @@ class Lowerer(LoopLowering):
         names = [name for name in dict.fromkeys((*stored(node), *changed)) if self.is_local(name)]
         statements = rewrite_statements([node])
         names += [name for name in stored(*statements) if name not in names and not name.startswith("__gendsl_i")]
-        blank = tuple(name for name in names if name not in self.env)
+        blank = tuple(filter(self.may_be_unset, names))
         result = ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
         extra = [name for name in names if name in self.env]
         augmented = {n.target.id for n in ast.walk(node) if augments_name(n)}

@@ -245,7 +245,10 @@ class LoopLowering(Scope):
             self.env[name] = version
             load = ast.copy_location(ast.Name(name, ast.Load()), target)
             iteration.unpacked = True
+            unpacked = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)} - self.locals
+            self.locals |= unpacked  # a comprehension's variables are those of the function for a while
             self.fragment(ast.copy_location(ast.Assign([copy.deepcopy(target)], load), target))
+            self.locals -= unpacked
         for written, statement in iteration.statements:
             if written.kind != "index" or statement is None:
                 continue
@@ -274,7 +277,7 @@ class LoopLowering(Scope):
             version = self.env.get(expression.id)
             if version is not None and version.depth == self.depth and version.own is None and not version.unset:
                 return version.slot
-        code = self.code(ast.Tuple([expression], ast.Load()))
+        code = self.code(ast.copy_location(ast.Tuple([expression], ast.Load()), expression))
         slot = self.new()
         self.nodes.append(Fragment(expression, code, [slot]))
         self.note_aliases(expression)

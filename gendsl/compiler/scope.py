@@ -91,11 +91,16 @@ class Scope:
     def is_local(self, name: str) -> bool:
         return name in self.locals or name.startswith("__gendsl_")
 
+    def may_be_unset(self, name: str) -> bool:
+        """Whether a variable may have no value at this point."""
+        return name not in self.env or self.env[name].unset
+
     def bind(self, name: str, version: Version) -> None:
+        """Let a name have a new version."""
         self.env[name] = version
 
     def kind_of(self, value: ast.expr) -> str:
-        """Whether an expression makes a list or an array that nothing else holds."""
+        """Whether an expression makes a number, or a list or an array that nothing else holds."""
         if self.is_number(value):
             return "number"
         if not self.effects.is_fresh(value):
@@ -118,14 +123,6 @@ class Scope:
             case ast.BinOp():
                 return self.is_number(value.left) and self.is_number(value.right)
         return False
-
-    def is_local(self, name: str) -> bool:
-        """Whether a name is a variable of the function."""
-        return name in self.locals or name.startswith("__gendsl_")
-
-    def bind(self, name: str, version: Version) -> None:
-        """Let a name have a new version."""
-        self.env[name] = version
 
     def check_changes(self, changed: dict[str, ast.AST]) -> None:
         """Raise unless the values that a statement changes are the body's own and reachable by one name."""
@@ -154,7 +151,7 @@ class Scope:
         """Raise if a call that isn't known to leave its arguments alone gets a list or array of the body's."""
         for name, at in self.effects.exposed(node).items():
             version = self.env.get(name)
-            if version is not None and (version.kind != "other" or version.own is not None):
+            if version is not None and (version.kind not in ("other", "number") or version.own is not None):
                 raise OpaqueError(
                     f"it passes {name} to a call that may change it",
                     f"pass a copy, or tuple({name})",

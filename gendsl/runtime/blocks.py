@@ -46,8 +46,7 @@ class Read:
         """What is read, as the code sees it."""
         value = frames[self.depth][self.slot]
         if self.own is not None:
-            frame = frames[self.depth + 1]
-            value = value.upto(frame[2], frame[self.own] if self.own >= 0 else UNSET)
+            value = value.upto(frames[self.depth + 1], self.own)
         return value
 
     def keys_read(self, frames: Frames) -> Iterator[Any]:
@@ -212,7 +211,7 @@ class CopyBlock(Block):
         return self.readers.get(self.slot, 0)
 
     def clear(self, frame: Frame) -> None:
-        frame[self.slot] = UNSET
+        """Nothing: other ways of control copy to the same slot, and may have done so by now."""
 
 
 class ReturnBlock(Block):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gendsl.address import Path, as_path, format_address
-from gendsl.choices import MISSING, ChoiceMap, Constraints, Exactly, choicemap
+from gendsl.choices import ChoiceMap, Constraints, Exactly, choicemap
 from gendsl.distributions import Distribution
 from gendsl.errors import AddressConflictError, DuplicateAddressError, NaNError, ObservedError
 from gendsl.interface import CallRequest, Choices, Regenerated, Rng, Updated, as_rng
@@ -18,7 +18,15 @@ from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
 from gendsl.runtime.executions import Execution, Record, check_namespaces, detached
 from gendsl.runtime.link import Linked
 from gendsl.runtime.regions import Called
-from gendsl.runtime.trace import Edit, ReferenceTrace, at_definition, check_args, not_nan
+from gendsl.runtime.trace import (
+    Edit,
+    ReferenceTrace,
+    at_definition,
+    check_args,
+    check_is_selection,
+    not_nan,
+)
+from gendsl.runtime.watched import runs_whole
 from gendsl.runtime.written import whole
 from gendsl.selection import Selection
 
@@ -223,9 +231,15 @@ class CompiledTrace(ReferenceTrace):
             weight = not_nan(trace.log_prob - self.log_prob - execution.fresh_score, self)
         return weight
 
+    def whole(self) -> ReferenceTrace:
+        """The same trace on the reference runtime."""
+        return self.with_records(dict(self.records.pairs()))
+
     def update(
         self, choices: Choices | None = None, *, args: tuple[Any, ...] | None = None, rng: Rng = None
     ) -> Updated:
+        if runs_whole():
+            return self.whole().update(choices, args=args, rng=rng)
         flat = choicemap(choices)
         given = Constraints(flat)
         execution = UpdateEdit(self.records, given, as_rng(rng))
@@ -234,20 +248,24 @@ class CompiledTrace(ReferenceTrace):
         weight = self._weight(execution, trace)
         discard = {
             path: record[1]
-            for path, record in (*execution.overwritten.items(), *execution.gone.items())
-            if path in execution.gone or given.lookup(path) is not MISSING
+            for path, record in execution.discarded.items()
+            if path in execution.gone or path in execution.overwritten
         }
         return Updated(trace, weight, ChoiceMap._from_flat(discard))
 
     def regenerate(
         self, selection: Selection, *, args: tuple[Any, ...] | None = None, rng: Rng = None
     ) -> Regenerated:
+        if runs_whole():
+            return self.whole().regenerate(selection, args=args, rng=rng)
         self.check_selection(selection)
         execution = RegenerateEdit(self.records, selection, as_rng(rng))
         trace = self._edited(execution, args, selection.reach())
         return Regenerated(trace, not_nan(execution.weight, self))
 
     def edit(self, values: dict[Path, Any], *, stop_at_zero: bool = False) -> Edit:
+        if runs_whole():
+            return self.whole().edit(values, stop_at_zero=stop_at_zero)
         execution = UpdateEdit(self.records, Exactly(values), None, stop_at_zero=stop_at_zero)
         trace = self._edited(execution, None, values)
         return Edit(trace, self._weight(execution, trace), execution.gone, self._remeasured(execution))
@@ -260,6 +278,10 @@ class CompiledTrace(ReferenceTrace):
         skip_absent: bool = False,
         stop_at_zero: bool = False,
     ) -> Edit:
+        if runs_whole():
+            return self.whole().resample(
+                selection, rng, skip_absent=skip_absent, stop_at_zero=stop_at_zero
+            )
         execution = RegenerateEdit(self.records, selection, rng, stop_at_zero=stop_at_zero)
         paths = selection.reach()
         trace = self._edited(execution, None, paths)
@@ -285,6 +307,7 @@ class CompiledTrace(ReferenceTrace):
         return {path: pair for path, pair in execution.remeasured.items() if path not in observed}
 
     def check_selection(self, selection: Selection, *, skip_absent: bool = False) -> None:
+        check_is_selection(selection)
         observed = self.observed_paths
         paths = selection.reach()
         if any(... in path or not path for path in paths):

@@ -44,6 +44,7 @@ class _Edit:
         gone: the records of choices that their blocks no longer make.
         made: the choices that blocks make which had not made them before.
         overwritten: the records of choices that were given other values.
+        discarded: both, in the order in which they were found.
         remeasured: the old and new distributions of choices that were kept, with other base measures.
         weight: the log weight of the edit so far.
     """
@@ -57,6 +58,7 @@ class _Edit:
         self.made: dict[Path, Record] = {}
         self.overwritten: dict[Path, Record] = {}
         self.remeasured: dict[Path, tuple[Distribution, Distribution]] = {}
+        self.discarded: dict[Path, Record] = {}
         self.weight = 0.0
 
     def check(self, path: Path, distribution: Distribution, record: Record) -> None:
@@ -91,6 +93,7 @@ class UpdateEdit(_Edit, Update):
             if before is not None:
                 if self.given.lookup(path) is not MISSING:
                     self.overwritten[path] = before
+                    self.discarded.setdefault(path, before)
                 else:
                     self.compare(path, before[0], distribution)
         self.made[path] = record
@@ -105,7 +108,7 @@ class UpdateEdit(_Edit, Update):
             value = before[1]
             self.compare(path, before[0], distribution)
         else:
-            self.overwritten[path] = before
+            self.overwritten[path] = self.discarded[path] = before
             value = as_given(value, distribution)
         score = distribution.logpdf(value)
         if type(score) is not float:
@@ -117,7 +120,7 @@ class UpdateEdit(_Edit, Update):
 
     def remove(self, path: Path, record: Record) -> None:
         """Note that a block no longer makes a choice."""
-        self.gone[path] = record
+        self.gone[path] = self.discarded[path] = record
         self.weight -= record[2]
 
 

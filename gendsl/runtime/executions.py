@@ -278,7 +278,9 @@ class Execution:
     def address_in(self, frame: FrameType) -> Path | None:
         """The address of the choice or call that a frame of the running body is making, or None."""
         if self.site is not None:
-            return self.site.path(self.prefix, self.frames) if self.place is None else self.place
+            if self.place is None and self.frames is not None:
+                self.place = self.site.path(self.prefix, self.frames)
+            return self.place or None
         local = None if self.function is None else self.function.address_in(frame)
         if local is None:
             return self.prefix or None
@@ -325,10 +327,12 @@ class Execution:
                 address=path,
                 fix="a logpdf must return -inf outside its support; check the parameters",
             )
-        self.__class__ = _Closed
+        self.__class__ = Closed
 
 
-class _Closed(Execution):
+class Closed(Execution):
+    """An execution that is over: what still runs, from a generator that escaped, makes no choices."""
+
     def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
         raise MissingAddressError(
             "a random choice was made after the function had returned",
@@ -336,6 +340,9 @@ class _Closed(Execution):
         )
 
     assign = splice = unaddressed = nested = at  # type: ignore[assignment]
+
+    def address_in(self, frame: FrameType) -> None:
+        """Nothing is being made any more."""
 
 
 def check_namespaces(records: Mapping[Path, Any], calls: Mapping[Path, Any]) -> None:

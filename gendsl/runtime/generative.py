@@ -15,6 +15,7 @@ from typing import Any, overload
 from gendsl.address import Path
 from gendsl.choices import Constraints, Exactly, choicemap
 from gendsl.compiler.build import Compiled, compile_function
+from gendsl.compiler.explain import explain, explain_reference
 from gendsl.compiler.sites import address_in_frame
 from gendsl.errors import EXECUTION, ArgumentError, UnknownAddressError, UntracedChoiceError, ValueTypeError
 from gendsl.interface import (
@@ -27,14 +28,11 @@ from gendsl.interface import (
     Rng,
     as_rng,
 )
-from gendsl.runtime.executions import Assess, Execution, Generate, Run, Simulate
 from gendsl.runtime.compiled import CompiledTrace
+from gendsl.runtime.executions import Assess, Execution, Generate, Run, Simulate
 from gendsl.runtime.link import Linked
 from gendsl.runtime.trace import ReferenceTrace, at_definition, check_args
-
-
-_REFERENCE = os.environ.get("GENDSL_RUNTIME", "") == "reference"
-"""Whether everything runs on the reference runtime."""
+from gendsl.runtime.watched import runs_whole
 
 
 class GenFunction(GenerativeFunction):
@@ -124,6 +122,11 @@ class GenFunction(GenerativeFunction):
         return GenFunction(self.compiled, self.bound, self.kind, direct=True)
 
     @property
+    def is_reference(self) -> bool:
+        """Whether it runs on the reference runtime."""
+        return self.direct or runs_whole()
+
+    @property
     def compiled_version(self) -> GenFunction:
         """The same program on the compiled runtime."""
         return GenFunction(self.compiled, self.bound, self.kind)
@@ -131,7 +134,7 @@ class GenFunction(GenerativeFunction):
     @property
     def linked(self) -> Linked | None:
         """The blocks of the body; None where it is executed whole."""
-        if self.direct or _REFERENCE:
+        if self.is_reference:
             return None
         return link(self.compiled)
 
@@ -169,14 +172,11 @@ class GenFunction(GenerativeFunction):
 
     @property
     def source(self) -> str:
-        return self.compiled.source
+        return self.compiled.rewritten if self.is_reference else self.compiled.source
 
     def explain(self) -> str:
-        return (
-            f"{self.name} runs on the direct runtime: every operation executes the whole body once.\n"
-            f"  choices and traced calls in the body: {len(self.compiled.sites)}\n"
-            "  update incrementally: none"
-        )
+        origin = self.compiled.origin
+        return explain_reference(origin) if self.is_reference else explain(self.compiled.program, origin)
 
     def simulate(self, args: tuple[Any, ...] = (), *, rng: Rng = None) -> ReferenceTrace:
         return self._trace(Simulate(as_rng(rng)), args)
@@ -311,5 +311,5 @@ def _gen(function: Any, debug: bool) -> GenFunction:
     kind = type(function) if isinstance(function, (classmethod, staticmethod)) else None
     compiled = compile_function(function.__func__ if kind else function)
     if debug:
-        print(compiled.source)
+        print(compiled.rewritten)  # the pieces are made when it first runs: what it calls may not exist yet
     return GenFunction(compiled, kind=kind)

@@ -727,6 +727,7 @@ class _Update:
         """The later iterations that a changed entry concerns, or None."""
         if written.kind != "append" and written.key in changed:
             self.keys[written.inside] = ALL
+            self.inside[written.inside].forget()
             self.changes[-1][written.inside] = ALL
             return _EVERY if (self.loop.depth - 1, written.inside) in self.loop.outer else None
         if written.value not in changed:

@@ -12,7 +12,7 @@ from gendsl.errors import Location
 from gendsl.interface import CallRequest
 from gendsl.runtime.blocks import LATER, NOTHING, Block, Changes, Frame, Frames, Runner, Touched
 from gendsl.runtime.change import UNSET, difference
-from gendsl.runtime.executions import Execution, Record, Records, check_namespaces
+from gendsl.runtime.executions import Closed, Execution, Record, Records, check_namespaces
 
 
 class Called:
@@ -76,7 +76,7 @@ class Whole(Execution):
                 outer.remove(path, record)
         if outer.seen is not None:
             outer.see(self.records, self.calls)
-        self.outer = None
+        self.__class__ = Closed  # type: ignore[assignment]
 
 
 def run_opaque(execution: Any, request: CallRequest) -> tuple[Called, float]:

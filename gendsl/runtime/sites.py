@@ -66,9 +66,8 @@ class SiteBlock(Block):
         """The address, below the namespace that the body runs in."""
         if self.constant is not None:
             return prefix + self.constant if prefix else self.constant
-        if self.splice:
+        if self.splice or self.address is None:
             return prefix
-        assert self.address is not None
         address = self.address.call(*frames)
         if type(address) is not tuple:
             address = (address,)
@@ -79,14 +78,14 @@ class SiteBlock(Block):
     def run(self, execution: Any, frames: Frames) -> None:
         frame = frames[-1]
         if self.address is None and not self.splice:
-            execution.site, execution.place = self, execution.prefix or None
+            execution.site, execution.place = self, execution.prefix
             frame[self.value] = execution.unaddressed(self.thing.call(*frames))
             frame[self.state] = _ORDINARY
             execution.site = None
             return
         path = self.path(execution.prefix, frames)
         execution.site = self
-        execution.place = path if path or not self.splice else None
+        execution.place = path
         thing = self.thing.call(*frames)
         if isinstance(thing, Distribution) and not self.splice:
             self._choose(execution, frame, path, thing)

@@ -243,7 +243,7 @@ class ReferenceTrace(Trace):
         return Regenerated(trace, not_nan(execution.weight, self))
 
     def project(self, selection: Selection) -> float:
-        _check_is_selection(selection)
+        check_is_selection(selection)
         selection.check(self.records, "the projection")
         total = 0.0
         for path, record in self.records.items():
@@ -252,7 +252,7 @@ class ReferenceTrace(Trace):
         return total
 
     def gradients(self, selection: Selection) -> ChoiceMap:
-        _check_is_selection(selection)
+        check_is_selection(selection)
         selection.check(self.records, "the gradient")
         return gradients(self.gen_fn, self.args, self.records, selection)
 
@@ -313,7 +313,7 @@ class ReferenceTrace(Trace):
 
     def check_selection(self, selection: Selection, *, skip_absent: bool = False) -> None:
         """Raise unless the selection names choices of this trace and no observation."""
-        _check_is_selection(selection)
+        check_is_selection(selection)
         if not skip_absent:
             selection.check(self.records, "the selection")
         for path in self.observed_paths:
@@ -372,7 +372,8 @@ def check_kept_choice(old: ReferenceTrace, path: Path, distribution: Distributio
         )
 
 
-def _check_is_selection(selection: Any) -> None:
+def check_is_selection(selection: Any) -> None:
+    """Raise unless something is a selection."""
     if not isinstance(selection, Selection):
         example = repr(selection) if isinstance(selection, (str, tuple)) else "'x', ('mu', 0)"
         raise ValueTypeError(f"expected a selection, got {selection!r}", fix=f"write select({example})")

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from gendsl.compiler.ir import POSITION
 from gendsl.runtime.change import SCALARS, UNSET
 
 _NOT_MADE: Any = object()
@@ -32,7 +33,7 @@ class Written:
         count: for keys that are counted, the first and the step; else None.
     """
 
-    __slots__ = ("_made", "_writers", "base", "count", "frames", "is_dict", "key", "kind", "value")
+    __slots__ = ("_known", "_made", "_writers", "base", "count", "frames", "is_dict", "key", "kind", "value")
 
     def __init__(
         self, kind: str, base: Any, frames: Any, value: int, key: int, count: tuple[int, int] | None
@@ -46,6 +47,7 @@ class Written:
         self.is_dict = isinstance(base, dict) or getattr(base, "is_dict", False)
         self._made: Any = _NOT_MADE
         self._writers: dict[Any, list[int]] | None = None
+        self._known = 0
 
     # --- who wrote what ---------------------------------------------------------------------------
 
@@ -79,12 +81,17 @@ class Written:
             first, step = self.count
             t, rest = divmod(int(key) - first, step)
             return [t] if rest == 0 and 0 <= t < len(self.frames) else []
+        size = len(self.frames)
         if self._writers is None:
-            writers: dict[Any, list[int]] = {}
-            for t in range(len(self.frames)):
-                writers.setdefault(self.key_of(t), []).append(t)
-            self._writers = writers
+            self._writers, self._known = {}, 0
+        for t in range(self._known, size):
+            self._writers.setdefault(self.key_of(t), []).append(t)
+        self._known = size
         return self._writers.get(key, [])
+
+    def forget(self) -> None:
+        """Let keys be looked up afresh: an iteration writes at another key than it did."""
+        self._writers = None
 
     # --- reading ----------------------------------------------------------------------------------
 
@@ -99,8 +106,8 @@ class Written:
             return len(self.base) + len({self.key_of(s) for s in range(t)} - set(_keys(self.base)))
         return len(self.base)
 
-    def entry(self, key: Any, before: int, own: Any = UNSET) -> Any:
-        """The entry at a key as iteration `before` sees it, which has itself written `own`."""
+    def entry(self, key: Any, before: int, own: Any = UNSET, frame: Any = None) -> Any:
+        """The entry at a key as iteration `before` sees it, which has itself written `own` in its frame."""
         if not self.is_dict:
             size = self.length_before(before) + (self.kind == "append" and own is not UNSET)
             index = key.__index__()
@@ -109,19 +116,12 @@ class Written:
             if not 0 <= index < size:
                 raise IndexError("list index out of range")
             key = index
-        if own is not UNSET and self._writes(before, key):
+        if own is not UNSET and key == self.key_in(before, frame):
             return self.converted(own)
         for t in reversed(self.writers(key)):
             if t < before:
                 return self.converted(self.frames[t][self.value])
         return whole(self.base[key])
-
-    def _writes(self, t: int, key: Any) -> bool:
-        if self.kind == "append":
-            return bool(key == len(self.base) + t)
-        if self.count is not None:
-            return bool(key == self.count[0] + t * self.count[1])
-        return bool(key == self.key_of(t))
 
     def converted(self, value: Any) -> Any:
         """An entry as the container gives it back: an array's has the array's type."""
@@ -154,7 +154,7 @@ class Written:
             self._made = self.made_before(len(self.frames))
         return self._made
 
-    def made_before(self, t: int, own: Any = UNSET) -> Any:
+    def made_before(self, t: int, own: Any = UNSET, frame: Any = None) -> Any:
         """The container when iteration t begins, or after it has written `own`."""
         made = whole(self.base)
         made = made.copy() if hasattr(made, "copy") else list(made)
@@ -168,36 +168,38 @@ class Written:
             frame = self.frames[s]
             made[frame[self.key]] = whole(frame[self.value])
         if own is not UNSET:
-            key = self.frames[t][self.key] if self.count is None else self.count[0] + t * self.count[1]
-            made[key] = whole(own)
+            made[frame[self.key]] = whole(own)
         return made
 
-    def upto(self, t: int, own: Any) -> View:
-        """The container as iteration t sees it."""
-        return View(self, t, own)
+    def upto(self, frame: list[Any], own: int) -> View:
+        """The container as the iteration of a frame sees it, which has written the slot `own` (or -1)."""
+        return View(self, frame, own)
 
 
 class View:
     """A container that a loop is filling, as one of the loop's iterations sees it."""
 
-    __slots__ = ("is_dict", "own", "t", "written")
+    __slots__ = ("frame", "is_dict", "own", "t", "written")
 
-    def __init__(self, written: Written, t: int, own: Any) -> None:
+    def __init__(self, written: Written, frame: list[Any], own: int) -> None:
         self.written = written
         self.is_dict = written.is_dict
-        self.t = t
-        self.own = own
+        self.frame = frame
+        self.t: int = frame[POSITION]
+        self.own = frame[own] if own >= 0 else UNSET
 
     def __len__(self) -> int:
         extra = self.written.kind == "append" and self.own is not UNSET
+        if self.own is not UNSET and self.is_dict:
+            return len(self.made())
         return self.written.length_before(self.t) + extra
 
     def __getitem__(self, key: Any) -> Any:
-        return self.written.entry(key, self.t, self.own)
+        return self.written.entry(key, self.t, self.own, self.frame)
 
     def made(self) -> Any:
         """The list, dict or array itself."""
-        return self.written.made_before(self.t, self.own)
+        return self.written.made_before(self.t, self.own, self.frame)
 
 
 def _keys(container: Any) -> Any:

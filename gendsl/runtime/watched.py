@@ -1,0 +1,25 @@
+"""Which runtime runs a body: the compiled one, unless something wants to see it run as it is written.
+
+A debugger and a coverage tool are shown whole bodies, line by line and with all their variables, as the
+reference runtime executes them; the compiled one runs bodies piece by piece, and only the pieces that an
+update needs. The environment variable GENDSL_RUNTIME, "reference" or "compiled", settles it for all.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+_RUNTIME = os.environ.get("GENDSL_RUNTIME", "")
+
+
+def runs_whole() -> bool:
+    """Whether bodies are to be executed whole."""
+    if _RUNTIME:
+        return _RUNTIME == "reference"
+    if sys.gettrace() is not None:
+        return True
+    if sys.version_info >= (3, 12):
+        tools = sys.monitoring.DEBUGGER_ID, sys.monitoring.COVERAGE_ID
+        return any(sys.monitoring.get_tool(tool) is not None for tool in tools)
+    return False
