@@ -138,6 +138,11 @@ def _own_scope(node: ast.AST) -> Iterator[ast.AST]:
         yield from _own_scope(child)
 
 
+def unbound_after(node: ast.AST) -> set[str]:
+    """The names that a statement leaves unassigned: those of its exception handlers."""
+    return {part.name for part in _own_scope(node) if isinstance(part, ast.ExceptHandler) and part.name}
+
+
 def root_name(node: ast.expr) -> str | None:
     """The name at the root of `a[i].b[j]`, or None."""
     while isinstance(node, (ast.Subscript, ast.Attribute, ast.Starred)):

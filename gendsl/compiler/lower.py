@@ -11,7 +11,7 @@ import copy
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gendsl.compiler.effects import exits, has_choice, stored
+from gendsl.compiler.effects import exits, has_choice, stored, unbound_after
 from gendsl.compiler.hoist import Hoist, unhoistable
 from gendsl.compiler.ir import (
     RAW,
@@ -178,7 +178,7 @@ class Lowerer(LoopLowering):
                 del changed[node.target.id]
         self.check_changes(changed)
         self.check_exposed(node)
-        names = [name for name in dict.fromkeys((*stored(node), *changed)) if self.is_local(name)]
+        names = self.defined_by(node, changed)
         compound = isinstance(node, (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match))
         blank = tuple(n for n in names if compound and self.may_be_unset(n))
         result = ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
@@ -204,14 +204,29 @@ class Lowerer(LoopLowering):
             unset = compound and (before is None or before.unset)
             self.bind(name, Version(self.depth, slot, kind, aliased, unset))
 
+    def defined_by(self, node: ast.stmt, changed: Iterable[str]) -> list[str]:
+        """The variables to which a statement gives new values."""
+        gone = unbound_after(node)
+        for name in gone:
+            if name in self.env:
+                reason = f"`except ... as {name}` unassigns {name}"
+                raise OpaqueError(reason, "use a name of its own for the exception", node, whole=True)
+        names = dict.fromkeys((*stored(node), *changed))
+        return [name for name in names if self.is_local(name) and name not in gone]
+
     def region(self, node: ast.stmt, why: OpaqueError) -> None:
         """A statement with choices in it that is executed whole."""
         changed = self.effects.changed(node)
         self.check_changes(changed)
         self.check_exposed(node)
-        names = [name for name in dict.fromkeys((*stored(node), *changed)) if self.is_local(name)]
+        names = self.defined_by(node, changed)
         statements = rewrite_statements([node])
-        names += [name for name in stored(*statements) if name not in names and not name.startswith("__gendsl_i")]
+        gone = unbound_after(node)
+        names += [
+            name
+            for name in stored(*statements)
+            if name not in names and name not in gone and not name.startswith("__gendsl_i")
+        ]
         blank = tuple(filter(self.may_be_unset, names))
         result = ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
         extra = [name for name in names if name in self.env]

@@ -34,21 +34,29 @@ if TYPE_CHECKING:
     from gendsl.runtime.generative import GenFunction
 
 
+_REMEMBERED = 64  # look-ups: those of a move's few choices, which several parts of it ask for
+
+
 class RecordsView(Mapping[Path, Record]):
     """The records of a compiled trace by path: looked up where they are, in program order."""
 
-    __slots__ = ("_size", "called")
+    __slots__ = ("_found", "_size", "called")
 
     def __init__(self, called: Called) -> None:
         self.called = called
+        self._found: dict[Path, Record | None] = {}
         self._size: int | None = None
 
     def get(self, path: Any, default: Any = None) -> Any:
-        called = self.called
-        for _, record in called.linked.body.find((called.frame,), path, 0, False):
-            if record[0] is not None:
-                return record
-        return default
+        try:
+            record = self._found[path]
+        except KeyError:
+            called = self.called
+            found = called.linked.body.find((called.frame,), path, 0, False)
+            record = next((record for _, record in found if record[0] is not None), None)
+            if len(self._found) < _REMEMBERED:
+                self._found[path] = record
+        return default if record is None else record
 
     def __getitem__(self, path: Path) -> Record:
         record = self.get(path)

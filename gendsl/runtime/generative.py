@@ -134,7 +134,7 @@ class GenFunction(GenerativeFunction):
     @property
     def linked(self) -> Linked | None:
         """The blocks of the body; None where it is executed whole."""
-        if self.is_reference:
+        if self.direct or runs_whole():
             return None
         return link(self.compiled)
 

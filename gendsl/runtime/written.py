@@ -165,8 +165,8 @@ class Written:
                 made.append(whole(own))
             return made
         for s in range(t):
-            frame = self.frames[s]
-            made[frame[self.key]] = whole(frame[self.value])
+            done = self.frames[s]
+            made[done[self.key]] = whole(done[self.value])
         if own is not UNSET:
             made[frame[self.key]] = whole(own)
         return made

@@ -1,0 +1,152 @@
+"""Sets of paths in which a column counts as one: `("x", 0)`, `("x", 1)`, ... take no memory of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+from gendsl.address import Path
+from gendsl.runtime.executions import check_namespaces
+
+
+@dataclass(frozen=True)
+class ColumnPaths:
+    """The paths `(*before, i, *after)` for the i of a range."""
+
+    before: Path
+    indices: range
+    after: Path = ()
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def __iter__(self) -> Iterator[Path]:
+        before, after = self.before, self.after
+        return ((*before, i, *after) for i in self.indices)
+
+    def matches(self, path: Path) -> bool:
+        """Whether a path that starts with `before` is one of them."""
+        at = len(self.before)
+        return len(path) == at + 1 + len(self.after) and path[at + 1 :] == self.after and self._has(path[at])
+
+    def _has(self, index: Any) -> bool:
+        if type(index) is not int:
+            try:
+                whole = int(index)
+                if whole != index:
+                    return False
+            except (TypeError, ValueError, OverflowError):
+                return False
+            index = whole
+        return index in self.indices
+
+    def disjoint(self, seen: Set[Path] | set[Path]) -> bool:
+        """Whether none of them is in a set."""
+        if len(seen) > len(self):
+            return not any(path in seen for path in self)
+        at = len(self.before)
+        return not any(path[:at] == self.before and self.matches(path) for path in seen)
+
+
+class PathSet(Set[Path]):
+    """A set of paths, some of them as columns. `gone` are those of the columns that were taken out."""
+
+    __slots__ = ("_by_prefix", "_gone", "_size", "_sizes", "columns", "single")
+
+    def __init__(self, single: Iterable[Path], columns: Iterable[ColumnPaths], gone: Iterable[Path] = ()) -> None:
+        self.single = set(single)
+        self.columns: list[ColumnPaths] = []
+        self._gone = frozenset(gone)
+        self._by_prefix: dict[Path, list[ColumnPaths]] = {}
+        self._sizes: set[int] = set()
+        self._size = 0
+        for column in columns:
+            self.add_column(column)
+
+    @classmethod
+    def _from_iterable(cls, paths: Iterable[Path]) -> frozenset[Path]:  # type: ignore[override]
+        return frozenset(paths)
+
+    __hash__ = Set._hash
+
+    def add(self, path: Path) -> None:
+        """Add one path."""
+        self.single.add(path)
+
+    def add_column(self, column: ColumnPaths) -> None:
+        """Add the paths of a column, none of which is there yet."""
+        self.columns.append(column)
+        self._by_prefix.setdefault(column.before, []).append(column)
+        self._sizes.add(len(column.before))
+        self._size += len(column)
+
+    def __contains__(self, path: object) -> bool:
+        if path in self.single:
+            return True
+        if type(path) is tuple:
+            for size in self._sizes:
+                for column in self._by_prefix.get(path[:size], ()):
+                    if column.matches(path):
+                        return path not in self._gone
+        return False
+
+    def __iter__(self) -> Iterator[Path]:
+        yield from self.single
+        for column in self.columns:
+            for path in column:
+                if path not in self._gone:
+                    yield path
+
+    def __len__(self) -> int:
+        return len(self.single) + self._size - len(self._gone)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or super().__eq__(other)
+
+    def without(self, paths: Mapping[Path, Any]) -> PathSet:
+        """The others."""
+        single = {path for path in self.single if path not in paths}
+        gone = [path for path in paths if path not in self.single and path in self]
+        return PathSet(single, self.columns, self._gone.union(gone))
+
+    def __reduce__(self) -> Any:
+        return PathSet, (self.single, self.columns, self._gone)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} paths>"
+
+    def crosses(self, called: Iterable[Path]) -> bool:
+        """Whether a column may share an address with what else there is, or one be the other's namespace.
+
+        Columns of one loop are known not to, and differ in what follows a common prefix.
+        """
+        prefixes = self._by_prefix
+        for paths in (self.single, called):
+            for path in paths:
+                if any(path[:size] in prefixes for size in self._sizes if size <= len(path)):
+                    return True
+        for before, columns in prefixes.items():
+            if len(columns) > 1 and not all(column.after for column in columns):
+                return True
+            for size in range(1, len(before) + 1):
+                if before[:size] in self.single or (size < len(before) and before[:size] in prefixes):
+                    return True
+        return False
+
+
+def check_paths(seen: set[Path] | PathSet, called: set[Path]) -> None:
+    """Raise `AddressConflictError` if an address is both a choice and a namespace or call."""
+    if type(seen) is not PathSet:
+        check_namespaces(dict.fromkeys(seen), dict.fromkeys(called))
+    elif seen.crosses(called):
+        check_namespaces(dict.fromkeys(iter(seen)), dict.fromkeys(called))
+    else:
+        check_namespaces(dict.fromkeys(seen.single), dict.fromkeys(called))
+
+
+def without(paths: Any, gone: Mapping[Path, Any]) -> Any:
+    """A set of paths without some."""
+    if type(paths) is PathSet:
+        return paths.without(gone)
+    return frozenset(path for path in paths if path not in gone)
