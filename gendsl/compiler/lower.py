@@ -35,14 +35,16 @@ from gendsl.compiler.sites import assigned_address, is_choice, is_splice, known_
 from gendsl.compiler.source import Source as Definition
 from gendsl.compiler.syntax import (
     COMPREHENSIONS,
+    as_requested,
     augments_name,
-    callee,
+    evaluated_in_order,
     is_simple,
     keyword,
     only_bare,
     replaced,
     shares,
 )
+from gendsl.compiler.vectorise import vectorise
 from gendsl.interface import GenerativeFunction
 
 
@@ -64,6 +66,7 @@ class Lowerer(LoopLowering):
                 opaque = error.reason, error.rewrite, error.node
         if opaque is not None:
             return Program(parameters, [], 0, opaque, [])
+        vectorise(self.definition, self.nodes, self.codes)
         return Program(parameters, self.nodes, self.sizes[0], None, self.codes)
 
     def block(self, statements: Iterable[ast.stmt]) -> bool:
@@ -147,7 +150,13 @@ class Lowerer(LoopLowering):
         assert value is not None
         address = assigned_address(targets[0]) if len(targets) == 1 else None
         if is_choice(value) and isinstance(value, ast.UnaryOp) and address is not None:
-            new = self.site(value, address, value.operand, sugar=True)
+            if evaluated_in_order(targets[0], value):
+                targets = [copy.deepcopy(targets[0])]
+                thing = self.kept(as_requested(self.hoisted(value.operand)))
+                address = self.kept_indices(targets[0])
+                new = self.site(value, address, thing, sugar=True)
+            else:
+                new = self.site(value, address, self.hoisted(value.operand), sugar=True)
         else:
             new = self.hoisted(value)
         if len(targets) == 1 and isinstance(targets[0], ast.Name) and isinstance(new, ast.Name):
@@ -161,6 +170,34 @@ class Lowerer(LoopLowering):
             self.store(iteration, node, new)
             return
         self.fragment(changed)
+
+    def kept(self, value: ast.expr) -> ast.expr:
+        """A temporary variable for the value of an expression."""
+        name = self.temporary()
+        target = ast.copy_location(ast.Name(name, ast.Store()), value)
+        self.fragment(ast.copy_location(ast.Assign([target], value), value))
+        return ast.copy_location(ast.Name(name, ast.Load()), value)
+
+    def kept_indices(self, target: ast.expr) -> ast.expr | None:
+        """The address that a target gives, with each index evaluated into a temporary that the target uses."""
+        rebinds = any(isinstance(part, ast.NamedExpr) for part in ast.walk(target))
+
+        def kept(index: ast.expr) -> ast.expr:
+            stable = isinstance(index, ast.Constant) or (isinstance(index, ast.Name) and not rebinds)
+            return index if stable else self.kept(self.hoisted(index))
+
+        subscripts: list[ast.Subscript] = []
+        part = target
+        while isinstance(part, ast.Subscript):
+            subscripts.insert(0, part)
+            part = part.value
+        for subscript in subscripts:
+            index = subscript.slice
+            if isinstance(index, ast.Tuple):
+                index.elts = [kept(element) for element in index.elts]
+            else:
+                subscript.slice = kept(index)
+        return assigned_address(target)
 
     def fragment(self, node: ast.stmt) -> None:
         """A deterministic statement, executed whole when anything it reads has changed."""
@@ -270,7 +307,7 @@ class Lowerer(LoopLowering):
                     arguments.append(None)
             if any(isinstance(argument, ast.Starred) for argument in operand.args):
                 arguments = []
-            operand.func = callee(operand.func)
+            operand = as_requested(operand)
         raw = {load.name for load in arguments if load is not None}
         thing = self.code(operand)
         for load in thing.loads:

@@ -53,6 +53,26 @@ def callee(function: ast.expr) -> ast.expr:
     return call
 
 
+def as_requested(operand: ast.expr) -> ast.expr:
+    """The operand of a `~` with a call turned into one that is only requested."""
+    if not isinstance(operand, ast.Call):
+        return operand
+    call = ast.Call(callee(operand.func), operand.args, operand.keywords)
+    return ast.copy_location(call, operand)
+
+
+def evaluated_in_order(target: ast.expr, value: ast.expr) -> bool:
+    """Whether it can matter that `target = ~E` evaluates E before the indices of its target."""
+    if any(isinstance(part, ast.NamedExpr) for part in ast.walk(value)):
+        return isinstance(target, ast.Subscript)
+    effects = (ast.Call, ast.NamedExpr, ast.Lambda, ast.Invert, *COMPREHENSIONS)
+    while isinstance(target, ast.Subscript):
+        if any(isinstance(part, effects) for part in ast.walk(target.slice)):
+            return True
+        target = target.value
+    return False
+
+
 def parts_of(target: ast.expr) -> list[ast.AST]:
     return [n for n in ast.walk(target) if not isinstance(n, ast.expr_context)]
 
