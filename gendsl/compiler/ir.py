@@ -171,6 +171,50 @@ class Stored:
 
 
 @dataclass
+class ColumnSite:
+    """A choice of all iterations at once: `code` gives its family and parameters, as columns.
+
+    Attributes:
+        value, state: as in its `Site`.
+        family: the family that it had when the body was lowered.
+        position, index: which component of its address is a loop variable, and the slot of that.
+    """
+
+    code: Code
+    value: int
+    state: int
+    family: Any
+    position: int
+    index: int
+    parts: list[Part]
+
+
+@dataclass
+class ColumnValue:
+    """A variable of all iterations at once."""
+
+    code: Code
+    slot: int
+
+
+@dataclass
+class Gather:
+    """A lookup by index in a container outside a loop; `of` is the slot whose value is the index, if it is one."""
+
+    container: tuple[int, int]
+    of: int | None
+    code: Code
+
+
+@dataclass
+class Columns:
+    """The body of a loop as array code, and the lookups in it; see `compiler.vectorise`."""
+
+    steps: list[ColumnSite | ColumnValue]
+    gathers: list[Gather]
+
+
+@dataclass
 class Source:
     """What a loop goes through: `enumerate`, `zip` and plain iterables are one or several sources.
 
@@ -178,6 +222,7 @@ class Source:
         code: code for the iterable, or for the start of a count.
         counted: whether it is the count of an `enumerate`.
         target: the slot of the loop variable, in the iteration's frame.
+        distinct: whether it surely gives no value twice: a count, or a range.
         load: where the iterable is just a variable, its load.
     """
 
@@ -185,6 +230,7 @@ class Source:
     counted: bool
     target: int
     load: Load | None = None
+    distinct: bool = False
 
 
 @dataclass
@@ -200,6 +246,7 @@ class Loop(Node):
             where the value lies if there is no iteration (or None).
         stored: the containers it writes.
         names: slot -> name of the loop variables that are indices, for routing addresses.
+        columns: its body as array code, if it has one.
     """
 
     sources: list[Source]
@@ -212,6 +259,7 @@ class Loop(Node):
     targets: dict[str, int]
     state: int
     exits: bool
+    columns: Columns | None = None
 
 
 @dataclass

@@ -111,7 +111,8 @@ class LoopLowering(Scope):
             simple = isinstance(expression, ast.Name) and expression.id in self.env
             code = self.code(expression, raw=True)
             load = code.loads[0] if simple and code.loads[0].mode == RAW else None
-            sources.append(Source(code, counted, -1, load))
+            ranged = isinstance(expression, ast.Call) and self.effects.is_builtin(expression.func, "range")
+            sources.append(Source(code, counted, -1, load, counted or ranged))
         names = [] if element else stored(*statements, *([target] if target is not None else []))
         names = [name for name in names if self.is_local(name)]
         iteration = self.enter(node, statements, names, element)

@@ -15,7 +15,7 @@ from gendsl.errors import AddressConflictError, DuplicateAddressError, NaNError,
 from gendsl.interface import CallRequest, Choices, Regenerated, Rng, Updated, as_rng
 from gendsl.runtime.blocks import Frame
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
-from gendsl.runtime.executions import Execution, Record, check_namespaces, detached
+from gendsl.runtime.executions import REMEMBERED, Execution, Record, check_namespaces, detached
 from gendsl.runtime.link import Linked
 from gendsl.runtime.regions import Called
 from gendsl.runtime.trace import (
@@ -34,17 +34,14 @@ if TYPE_CHECKING:
     from gendsl.runtime.generative import GenFunction
 
 
-_REMEMBERED = 64  # look-ups: those of a move's few choices, which several parts of it ask for
-
-
 class RecordsView(Mapping[Path, Record]):
     """The records of a compiled trace by path: looked up where they are, in program order."""
 
     __slots__ = ("_found", "_size", "called")
 
-    def __init__(self, called: Called) -> None:
+    def __init__(self, called: Called, found: dict[Path, Any]) -> None:
         self.called = called
-        self._found: dict[Path, Record | None] = {}
+        self._found: dict[Path, Record | None] = found
         self._size: int | None = None
 
     def get(self, path: Any, default: Any = None) -> Any:
@@ -54,7 +51,7 @@ class RecordsView(Mapping[Path, Record]):
             called = self.called
             found = called.linked.body.find((called.frame,), path, 0, False)
             record = next((record for _, record in found if record[0] is not None), None)
-            if len(self._found) < _REMEMBERED:
+            if len(self._found) < 2 * REMEMBERED:
                 self._found[path] = record
         return default if record is None else record
 
@@ -87,14 +84,21 @@ class RecordsView(Mapping[Path, Record]):
 class CompiledTrace(ReferenceTrace):
     """A trace as a frame of its program's body."""
 
-    __slots__ = ("_called", "_records", "_retval")
+    __slots__ = ("_called", "_recent", "_records")
 
     def __init__(
-        self, gen_fn: GenFunction, args: tuple[Any, ...], called: Called, score: float, observed: Any
+        self,
+        gen_fn: GenFunction,
+        args: tuple[Any, ...],
+        called: Called,
+        score: float,
+        observed: Any,
+        recent: dict[Path, Any],
     ) -> None:
         self.gen_fn = gen_fn
         self.args = args
         self._called = called
+        self._recent = recent
         self._records: RecordsView | None = None
         self.log_prob = score
         self.observed_paths = observed
@@ -106,17 +110,21 @@ class CompiledTrace(ReferenceTrace):
     ) -> CompiledTrace:
         """The trace that a run of the program leaves."""
         execution.function = gen_fn
+        execution.seen = None if linked.disjoint else set()
         called, score = linked.run_call(execution, CallRequest(gen_fn, args, {}))
         if execution.failure is not None:
             raise execution.failure
         execution.score = score
-        trace = cls(gen_fn, args, called, score, frozenset())
+        trace = cls(gen_fn, args, called, score, frozenset(), execution.records)
 
-        def finish() -> None:
-            check_namespaces(dict.fromkeys(execution.seen), dict.fromkeys(execution.called))
-            trace.check_score()
+        if execution.seen is not None or score != score:
 
-        at_definition(gen_fn, finish)
+            def finish() -> None:
+                if execution.seen is not None:
+                    check_namespaces(dict.fromkeys(execution.seen), dict.fromkeys(execution.called))
+                trace.check_score()
+
+            at_definition(gen_fn, finish)
         return trace
 
     def check_score(self) -> None:
@@ -161,7 +169,7 @@ class CompiledTrace(ReferenceTrace):
         """path -> (distribution, value, score), in program order; looked up, not stored."""
         records = self._records
         if records is None:
-            records = self._records = RecordsView(self._called)
+            records = self._records = RecordsView(self._called, self._recent)
         return records
 
     @property
@@ -222,7 +230,7 @@ class CompiledTrace(ReferenceTrace):
             if observed and any(path in observed for path in gone):
                 observed = frozenset(path for path in observed if path not in gone)
         new_args = self.args if request is None else request.args
-        trace = CompiledTrace(self.gen_fn, new_args, updated, score, observed)
+        trace = CompiledTrace(self.gen_fn, new_args, updated, score, observed, execution.records)
         if execution.made or score != score:
             at_definition(self.gen_fn, lambda: trace.settle(execution.made))
         return trace

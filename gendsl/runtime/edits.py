@@ -17,6 +17,7 @@ from gendsl.choices import MISSING
 from gendsl.distributions import Distribution
 from gendsl.distributions.base import ScalarFamily
 from gendsl.runtime.executions import (
+    REMEMBERED,
     Given,
     Record,
     Regenerate,
@@ -116,7 +117,10 @@ class UpdateEdit(_Edit, Update):
         if score == -inf and self.stop_at_zero:
             raise self.fail(ZeroProbability(path, distribution, value))
         self.weight += score - before[2]
-        return distribution, value, score
+        record = distribution, value, score
+        if len(self.records) < REMEMBERED:
+            self.records[path] = record
+        return record
 
     def remove(self, path: Path, record: Record) -> None:
         """Note that a block no longer makes a choice."""

@@ -41,6 +41,10 @@ Record = tuple[Distribution, Any, float]
 Records = dict[Path, Record]
 
 
+REMEMBERED = 64
+"""How many records a compiled trace keeps by address: those that the parts of a move ask for."""
+
+
 class Given(Protocol):
     """Where an execution looks up the values of choices that it is given."""
 

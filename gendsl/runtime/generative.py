@@ -311,5 +311,5 @@ def _gen(function: Any, debug: bool) -> GenFunction:
     kind = type(function) if isinstance(function, (classmethod, staticmethod)) else None
     compiled = compile_function(function.__func__ if kind else function)
     if debug:
-        print(compiled.rewritten)  # the pieces are made when it first runs: what it calls may not exist yet
+        print(compiled.source)
     return GenFunction(compiled, kind=kind)

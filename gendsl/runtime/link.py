@@ -77,6 +77,7 @@ class Linked:
         self.program = program
         self._functions, self.binder = emit(compiled.origin, program, _Tools, _Requests)
         self.parameters = len(program.parameters)
+        self.disjoint = _disjoint(program)
         self.body = self._sequence(program.body, 0)
         self.tail: Frame = [UNSET] * (program.size - ir.FIRST - self.parameters)
         for slot in all_states(self.body):
@@ -163,6 +164,8 @@ class Linked:
     def run_call(self, execution: Any, request: CallRequest) -> tuple[Called, float]:
         """Run the body of a call; what was called, and its score."""
         frame = self.frame(request)
+        if not self.disjoint and execution.seen is None and not hasattr(execution, "made"):
+            execution.seen = set()  # from here on: what was made before can't have these addresses
         self.body.run(execution, (frame,))
         frame[0] = score = self.body.score(frame)
         return Called(request, self, frame, {}, {}, frame[RETVAL]), score
@@ -219,6 +222,41 @@ class Linked:
     def find(self, frame: Frame, path: Path) -> Any:
         """The record at a path, or a call's as (None, what it returned, 0.0); None if there is neither."""
         return next((record for _, record in self.body.find((frame,), path, 0, False)), None)
+
+
+def _disjoint(program: ir.Program) -> bool:
+    """Whether no two choices or calls of a body can have one address, or one above the other.
+
+    So it is if no two sites share the first component of their addresses, and each site's has a loop
+    variable that takes no value twice for every loop around it.
+    """
+    heads: set[Any] = set()
+
+    def apart(nodes: list[ir.Node], around: list[set[tuple[int, int]]]) -> bool:
+        for node in nodes:
+            match node:
+                case ir.Site():
+                    if node.address is None and not node.splice:
+                        continue  # no choice
+                    if node.splice or not node.parts or node.parts[0][0] is None:
+                        return False
+                    head = node.parts[0][0]
+                    slots = {slot for _, slot in node.parts}
+                    if head in heads or any(slots.isdisjoint(targets) for targets in around):
+                        return False
+                    heads.add(head)
+                case ir.Branch():
+                    if not (apart(node.arms[0], around) and apart(node.arms[1], around)):
+                        return False
+                case ir.Loop():
+                    distinct = {(node.depth, s.target) for s in node.sources if s.distinct}
+                    if not apart(node.body, [*around, distinct]):
+                        return False
+                case ir.Region():
+                    return False
+        return True
+
+    return apart(program.body, [])
 
 
 def _addresses(node: ir.Node) -> list[list[ir.Part] | None]:

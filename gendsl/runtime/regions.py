@@ -12,7 +12,7 @@ from gendsl.errors import Location
 from gendsl.interface import CallRequest
 from gendsl.runtime.blocks import LATER, NOTHING, Block, Changes, Frame, Frames, Runner, Touched
 from gendsl.runtime.change import UNSET, difference
-from gendsl.runtime.executions import Closed, Execution, Record, Records, check_namespaces
+from gendsl.runtime.executions import REMEMBERED, Closed, Execution, Record, Records, check_namespaces
 
 
 class Called:
@@ -74,6 +74,10 @@ class Whole(Execution):
         for path, record in self.old.items():
             if path not in self.records:
                 outer.remove(path, record)
+        for path, record in self.records.items():
+            if len(outer.records) >= REMEMBERED:
+                break
+            outer.records[path] = record
         if outer.seen is not None:
             outer.see(self.records, self.calls)
         self.__class__ = Closed  # type: ignore[assignment]

@@ -16,7 +16,7 @@ from gendsl.errors import DuplicateAddressError, Location, MissingAddressError
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime.blocks import NOTHING, Block, Changes, Frame, Frames, Runner, Touched, is_dirty
 from gendsl.runtime.change import ALL, SCALARS, UNSET, difference
-from gendsl.runtime.executions import detached
+from gendsl.runtime.executions import REMEMBERED, detached
 from gendsl.runtime.regions import Called, rerun_opaque, run_opaque
 
 _ORDINARY: Any = ("ordinary", None, 0.0)
@@ -96,6 +96,9 @@ class SiteBlock(Block):
     def _choose(self, execution: Any, frame: Frame, path: Path, distribution: Distribution) -> None:
         try:
             record = execution.choose(path, distribution)
+            records = execution.records
+            if len(records) < REMEMBERED:
+                records[path] = record
             seen = execution.seen
             if seen is not None:
                 if path in seen:
