@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from gendsl.compiler.definition import FunctionNode, as_function, compile_definition
+from gendsl.compiler.emit import render_pieces
 from gendsl.compiler.fence import check_syntax
 from gendsl.compiler.ir import Program
 from gendsl.compiler.lift import lift_assignments, lift_calls
@@ -48,9 +49,18 @@ class Compiled:
         return any(isinstance(d, ast.Name) and d.id == "classmethod" for d in decorators)
 
     @property
-    def source(self) -> str:
-        """The generated code, as text."""
+    def rewritten(self) -> str:
+        """The rewritten function, which the reference runtime executes, as text."""
         return render(self.node)
+
+    @property
+    def source(self) -> str:
+        """The generated code, as text: the rewritten function, and the pieces that updates execute."""
+        # lowered for reading only, unless it has run: before that, what it calls may not exist yet
+        program = self.__dict__.get("program") or lower(self.origin)
+        if program.opaque is not None:
+            return self.rewritten
+        return f"{self.rewritten}\n\n{render_pieces(program)}"
 
     @cached_property
     def program(self) -> Program:

@@ -7,6 +7,7 @@ import sys
 import astor
 import pytest
 
+import gendsl.runtime.watched
 from gendsl import gen, normal
 from gendsl.compiler.render import render
 
@@ -24,7 +25,7 @@ def test_source_is_what_runs():
             x[i] = ~normal(0, 1)
         return "total" @ ~normal(sum(x), 1)
 
-    assert model.source == (
+    assert model.compiled.rewritten == (
         "def model(n, *, __gendsl__):\n"
         '    """Documented."""\n'
         "    x = [0.0] * n\n"
@@ -33,6 +34,42 @@ def test_source_is_what_runs():
         "    return __gendsl__.at('total', __gendsl__.callee(normal)(sum(x), 1))\n"
     )
     assert model.compiled.node.decorator_list  # its lines stay, they just aren't shown
+    assert model.reference.source == model.compiled.rewritten
+
+
+def test_source_shows_the_pieces_that_updates_execute(monkeypatch):
+    monkeypatch.setattr(gendsl.runtime.watched, "_RUNTIME", "compiled")
+
+    @gen
+    def model(n):
+        x = ~normal(n, 1)
+        return x + 1
+
+    line = model.compiled.origin.node.lineno
+    assert model.source == (
+        f"{model.compiled.rewritten}\n\n"
+        f"# line {line + 1}\n"
+        "def _0(__gendsl_frame_0__, *, __gendsl__):\n"
+        "    n = __gendsl_tools__.whole(__gendsl_frame_0__[4])\n"
+        "    return __gendsl__.callee(normal)(n, 1)\n\n"
+        f"# line {line + 1}\n"
+        "def _1(__gendsl_frame_0__, *, __gendsl__):\n"
+        "    return 'x',\n\n"
+        f"# line {line + 2}\n"
+        "def _2(__gendsl_frame_0__, *, __gendsl__):\n"
+        "    x = __gendsl_tools__.whole(__gendsl_frame_0__[5])\n"
+        "    return x + 1\n"
+    )
+
+
+def test_an_opaque_body_has_no_pieces():
+    @gen
+    def model():
+        x = ~normal(0, 1)
+        del x
+
+    assert model.source == model.compiled.rewritten
+
 
 
 def test_astor_where_it_can():
