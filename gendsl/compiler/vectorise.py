@@ -1,0 +1,235 @@
+"""Loops whose iterations can run at once: the body as array code, next to the code of one iteration.
+
+Every iteration is choices from families that have columns, and assignments that arithmetic and lookups in
+outer containers make of the loop variables and the choices. In array code a loop variable, a choice and an
+assigned variable are columns, with one entry per iteration; what doesn't change in the loop is evaluated
+once, as the user wrote it:
+
+    ("x", i) @ ~normal(mu[z] + 2 * t, exp(s))   ->   normal, add(gather(mu, z), multiply(2, t)), exp(s)
+
+Where the array code can't vouch for its result it raises, and the iterations run one by one.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from typing import Any
+
+from gendsl.compiler.effects import Effects
+from gendsl.compiler.emit import TOOLS
+from gendsl.compiler.ir import (
+    Branch,
+    Code,
+    Columns,
+    ColumnSite,
+    ColumnValue,
+    Copy,
+    Fragment,
+    Gather,
+    Load,
+    Loop,
+    Node,
+    Site,
+)
+from gendsl.compiler.sites import known_value
+from gendsl.compiler.source import Source
+from gendsl.compiler.vectors import ELEMENTWISE
+from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS
+
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide",
+    ast.FloorDiv: "floor_divide", ast.Mod: "remainder", ast.Pow: "power",
+}  # fmt: skip
+_SCOPED = (ast.Lambda, ast.NamedExpr, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Await)
+
+
+class _ScalarError(Exception):
+    """An expression that has no array code."""
+
+
+def vectorise(definition: Source, body: list[Node], codes: list[Code]) -> None:
+    """Give the loops of a body their array code, where they have one; its pieces are added to `codes`."""
+    effects = Effects(definition)
+    for node in body:
+        if isinstance(node, Loop):
+            vectorise(definition, node.body, codes)
+            try:
+                node.columns = _Vectoriser(definition, effects, node).columns()
+            except _ScalarError:
+                continue
+            codes += [step.code for step in node.columns.steps]
+            codes += [gather.code for gather in node.columns.gathers]
+        elif isinstance(node, Branch):
+            for arm in node.arms:
+                vectorise(definition, arm, codes)
+
+
+class _Vectoriser:
+    """The array code of one loop.
+
+    Attributes:
+        known: the slots of an iteration that have columns so far.
+        gathers: the lookups in outer containers.
+    """
+
+    def __init__(self, definition: Source, effects: Effects, loop: Loop) -> None:
+        self.definition = definition
+        self.effects = effects
+        self.loop = loop
+        self.known = {source.target for source in loop.sources}
+        self.gathers: list[Gather] = []
+        self.varying: dict[str, Load] = {}
+        self.outer: dict[str, Load] = {}
+
+    def columns(self) -> Columns:
+        loop = self.loop
+        if loop.carried or loop.exits or not loop.sources:
+            raise _ScalarError
+        steps: list[ColumnSite | ColumnValue] = []
+        for node in loop.body:
+            match node:
+                case Site():
+                    steps.append(self.site(node))
+                    self.known.add(node.value)
+                case Fragment():
+                    steps.append(self.fragment(node))
+                    self.known.add(node.defs[0])
+                case Copy():
+                    pass
+                case _:
+                    raise _ScalarError
+        sites = [step for step in steps if isinstance(step, ColumnSite)]
+        if not sites:
+            raise _ScalarError
+        for i, site in enumerate(sites):
+            if not all(_distinct(site, other) for other in sites[:i]):
+                raise _ScalarError
+        return Columns(steps, self.gathers)
+
+    # --- blocks -----------------------------------------------------------------------------------
+
+    def site(self, node: Site) -> ColumnSite:
+        if node.parts is None or node.address is None:
+            raise _ScalarError
+        own = [i for i, (_, slot) in enumerate(node.parts) if slot is not None and slot[0] == self.loop.depth]
+        unknown = [i for i, (constant, slot) in enumerate(node.parts) if slot is None and constant is None]
+        if len(own) != 1 or unknown:
+            raise _ScalarError
+        index = node.parts[own[0]][1]
+        assert index is not None
+        if index[1] not in {source.target for source in self.loop.sources}:
+            raise _ScalarError
+        self.scope(node.address)
+        call = node.thing.result
+        if node.thing.statements or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Call):
+            raise _ScalarError
+        self.scope(node.thing)
+        function = call.func.args[0]
+        family = known_value(self.definition, function)
+        if not isinstance(family, type) or family not in COLUMN_DTYPES:
+            raise _ScalarError
+        given = dict(zip(family.parameters, call.args, strict=False))
+        given.update({keyword.arg or "": keyword.value for keyword in call.keywords})
+        if len(call.args) + len(call.keywords) != len(given) or set(given) != set(family.parameters):
+            raise _ScalarError
+        parameters = [given[name] for name in family.parameters]
+        if family in VECTORS and any(map(self.varies, parameters)):
+            raise _ScalarError
+        result = ast.Tuple([function, *map(self.vector, parameters)], ast.Load())
+        code = self.code(node.thing, ast.copy_location(result, call))
+        return ColumnSite(code, node.value, node.state, family, own[0], index[1], node.parts)
+
+    def fragment(self, node: Fragment) -> ColumnValue:
+        code = node.code
+        if len(node.defs) != 1 or code.copied or code.blank or code.traced:
+            raise _ScalarError
+        self.scope(code)
+        if not code.statements:
+            value = code.result.elts[0] if isinstance(code.result, ast.Tuple) else code.result
+        elif len(code.statements) == 1 and isinstance(code.statements[0], (ast.Assign, ast.AnnAssign)):
+            statement = code.statements[0]
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            if len(targets) != 1 or not isinstance(targets[0], ast.Name) or statement.value is None:
+                raise _ScalarError
+            value = statement.value
+        else:
+            raise _ScalarError
+        return ColumnValue(self.code(code, self.vector(value)), node.defs[0])
+
+    def scope(self, code: Code) -> None:
+        """Note which names of a piece of code are columns."""
+        own = [load for load in code.loads if load.depth == self.loop.depth]
+        if any(load.own is not None or load.unset or load.depth < 0 for load in code.loads):
+            raise _ScalarError
+        inside = {written.inside for written in self.loop.stored}
+        if any(load.depth == self.loop.depth - 1 and load.slot in inside for load in code.loads):
+            raise _ScalarError
+        if any(load.slot not in self.known for load in own):
+            raise _ScalarError
+        self.varying = {load.name: load for load in own}
+        self.outer = {load.name: load for load in code.loads if load.depth < self.loop.depth}
+
+    def code(self, old: Code, result: ast.expr) -> Code:
+        """Array code with the loads of the code it replaces."""
+        loads = [copy.copy(load) for load in old.loads]
+        return Code(old.depth, loads, [], ast.fix_missing_locations(result))
+
+    # --- expressions ------------------------------------------------------------------------------
+
+    def varies(self, node: ast.expr) -> bool:
+        return any(isinstance(part, ast.Name) and part.id in self.varying for part in ast.walk(node))
+
+    def vector(self, node: ast.expr) -> ast.expr:
+        """An expression as array code."""
+        if not self.varies(node):
+            for part in ast.walk(node):
+                if isinstance(part, _SCOPED) and not isinstance(part, (ast.ListComp, ast.GeneratorExp)):
+                    raise _ScalarError
+                if isinstance(part, ast.Call) and not self.effects.leaves_alone(part):
+                    raise _ScalarError  # evaluated once, it might not mean what it does each time
+            return node
+        match node:
+            case ast.Name():
+                return node
+            case ast.BinOp() if type(node.op) in _OPERATORS:
+                return self.tool(node, _OPERATORS[type(node.op)], self.vector(node.left), self.vector(node.right))
+            case ast.UnaryOp(op=ast.USub()):
+                return self.tool(node, "negative", self.vector(node.operand))
+            case ast.Subscript() if not self.varies(node.value) and not isinstance(node.slice, (ast.Slice, ast.Tuple)):
+                container, index = self.vector(node.value), self.vector(node.slice)
+                load = self.outer.get(container.id) if isinstance(container, ast.Name) else None
+                if load is not None and load.mode == "item":
+                    of = self.varying[index.id].slot if isinstance(index, ast.Name) else None
+                    loads = [*self.varying.values(), *self.outer.values()]
+                    code = Code(self.loop.depth, [copy.copy(x) for x in loads], [], copy.deepcopy(index))
+                    self.gathers.append(Gather((load.depth, load.slot), of, code))
+                return self.tool(node, "gather", container, index)
+            case ast.Call(args=[argument], keywords=[]) if not isinstance(argument, ast.Starred):
+                function = known_value(self.definition, node.func)
+                if self.effects.is_builtin(node.func, "abs"):
+                    function = abs
+                if not self.varies(node.func) and callable(function) and _has(function):
+                    return self.tool(node, "elementwise", node.func, self.vector(argument))
+        raise _ScalarError
+
+    def tool(self, at: ast.expr, name: str, *arguments: ast.expr) -> ast.expr:
+        vectors = ast.Attribute(ast.Name(TOOLS, ast.Load()), "vectors", ast.Load())
+        made = ast.Call(ast.Attribute(vectors, name, ast.Load()), list(arguments), [])
+        for part in (made, made.func, vectors, vectors.value):
+            ast.copy_location(part, at)
+        return made
+
+
+def _has(function: Any) -> bool:
+    try:
+        return function in ELEMENTWISE
+    except TypeError:  # unhashable
+        return False
+
+
+def _distinct(one: ColumnSite, other: ColumnSite) -> bool:
+    """Whether no address of one site is an address of the other, or above or below one."""
+    return any(
+        a[1] is None and b[1] is None and a[0] != b[0] for a, b in zip(one.parts, other.parts, strict=False)
+    )

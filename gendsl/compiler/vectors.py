@@ -1,0 +1,184 @@
+"""What array code calls: Python's arithmetic and lookups on columns.
+
+A column is a one-dimensional array of floats, 64-bit integers or booleans, or a range. Results are what
+Python gives entry by entry, up to rounding; where they might not be, `NotColumnsError` is raised, or
+FloatingPointError where Python raises or makes something else of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+_EXACT = 1 << 53
+_KINDS = frozenset((np.dtype(float), np.dtype(np.int64), np.dtype(bool)))
+_NUMBERS = frozenset((float, int, bool, np.float64, np.int64))
+
+
+class NotColumnsError(Exception):
+    """What was asked for can't be vouched for as columns."""
+
+
+ELEMENTWISE: dict[Any, Callable[[Any], Any]] = {
+    math.sqrt: np.sqrt, math.exp: np.exp, math.log: np.log, math.log1p: np.log1p, math.expm1: np.expm1,
+    math.log2: np.log2, math.log10: np.log10, math.sin: np.sin, math.cos: np.cos, math.tan: np.tan,
+    math.sinh: np.sinh, math.cosh: np.cosh, math.tanh: np.tanh, math.asin: np.arcsin, math.acos: np.arccos,
+    math.atan: np.arctan, math.fabs: np.fabs, abs: np.abs,
+    **{f: f for f in (
+        np.sqrt, np.exp, np.log, np.log1p, np.expm1, np.log2, np.log10, np.sin, np.cos, np.tan, np.sinh,
+        np.cosh, np.tanh, np.arcsin, np.arccos, np.arctan, np.abs,
+    )},
+}  # fmt: skip
+"""Functions of one number, and what they are on columns."""
+
+
+def as_column(values: Any) -> Any:
+    """A sequence of numbers as a column; a range stays one.
+
+    Raises:
+        NotColumnsError: they are no numbers, or of types that columns don't keep apart.
+    """
+    kind = type(values)
+    if kind is np.ndarray:
+        if values.ndim == 1 and values.dtype in _KINDS:
+            return values
+        raise NotColumnsError
+    if kind is range:
+        return values
+    if kind is not list and kind is not tuple:
+        made = getattr(values, "column", None)
+        if made is None:
+            raise NotColumnsError
+        return made()
+    kinds = set(map(type, values))
+    if kinds <= {float, np.float64}:
+        return np.array(values, float)
+    if kinds == {bool}:
+        return np.array(values)
+    if kinds <= {int, np.int64}:
+        return _integers(values)
+    if kinds == {int, float}:
+        _integers([value for value in values if type(value) is int])
+        return np.array(values, float)
+    raise NotColumnsError
+
+
+def _integers(values: Any) -> np.ndarray:
+    try:
+        column = np.array(values, np.int64)
+    except OverflowError:
+        raise NotColumnsError from None
+    if len(column) and (column.min() < -_EXACT or column.max() > _EXACT):
+        raise NotColumnsError
+    return column
+
+
+def gather(container: Any, index: Any) -> Any:
+    """`[container[i] for i in index]`; of one integer, that entry."""
+    if type(index) is int:
+        if not 0 <= index < len(container):
+            raise NotColumnsError
+        value = container[index]
+        if type(value) not in _NUMBERS:
+            raise NotColumnsError
+        return value
+    column = as_column(container)
+    size = len(column)
+    if type(index) is range:
+        if index.step == 1 and 0 <= index.start and index.stop <= size and type(column) is np.ndarray:
+            return column[index.start : index.stop]
+        index = np.arange(index.start, index.stop, index.step)
+    if type(column) is range:
+        column = np.arange(column.start, column.stop, column.step)
+    if index.dtype.kind == "b":
+        index = index.astype(np.int64)
+    if index.dtype.kind != "i" or (len(index) and (index.min() < 0 or index.max() >= size)):
+        raise NotColumnsError  # from the end, or out of range
+    return column[index]
+
+
+def _operand(value: Any) -> Any:
+    kind = type(value)
+    if kind is np.ndarray:
+        return value if value.dtype.kind != "b" else value.astype(np.int64)
+    if kind is range:
+        return np.arange(value.start, value.stop, value.step)
+    if kind is bool:
+        return int(value)
+    if kind not in _NUMBERS:
+        raise NotColumnsError
+    return value
+
+
+def _is_integer(value: Any) -> bool:
+    return value.dtype.kind == "i" if type(value) is np.ndarray else isinstance(value, (int, np.int64))
+
+
+def _exact(result: Any) -> Any:
+    """The integers that an operation on integers, made on floats, gave."""
+    if type(result) is not np.ndarray:
+        raise NotColumnsError
+    if len(result) and not (np.abs(result) < _EXACT).all():
+        raise NotColumnsError
+    return result.astype(np.int64)
+
+
+def _arithmetic(function: Callable[[Any, Any], Any], whole: bool) -> Callable[[Any, Any], Any]:
+    def operation(left: Any, right: Any) -> Any:
+        left, right = _operand(left), _operand(right)
+        if whole and _is_integer(left) and _is_integer(right):
+            if type(left) is not np.ndarray and type(right) is not np.ndarray:
+                raise NotColumnsError
+            return _exact(function(np.float64(left) if np.ndim(left) == 0 else left.astype(float), right))
+        return function(left, right)
+
+    return operation
+
+
+add = _arithmetic(np.add, True)
+subtract = _arithmetic(np.subtract, True)
+multiply = _arithmetic(np.multiply, True)
+divide = _arithmetic(np.true_divide, False)
+
+
+def floor_divide(left: Any, right: Any) -> Any:
+    """`left // right` of integers."""
+    return _of_integers(np.floor_divide, left, right)
+
+
+def remainder(left: Any, right: Any) -> Any:
+    """`left % right` of integers."""
+    return _of_integers(np.remainder, left, right)
+
+
+def _of_integers(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    left, right = _operand(left), _operand(right)
+    if not (_is_integer(left) and _is_integer(right)):
+        raise NotColumnsError
+    return function(left, right)
+
+
+def power(left: Any, right: Any) -> Any:
+    """`left ** right` of floats, or of integers where the exponent is a small one."""
+    left, right = _operand(left), _operand(right)
+    if _is_integer(left) and _is_integer(right):
+        if type(right) is not int or not 0 <= right <= 8:
+            raise NotColumnsError
+        return _exact(left.astype(float) ** right)
+    return np.power(left, right)
+
+
+def negative(value: Any) -> Any:
+    """`-value`."""
+    return -_operand(value)
+
+
+def elementwise(function: Any, value: Any) -> Any:
+    """`[function(x) for x in value]`."""
+    column = ELEMENTWISE.get(function)
+    if column is None:
+        raise NotColumnsError
+    return column(_operand(value))
