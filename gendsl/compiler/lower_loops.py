@@ -328,6 +328,7 @@ class LoopLowering(Scope):
         """Add the loop, without the variables that nothing carries, and bind what it leaves."""
         depth = self.depth
         read = slots_read(body, depth + 1)
+        read |= {slot for written in iteration.stored for slot in (written.value, written.key)}
         needed = names_outside(self.definition.node, node)
         carried, outs = [], []
         for name, slot in iteration.outs.items():

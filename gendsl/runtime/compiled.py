@@ -277,7 +277,12 @@ class CompiledTrace(ReferenceTrace):
         self.check_selection(selection)
         execution = RegenerateEdit(self.records, selection, as_rng(rng))
         trace = self._edited(execution, args, selection.reach())
-        return Regenerated(trace, not_nan(execution.weight, self))
+        weight = execution.weight
+        if not -inf < self.log_prob < inf:
+            # what was not looked at again counts too: -inf that stays is no change of 0
+            kept = ((p, r) for p, r in self.records.pairs() if p not in selection and p in trace.records)
+            weight = sum(trace.records[path][2] - record[2] for path, record in kept)
+        return Regenerated(trace, not_nan(weight, self))
 
     def edit(self, values: dict[Path, Any], *, stop_at_zero: bool = False) -> Edit:
         if runs_whole():

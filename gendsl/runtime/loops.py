@@ -594,13 +594,6 @@ class _Update:
                 if t >= common:
                     break
             changed, now = self._iteration(t, previous if last == t - 1 else {})
-            if loop.exits:
-                was_last = t == len(before.frames) - 1
-                if now == BREAK or now == RETURN:
-                    status, end = now, t + 1
-                    break
-                if was_last:
-                    status = None
             if changed:
                 if loop.carried_outs and not every and not loop.carried_outs.isdisjoint(changed):
                     heappush(heap, t + 1)
@@ -612,6 +605,12 @@ class _Update:
                         else:
                             for s in more:
                                 heappush(heap, s)
+            if loop.exits:
+                if now == BREAK or now == RETURN:
+                    status, end = now, t + 1
+                    break
+                if t == len(before.frames) - 1:
+                    status = None
             previous = changed
             last = t
         size = len(before.frames)
