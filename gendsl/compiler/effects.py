@@ -35,6 +35,10 @@ _CHANGING_FUNCTIONS = frozenset((
 _IMPURE_BUILTINS = frozenset((
     "next", "setattr", "delattr", "eval", "exec", "locals", "globals", "vars", "super", "input", "open",
 ))  # fmt: skip
+_CONSUMERS = (
+    "all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple",
+)  # fmt: skip
+"""Builtins that go through a whole iterable before they return."""
 _UNKNOWABLE = frozenset((
     "eval", "exec", "locals", "globals", "vars", "super", "__class__", "dir", "breakpoint",
 ))  # fmt: skip
@@ -172,7 +176,22 @@ class Effects:
                     return "it is a generator", "return a list", part
                 if isinstance(part, ast.Name) and part.id in _UNKNOWABLE:
                     return f"`{part.id}` reaches every variable", f"do without `{part.id}`", part
+                if isinstance(part, ast.Attribute) and part.attr == "set_trace":
+                    return "a debugger reaches every variable", "do without `set_trace`", part
         return None
+
+    def outlives(self, node: ast.AST) -> bool:
+        """Whether choices in a statement's lambdas and generators may be made after it was executed."""
+        used_up = {
+            argument
+            for call in ast.walk(node)
+            if isinstance(call, ast.Call) and any(self.is_builtin(call.func, name) for name in _CONSUMERS)
+            for argument in call.args
+        }
+        return any(
+            isinstance(part, (ast.Lambda, ast.GeneratorExp)) and part not in used_up and has_choice(part)
+            for part in ast.walk(node)
+        )
 
     def changed(self, node: ast.AST) -> dict[str, ast.AST]:
         """The local names whose values a statement changes in place, with where it does."""

@@ -90,7 +90,7 @@ class Lowerer(LoopLowering):
         try:
             return self.structured(node)
         except OpaqueError as error:
-            if error.whole or leaves:
+            if error.whole or leaves or self.effects.outlives(node):
                 raise OpaqueError(error.reason, error.rewrite, error.node, whole=True) from None
             self.env, self.nodes = saved[0], saved[1]
             del self.codes[saved[2] :]

@@ -343,7 +343,7 @@ class Closed(Execution):
             fix="use a list comprehension in place of a generator expression that outlives the call",
         )
 
-    assign = splice = unaddressed = nested = at  # type: ignore[assignment]
+    assign = splice = unaddressed = at  # type: ignore[assignment]
 
     def address_in(self, frame: FrameType) -> None:
         """Nothing is being made any more."""
@@ -397,6 +397,7 @@ class Generate(Execution):
         self.rng = rng
         self.weight = 0.0
         self.observed: dict[Path, None] = {}
+        self.observed_columns: list[Any] = []
 
     def choose(self, path: Path, distribution: Distribution) -> Record:
         value = self.observations.lookup(path)

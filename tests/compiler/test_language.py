@@ -93,6 +93,19 @@ def test_indices_are_evaluated_once_and_after_the_value():
     assert trace.retval == [[trace["rows", 0, 0], trace["rows", 0, 1]], [trace["rows", 1, 0], 0.0]]
 
 
+def test_a_generator_that_a_later_statement_goes_through():
+    @gen
+    def model():
+        lazy = (("x", i) @ ~normal(i, 1) for i in range(3))
+        first = next(lazy)
+        y = ~normal(first, 1)
+        return sum(lazy)
+
+    assert [p[0] for p in paths(model)] == ["x", "y", "x", "x"]
+    trace = model.simulate(rng=1)
+    assert trace.update({"y": 1.0}).trace.retval == trace["x", 1] + trace["x", 2]
+
+
 def test_a_choice_inside_an_index_or_an_address_or_a_parameter():
     @gen
     def model():

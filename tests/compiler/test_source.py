@@ -13,9 +13,10 @@ import traceback
 
 import pytest
 
-from gendsl import gen, normal
+from gendsl import gen, normal, select
 from gendsl.compiler.source import find_source
 from gendsl.errors import ParameterError, SourceUnavailableError
+from gendsl.inference import mh
 
 ROOT = str(pathlib.Path(__file__).parents[2])
 NUMBER = itertools.count()
@@ -411,6 +412,27 @@ def debugged(n):
     return total
 
 
+def test_the_line_of_a_call_is_shown_when_an_update_fails():
+    @gen
+    def inner(x):
+        return 1 / x  # the division
+
+    @gen
+    def caller():
+        x = ~normal(0, 1)
+        return "inner" @ ~inner(x)  # the call
+
+    trace = caller.simulate(rng=1)
+    for fails in (lambda: trace.update({"x": 0.0}), lambda: caller.generate((), {"x": 0.0})):
+        with pytest.raises(ZeroDivisionError) as caught:
+            fails()
+        frames = [f for f in traceback.extract_tb(caught.tb) if f.filename == __file__][2:]
+        assert [(f.name, f.line) for f in frames] == [
+            ("caller", 'return "inner" @ ~inner(x)  # the call'),
+            ("inner", "return 1 / x  # the division"),
+        ]
+
+
 def test_breakpoints():
     lines, first = inspect.getsourcelines(debugged)
     line = next(first + i for i, text in enumerate(lines) if "break here" in text)
@@ -421,6 +443,22 @@ def test_breakpoints():
     assert [stop[2]["i"] for stop in debugger.stops] == [0, 1, 2]
     assert [stop[2]["x"] for stop in debugger.stops] == list(trace.choices.values())
     assert debugger.stops[2][2]["total"] == trace["x", 0] + trace["x", 1]
+
+
+def test_breakpoints_in_a_body_whose_trace_was_made_before():
+    lines, first = inspect.getsourcelines(debugged)
+    line = next(first + i for i, text in enumerate(lines) if "break here" in text)
+    trace = debugged.simulate((3,), rng=1)
+    for operation in (
+        lambda: trace.update({("x", 0): 2.0}),
+        lambda: trace.regenerate(select(("x", 0)), rng=1),
+        lambda: mh(select(("x", 0)))(trace, 1),
+    ):
+        debugger = Debugger()
+        assert debugger.set_break(__file__, line) is None
+        debugger.runcall(operation)
+        assert [stop[2]["i"] for stop in debugger.stops] == [0, 1, 2]
+    assert trace.update({("x", 0): 2.0}).trace["x", 0] == 2.0  # and without the debugger
 
 
 def test_stepping_visits_the_lines_of_the_file():
