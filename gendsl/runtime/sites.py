@@ -160,11 +160,10 @@ class SiteBlock(Block):
         state = frame[self.state]
         first = state[0]
         if isinstance(first, Distribution):
-            execution.site = self
             if touched is None and not (self.address_reads and is_dirty(self.address_reads, new, changes)):
                 return self._rescore(execution, old, new, changes, state)
             path = self.path(execution.prefix, new)
-            execution.place = path
+            execution.site, execution.place = self, path
             moved = False
             if self.address_reads and is_dirty(self.address_reads, new, changes):
                 moved = path != self.path(execution.prefix, old)
@@ -197,7 +196,7 @@ class SiteBlock(Block):
         first, value, before = state
         if not is_dirty(self.thing.reads, new, changes):
             return 0
-        execution.place, execution.frames = None, new
+        execution.site, execution.place, execution.frames = self, None, new
         distribution = self.thing.call(*new)
         kind = type(distribution)
         if kind is type(first) and issubclass(kind, ScalarFamily) and type(value) is kind.number:
