@@ -10,7 +10,9 @@ from importlib import import_module
 
 import numpy as np
 
+from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
 from gendsl.runtime.executions import Regenerate, Update
+from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Simplex
 from gendsl.transforms import apply as apply_module
@@ -116,6 +118,38 @@ def stale_scores(monkeypatch):
 
     monkeypatch.setattr(Update, "choose", planted_update)
     monkeypatch.setattr(Regenerate, "choose", planted_regenerate)
+    for edit in (UpdateEdit, RegenerateEdit):
+        monkeypatch.setattr(edit, "revisit", _with_stale_score(edit.revisit))
+    monkeypatch.setattr(SiteBlock, "_rescore", _rescored_stale(SiteBlock._rescore))
+
+
+def _rescored_stale(rescore):
+    """`SiteBlock._rescore` with that mistake."""
+
+    def planted(self, execution, old, new, changes, state):
+        weight = execution.weight
+        mask = rescore(self, execution, old, new, changes, state)
+        record = new[-1][self.state]
+        if not mask and record[1] is state[1]:
+            new[-1][self.state] = (*record[:2], state[2])
+            execution.weight = weight
+        return mask
+
+    return planted
+
+
+def _with_stale_score(revisit):
+    """`revisit` of the compiled runtime with that mistake."""
+
+    def planted(self, path, distribution, before):
+        weight = self.weight
+        record = revisit(self, path, distribution, before)
+        if path in self.overwritten:
+            return record
+        self.weight = weight
+        return (*record[:2], before[2])
+
+    return planted
 
 
 def implicit_resampling(monkeypatch):
