@@ -103,7 +103,7 @@ def current_address() -> tuple[Any, ...] | None:
         code = frame.f_code
         for name in (EXECUTION, "execution"):
             if name in code.co_varnames or name in code.co_freevars:
-                execution = frame.f_locals.get(name)
+                execution: Any = frame.f_locals.get(name)
                 address_in = getattr(execution, "address_in", None)
                 if address_in is None:
                     continue
@@ -312,6 +312,10 @@ class MoveNaNError(TransformError, NaNError):
 
 
 # --- kernels and runs --------------------------------------------------------------------------
+
+
+class RuntimeMismatchError(GenDSLError, AssertionError):
+    """The compiled runtime and the reference runtime disagree about a trace."""
 
 
 class KernelError(GenDSLError, TypeError):

@@ -283,7 +283,7 @@ class Effects:
         }
 
     def _method(self, call: ast.Call) -> bool:
-        """Whether a call is of a method of a container: that keeps what it is given, and doesn't change it."""
+        """Whether a call is of a container's method: that keeps what it is given, and doesn't change it."""
         method = isinstance(call.func, ast.Attribute) and root_name(call.func) in self.source.bound
         return method and call.func.attr in ("append", "extend", "insert", "add", "setdefault")  # type: ignore
 
@@ -368,7 +368,8 @@ def _reads_only(source: Source) -> bool:
             if isinstance(part, ast.AugAssign) and root_name(part.target) in arguments:
                 return False
             if isinstance(part, ast.Call) and not effects.leaves_alone(part):
-                method = isinstance(part.func, ast.Attribute) and root_name(part.func) in source.bound
-                if not (method and part.func.attr in PURE_METHODS) and root_name(part.func) not in fresh:
+                method = part.func.attr if isinstance(part.func, ast.Attribute) else ""
+                pure = method in PURE_METHODS and root_name(part.func) in source.bound
+                if not pure and root_name(part.func) not in fresh:
                     return False
     return True

@@ -145,7 +145,7 @@ def emit(
 
 
 def _binder(source: Source, program: Program) -> Callable[..., list[Any]]:
-    """The function that takes the arguments of the user's and returns the slots before and of its parameters."""
+    """The function that takes the arguments of the user's and returns the first slots and its parameters'."""
     node = copy.copy(source.node)
     head: list[ast.expr] = [ast.Constant(0.0), ast.Constant(None), ast.Constant(0), ast.Constant(None)]
     assert len(head) == FIRST

@@ -107,7 +107,7 @@ class Exit(Node):
 
 
 Part = tuple[Any, tuple[int, int] | None]
-"""A component of an address: a constant and None, or None and the slot of the variable it is, if it is one."""
+"""A component of an address: a constant and None, or None and the slot of the variable that it is, if any."""
 
 
 @dataclass
@@ -199,7 +199,7 @@ class ColumnValue:
 
 @dataclass
 class Gather:
-    """A lookup by index in a container outside a loop; `of` is the slot whose value is the index, if it is one."""
+    """A lookup by index in a container outside a loop; `of` is the slot whose value is the index, if any."""
 
     container: tuple[int, int]
     of: int | None

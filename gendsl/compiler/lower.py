@@ -10,6 +10,7 @@ import ast
 import copy
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from gendsl.compiler.effects import exits, has_choice, stored, unbound_after
 from gendsl.compiler.hoist import Hoist, unhoistable
@@ -36,7 +37,7 @@ from gendsl.compiler.source import Source as Definition
 from gendsl.compiler.syntax import (
     COMPREHENSIONS,
     as_requested,
-    augments_name,
+    augmented_names,
     evaluated_in_order,
     is_simple,
     keyword,
@@ -71,16 +72,15 @@ class Lowerer(LoopLowering):
 
     def block(self, statements: Iterable[ast.stmt]) -> bool:
         """Lower statements in order; whether control can reach their end."""
-        for statement in statements:
-            if not self.statement(statement):
-                return False
-        return True
+        return all(map(self.statement, statements))
 
     # --- statements -------------------------------------------------------------------------------
 
     def statement(self, node: ast.stmt) -> bool:
         """Lower one statement; whether control can go on after it."""
-        if isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            return True
+        if isinstance(node, ast.Pass):
             return True
         choices, leaves = has_choice(node), exits(node)
         if not choices and not leaves:
@@ -119,11 +119,11 @@ class Lowerer(LoopLowering):
                 self.while_loop(node)
                 return True
             case ast.Assign(targets=[target], value=ast.IfExp() as value) if not is_choice(value):
-                arms = [
-                    [ast.copy_location(ast.Assign([copy.deepcopy(target)], arm), node)]
+                one, other = (
+                    ast.copy_location(ast.Assign([copy.deepcopy(target)], arm), node)
                     for arm in (value.body, value.orelse)
-                ]
-                return self.branch(node, value.test, *arms)
+                )
+                return self.branch(node, value.test, [one], [other])
             case ast.Assign() | ast.AnnAssign():
                 self.assignment(node)
                 return True
@@ -133,10 +133,10 @@ class Lowerer(LoopLowering):
                     part = getattr(node, field, None)
                     if isinstance(part, ast.expr):
                         setattr(changed, field, self.hoisted(part))
-                value = getattr(changed, "value", None)
+                made: Any = getattr(changed, "value", None)
                 if self.loops and self.loops[-1].writes(node):
-                    self.store(self.loops[-1], node, value.args[0])  # type: ignore[union-attr]
-                elif not (isinstance(node, ast.Expr) and isinstance(value, ast.Name)):
+                    self.store(self.loops[-1], node, made.args[0])
+                elif not (isinstance(node, ast.Expr) and isinstance(made, ast.Name)):
                     self.fragment(changed)
                 return True
         raise OpaqueError(
@@ -145,9 +145,10 @@ class Lowerer(LoopLowering):
 
     def assignment(self, node: ast.Assign | ast.AnnAssign) -> None:
         """`target = value`, where the value has choices in it."""
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        targets: list[ast.expr] = node.targets if isinstance(node, ast.Assign) else [node.target]
         value = node.value
         assert value is not None
+        new: ast.expr
         address = assigned_address(targets[0]) if len(targets) == 1 else None
         if is_choice(value) and isinstance(value, ast.UnaryOp) and address is not None:
             if evaluated_in_order(targets[0], value):
@@ -179,7 +180,7 @@ class Lowerer(LoopLowering):
         return ast.copy_location(ast.Name(name, ast.Load()), value)
 
     def kept_indices(self, target: ast.expr) -> ast.expr | None:
-        """The address that a target gives, with each index evaluated into a temporary that the target uses."""
+        """The address that a target gives, its indices evaluated into temporaries that the target uses."""
         rebinds = any(isinstance(part, ast.NamedExpr) for part in ast.walk(target))
 
         def kept(index: ast.expr) -> ast.expr:
@@ -211,7 +212,8 @@ class Lowerer(LoopLowering):
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             changed.setdefault(node.target.id, node)
             known = self.env.get(node.target.id)
-            if known is not None and (known.kind == "number" or (known.kind == "other" and not known.aliased)):
+            unshared = known is not None and known.kind == "other" and not known.aliased
+            if unshared or (known is not None and known.kind == "number"):
                 del changed[node.target.id]
         self.check_changes(changed)
         self.check_exposed(node)
@@ -223,7 +225,7 @@ class Lowerer(LoopLowering):
         extra = [n for n in extra if n in self.env]
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             extra.append(node.target.id)
-        owned = frozenset(changed) | ({node.target.id} if augments_name(node) else set())
+        owned = frozenset(changed) | augmented_names(node)
         code = self.code(result, [node], extra, owned, blank)
         defs = [self.new() for _ in names]
         self.nodes.append(Fragment(node, code, defs))
@@ -267,8 +269,8 @@ class Lowerer(LoopLowering):
         blank = tuple(filter(self.may_be_unset, names))
         result = ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
         extra = [name for name in names if name in self.env]
-        augmented = {n.target.id for n in ast.walk(node) if augments_name(n)}
-        code = self.code(result, statements, extra, frozenset(changed) | augmented, blank, traced=True)
+        augmented = frozenset().union(*map(augmented_names, ast.walk(node)))
+        code = self.code(result, statements, extra, augmented.union(changed), blank, traced=True)
         defs = [self.new() for _ in names]
         self.nodes.append(Region(node, code, defs, self.new(), why.reason, why.rewrite))
         self.note_aliases(node)
@@ -326,7 +328,8 @@ class Lowerer(LoopLowering):
         name = self.temporary()
         value, state = self.new(), self.new()
         self.nodes.append(Site(node, code, parts, thing, arguments, sugar, splice, value, state))
-        self.bind(name, Version(self.depth, value, "other" if isinstance(operand, ast.Call) and hands_on else "number"))
+        kind = "other" if isinstance(operand, ast.Call) and hands_on else "number"
+        self.bind(name, Version(self.depth, value, kind))
         self.note_aliases(operand)
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
@@ -387,7 +390,7 @@ class Lowerer(LoopLowering):
                 return env, []
             # the slots that the one way defines are read after the branch
             return env, [v.slot for n, v in env.items() if start.get(n) != v and v.depth == self.depth]
-        env: dict[str, Version] = {}
+        env = {}
         defs = []
         for name in dict.fromkeys((*first, *second)):
             one, other = first.get(name), second.get(name)

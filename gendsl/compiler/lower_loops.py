@@ -276,7 +276,8 @@ class LoopLowering(Scope):
         """The slot of the value of an expression."""
         if isinstance(expression, ast.Name):
             version = self.env.get(expression.id)
-            if version is not None and version.depth == self.depth and version.own is None and not version.unset:
+            here = version is not None and version.depth == self.depth and version.own is None
+            if here and version is not None and not version.unset:
                 return version.slot
         code = self.code(ast.copy_location(ast.Tuple([expression], ast.Load()), expression))
         slot = self.new()
@@ -359,9 +360,10 @@ class LoopLowering(Scope):
         leaves = any(exits(s, True) or breaks(s) for s in statements) or not sources
         self.nodes.append(
             Loop(
-                node, sources, body, size, depth + 1, carried, outs, iteration.stored, targets, self.new(), leaves
+                node, sources, body, size, depth + 1, carried, outs, iteration.stored, targets, self.new(),
+                leaves,
             )
-        )
+        )  # fmt: skip
         return container
 
 

@@ -1,4 +1,4 @@
-"""The scope that is being lowered: which version of each variable a statement sees, and what is known of it."""
+"""The scope that is being lowered: which version of each variable a statement sees, and what is known."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class Scope:
                 )
 
     def check_exposed(self, node: ast.AST) -> None:
-        """Raise if a call that isn't known to leave its arguments alone gets a list or array of the body's."""
+        """Raise if a call that may change its arguments gets a list or array of the body's."""
         for name, at in self.effects.exposed(node).items():
             version = self.env.get(name)
             if version is not None and (version.kind not in ("other", "number") or version.own is not None):
@@ -190,7 +190,7 @@ class Scope:
         """
         statements = statements or []
         own = set(stored(*statements)) if statements else set(stored(result))
-        first = statements if statements else [result]
+        first: list[ast.AST] = [*statements] or [result]
         names = loaded(*first) | set(extra)
         if statements:
             names |= loaded(result) - own
@@ -201,7 +201,8 @@ class Scope:
                 if name in self.locals and name not in own:
                     loads.append(Load(name, -1, -1, WHOLE, unset=True))
                 continue
-            mode, keys = WHOLE, []
+            mode = WHOLE
+            keys: list[Code] = []
             if raw and isinstance(result, ast.Name) and not statements:
                 mode = RAW
             elif name not in copied and name not in own and name not in extra:

@@ -40,8 +40,11 @@ def is_range(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
 
 
-def augments_name(node: ast.AST) -> bool:
-    return isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
+def augmented_names(node: ast.AST) -> frozenset[str]:
+    """The name of `name += ...`, alone in a set; the empty set for any other node."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        return frozenset((node.target.id,))
+    return frozenset()
 
 
 def callee(function: ast.expr) -> ast.expr:
@@ -116,7 +119,8 @@ def replaced(tree: ast.expr, old: ast.expr, new: ast.expr) -> ast.expr:
         def visit(self, node: ast.AST) -> ast.AST:
             return new if node is old else self.generic_visit(node)
 
-    return Replace().visit(tree)  # type: ignore[no-any-return]
+    changed: ast.expr = Replace().visit(tree)  # type: ignore[assignment]
+    return changed
 
 
 def breaks(node: ast.stmt) -> bool:

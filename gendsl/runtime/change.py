@@ -72,7 +72,7 @@ def difference(old: Any, new: Any) -> Change:
         size = len(new)
         if size > _COMPARED or abs(size - len(old)) > _COMPARED:
             return ALL
-        keys = {i for i, (a, b) in enumerate(zip(old, new, strict=False)) if not _same(a, b)}
+        keys: set[Any] = {i for i, (a, b) in enumerate(zip(old, new, strict=False)) if not _same(a, b)}
         if size != len(old):
             keys.update(range(min(size, len(old)), max(size, len(old))), (LENGTH,))
         return keys or None
