@@ -43,7 +43,7 @@ class Constraints:
     arrays. Indices are not negative: `("x", -1)` is an address of its own.
     """
 
-    __slots__ = ("_flat", "_get", "_sequences", "_touch", "_touched")
+    __slots__ = ("_flat", "_get", "_sequences", "_spaces", "_touch", "_touched")
 
     def __init__(self, choices: ChoiceMapLike = None) -> None:
         self._flat = choicemap(choices)._flat
@@ -51,6 +51,7 @@ class Constraints:
         self._touched: list[Path] = []
         self._touch = self._touched.append
         self._sequences: dict[Path, _Sequence] = {}
+        self._spaces: set[Path] | None = None
 
     def lookup(self, path: Path) -> Any:
         """The value given for a choice, which counts as used from now on; MISSING if there is none."""
@@ -59,6 +60,36 @@ class Constraints:
             return self._entry(path)
         self._touch(path)
         return value
+
+    def column(self, before: Path, indices: range, after: Path = ()) -> Any:
+        """What is given for the choices `(*before, i, *after)`; MISSING if nothing is.
+
+        None if it is given otherwise than by one list or array for all of them. It counts as used when
+        `use_column` says so.
+        """
+        if self._spaces is None:
+            self._spaces = {path[:n] for path in self._flat for n in range(1, len(path))}
+        length = len(before)
+        if before in self._spaces:
+            return None
+        while length:
+            value = self._get(before[:length], MISSING)
+            if value is not MISSING and is_sequence(value):
+                break
+            length -= 1
+        else:
+            return MISSING
+        first, last = indices.start, indices.stop
+        if length < len(before) or after or indices.step != 1 or first < 0 or last > len(value):
+            return None
+        return value[first:last]
+
+    def use_column(self, before: Path, indices: range) -> None:
+        """Count what `column` gave as used."""
+        sequence = self._sequences.get(before)
+        if sequence is None:
+            sequence = self._sequences[before] = _Sequence(self._flat[before])
+        sequence.ranges.append(indices)
 
     def _entry(self, path: Path) -> Any:
         """The entry of an enclosing list or array that the trailing integers of `path` index."""
@@ -89,7 +120,7 @@ class Constraints:
             if path in touched or _is_empty(value):
                 continue
             sequence = self._sequences.get(path)
-            if sequence is not None and sequence.used:
+            if sequence is not None and (sequence.used or sequence.ranges):
                 left.extend(path + index for index in sequence.unused())
             else:
                 left.append(path)
@@ -115,14 +146,22 @@ class Constraints:
 class _Sequence:
     """A list or array that stands for the addresses of its entries."""
 
-    __slots__ = ("axes", "entries", "used", "value")
+    __slots__ = ("_entries", "axes", "ranges", "used", "value")
 
     def __init__(self, value: Any) -> None:
         self.value = value
         self.axes = value.ndim if isinstance(value, np.ndarray) else 0
-        # one conversion for all entries: `array[i].item()` for each costs several times as much
-        self.entries = value.tolist() if isinstance(value, np.ndarray) else value
+        self._entries: Any = None
         self.used: list[tuple[Any, ...]] = []
+        self.ranges: list[range] = []
+
+    @property
+    def entries(self) -> Any:
+        """The entries as Python numbers."""
+        if self._entries is None:
+            # one conversion for all entries: `array[i].item()` for each costs several times as much
+            self._entries = self.value.tolist() if isinstance(self.value, np.ndarray) else self.value
+        return self._entries
 
     def entry(self, index: tuple[Any, ...]) -> Any:
         entry = self.entries
@@ -137,7 +176,9 @@ class _Sequence:
 
     def unused(self) -> Iterator[tuple[Any, ...]]:
         """The indices of what no index used, neither itself nor in part nor as a whole."""
-        used = set(self.used)
+        if not self.used and any(len(r) == len(self.value) for r in self.ranges):
+            return
+        used = {*self.used, *((i,) for indices in self.ranges for i in indices)}
         used_in_part = {index[:n] for index in used for n in range(1, len(index))}
         stack: list[tuple[tuple[Any, ...], Any]] = [((), self.entries)]
         while stack:

@@ -22,6 +22,7 @@ from gendsl.interface import Rng, as_rng
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import ReferenceTrace, check_start
+from gendsl.runtime.verify import compare_with_reference, is_due
 from gendsl.transforms.apply import Image, check_move, image
 from gendsl.transforms.checks import check_departure, check_round_trip
 from gendsl.transforms.language import Transform, TransformPair, directions
@@ -119,6 +120,8 @@ def _step(
             return trace, InvolutiveInfo(False, -np.inf, reason=reason)
         if check:
             check_round_trip(f, inverse, trace, aux, q_args, there)
+            if is_due(there.trace):
+                compare_with_reference(there.trace)
         info = _info(f, there, aux)
     except _REJECTED as error:
         if check != "reject":

@@ -146,6 +146,10 @@ class Block(ABC):
         """The calls and what they returned."""
         return iter(())
 
+    def addresses(self, frames: Frames, offset: int) -> Iterator[Path]:
+        """The addresses of the choices and calls made, below the first `offset` components."""
+        return iter(())
+
     def find(self, frames: Frames, path: Path, offset: int, below: bool) -> Iterator[tuple[Path, Any]]:
         """The choices at a path, or at and below it; calls' values come as records of None and the value."""
         return iter(())
@@ -431,6 +435,10 @@ class Sequence:
         for block in self.ran(frames[-1]):
             yield from block.calls(frames, prefix)
 
+    def addresses(self, frames: Frames, offset: int) -> Iterator[Path]:
+        for block in self.ran(frames[-1]):
+            yield from block.addresses(frames, offset)
+
     def find(self, frames: Frames, path: Path, offset: int, below: bool) -> Iterator[tuple[Path, Any]]:
         mask = self.routed((path,), offset)
         if not mask:
@@ -555,6 +563,9 @@ class BranchBlock(Block):
 
     def calls(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
         return self._arm(frames[-1]).calls(frames, prefix)
+
+    def addresses(self, frames: Frames, offset: int) -> Iterator[Path]:
+        return self._arm(frames[-1]).addresses(frames, offset)
 
     def find(self, frames: Frames, path: Path, offset: int, below: bool) -> Iterator[tuple[Path, Any]]:
         return self._arm(frames[-1]).find(frames, path, offset, below)

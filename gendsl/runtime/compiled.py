@@ -15,8 +15,9 @@ from gendsl.errors import AddressConflictError, DuplicateAddressError, NaNError,
 from gendsl.interface import CallRequest, Choices, Regenerated, Rng, Updated, as_rng
 from gendsl.runtime.blocks import Frame
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
-from gendsl.runtime.executions import REMEMBERED, Execution, Record, check_namespaces, detached
+from gendsl.runtime.executions import REMEMBERED, Execution, Record, detached
 from gendsl.runtime.link import Linked
+from gendsl.runtime.paths import check_paths, without
 from gendsl.runtime.regions import Called
 from gendsl.runtime.trace import (
     Edit,
@@ -81,10 +82,37 @@ class RecordsView(Mapping[Path, Record]):
         return self._size
 
 
-class CompiledTrace(ReferenceTrace):
-    """A trace as a frame of its program's body."""
+class CallsView(Mapping[Path, Any]):
+    """What the traced calls of a compiled trace returned, by path: looked up where it is."""
 
-    __slots__ = ("_called", "_recent", "_records")
+    __slots__ = ("called",)
+
+    def __init__(self, called: Called) -> None:
+        self.called = called
+
+    def __getitem__(self, path: Path) -> Any:
+        called = self.called
+        for _, record in called.linked.body.find((called.frame,), path, 0, False):
+            if record[0] is None:
+                return whole(record[1])
+        raise KeyError(path)
+
+    def __iter__(self) -> Iterator[Path]:
+        called = self.called
+        return (path for path, _ in called.linked.body.calls((called.frame,), ()))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class CompiledTrace(ReferenceTrace):
+    """A trace as a frame of its program's body.
+
+    Attributes:
+        age: how many edits it is away from a run of the program.
+    """
+
+    __slots__ = ("_called", "_recent", "_records", "age")
 
     def __init__(
         self,
@@ -94,6 +122,7 @@ class CompiledTrace(ReferenceTrace):
         score: float,
         observed: Any,
         recent: dict[Path, Any],
+        age: int = 0,
     ) -> None:
         self.gen_fn = gen_fn
         self.args = args
@@ -103,6 +132,7 @@ class CompiledTrace(ReferenceTrace):
         self.log_prob = score
         self.observed_paths = observed
         self._spaces = None
+        self.age = age
 
     @classmethod
     def start(
@@ -121,7 +151,7 @@ class CompiledTrace(ReferenceTrace):
 
             def finish() -> None:
                 if execution.seen is not None:
-                    check_namespaces(dict.fromkeys(execution.seen), dict.fromkeys(execution.called))
+                    check_paths(execution.seen, execution.called)
                 trace.check_score()
 
             at_definition(gen_fn, finish)
@@ -173,10 +203,9 @@ class CompiledTrace(ReferenceTrace):
         return records
 
     @property
-    def calls(self) -> dict[Path, Any]:  # type: ignore[override]
-        """What each traced call returned, by its address."""
-        body, frames = self._called.linked.body, (self._called.frame,)
-        return {path: whole(value) for path, value in body.calls(frames, ())}
+    def calls(self) -> CallsView:  # type: ignore[override]
+        """What each traced call returned, by its address; looked up, not stored."""
+        return CallsView(self._called)
 
     @property
     def retval(self) -> Any:  # type: ignore[override]
@@ -228,9 +257,10 @@ class CompiledTrace(ReferenceTrace):
             gone = {path: record for path, record in execution.gone.items() if path not in execution.made}
             execution.gone = gone
             if observed and any(path in observed for path in gone):
-                observed = frozenset(path for path in observed if path not in gone)
+                observed = without(observed, gone)
         new_args = self.args if request is None else request.args
-        trace = CompiledTrace(self.gen_fn, new_args, updated, score, observed, execution.records)
+        recent, age = execution.records, self.age + 1
+        trace = CompiledTrace(self.gen_fn, new_args, updated, score, observed, recent, age)
         if execution.made or score != score:
             at_definition(self.gen_fn, lambda: trace.settle(execution.made))
         return trace
@@ -249,7 +279,9 @@ class CompiledTrace(ReferenceTrace):
 
     def whole(self) -> ReferenceTrace:
         """The same trace on the reference runtime."""
-        return self.with_records(dict(self.records.pairs()))
+        trace = self.with_records(dict(self.records.pairs()))
+        trace.calls = dict(self.calls)
+        return trace
 
     def update(
         self, choices: Choices | None = None, *, args: tuple[Any, ...] | None = None, rng: Rng = None

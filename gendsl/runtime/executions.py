@@ -22,6 +22,7 @@ from gendsl.address import Path, as_path, format_address
 from gendsl.choices import MISSING, Constraints
 from gendsl.compiler.build import Compiled
 from gendsl.distributions import Distribution, as_distribution
+from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import (
     EXECUTION,
     AddressConflictError,
@@ -105,6 +106,8 @@ def as_score(score: Any, distribution: Distribution, value: Any) -> float:
 
 def as_given(value: Any, distribution: Distribution) -> Any:
     """A given value as a trace keeps it: of the type that a draw has, and sharing nothing."""
+    if type(value) is float and isinstance(distribution, ScalarFamily) and distribution.number is float:
+        return value
     value = distribution.support.canonical(value)
     if type(value) is np.ndarray:
         if value.flags.writeable:
@@ -136,11 +139,13 @@ class Execution:
         score: the sum of the scores so far.
         function: the program whose body runs.
         failure: an error that ends the operation, even if the body caught it.
+        partial: in a compiled body, whether some choices are in `records` no more than in `seen`.
         site, place: in a compiled body, the site of the choice or call being made, and its address, which
             is found from `frames` where it is None.
         seen, called: in a compiled body, the addresses of choices and calls so far.
     """
 
+    partial = False
     site: Any = None
     place: Path | None = None
     frames: Any = None

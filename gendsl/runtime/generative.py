@@ -31,6 +31,7 @@ from gendsl.interface import (
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.executions import Assess, Execution, Generate, Run, Simulate
 from gendsl.runtime.link import Linked
+from gendsl.runtime.paths import PathSet
 from gendsl.runtime.trace import ReferenceTrace, at_definition, check_args
 from gendsl.runtime.watched import runs_whole
 
@@ -201,7 +202,8 @@ class GenFunction(GenerativeFunction):
         trace = self._trace(execution, args)
         execution.observations.check_used(trace.records, "observations")
         execution.init.check_used(trace.records, "init")
-        trace.observed_paths = frozenset(execution.observed)
+        columns = execution.observed_columns
+        trace.observed_paths = PathSet(execution.observed, columns) if columns else frozenset(execution.observed)
         return Generated(trace, execution.weight)
 
     def assess(self, args: tuple[Any, ...], choices: Choices) -> Assessed:
@@ -310,6 +312,7 @@ def gen(
 def _gen(function: Any, debug: bool) -> GenFunction:
     kind = type(function) if isinstance(function, (classmethod, staticmethod)) else None
     compiled = compile_function(function.__func__ if kind else function)
+    function = GenFunction(compiled, kind=kind)
     if debug:
-        print(compiled.source)
-    return GenFunction(compiled, kind=kind)
+        print(function.source)
+    return function

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from gendsl.address import Path
-from gendsl.compiler import ir
+from gendsl.compiler import ir, vectors
 from gendsl.compiler.build import Compiled
 from gendsl.compiler.emit import emit
 from gendsl.interface import CallRequest, GenerativeFunction
@@ -25,6 +25,8 @@ from gendsl.runtime.blocks import (
     Sequence,
     Touched,
 )
+from gendsl.runtime import column_loops
+from gendsl.runtime.column_loops import ColumnLoopBlock, Lookup, Step
 from gendsl.runtime.change import UNSET, Change, difference
 from gendsl.runtime.loops import LoopBlock, Source, all_states
 from gendsl.runtime.regions import Called, RegionBlock
@@ -52,6 +54,7 @@ class _Tools:
     """The helpers that generated code calls."""
 
     UNSET = UNSET
+    vectors = vectors
     whole = staticmethod(whole)
     own = staticmethod(copied)
 
@@ -70,11 +73,16 @@ class _Tools:
 
 
 class Linked:
-    """A program ready to run: its blocks, and the frame they start from."""
+    """A program ready to run: its blocks, and the frame they start from.
 
-    def __init__(self, compiled: Compiled, program: ir.Program) -> None:
+    Args:
+        columns_from: the iterations from which on loops are kept as columns.
+    """
+
+    def __init__(self, compiled: Compiled, program: ir.Program, *, columns_from: int | None = None) -> None:
         self.compiled = compiled
         self.program = program
+        self.columns_from = columns_from
         self._functions, self.binder = emit(compiled.origin, program, _Tools, _Requests)
         self.parameters = len(program.parameters)
         self.disjoint = _disjoint(program)
@@ -143,10 +151,27 @@ class Linked:
         ]
         body = self._sequence(node.body, node.depth)
         addresses = [part for block in node.body for part in _addresses(block)]
+        columns = node.columns
+        if columns is not None:
+            steps = [self._step(step, body) for step in columns.steps]
+            for number, step in enumerate(step for step in steps if step.site is not None):
+                step.number = number
+            lookups = [Lookup(self._runner(g.code), g.container, g.of) for g in columns.gathers]
+            return ColumnLoopBlock(
+                node.node, sources, body, node.size, node.outs, node.stored, node.state, addresses, steps, lookups,
+                column_loops.LEAST if self.columns_from is None else self.columns_from,
+            )  # fmt: skip
         return LoopBlock(
             node.node, sources, body, node.size, node.carried, node.outs, node.stored, node.state, node.exits,
             addresses,
         )  # fmt: skip
+
+    def _step(self, step: ir.ColumnSite | ir.ColumnValue, body: Sequence) -> Step:
+        made = Step(self._runner(step.code), step.value if isinstance(step, ir.ColumnSite) else step.slot)
+        if isinstance(step, ir.ColumnSite):
+            made.site = next(b for b in body.blocks if isinstance(b, SiteBlock) and b.state == step.state)
+            made.family, made.position, made.index = step.family, step.position, step.index
+        return made
 
     # --- running ----------------------------------------------------------------------------------
 

@@ -42,6 +42,8 @@ from gendsl.runtime.written import Written
 Slot = tuple[int, int]
 _EVERY = object()
 """All iterations."""
+_ADDRESSES: Slot = (-1, -1)
+"""Among the containers that iterations read: the addresses that they make, where these can't be told apart."""
 
 
 class Iterations:
@@ -143,7 +145,7 @@ class LoopBlock(Block):
         self.exits = exits
         self.depth = body.depth
         self.heads = body.heads
-        self.addresses = addresses
+        self.templates = addresses
         self.unmoved: list[Change] = [None] * len(sources)
         self.template: Frame = [UNSET] * size
         self.template[0:4] = [0.0, None, 0, None]
@@ -174,7 +176,10 @@ class LoopBlock(Block):
     # --- running ----------------------------------------------------------------------------------
 
     def run(self, execution: Any, frames: Frames) -> str | None:
-        values = [source.value(frames) for source in self.sources]
+        return self.run_over(execution, frames, [source.value(frames) for source in self.sources])
+
+    def run_over(self, execution: Any, frames: Frames, values: list[Any]) -> str | None:
+        """Run the iterations over what the sources are."""
         made: list[Frame] = []
         for written in self.stored:
             frames[-1][written.inside] = self._written(written, frames, made, values)
@@ -260,7 +265,7 @@ class LoopBlock(Block):
             values, moved = self._sources(before, new, changes)
             visit = self._visits(before, old, changes, moved)
         if touched is not None:
-            visit = self._route(before, touched, len(execution.prefix), visit, paths)
+            visit = self._route(before, old, touched, len(execution.prefix), visit, paths)
         size = len(before.frames)
         limit = size if moved is self.unmoved and before.status is None else self.length(values)
         if not visit and limit == size and not (any(changes) and self._base_changed(changes)):
@@ -270,9 +275,13 @@ class LoopBlock(Block):
                 )
                 frame[self.state] = after, *frame[self.state][1:]
             return 0
-        run = _Update(self, execution, before, values, old, new, changes, touched, paths, moved)
+        run = self.update_of(execution, before, values, old, new, changes, touched, paths, moved)
         after = run.follow(visit, size if limit is None else min(size, limit), limit)
         return self._leave(frame, before, after, old, new, changes, run.keys)
+
+    def update_of(self, *arguments: Any) -> _Update:
+        """What updates the loop once."""
+        return _Update(self, *arguments)
 
     def _sources(self, before: Iterations, new: Frames, changes: Changes) -> tuple[list[Any], list[Change]]:
         """What the loop goes through now, and how each source has changed."""
@@ -324,25 +333,44 @@ class LoopBlock(Block):
             first is not None and first[1] in changes[first[0]] for _, _, first in self.outs
         )
 
-    def readers_of(self, iterations: Iterations, frames: Frames, slot: Slot) -> ReverseIndex:
+    def keys_of(self, frames: Frames, slot: Slot, offset: int) -> set[Any]:
+        """The keys of a container that an iteration reads; for _ADDRESSES, the addresses that it makes,
+        and those above them, marked as such."""
+        if slot is not _ADDRESSES:
+            return set(self.body.keys_read(frames, *slot))
+        keys: set[Any] = set()
+        for address in self.body.addresses(frames, offset):
+            keys.add(address)
+            keys.update((_ADDRESSES, address[:size]) for size in range(1, len(address)))
+        return keys
+
+    def readers_of(
+        self, iterations: Iterations, frames: Frames, slot: Slot, offset: int = 0
+    ) -> ReverseIndex:
         """Which iterations read which key of a container; found out once, and kept up to date after."""
         index = iterations.readers.get(slot)
         if index is None:
             pairs = (
                 (key, t)
                 for t, frame in enumerate(iterations.frames)
-                for key in set(self.body.keys_read((*frames, frame), *slot))
+                for key in self.keys_of((*frames, frame), slot, offset)
             )
             index = iterations.readers[slot] = ReverseIndex.of(pairs)
         return index
 
     def _route(
-        self, before: Iterations, touched: Iterable[Path], offset: int, visit: Any, paths: dict[int, list[Path]]
+        self,
+        before: Iterations,
+        old: Frames,
+        touched: Iterable[Path],
+        offset: int,
+        visit: Any,
+        paths: dict[int, list[Path]],
     ) -> Any:
         """Add the iterations that may make a choice at a touched address."""
         every: list[Path] = []
         for path in touched:
-            found = self.positions(before, path, offset)
+            found = self.positions(before, old, path, offset)
             if found is None:
                 every.append(path)
                 visit = _EVERY
@@ -362,7 +390,7 @@ class LoopBlock(Block):
         None where an iteration can't be told from the address; a missing component where no site has it.
         """
         routes: dict[Any, list[tuple[int, int]] | None] = {}
-        for parts in self.addresses:
+        for parts in self.templates:
             if not parts or parts[0][0] is None:
                 return {}
             head = parts[0][0]
@@ -378,18 +406,30 @@ class LoopBlock(Block):
                 known.append(own[0])
         return routes
 
-    def positions(self, iterations: Iterations, path: Path, offset: int) -> list[int] | None:
-        """The iterations that may make a choice at a path, or None for all of them."""
-        if len(path) <= offset or path[offset] is ... or not self.routes:
+    def positions(
+        self, iterations: Iterations, frames: Frames, path: Path, offset: int, below: bool = True
+    ) -> list[int] | None:
+        """The iterations that may make a choice at a path (or below it), or None for all of them."""
+        if len(path) <= offset or path[offset] is ...:
             return None
-        routes = self.routes.get(path[offset], ())
+        routes = self.routes.get(path[offset], ()) if self.routes else None
         if routes is None:
-            return None
+            if ... in path:
+                return None
+            index = self.readers_of(iterations, frames, _ADDRESSES, offset)
+            keys: list[Any] = [path[offset:size] for size in range(offset + 1, len(path) + 1)]
+            if below:
+                keys.append((_ADDRESSES, path[offset:]))
+            return sorted({t for key in keys for t in index.get(key).tolist()})
         size = len(iterations.frames)
         found: list[int] = []
         for component, source in routes:
             at = offset + component
-            if at >= len(path) or path[at] is ...:
+            if at >= len(path):
+                if below:
+                    return None
+                continue  # what has this address is longer
+            if path[at] is ...:
                 return None
             found += [t for t in self._at(iterations, source, path[at]) if t < size]
         return found if len(routes) < 2 else list(dict.fromkeys(found))
@@ -493,9 +533,13 @@ class LoopBlock(Block):
         for frame in frames[-1][self.state][0].frames:
             yield from self.body.calls((*frames, frame), prefix)
 
+    def addresses(self, frames: Frames, offset: int) -> Iterator[Path]:
+        for frame in frames[-1][self.state][0].frames:
+            yield from self.body.addresses((*frames, frame), offset)
+
     def find(self, frames: Frames, path: Path, offset: int, below: bool) -> Iterator[tuple[Path, Any]]:
         iterations: Iterations = frames[-1][self.state][0]
-        found = self.positions(iterations, path, offset)
+        found = self.positions(iterations, frames, path, offset, below)
         for t in range(len(iterations.frames)) if found is None else sorted(found):
             yield from self.body.find((*frames, iterations.frames[t]), path, offset, below)
 
@@ -632,7 +676,7 @@ class _Update:
                 loop.body.remove(self.execution, frames)
                 self.total = changed_total(self.total, gone[0], 0.0)
                 for slot, index in self.readers.items():
-                    for key in set(loop.body.keys_read(frames, *slot)):
+                    for key in loop.keys_of(frames, slot, self.offset):
                         index = index.remove(key, t)
                     self.readers[slot] = index
                 for written in loop.stored:
@@ -656,7 +700,7 @@ class _Update:
             self.total = changed_total(self.total, 0.0, frame[0])
             frames = (*self.new, frame)
             for slot, index in self.readers.items():
-                for key in set(loop.body.keys_read(frames, *slot)):
+                for key in loop.keys_of(frames, slot, self.offset):
                     index = index.add(key, t)
                 self.readers[slot] = index
         self.frames = self.frames.extend(made.added)
@@ -710,8 +754,8 @@ class _Update:
             if was[0] != frame[0]:
                 self.total = changed_total(self.total, was[0], frame[0])
             for slot, index in self.readers.items() if self.readers else ():
-                gone = set(body.keys_read(old, *slot))
-                come = set(body.keys_read(new, *slot))
+                gone = loop.keys_of(old, slot, self.offset)
+                come = loop.keys_of(new, slot, self.offset)
                 if gone != come:
                     for key in gone - come:
                         index = index.remove(key, t)

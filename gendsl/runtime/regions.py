@@ -159,6 +159,10 @@ class RegionBlock(Block):
     def calls(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
         return iter(frames[-1][self.state][1].items())
 
+    def addresses(self, frames: Frames, offset: int) -> Iterator[Path]:
+        records, calls, _ = frames[-1][self.state]
+        return (path[offset:] for path in (*records, *calls))
+
     def find(self, frames: Frames, path: Path, offset: int, below: bool) -> Iterator[tuple[Path, Any]]:
         records, calls, _ = frames[-1][self.state]
         if below:

@@ -8,7 +8,7 @@ a full one goes into the next, and once there are many changes for the array's s
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -134,6 +134,19 @@ class ReverseIndex:
             buckets.append((key, _bucket(integers)))
         return ReverseIndex(_table(buckets, _slots_for(len(buckets))), len(buckets))
 
+    @staticmethod
+    def of_columns(keys: Sequence[Integers]) -> ReverseIndex:
+        """The index of iterations t = 0, 1, ... that read keys[0][t], keys[1][t], ...; none is negative."""
+        size = len(keys[0])
+        every = np.concatenate(keys)
+        order = every.argsort(kind="stable")
+        every, members = every[order], order % size
+        starts = np.flatnonzero(np.diff(every, prepend=-1))
+        buckets = []
+        for key, group in zip(every[starts].tolist(), np.split(members, starts[1:]), strict=True):
+            buckets.append((key, _bucket_of(group if len(keys) == 1 else np.unique(group))))
+        return ReverseIndex(_table(buckets, _slots_for(len(buckets))), len(buckets))
+
     def _items(self) -> Iterator[tuple[Any, _Bucket]]:
         for slot in self._slots:
             yield from slot
@@ -194,6 +207,36 @@ class ReverseIndex:
     def __reduce__(self) -> tuple[Any, ...]:
         pairs = [(key, int(t)) for key, bucket in self._items() for t in bucket.array()]
         return ReverseIndex.of, (pairs,)
+
+
+class SameIndex:
+    """The index of iterations t that read the key `first + step * t`: nothing has to be kept."""
+
+    __slots__ = ("first", "step")
+
+    def __init__(self, first: int, step: int) -> None:
+        self.first = first
+        self.step = step
+
+    def get(self, key: Hashable) -> Integers:
+        """The iteration of a key, also of one that the loop doesn't get to."""
+        if not isinstance(key, (int, float, np.number)) or key != int(key):
+            return _NONE
+        t, rest = divmod(int(key) - self.first, self.step)
+        return np.array([t]) if rest == 0 and t >= 0 else _NONE
+
+    def add(self, key: Hashable, t: int) -> SameIndex:
+        return self
+
+    remove = add
+
+
+def _bucket_of(members: Integers) -> _Bucket:
+    if len(members) <= _STEP:
+        return _Bucket(_NONE, (dict.fromkeys(members.tolist(), True),), len(members))
+    members = members.copy()
+    members.flags.writeable = False
+    return _Bucket(members, ({},), len(members))
 
 
 def _bucket(integers: list[int]) -> _Bucket:

@@ -305,6 +305,16 @@ class SiteBlock(Block):
             if not self.splice:
                 yield path, first.retval
 
+    def addresses(self, frames: Frames, offset: int) -> Iterator[Path]:
+        first = frames[-1][self.state][0]
+        if isinstance(first, Distribution) or (type(first) is Called and not self.splice):
+            yield self.path((), frames)
+        elif type(first) is Called:
+            if first.linked is None:
+                yield from (path[offset:] for path in (*first.records, *first.calls))
+            else:
+                yield from first.linked.body.addresses((first.frame,), offset)
+
     def find(self, frames: Frames, path: Path, offset: int, below: bool) -> Iterator[tuple[Path, Any]]:
         state = frames[-1][self.state]
         first = state[0]

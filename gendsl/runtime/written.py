@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler.ir import POSITION
+from gendsl.compiler.vectors import as_column
 from gendsl.runtime.change import SCALARS, UNSET
+from gendsl.runtime.column_frames import ColumnFrames
 
 _NOT_MADE: Any = object()
 
@@ -33,7 +35,7 @@ class Written:
         count: for keys that are counted, the first and the step; else None.
     """
 
-    __slots__ = ("_known", "_made", "_writers", "base", "count", "frames", "is_dict", "key", "kind", "value")
+    __slots__ = ("_column", "_known", "_made", "_writers", "base", "count", "frames", "is_dict", "key", "kind", "value")
 
     def __init__(
         self, kind: str, base: Any, frames: Any, value: int, key: int, count: tuple[int, int] | None
@@ -46,6 +48,7 @@ class Written:
         self.count = count
         self.is_dict = isinstance(base, dict) or getattr(base, "is_dict", False)
         self._made: Any = _NOT_MADE
+        self._column: Any = None
         self._writers: dict[Any, list[int]] | None = None
         self._known = 0
 
@@ -55,8 +58,23 @@ class Written:
         """The key of iteration t's entry."""
         if self.kind == "append":
             return len(self.base) + t
-        key = self.frames[t][self.key]
+        key = self.slot(t, self.key)
         return key if self.is_dict else self._index(key, len(self.base))
+
+    def slot(self, t: int, slot: int) -> Any:
+        """One slot of iteration t."""
+        frames = self.frames
+        return frames.entry(t, slot) if type(frames) is ColumnFrames else frames[t][slot]
+
+    def column(self) -> Any:
+        """The entries as a column of numbers; see `as_column`."""
+        if self._column is None:
+            frames = self.frames
+            column = None
+            if type(frames) is ColumnFrames and self.kind == "append" and type(self.base) is list and not self.base:
+                column = frames.column(self.value)
+            self._column = as_column(self.made()) if column is None else column.array()
+        return self._column
 
     def key_in(self, t: int, frame: list[Any]) -> Any:
         """The key that a frame of iteration t writes."""
@@ -120,7 +138,7 @@ class Written:
             return self.converted(own)
         for t in reversed(self.writers(key)):
             if t < before:
-                return self.converted(self.frames[t][self.value])
+                return self.converted(self.slot(t, self.value))
         return whole(self.base[key])
 
     def converted(self, value: Any) -> Any:
@@ -141,7 +159,7 @@ class Written:
     def raw(self, t: int) -> Any:
         """What a loop over the container gets in its iteration t."""
         if self.kind == "append" and t >= len(self.base):
-            value = self.frames[t - len(self.base)][self.value]
+            value = self.slot(t - len(self.base), self.value)
             return value if type(value) is Written else self.converted(value)
         return self[t]
 
@@ -160,9 +178,16 @@ class Written:
         made = made.copy() if hasattr(made, "copy") else list(made)
         if self.kind == "append":
             slot = self.value
-            made.extend(whole(self.frames[s][slot]) for s in range(t))
+            if type(self.frames) is ColumnFrames and t == len(self.frames):
+                made.extend(self.frames.entries(slot))
+            else:
+                made.extend(whole(self.slot(s, slot)) for s in range(t))
             if own is not UNSET:
                 made.append(whole(own))
+            return made
+        if type(self.frames) is ColumnFrames and t == len(self.frames):
+            for key, value in zip(self.frames.entries(self.key), self.frames.entries(self.value), strict=True):
+                made[key] = whole(value)
             return made
         for s in range(t):
             done = self.frames[s]

@@ -1,0 +1,209 @@
+"""The iterations of a loop as columns: one per choice, and what it takes to make any iteration's frame again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gendsl.compiler.ir import POSITION
+from gendsl.runtime.blocks import Frame, Frames
+from gendsl.runtime.columns import Column
+from gendsl.runtime.executions import as_score
+from gendsl.runtime.persistent import PersistentVector
+from gendsl.runtime.totals import Total, change as changed_total
+
+if TYPE_CHECKING:
+    from gendsl.runtime.column_loops import ColumnLoopBlock
+
+Outer = tuple[dict[int, Any], ...]
+"""For each frame in scope of a loop, the slots that the loop's body reads."""
+
+
+class ColumnFrames:
+    """What a vector of frames is to a loop, made from columns.
+
+    Deterministic slots, distributions and scores are computed again, from the choices and from what the body
+    read outside the loop. A frame that is asked for again soon is still there.
+
+    Attributes:
+        outer: what the body reads outside the loop.
+        values: what each source of the loop is.
+        columns: the choices, in the order of the sites.
+        totals: for each site the sum of its scores.
+        arrays: source -> its elements as a column, where that was needed.
+    """
+
+    __slots__ = ("_last", "arrays", "columns", "loop", "outer", "size", "totals", "values")
+
+    def __init__(
+        self,
+        loop: ColumnLoopBlock,
+        outer: Outer,
+        values: list[Any],
+        size: int,
+        columns: tuple[Column, ...],
+        totals: tuple[Total, ...],
+        arrays: dict[int, tuple[Any, Any]],
+    ) -> None:
+        self.loop = loop
+        self.outer = outer
+        self.values = values
+        self.size = size
+        self.columns = columns
+        self.totals = totals
+        self.arrays = arrays
+        self._last: tuple[int, Frame] | None = None
+
+    # --- looking ----------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, t: int) -> Frame:
+        last = self._last
+        if last is not None and last[0] == t:
+            return last[1]
+        if t < 0:
+            raise IndexError(t)
+        frame = self._frame(t)
+        self._last = t, frame
+        return frame
+
+    def _frame(self, t: int) -> Frame:
+        """The frame of iteration t."""
+        loop = self.loop
+        frame = loop.template.copy()
+        frame[POSITION] = t
+        for source, value in zip(loop.sources, self.values):  # noqa: B905 (of one length; hot)
+            frame[source.target] = source.element(value, t)
+        frames = (*self.outer, frame)
+        columns = iter(self.columns)
+        total = 0.0
+        for block, is_site in loop.blocks:
+            if is_site:
+                value = next(columns)[t]
+                distribution = block.thing.call(*frames)
+                score = distribution.logpdf(value)
+                if type(score) is not float:
+                    score = as_score(score, distribution, value)
+                frame[block.value] = value
+                frame[block.state] = distribution, value, score
+                total += score
+            else:
+                block.run(None, frames)
+        frame[0] = total
+        return frame
+
+    def __iter__(self) -> Iterator[Frame]:
+        return map(self._frame, range(self.size))
+
+    def iterate(self, start: int) -> Iterator[Frame]:
+        """The frames from iteration `start` on."""
+        return map(self._frame, range(start, self.size))
+
+    def column(self, slot: int) -> Column | None:
+        """The column whose values a slot has, if it is a choice."""
+        i = self.loop.column_of.get(slot)
+        return None if i is None else self.columns[i]
+
+    def entry(self, t: int, slot: int) -> Any:
+        """One slot of the frame of iteration t."""
+        i = self.loop.column_of.get(slot)
+        if i is not None:
+            return self.columns[i][t]
+        source = self.loop.targets.get(slot)
+        return self[t][slot] if source is None else self.loop.sources[source].element(self.values[source], t)
+
+    def entries(self, slot: int) -> list[Any]:
+        """One slot of every frame."""
+        column = self.column(slot)
+        if column is not None:
+            return column.array().tolist()
+        if slot in self.loop.targets:
+            return [self.entry(t, slot) for t in range(self.size)]
+        return [frame[slot] for frame in self]
+
+    # --- other versions ---------------------------------------------------------------------------
+
+    def with_outer(self, outer: Outer, values: list[Any]) -> ColumnFrames:
+        """The same choices, read in another scope; the totals are the caller's to put right."""
+        return ColumnFrames(self.loop, outer, values, self.size, self.columns, self.totals, self.arrays)
+
+    def with_totals(self, totals: tuple[Total, ...]) -> ColumnFrames:
+        """The same with other totals."""
+        return ColumnFrames(self.loop, self.outer, self.values, self.size, self.columns, totals, self.arrays)
+
+    def replaced(self, t: int, was: Frame, frame: Frame) -> Any:
+        """With a frame in place of another; a vector of frames where the columns can't hold its choices."""
+        columns, totals = self.columns, self.totals
+        for i, (value, state) in enumerate(self.loop.choices):
+            record, before = frame[state], was[state]
+            if record is before:
+                continue
+            if record[2] != before[2]:
+                totals = (*totals[:i], changed_total(totals[i], before[2], record[2]), *totals[i + 1 :])
+            if record[1] is not before[1]:
+                try:
+                    columns = (*columns[:i], columns[i].set(t, frame[value]), *columns[i + 1 :])
+                except TypeError:
+                    return PersistentVector.of([*self]).set(t, frame)
+        new = ColumnFrames(self.loop, self.outer, self.values, self.size, columns, totals, self.arrays)
+        new._last = t, frame
+        return new
+
+    def set(self, t: int, frame: Frame) -> Any:
+        """With `frame` as that of iteration t."""
+        return self.replaced(t, self[t], frame)
+
+    def truncate(self, size: int) -> ColumnFrames:
+        """The first iterations; the totals are those of all, for the caller to put right."""
+        columns = tuple(column.truncate(size) for column in self.columns)
+        return ColumnFrames(self.loop, self.outer, self.values, size, columns, self.totals, self.arrays)
+
+    def extend(self, frames: Iterable[Frame]) -> Any:
+        """With the frames of more iterations."""
+        added = list(frames)
+        columns, totals = list(self.columns), list(self.totals)
+        for i, (value, state) in enumerate(self.loop.choices):
+            for frame in added:
+                totals[i] = changed_total(totals[i], 0.0, frame[state][2])
+            try:
+                columns[i] = _extended(columns[i], [frame[value] for frame in added])
+            except TypeError:
+                return PersistentVector.of([*self, *added])
+        size = self.size + len(added)
+        return ColumnFrames(
+            self.loop, self.outer, self.values, size, tuple(columns), tuple(totals), self.arrays
+        )
+
+    def total(self) -> Total:
+        """The sum of all scores."""
+        totals = self.totals
+        if len(totals) == 1:
+            return totals[0]
+        return sum(t[0] for t in totals), sum(t[1] for t in totals), sum(t[2] for t in totals)
+
+    def __reduce__(self) -> Any:
+        return PersistentVector.of, (list(self),)
+
+
+def _extended(column: Column, values: list[Any]) -> Column:
+    if len(values) <= 8:
+        for value in values:
+            column = column.append(value)
+        return column
+    if set(map(type, values)) != {type(column.dtype.type(0).item())}:
+        raise TypeError
+    try:
+        return Column.of(np.concatenate((column.array(), np.array(values, column.dtype))))
+    except OverflowError:
+        raise TypeError from None
+
+
+def outer_of(reads: list[list[int]], frames: Frames) -> Outer:
+    """The slots that a body reads outside its loop."""
+    return tuple(
+        {slot: frame[slot] for slot in slots} for slots, frame in zip(reads, frames, strict=False)
+    )

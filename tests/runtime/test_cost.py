@@ -1,0 +1,393 @@
+"""The cost of an edit is that of what it changes: counted in function calls, not in time.
+
+Each case is a program, the arguments that give it n choices or so, and an edit of a few of them. The number of
+calls that the edit makes, of Python functions and of C functions, must not depend on n.
+"""
+
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from gendsl import (
+    bernoulli,
+    categorical,
+    copy,
+    dirichlet,
+    gamma,
+    gen,
+    involutive_mcmc,
+    normal,
+    poisson,
+    read,
+    select,
+    transform,
+    uniform_discrete,
+    write,
+)
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("GENDSL_RUNTIME") == "reference", reason="about the compiled runtime"
+)
+
+SMALL, LARGE = 60, 3000
+GROWTH = 1.25  # look-ups in a persistent vector are a little deeper
+
+
+def calls(action):
+    """How many function calls an action makes, the second time."""
+    action()  # what is found out once is not counted
+    count = 0
+
+    def see(frame, event, argument):
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(see)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+# --- programs --------------------------------------------------------------------------------------
+
+
+@gen
+def listed(n):
+    mu = [("mu", j) @ ~normal(0, 1) for j in range(n)]
+    return mu
+
+
+@gen
+def in_a_dict(names):
+    mu = {name: ("mu", name) @ ~normal(0, 1) for name in names}
+    return mu
+
+
+@gen
+def into_a_list(n):
+    mu = [0.0] * n
+    for j in range(n):
+        mu[j] = ~normal(0, 1)
+        ("y", j) @ ~normal(mu[j], 1)
+    return mu
+
+
+@gen
+def into_an_array(n):
+    mu = np.zeros(n)
+    for j in range(n):
+        scale = 1 + j % 3
+        mu[j] = ~normal(0, scale)
+        ("y", j) @ ~normal(2 * mu[j], 1)
+    return mu
+
+
+@gen
+def into_a_dict(names):
+    mu = {}
+    for name in names:
+        mu[name] = ~normal(0, 1)
+    return mu
+
+
+@gen
+def appended(xs):
+    mu = []
+    for i, x in enumerate(xs):
+        m = ("m", i) @ ~normal(x, 1)
+        mu.append(m)
+        if m > 0:
+            ("positive", i) @ ~gamma(2, 1)
+    return mu
+
+
+@gen
+def zipped(xs, ys):
+    for i, (x, y) in enumerate(zip(xs, ys)):
+        ("z", i) @ ~normal(x + y, 1)
+        ("w", i) @ ~poisson(2)
+
+
+@gen
+def pair(x):
+    a = ~normal(x, 1)
+    b = ~normal(a, 1)
+    return a + b
+
+
+@gen
+def calling(n):
+    totals = [("pair", i) @ ~pair(i % 5) for i in range(n)]
+    for i in range(n):
+        ("y", i) @ ~normal(totals[i], 1)
+
+
+@gen
+def ragged(sizes):
+    rows = []
+    for i in range(len(sizes)):
+        level = ("level", i) @ ~normal(0, 1)
+        row = [("x", i, j) @ ~normal(level, 1) for j in range(sizes[i])]
+        rows.append(row)
+    for i in range(len(sizes)):
+        ("last", i) @ ~normal(rows[i][-1], 1)
+    return rows
+
+
+@gen
+def clusters(n, k):
+    mu = [("mu", j) @ ~normal(0, 10) for j in range(k)]
+    by_name = {j: ("sd", j) @ ~gamma(2, 1) for j in range(k)}
+    both = (mu, 1.0)
+    z = [0] * n
+    for i in range(n):
+        z[i] = ~categorical(np.ones(k) / k)
+        ("x", i) @ ~normal(mu[z[i]], by_name[z[i]])
+        ("y", i) @ ~normal(both[1], 1)
+
+
+@gen
+def walk(n):
+    x = 0.0
+    for t in range(n):
+        x = ("x", t) @ ~normal(x, 1)
+        ("y", t) @ ~normal(x, 0.5)
+
+
+@gen
+def walk_in_a_list(n):
+    x = [0.0] * (n + 1)
+    for t in range(1, n + 1):
+        x[t] = ~normal(x[t - 1], 1)
+        ("y", t) @ ~normal(x[t], 0.5)
+    return x
+
+
+@gen
+def appended_walk(n):
+    x = [0.0]
+    for t in range(n):
+        x.append(("x", t) @ ~normal(x[-1], 1))
+    return x
+
+
+@gen
+def hidden_markov(n):
+    state = 0
+    for t in range(n):
+        state = ("z", t) @ ~categorical([0.8, 0.2] if state == 0 else [0.3, 0.7])
+        ("y", t) @ ~normal(state, 1)
+
+
+@gen
+def tree(depth):
+    value = ~normal(0, 1)
+    if depth > 0:
+        left = ~tree(depth - 1)
+        right = ~tree(depth - 1)
+        value = value + left + right
+    return value
+
+
+@gen
+def counting(n):
+    t = 0
+    while t < n:
+        ("x", t) @ ~normal(0, 1)
+        t += 1
+
+
+@gen
+def even(n):
+    x = ~normal(0, 1)
+    if n > 0:
+        rest = ~odd(n - 1)
+
+
+@gen
+def odd(n):
+    x = ~normal(0, 2)
+    if n > 0:
+        rest = ~even(n - 1)
+
+
+@gen
+def growing(most):
+    k = ~uniform_discrete(1, most)
+    for j in range(k):
+        ("x", j) @ ~normal(0, 1)
+
+
+@gen
+def branches(n):
+    which = ~bernoulli(0.5)
+    scale = ~gamma(2, 1)
+    if which:
+        a = ~normal(0, scale)
+    else:
+        a = ~normal(1, scale)
+    for i in range(n):
+        ("x", i) @ ~normal(0, 1)
+        if which and i < 0:
+            ("never", i) @ ~normal(a, 1)
+
+
+def names(n):
+    return tuple(f"name{i}" for i in range(n))
+
+
+UPDATES = {
+    "comprehension": (listed, lambda n: (n,), lambda n: {("mu", n // 2): 0.3}),
+    "dict comprehension": (in_a_dict, lambda n: (names(n),), lambda n: {("mu", f"name{n // 2}"): 0.3}),
+    "list": (into_a_list, lambda n: (n,), lambda n: {("mu", n // 2): 0.3}),
+    "array": (into_an_array, lambda n: (n,), lambda n: {("mu", n // 2): 0.3}),
+    "dict": (into_a_dict, lambda n: (names(n),), lambda n: {("mu", f"name{n // 2}"): 0.3}),
+    "append": (appended, lambda n: ([0.5] * n,), lambda n: {("m", n // 2): -0.3}),
+    "zip": (zipped, lambda n: ([0.5] * n, [1.0] * n), lambda n: {("z", 3): -0.3, ("w", n - 1): 4}),
+    "calls": (calling, lambda n: (n,), lambda n: {("pair", n // 2, "a"): 0.3}),
+    "ragged": (ragged, lambda n: ([1 + i % 4 for i in range(n)],), lambda n: {("x", 3, 3): 0.3}),
+    "assignment": (clusters, lambda n: (n, 3), lambda n: {("z", n // 2): 1}),
+    "chain": (walk, lambda n: (n,), lambda n: {("x", n // 2): 0.3}),
+    "chain in a list": (walk_in_a_list, lambda n: (n,), lambda n: {("x", n // 2): 0.3}),
+    "appended chain": (appended_walk, lambda n: (n,), lambda n: {("x", n // 2): 0.3}),
+    "states": (hidden_markov, lambda n: (n,), lambda n: {("z", n // 2): 1}),
+    "while": (counting, lambda n: (n,), lambda n: {("x", n // 2): 0.3}),
+    "growth": (growing, lambda n: (2 * n,), lambda n: {"k": n + 1, ("x", n): 0.1}),
+    "shrinkage": (growing, lambda n: (2 * n,), lambda n: {"k": n - 1}),
+    "straight line": (branches, lambda n: (n,), lambda n: {"a": 0.3}),
+}
+
+CONSTRAINED = {
+    "growth": lambda n: {"k": n},
+    "shrinkage": lambda n: {"k": n},
+    "straight line": lambda n: {"which": True},
+    "assignment": lambda n: {("z", n // 2): 0},
+    "states": lambda n: {("z", n // 2): 0},
+    "append": lambda n: {("m", n // 2): 1.0},
+}
+
+
+def started(name, n):
+    program, args, _ = UPDATES[name]
+    init = CONSTRAINED.get(name, lambda n: {})(n)
+    trace = program.generate(args(n), init=init, rng=1).trace
+    return trace.update(UPDATES[name][2](n), rng=2).trace.update(init or None, rng=2).trace
+
+
+@pytest.mark.parametrize("name", UPDATES)
+def test_updates(name):
+    change = UPDATES[name][2]
+    counts = []
+    for n in (SMALL, LARGE):
+        trace = started(name, n)
+        counts.append(calls(lambda: trace.update(change(n), rng=1)))  # noqa: B023 (called at once)
+    assert counts[1] <= GROWTH * counts[0]
+
+
+REGENERATED = {
+    "comprehension": lambda n: ("mu", n // 2),
+    "list": lambda n: ("mu", n // 2),
+    "calls": lambda n: ("pair", n // 2),
+    "chain": lambda n: ("x", n // 2),
+    "chain in a list": lambda n: ("x", n // 2),
+    "while": lambda n: ("x", n // 2),
+}
+
+
+@pytest.mark.parametrize("name", REGENERATED)
+def test_regenerate(name):
+    counts = []
+    for n in (SMALL, LARGE):
+        trace = started(name, n)
+        selection = select(REGENERATED[name](n))
+        counts.append(calls(lambda: trace.regenerate(selection, rng=1)))  # noqa: B023
+    assert counts[1] <= GROWTH * counts[0]
+
+
+def test_a_cluster_mean_costs_its_members():
+    counts = []
+    for n in (SMALL, LARGE):
+        z = {("z", i): 1 if i in (3, 5, 8) else i % 3 - i % 3 % 2 for i in range(n)}
+        trace = clusters.generate((n, 3), init=z, rng=1).trace
+        trace = trace.update({("mu", 1): 0.1}).trace
+        counts.append(calls(lambda: trace.update({("mu", 1): 0.7})))  # noqa: B023
+    assert counts[1] <= GROWTH * counts[0]
+
+
+def test_one_more_step_of_a_chain():
+    counts = []
+    for n in (SMALL, LARGE):
+        trace = walk.simulate((n,), rng=1)
+        counts.append(calls(lambda: trace.update(args=(n + 1,), rng=1)))  # noqa: B023
+    assert counts[1] <= GROWTH * counts[0]
+
+
+def test_a_leaf_costs_its_depth():
+    counts = []
+    for depth in (4, 9):
+        trace = tree.simulate((depth,), rng=1)
+        address = (*["left", "right"] * 4, "left")[:depth] + ("value",)
+        counts.append(calls(lambda: trace.update({address: 0.5})))  # noqa: B023
+    assert counts[1] <= 2.5 * counts[0]
+
+
+def test_mutual_recursion_costs_the_depth_of_the_choice():
+    counts = []
+    for n in (8, 40):
+        trace = even.simulate((n,), rng=1)
+        counts.append(calls(lambda: trace.update({("rest", "rest", "x"): 0.5})))  # noqa: B023
+    assert counts[1] <= GROWTH * counts[0]
+
+
+def test_an_untaken_branch_costs_nothing():
+    counts = []
+    for n in (SMALL, LARGE):
+        trace = branches.generate((n,), init={"which": False}, rng=1).trace
+        counts.append(calls(lambda: trace.update({"scale": 0.5})))  # noqa: B023
+    assert counts[1] == counts[0]
+
+
+# --- whole moves -----------------------------------------------------------------------------------
+
+
+@gen
+def pick(trace, n):
+    i = ~uniform_discrete(0, n - 1)
+    u = ~normal(0, 1)
+
+
+@transform
+def move(model_in, aux_in, *, model_out, aux_out):
+    i, u = read(aux_in["i"]), read(aux_in["u"])
+    copy(aux_in["i"], aux_out["i"])
+    write(model_out["x", i], read(model_in["x", i]) + u)
+    write(aux_out["u"], -u)
+
+
+@pytest.mark.parametrize("program", [walk, counting], ids=["chain", "while"])
+def test_an_involutive_step(program):
+    counts = []
+    for n in (SMALL, LARGE):
+        trace = program.generate((n,), rng=1).trace
+        counts.append(calls(lambda: involutive_mcmc(trace, pick, (n,), move, rng=3)))  # noqa: B023
+    assert counts[1] <= GROWTH * counts[0]
+
+
+@gen
+def split(n):
+    w = ~dirichlet([1.0, 1.0])
+    for i in range(n):
+        ("x", i) @ ~normal(w[0], 1)
+
+
+def test_a_shared_vector_is_one_vectorised_call():
+    counts = []
+    for n in (SMALL, LARGE):
+        trace = split.simulate((n,), rng=1)
+        trace = trace.update({"w": np.array([0.5, 0.5])}).trace
+        counts.append(calls(lambda: trace.update({"w": np.array([0.25, 0.75])})))  # noqa: B023
+    assert counts[1] <= GROWTH * counts[0]

@@ -1,0 +1,95 @@
+"""Traces of the compiled runtime are compared with the reference runtime, and a difference is an error."""
+
+import os
+
+import pytest
+
+from gendsl import gen, involutive_mcmc, normal, poisson, read, transform, write
+from gendsl.errors import RuntimeMismatchError
+from gendsl.runtime.compiled import CompiledTrace
+from gendsl.runtime.sites import SiteBlock
+from gendsl.runtime.verify import compare_with_reference, is_due
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("GENDSL_RUNTIME") == "reference", reason="about the compiled runtime"
+)
+
+
+@gen
+def line(xs):
+    slope = ~normal(0, 1)
+    n = ~poisson(2)
+    means = [slope * x for x in xs]
+    for i in range(len(xs)):
+        ("y", i) @ ~normal(means[i], 1)
+    return n, means
+
+
+@gen
+def step(trace):
+    u = ~normal(0, 0.1)
+
+
+@transform
+def shift(model_in, aux_in, *, model_out, aux_out):
+    u = read(aux_in["u"])
+    write(model_out["slope"], read(model_in["slope"]) + u)
+    write(aux_out["u"], -u)
+
+
+XS = [1.0, 2.0, -1.0]
+
+
+@pytest.fixture
+def trace():
+    return line.generate((XS,), {"y": [1.0, 2.0, -1.0]}, rng=1).trace
+
+
+def test_traces_agree(trace):
+    for seed in range(20):
+        trace, _ = involutive_mcmc(trace, step, (), shift, check=True, rng=seed)
+        compare_with_reference(trace)
+
+
+def test_a_score_that_is_not_brought_up_to_date_is_noticed(trace, monkeypatch):
+    monkeypatch.setattr(SiteBlock, "_rescore", lambda *_: 0)
+    for seed in range(20):
+        involutive_mcmc(trace, step, (), shift, rng=seed)
+    with pytest.raises(RuntimeMismatchError) as caught:
+        for seed in range(20):
+            involutive_mcmc(trace, step, (), shift, check=True, rng=seed)
+    assert caught.value.address == ("y", 0)
+    assert "line" in str(caught.value)
+
+
+def test_a_wrong_return_value_is_noticed(trace):
+    called = trace._called
+    wrong = CompiledTrace(line, (XS,), called, trace.log_prob, trace.observed_paths, {})
+    called._value = 0, [1.0, 2.0, 3.0]
+    with pytest.raises(RuntimeMismatchError, match="returns"):
+        compare_with_reference(wrong)
+
+
+def test_a_program_that_is_not_deterministic_is_noticed():
+    calls = []
+
+    @gen
+    def counting():
+        x = ~normal(0, 1)
+        calls.append(x)
+        return len(calls)
+
+    trace = counting.simulate(rng=1).update({"x": 0.5}).trace
+    with pytest.raises(RuntimeMismatchError, match="deterministic"):
+        compare_with_reference(trace)
+
+
+def test_the_first_edits_of_a_chain_are_due_and_some_later_ones(trace):
+    due = []
+    for age in range(200):
+        if is_due(trace):
+            due.append(age)
+        trace = trace.update({"slope": 0.01 * age}).trace
+    assert due[:9] == list(range(9))
+    assert due[9:] == [64, 128, 192]
+    assert not is_due(line.reference.simulate((XS,), rng=1))
