@@ -126,8 +126,8 @@ class _Vectoriser:
             raise _ScalarError
         self.scope(node.thing)
         function = call.func.args[0]
-        family = known_value(self.definition, function)
-        if not isinstance(family, type) or family not in COLUMN_DTYPES:
+        family: Any = known_value(self.definition, function)
+        if family not in COLUMN_DTYPES:
             raise _ScalarError
         given = dict(zip(family.parameters, call.args, strict=False))
         given.update({keyword.arg or "": keyword.value for keyword in call.keywords})

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from gendsl.address import Path
-from gendsl.compiler.ir import ITEM, LENGTH as OF_LENGTH, RETVAL, SCORE, STATUS
-from gendsl.runtime.change import ALL, LENGTH, UNSET, difference, normal_key
+from gendsl.compiler.ir import ITEM, RETVAL, STATUS
+from gendsl.runtime.change import ALL, UNSET, difference
+from gendsl.runtime.reads import Changes, Frame, Frames, Read, Runner, is_dirty
 
-Frame = list[Any]
-Frames = tuple[Frame, ...]
-Changes = tuple[dict[int, Any], ...]
 Touched = Iterable[Path] | None
 """The paths at which something is given or selected, or None; `...` stands for any component."""
 
@@ -28,76 +26,6 @@ NOTHING: Any = (None, None, 0.0)
 """The state of a block with choices that has not run."""
 LATER = object()
 """A value that is computed when it is asked for."""
-
-
-class Read:
-    """How a piece of code reads one slot of a frame in scope."""
-
-    __slots__ = ("depth", "keys", "mode", "own", "slot")
-
-    def __init__(self, depth: int, slot: int, mode: str, keys: list[Callable[..., Any]], own: int | None) -> None:
-        self.depth = depth
-        self.slot = slot
-        self.mode = mode
-        self.keys = keys
-        self.own = own
-
-    def container(self, frames: Frames) -> Any:
-        """What is read, as the code sees it."""
-        value = frames[self.depth][self.slot]
-        if self.own is not None:
-            value = value.upto(frames[self.depth + 1], self.own)
-        return value
-
-    def keys_read(self, frames: Frames) -> Iterator[Any]:
-        """The keys that the code reads, LENGTH too where it counts from the end, or ALL if unknown."""
-        container = self.container(frames)
-        for key_code in self.keys:
-            try:
-                key = key_code(*frames)
-                normal = normal_key(container, key)
-                hash(normal)
-            except Exception:  # the code may not have got there: what it reads is then not known
-                yield ALL
-                return
-            yield normal
-            if normal is not key and type(key) is int and key < 0:
-                yield LENGTH
-
-
-def is_dirty(reads: list[Read], frames: Frames, changes: Changes) -> bool:
-    """Whether code with these reads has to run again."""
-    for read in reads:
-        change = changes[read.depth].get(read.slot)
-        if change is None:
-            continue
-        if change is ALL:
-            return True
-        if read.mode is ITEM:
-            for key in read.keys_read(frames):
-                if key is ALL or key in change:
-                    return True
-        elif read.mode is OF_LENGTH:
-            if LENGTH in change:
-                return True
-        else:
-            return True
-    return False
-
-
-class Runner:
-    """A piece of code, and when it has to run again."""
-
-    __slots__ = ("always", "call", "reads")
-
-    def __init__(self, call: Callable[..., Any], reads: list[Read]) -> None:
-        self.call = call
-        self.reads = reads
-        self.always = all(read.mode is not ITEM and read.mode is not OF_LENGTH for read in reads)
-
-    def is_dirty(self, frames: Frames, changes: Changes) -> bool:
-        """Whether what it reads has changed."""
-        return is_dirty(self.reads, frames, changes)
 
 
 class Block(ABC):
@@ -132,10 +60,10 @@ class Block(ABC):
         """How control left the block, in a frame where it has run."""
         return None
 
-    def remove(self, execution: Any, frames: Frames) -> None:
+    def remove(self, execution: Any, frames: Frames) -> None:  # noqa: B027 (most blocks have none)
         """Report the choices in a frame as gone."""
 
-    def clear(self, frame: Frame) -> None:
+    def clear(self, frame: Frame) -> None:  # noqa: B027 (nothing to clear where nothing is defined)
         """Set the slots that the block defines to what they were before it ran."""
 
     def records(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
@@ -485,103 +413,3 @@ def run_anew(block: Block, execution: Any, frames: Frames, changes: Changes) -> 
             changes[-1][slot] = ALL
             mask |= block.readers.get(slot, 0)
     return mask
-
-
-class BranchBlock(Block):
-    """`if`: one of two sequences over the same frame."""
-
-    def __init__(
-        self, node: ast.AST, test: Runner, arms: tuple[Sequence, Sequence], defs: list[int], state: int
-    ) -> None:
-        self.node = node
-        self.test = test
-        self.arms = arms
-        self.defs = defs
-        self.state = state
-        self.uses = [*test.reads, *arms[0].uses, *arms[1].uses]
-        self.may_exit = arms[0].may_exit or arms[1].may_exit
-        heads = arms[0].heads, arms[1].heads
-        self.heads = None if heads[0] is None or heads[1] is None else heads[0] | heads[1]
-
-    def run(self, execution: Any, frames: Frames) -> str | None:
-        arm = 0 if self.test.call(*frames) else 1
-        sequence = self.arms[arm]
-        status = sequence.run(execution, frames)
-        frame = frames[-1]
-        frame[self.state] = arm, status, sequence.score(frame)
-        return status
-
-    def update(self, execution: Any, old: Frames, new: Frames, changes: Changes, touched: Touched) -> int:
-        frame = new[-1]
-        before = frame[self.state][0]
-        arm = before
-        if is_dirty(self.test.reads, new, changes):
-            arm = 0 if self.test.call(*new) else 1
-        sequence = self.arms[arm]
-        if arm == before:
-            todo = sequence.affected(changes)
-            if touched is not None:
-                todo |= sequence.routed(touched, len(execution.prefix))
-            if not todo:
-                return 0
-            status = sequence.update(execution, old, new, changes, touched, todo)
-            mask = 0
-            changed = changes[-1]
-            for slot in self.defs:
-                if slot in changed:
-                    mask |= self.readers.get(slot, 0)
-        else:
-            kept = frame.copy()
-            self.arms[before].remove(execution, old)
-            self.arms[before].clear(frame)
-            status = sequence.run(execution, new)
-            mask = 0
-            for slot, (a, b) in enumerate(zip(kept, frame, strict=True)):
-                if a is not b:
-                    change = difference(a, b)
-                    if change is not None:
-                        changes[-1][slot] = change
-                        mask |= self.readers.get(slot, 0)
-        frame[self.state] = arm, status, sequence.score(frame)
-        return mask
-
-    def status(self, frame: Frame) -> str | None:
-        return frame[self.state][1]  # type: ignore[no-any-return]
-
-    def _arm(self, frame: Frame) -> Sequence:
-        return self.arms[frame[self.state][0]]
-
-    def remove(self, execution: Any, frames: Frames) -> None:
-        self._arm(frames[-1]).remove(execution, frames)
-
-    def clear(self, frame: Frame) -> None:
-        self._arm(frame).clear(frame)
-        frame[self.state] = NOTHING
-
-    def records(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
-        return self._arm(frames[-1]).records(frames, prefix)
-
-    def calls(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
-        return self._arm(frames[-1]).calls(frames, prefix)
-
-    def addresses(self, frames: Frames, offset: int) -> Iterator[Path]:
-        return self._arm(frames[-1]).addresses(frames, offset)
-
-    def find(self, frames: Frames, path: Path, offset: int, below: bool) -> Iterator[tuple[Path, Any]]:
-        return self._arm(frames[-1]).find(frames, path, offset, below)
-
-    def keys_read(self, frames: Frames, depth: int, slot: int) -> Iterator[Any]:
-        """The keys of a container in an outer frame that the test and the arm taken have read."""
-        for read in self.test.reads:
-            if read.depth == depth and read.slot == slot:
-                if read.mode is ITEM:
-                    yield from read.keys_read(frames)
-                else:
-                    yield ALL
-        yield from self._arm(frames[-1]).keys_read(frames, depth, slot)
-
-
-__all__ = [
-    "BREAK", "CONTINUE", "LATER", "NOTHING", "RETURN", "SCORE", "BranchBlock", "Changes", "CopyBlock",
-    "ExitBlock", "FragmentBlock", "Frame", "Frames", "ReturnBlock", "Runner", "Sequence", "Touched",
-]  # fmt: skip

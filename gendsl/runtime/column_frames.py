@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gendsl.compiler.ir import POSITION
-from gendsl.runtime.blocks import Frame, Frames
+from gendsl.runtime.reads import Frame, Frames
 from gendsl.runtime.columns import Column
 from gendsl.runtime.executions import as_score
 from gendsl.runtime.persistent import PersistentVector

@@ -17,7 +17,8 @@ from gendsl.choices import MISSING, Constraints
 from gendsl.compiler.ir import Part, Stored
 from gendsl.compiler.vectors import NotColumnsError, as_column
 from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS, sample_columns, score_columns, total_columns
-from gendsl.runtime.blocks import Changes, Frame, Frames, Read, Runner, Sequence, Touched
+from gendsl.runtime.blocks import Sequence, Touched
+from gendsl.runtime.reads import Changes, Frame, Frames, Read, Runner
 from gendsl.runtime.change import ALL, LENGTH, difference
 from gendsl.runtime.column_frames import ColumnFrames, Outer, outer_of
 from gendsl.runtime.columns import Column
@@ -34,6 +35,8 @@ _FEW = 8
 """Iterations that are as fast one by one."""
 _LARGE = 1e4
 """A mean score from which on scores are summed exactly: without that value they may be much smaller."""
+_EXTREME = 1e6
+"""A score from which on the last digit matters: taking it from a total again would leave a trace."""
 _ARITHMETIC = {"divide": "raise", "over": "raise", "invalid": "raise"}
 
 
@@ -421,6 +424,7 @@ class _ColumnUpdate(_Update):
         super().__init__(loop, execution, before, *arguments)
         self.store: ColumnFrames = before.frames  # type: ignore[assignment]
         self.frames: Any = self.store.with_outer(outer_of(loop.reads, self.new), self.values)
+        self.extreme = False
         for building in self.inside.values():
             building.frames = self.frames
 
@@ -476,6 +480,8 @@ class _ColumnUpdate(_Update):
             return changed, None
         body.update(self.execution, old, new, changes, touched, todo)
         frame[0] = body.score(frame)
+        if not -_EXTREME < was[0] < _EXTREME:
+            self.extreme = True
         frames = self.frames
         self.frames = frames.replaced(t, was, frame) if type(frames) is ColumnFrames else frames.set(t, frame)
         for building in self.inside.values():
@@ -592,6 +598,17 @@ class _ColumnUpdate(_Update):
                     self.inside[written.inside].forget()
                     self.changes[-1][written.inside] = ALL
 
+    def _summed(self, store: ColumnFrames) -> ColumnFrames:
+        """With totals summed afresh: where a score is extreme, array code and a distribution round differently."""
+        loop = self.loop
+        try:
+            scope = self._scope(store, loop.sites, None)
+            totals = [loop.score(step, scope, store.columns[step.number].array()) for step in loop.sites]
+        except Exception:
+            frames = list(store)
+            totals = [total_of([frame[state][2] for frame in frames]) for _, state in loop.choices]
+        return store.with_totals(tuple(totals))
+
     def _ending(self, end: int | None, status: str | None, limit: int | None) -> Iterations:
         assert limit is not None
         size = len(self.store)
@@ -604,6 +621,8 @@ class _ColumnUpdate(_Update):
             self.frames = self.frames.with_totals(tuple(totals))
         after = super()._ending(None, None, limit)
         if type(after.frames) is ColumnFrames:
+            if self.extreme:
+                after.frames = self._summed(after.frames)  # type: ignore[assignment]
             after.total = after.frames.total()
         else:
             after.total = total_of([frame[0] for frame in after.frames])

@@ -13,11 +13,11 @@ from gendsl.choices import ChoiceMap, Constraints, Exactly, choicemap
 from gendsl.distributions import Distribution
 from gendsl.errors import AddressConflictError, DuplicateAddressError, NaNError, ObservedError
 from gendsl.interface import CallRequest, Choices, Regenerated, Rng, Updated, as_rng
-from gendsl.runtime.blocks import Frame
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
 from gendsl.runtime.executions import REMEMBERED, Execution, Record, detached
 from gendsl.runtime.link import Linked
 from gendsl.runtime.paths import check_paths, without
+from gendsl.runtime.reads import Frame
 from gendsl.runtime.regions import Called
 from gendsl.runtime.trace import (
     Edit,
@@ -208,7 +208,7 @@ class CompiledTrace(ReferenceTrace):
         return CallsView(self._called)
 
     @property
-    def retval(self) -> Any:  # type: ignore[override]
+    def retval(self) -> Any:
         """What the program returned."""
         return whole(self._called.retval)
 

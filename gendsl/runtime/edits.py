@@ -52,7 +52,7 @@ class _Edit:
 
     old: Any
     stop_at_zero: bool
-    seen = None
+    seen: set[Path] | None = None
 
     def start(self) -> None:
         self.gone: dict[Path, Record] = {}

@@ -312,7 +312,7 @@ def gen(
 def _gen(function: Any, debug: bool) -> GenFunction:
     kind = type(function) if isinstance(function, (classmethod, staticmethod)) else None
     compiled = compile_function(function.__func__ if kind else function)
-    function = GenFunction(compiled, kind=kind)
+    made = GenFunction(compiled, kind=kind)
     if debug:
-        print(function.source)
-    return function
+        print(made.source)
+    return made

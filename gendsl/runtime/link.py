@@ -9,26 +9,24 @@ from gendsl.address import Path
 from gendsl.compiler import ir, vectors
 from gendsl.compiler.build import Compiled
 from gendsl.compiler.emit import emit
+from gendsl.compiler.ir import RETVAL
 from gendsl.interface import CallRequest, GenerativeFunction
+from gendsl.runtime import column_loops
 from gendsl.runtime.blocks import (
     NOTHING,
-    RETVAL,
     Block,
-    BranchBlock,
     CopyBlock,
     ExitBlock,
     FragmentBlock,
-    Frame,
-    Read,
     ReturnBlock,
-    Runner,
     Sequence,
     Touched,
 )
-from gendsl.runtime import column_loops
-from gendsl.runtime.column_loops import ColumnLoopBlock, Lookup, Step
+from gendsl.runtime.branches import BranchBlock
 from gendsl.runtime.change import UNSET, Change, difference
+from gendsl.runtime.column_loops import ColumnLoopBlock, Lookup, Step
 from gendsl.runtime.loops import LoopBlock, Source, all_states
+from gendsl.runtime.reads import Frame, Read, Runner
 from gendsl.runtime.regions import Called, RegionBlock
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.written import copied, whole

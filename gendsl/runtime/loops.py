@@ -15,28 +15,16 @@ from typing import Any
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.compiler.ir import ITEM, LENGTH as OF_LENGTH, POSITION, Part, Stored
-from gendsl.runtime.blocks import (
-    BREAK,
-    NOTHING,
-    RETURN,
-    RETVAL,
-    Block,
-    Changes,
-    Frame,
-    Frames,
-    Read,
-    ReturnBlock,
-    Runner,
-    Sequence,
-    Touched,
-    block_keys,
-    is_dirty,
-)
+from gendsl.compiler.ir import ITEM, POSITION, RETVAL, Part, Stored
+from gendsl.compiler.ir import LENGTH as OF_LENGTH
+from gendsl.runtime.blocks import BREAK, NOTHING, RETURN, Block, ReturnBlock, Sequence, Touched, block_keys
 from gendsl.runtime.change import ALL, LENGTH, UNSET, Change, difference
 from gendsl.runtime.persistent import PersistentVector
+from gendsl.runtime.reads import Changes, Frame, Frames, Read, Runner, is_dirty
 from gendsl.runtime.reverse import ReverseIndex
-from gendsl.runtime.totals import Total, change as changed_total, total_of, value as total_value
+from gendsl.runtime.totals import Total, total_of
+from gendsl.runtime.totals import change as changed_total
+from gendsl.runtime.totals import value as total_value
 from gendsl.runtime.written import Written
 
 Slot = tuple[int, int]
@@ -167,6 +155,9 @@ class LoopBlock(Block):
                 use.length = True
             else:
                 use.whole = True
+        keyed = any(written.kind == "key" for written in stored)
+        read_inside = any((depth - 1, written.inside) in self.outer for written in stored)
+        self.is_plain = not (carried or outs or exits or keyed or read_inside) and bool(sources)
         self.uses = [read for source in sources for read in source.runner.reads]
         self.uses += [r for r in inner if not (r.depth == depth - 1 and r.slot in inside)]
         firsts = [first for _, first, _, _ in carried] + [first for _, _, first in outs]
@@ -268,16 +259,80 @@ class LoopBlock(Block):
             visit = self._route(before, old, touched, len(execution.prefix), visit, paths)
         size = len(before.frames)
         limit = size if moved is self.unmoved and before.status is None else self.length(values)
-        if not visit and limit == size and not (any(changes) and self._base_changed(changes)):
+        based = any(changes) and self._base_changed(changes)
+        if not visit and limit == size and not based:
             if values is not before.values:
                 after = Iterations(
                     before.frames, before.total, values, before.status, before.readers, before.positions
                 )
                 frame[self.state] = after, *frame[self.state][1:]
             return 0
+        if self.is_plain and limit == size and visit is not _EVERY and not based and not any(moved):
+            return self._update_few(execution, before, values, old, new, changes, visit, paths)
         run = self.update_of(execution, before, values, old, new, changes, touched, paths, moved)
         after = run.follow(visit, size if limit is None else min(size, limit), limit)
         return self._leave(frame, before, after, old, new, changes, run.keys)
+
+    def _update_few(
+        self,
+        execution: Any,
+        before: Iterations,
+        values: list[Any],
+        old: Frames,
+        new: Frames,
+        changes: Changes,
+        visit: Iterable[int],
+        paths: dict[int, list[Path]],
+    ) -> int:
+        """Update some iterations of a plate that nothing is carried through: the hot path of most moves."""
+        body, offset = self.body, len(execution.prefix)
+        frames, total, readers = before.frames, before.total, before.readers
+        here = body.affected(changes) if any(changes) else 0
+        keys: dict[int, set[Any]] = {}
+        for t in visit if len(visit) < 2 else sorted(visit):  # type: ignore[arg-type]
+            was = frames[t]
+            frame = was.copy()
+            touched = paths.get(t)
+            todo = here if touched is None else here | body.routed(touched, offset)
+            if not todo:
+                continue
+            changed: dict[int, Any] = {}
+            inner_old, inner = (*old, was), (*new, frame)
+            body.update(execution, inner_old, inner, (*changes, changed), touched, todo)
+            frame[0] = score = body.score(frame)
+            frames = frames.set(t, frame)
+            if score != was[0]:
+                total = changed_total(total, was[0], score)
+            if readers:
+                readers = self._reread(readers, t, inner_old, inner, offset)
+            for written in self.stored:
+                if written.value in changed:
+                    key = new[-1][written.inside].key_in(t, frame)
+                    keys.setdefault(written.after, set()).add(key)
+        frame = new[-1]
+        after = Iterations(frames, total, values, before.status, readers, before.positions)
+        frame[self.state] = after, None, total_value(total)
+        mask = 0
+        for written in self.stored:
+            frame[written.inside] = frame[written.after] = frame[written.inside].over(frames)
+            if written.after in keys:
+                changes[-1][written.after] = keys[written.after]
+                mask |= self.readers.get(written.after, 0)
+        return mask
+
+    def _reread(
+        self, readers: dict[Slot, ReverseIndex], t: int, old: Frames, new: Frames, offset: int
+    ) -> dict[Slot, ReverseIndex]:
+        """The readers when an iteration has changed."""
+        for slot, index in readers.items():
+            gone, come = self.keys_of(old, slot, offset), self.keys_of(new, slot, offset)
+            if gone != come:
+                for key in gone - come:
+                    index = index.remove(key, t)
+                for key in come - gone:
+                    index = index.add(key, t)
+                readers = {**readers, slot: index}
+        return readers
 
     def update_of(self, *arguments: Any) -> _Update:
         """What updates the loop once."""
@@ -753,15 +808,8 @@ class _Update:
                     building.frames = self.frames
             if was[0] != frame[0]:
                 self.total = changed_total(self.total, was[0], frame[0])
-            for slot, index in self.readers.items() if self.readers else ():
-                gone = loop.keys_of(old, slot, self.offset)
-                come = loop.keys_of(new, slot, self.offset)
-                if gone != come:
-                    for key in gone - come:
-                        index = index.remove(key, t)
-                    for key in come - gone:
-                        index = index.add(key, t)
-                    self.readers[slot] = index
+            if self.readers:
+                self.readers = loop._reread(self.readers, t, old, new, self.offset)
         return changed, status
 
     # --- containers that the loop writes ----------------------------------------------------------

@@ -10,9 +10,10 @@ from gendsl.address import Path
 from gendsl.distributions import Distribution
 from gendsl.errors import Location
 from gendsl.interface import CallRequest
-from gendsl.runtime.blocks import LATER, NOTHING, Block, Changes, Frame, Frames, Runner, Touched
+from gendsl.runtime.blocks import LATER, NOTHING, Block, Touched
 from gendsl.runtime.change import UNSET, difference
 from gendsl.runtime.executions import REMEMBERED, Closed, Execution, Record, Records, check_namespaces
+from gendsl.runtime.reads import Changes, Frame, Frames, Runner
 
 
 class Called:

@@ -14,9 +14,10 @@ from gendsl.distributions import Distribution, as_distribution
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import DuplicateAddressError, Location, MissingAddressError
 from gendsl.interface import CallRequest, GenerativeFunction
-from gendsl.runtime.blocks import NOTHING, Block, Changes, Frame, Frames, Runner, Touched, is_dirty
+from gendsl.runtime.blocks import NOTHING, Block, Touched
 from gendsl.runtime.change import ALL, SCALARS, UNSET, difference
 from gendsl.runtime.executions import REMEMBERED, detached
+from gendsl.runtime.reads import Changes, Frame, Frames, Runner, is_dirty
 from gendsl.runtime.regions import Called, rerun_opaque, run_opaque
 
 _ORDINARY: Any = ("ordinary", None, 0.0)
@@ -144,7 +145,7 @@ class SiteBlock(Block):
         outer = execution.prefix, execution.function
         execution.prefix, execution.function = path, request.function
         try:
-            linked = request.function.linked
+            linked = request.function.linked  # type: ignore[attr-defined]
             if linked is None:
                 return run_opaque(execution, request)
             return linked.run_call(execution, request)  # type: ignore[no-any-return]

@@ -40,12 +40,9 @@ def compare_with_reference(trace: ReferenceTrace) -> None:
         if path not in fresh.records:
             raise _mismatch(trace, "the compiled runtime makes a choice that the reference doesn't", path)
     if not _close(trace.log_prob, fresh.log_prob, size):
-        path = next(
-            (p for p, r in fresh.records.items() if not _close(trace.records[p][2], r[2], abs(r[2]))), None
-        )
-        raise _mismatch(
-            trace, f"the compiled runtime has log_prob {trace.log_prob}, the reference {fresh.log_prob}", path
-        )
+        apart = (p for p, r in fresh.records.items() if not _close(trace.records[p][2], r[2], abs(r[2])))
+        problem = f"the compiled runtime has log_prob {trace.log_prob}, the reference {fresh.log_prob}"
+        raise _mismatch(trace, problem, next(apart, ()))
     plain = _is_plain(trace.retval) and _is_plain(fresh.retval)
     if plain and not same_value(trace.retval, fresh.retval, rtol=_TOLERANCE, atol=_TOLERANCE):
         raise _mismatch(

@@ -52,6 +52,10 @@ class Written:
         self._writers: dict[Any, list[int]] | None = None
         self._known = 0
 
+    def over(self, frames: Any) -> Written:
+        """The container when the iterations are others, but write at the same keys."""
+        return Written(self.kind, self.base, frames, self.value, self.key, self.count)
+
     # --- who wrote what ---------------------------------------------------------------------------
 
     def key_of(self, t: int) -> Any:

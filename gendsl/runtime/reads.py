@@ -1,0 +1,86 @@
+"""How pieces of code read the slots of frames, and when they have to run again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from gendsl.compiler.ir import ITEM
+from gendsl.compiler.ir import LENGTH as OF_LENGTH
+from gendsl.runtime.change import ALL, LENGTH, normal_key
+
+Frame = list[Any]
+Frames = tuple[Frame, ...]
+Changes = tuple[dict[int, Any], ...]
+
+
+class Read:
+    """How a piece of code reads one slot of a frame in scope."""
+
+    __slots__ = ("depth", "keys", "mode", "own", "slot")
+
+    def __init__(
+        self, depth: int, slot: int, mode: str, keys: list[Callable[..., Any]], own: int | None
+    ) -> None:
+        self.depth = depth
+        self.slot = slot
+        self.mode = mode
+        self.keys = keys
+        self.own = own
+
+    def container(self, frames: Frames) -> Any:
+        """What is read, as the code sees it."""
+        value = frames[self.depth][self.slot]
+        if self.own is not None:
+            value = value.upto(frames[self.depth + 1], self.own)
+        return value
+
+    def keys_read(self, frames: Frames) -> Iterator[Any]:
+        """The keys that the code reads, LENGTH too where it counts from the end, or ALL if unknown."""
+        container = self.container(frames)
+        for key_code in self.keys:
+            try:
+                key = key_code(*frames)
+                normal = normal_key(container, key)
+                hash(normal)
+            except Exception:  # the code may not have got there: what it reads is then not known
+                yield ALL
+                return
+            yield normal
+            if normal is not key and type(key) is int and key < 0:
+                yield LENGTH
+
+
+def is_dirty(reads: list[Read], frames: Frames, changes: Changes) -> bool:
+    """Whether code with these reads has to run again."""
+    for read in reads:
+        change = changes[read.depth].get(read.slot)
+        if change is None:
+            continue
+        if change is ALL:
+            return True
+        if read.mode is ITEM:
+            for key in read.keys_read(frames):
+                if key is ALL or key in change:
+                    return True
+        elif read.mode is OF_LENGTH:
+            if LENGTH in change:
+                return True
+        else:
+            return True
+    return False
+
+
+class Runner:
+    """A piece of code, and when it has to run again."""
+
+    __slots__ = ("always", "call", "reads")
+
+    def __init__(self, call: Callable[..., Any], reads: list[Read]) -> None:
+        self.call = call
+        self.reads = reads
+        self.always = all(read.mode is not ITEM and read.mode is not OF_LENGTH for read in reads)
+
+    def is_dirty(self, frames: Frames, changes: Changes) -> bool:
+        """Whether what it reads has changed."""
+        return is_dirty(self.reads, frames, changes)
