@@ -127,7 +127,8 @@ class _Vectoriser:
         self.scope(node.thing)
         function = call.func.args[0]
         family: Any = known_value(self.definition, function)
-        if family not in COLUMN_DTYPES:
+        has_columns = isinstance(family, type) and family in COLUMN_DTYPES
+        if not has_columns:
             raise _ScalarError
         given = dict(zip(family.parameters, call.args, strict=False))
         given.update({keyword.arg or "": keyword.value for keyword in call.keywords})
