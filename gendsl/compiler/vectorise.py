@@ -194,10 +194,13 @@ class _Vectoriser:
             case ast.Name():
                 return node
             case ast.BinOp() if type(node.op) in _OPERATORS:
-                return self.tool(node, _OPERATORS[type(node.op)], self.vector(node.left), self.vector(node.right))
+                operands = self.vector(node.left), self.vector(node.right)
+                return self.tool(node, _OPERATORS[type(node.op)], *operands)
             case ast.UnaryOp(op=ast.USub()):
                 return self.tool(node, "negative", self.vector(node.operand))
-            case ast.Subscript() if not self.varies(node.value) and not isinstance(node.slice, (ast.Slice, ast.Tuple)):
+            case ast.Subscript() if not (
+                self.varies(node.value) or isinstance(node.slice, (ast.Slice, ast.Tuple))
+            ):
                 container, index = self.vector(node.value), self.vector(node.slice)
                 load = self.outer.get(container.id) if isinstance(container, ast.Name) else None
                 if load is not None and load.mode == "item":

@@ -88,7 +88,7 @@ def gather(container: Any, index: Any) -> Any:
     column = as_column(container)
     size = len(column)
     if type(index) is range:
-        if index.step == 1 and 0 <= index.start and index.stop <= size and type(column) is np.ndarray:
+        if index.step == 1 and index.start >= 0 and index.stop <= size and type(column) is np.ndarray:
             return column[index.start : index.stop]
         index = np.arange(index.start, index.stop, index.step)
     if type(column) is range:

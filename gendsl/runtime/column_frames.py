@@ -1,4 +1,4 @@
-"""The iterations of a loop as columns: one per choice, and what it takes to make any iteration's frame again."""
+"""The iterations of a loop as columns: one per choice, and what it takes to make any frame again."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gendsl.compiler.ir import POSITION
-from gendsl.runtime.reads import Frame, Frames
 from gendsl.runtime.columns import Column
 from gendsl.runtime.executions import as_score
 from gendsl.runtime.persistent import PersistentVector
-from gendsl.runtime.totals import Total, change as changed_total
+from gendsl.runtime.reads import Frame, Frames
+from gendsl.runtime.totals import Total
+from gendsl.runtime.totals import change as changed_total
 
 if TYPE_CHECKING:
     from gendsl.runtime.column_loops import ColumnLoopBlock

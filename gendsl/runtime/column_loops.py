@@ -18,16 +18,18 @@ from gendsl.compiler.ir import Part, Stored
 from gendsl.compiler.vectors import NotColumnsError, as_column
 from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS, sample_columns, score_columns, total_columns
 from gendsl.runtime.blocks import Sequence, Touched
-from gendsl.runtime.reads import Changes, Frame, Frames, Read, Runner
 from gendsl.runtime.change import ALL, LENGTH, difference
-from gendsl.runtime.column_frames import ColumnFrames, Outer, outer_of
+from gendsl.runtime.column_frames import ColumnFrames, outer_of
 from gendsl.runtime.columns import Column
 from gendsl.runtime.executions import Assess, Generate, Simulate
 from gendsl.runtime.loops import Iterations, LoopBlock, Slot, Source, _Update
 from gendsl.runtime.paths import ColumnPaths, PathSet
+from gendsl.runtime.reads import Changes, Frames, Read, Runner
 from gendsl.runtime.reverse import ReverseIndex, SameIndex
 from gendsl.runtime.sites import SiteBlock
-from gendsl.runtime.totals import Total, change as changed_total, total_of, value as total_value
+from gendsl.runtime.totals import Total, total_of
+from gendsl.runtime.totals import change as changed_total
+from gendsl.runtime.totals import value as total_value
 
 LEAST = 48
 """Iterations from which on a loop is kept as columns."""
@@ -60,7 +62,7 @@ class Step:
 
 
 class Lookup:
-    """A lookup by index in a container outside the loop; see `ir.Gather`. `needs` is what the index depends on."""
+    """A lookup by index in a container outside the loop; see `ir.Gather`. `needs`: what the index depends on."""
 
     __slots__ = ("container", "needs", "of", "runner")
 
@@ -222,7 +224,14 @@ class ColumnLoopBlock(LoopBlock):
             self, outer_of(self.reads, frames), values, size, tuple(columns), tuple(totals), arrays
         )
 
-    def _given(self, execution: Any, kind: Any, path: ColumnPaths, used: list[tuple[Constraints, ColumnPaths]], family: Any) -> Any:
+    def _given(
+        self,
+        execution: Any,
+        kind: Any,
+        path: ColumnPaths,
+        used: list[tuple[Constraints, ColumnPaths]],
+        family: Any,
+    ) -> Any:
         """The values given for a choice of all iterations, or MISSING.
 
         Raises:
@@ -246,7 +255,9 @@ class ColumnLoopBlock(LoopBlock):
 
     # --- array code -------------------------------------------------------------------------------
 
-    def vector_frame(self, values: list[Any], size: int, arrays: dict[int, tuple[Any, Any]]) -> dict[int, Any]:
+    def vector_frame(
+        self, values: list[Any], size: int, arrays: dict[int, tuple[Any, Any]]
+    ) -> dict[int, Any]:
         """The loop variables as columns; `arrays` remembers those that have to be made."""
         frame: dict[int, Any] = {}
         for target, i in self.needed_targets:
@@ -534,7 +545,12 @@ class _ColumnUpdate(_Update):
         return True
 
     def _moves(
-        self, many: np.ndarray, steps: list[Step], one: tuple[int, int] | None, totals: list[Total], sign: float
+        self,
+        many: np.ndarray,
+        steps: list[Step],
+        one: tuple[int, int] | None,
+        totals: list[Total],
+        sign: float,
     ) -> float:
         """What the scores of some iterations change by, which is added to or taken from the totals."""
         loop, frames, store = self.loop, self.frames, self.store

@@ -156,7 +156,8 @@ class GenFunction(GenerativeFunction):
         return ArgumentError(
             f"{self.name}{inspect.signature(self)} can't be called with these arguments: "
             f"{_shown_call(args, kwargs)}",
-            fix="give it the arguments of its signature; a proposal or auxiliary program gets the trace first",
+            fix="give it the arguments of its signature; a proposal or auxiliary program gets the trace "
+            "first",
         )
 
     def address_in(self, frame: FrameType) -> Any:
@@ -202,8 +203,8 @@ class GenFunction(GenerativeFunction):
         trace = self._trace(execution, args)
         execution.observations.check_used(trace.records, "observations")
         execution.init.check_used(trace.records, "init")
-        columns = execution.observed_columns
-        trace.observed_paths = PathSet(execution.observed, columns) if columns else frozenset(execution.observed)
+        paths, columns = execution.observed, execution.observed_columns
+        trace.observed_paths = PathSet(paths, columns) if columns else frozenset(paths)
         return Generated(trace, execution.weight)
 
     def assess(self, args: tuple[Any, ...], choices: Choices) -> Assessed:

@@ -156,8 +156,8 @@ class Linked:
                 step.number = number
             lookups = [Lookup(self._runner(g.code), g.container, g.of) for g in columns.gathers]
             return ColumnLoopBlock(
-                node.node, sources, body, node.size, node.outs, node.stored, node.state, addresses, steps, lookups,
-                column_loops.LEAST if self.columns_from is None else self.columns_from,
+                node.node, sources, body, node.size, node.outs, node.stored, node.state, addresses, steps,
+                lookups, column_loops.LEAST if self.columns_from is None else self.columns_from,
             )  # fmt: skip
         return LoopBlock(
             node.node, sources, body, node.size, node.carried, node.outs, node.stored, node.state, node.exits,

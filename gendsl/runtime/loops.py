@@ -31,7 +31,7 @@ Slot = tuple[int, int]
 _EVERY = object()
 """All iterations."""
 _ADDRESSES: Slot = (-1, -1)
-"""Among the containers that iterations read: the addresses that they make, where these can't be told apart."""
+"""Among the containers that iterations read: the addresses they make, where these can't be told apart."""
 
 
 class Iterations:
@@ -210,7 +210,7 @@ class LoopBlock(Block):
             frame[0] = body.score(frame)
             made.append(frame)
             t += 1
-            if status == BREAK or status == RETURN:
+            if status == BREAK or status == RETURN:  # noqa: SIM109 (hot)
                 return status
         return None
 
@@ -705,7 +705,7 @@ class _Update:
                             for s in more:
                                 heappush(heap, s)
             if loop.exits:
-                if now == BREAK or now == RETURN:
+                if now == BREAK or now == RETURN:  # noqa: SIM109 (hot)
                     status, end = now, t + 1
                     break
                 if t == len(before.frames) - 1:

@@ -54,7 +54,9 @@ class PathSet(Set[Path]):
 
     __slots__ = ("_by_prefix", "_gone", "_size", "_sizes", "columns", "single")
 
-    def __init__(self, single: Iterable[Path], columns: Iterable[ColumnPaths], gone: Iterable[Path] = ()) -> None:
+    def __init__(
+        self, single: Iterable[Path], columns: Iterable[ColumnPaths], gone: Iterable[Path] = ()
+    ) -> None:
         self.single = set(single)
         self.columns: list[ColumnPaths] = []
         self._gone = frozenset(gone)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Set
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -123,7 +123,7 @@ class ReferenceTrace(Trace):
         args: tuple[Any, ...],
         retval: Any,
         execution: Execution,
-        observed_paths: frozenset[Path],
+        observed_paths: Set[Path],
     ) -> None:
         self.gen_fn = gen_fn
         self.args = args
@@ -295,7 +295,7 @@ class ReferenceTrace(Trace):
     ) -> Edit:
         """The trace with the selected choices drawn anew from the prior.
 
-        Its `log_weight` is that of `regenerate`, and `remeasured` tells of the choices that were not selected.
+        Its `log_weight` is that of `regenerate`, and `remeasured` tells of the choices not selected.
 
         Raises:
             UnknownAddressError: an address in the selection is not in the trace (without `skip_absent`).
@@ -397,7 +397,7 @@ def _restore(
     records: Records,
     calls: dict[Path, Any],
     log_prob: float,
-    observed: frozenset[Path],
+    observed: Set[Path],
 ) -> ReferenceTrace:
     execution = Execution()
     execution.records, execution.calls, execution.score = records, calls, log_prob

@@ -35,7 +35,9 @@ class Written:
         count: for keys that are counted, the first and the step; else None.
     """
 
-    __slots__ = ("_column", "_known", "_made", "_writers", "base", "count", "frames", "is_dict", "key", "kind", "value")
+    __slots__ = (
+        "_column", "_known", "_made", "_writers", "base", "count", "frames", "is_dict", "key", "kind", "value",
+    )  # fmt: skip
 
     def __init__(
         self, kind: str, base: Any, frames: Any, value: int, key: int, count: tuple[int, int] | None
@@ -75,7 +77,8 @@ class Written:
         if self._column is None:
             frames = self.frames
             column = None
-            if type(frames) is ColumnFrames and self.kind == "append" and type(self.base) is list and not self.base:
+            fills = self.kind == "append" and type(self.base) is list and not self.base
+            if fills and type(frames) is ColumnFrames:
                 column = frames.column(self.value)
             self._column = as_column(self.made()) if column is None else column.array()
         return self._column
@@ -190,7 +193,8 @@ class Written:
                 made.append(whole(own))
             return made
         if type(self.frames) is ColumnFrames and t == len(self.frames):
-            for key, value in zip(self.frames.entries(self.key), self.frames.entries(self.value), strict=True):
+            keys, values = self.frames.entries(self.key), self.frames.entries(self.value)
+            for key, value in zip(keys, values, strict=True):
                 made[key] = whole(value)
             return made
         for s in range(t):
