@@ -38,7 +38,7 @@ class Iterations:
     """What a loop has done.
 
     Attributes:
-        frames: the frame of each iteration.
+        frames: the frame of each iteration: a PersistentVector, or ColumnFrames.
         total: the sum of their scores.
         values: what each source is.
         status: how the last iteration left the loop, if it did.
@@ -49,11 +49,11 @@ class Iterations:
 
     def __init__(
         self,
-        frames: PersistentVector[Frame],
+        frames: Any,
         total: Total,
         values: list[Any],
         status: str | None,
-        readers: dict[Slot, ReverseIndex],
+        readers: dict[Slot, Any],
         positions: dict[int, tuple[Any, dict[Any, list[int]]]],
     ) -> None:
         self.frames = frames
@@ -310,6 +310,7 @@ class LoopBlock(Block):
                     key = new[-1][written.inside].key_in(t, frame)
                     keys.setdefault(written.after, set()).add(key)
         frame = new[-1]
+        readers = dict(readers)  # an index found out later is that of one trace
         after = Iterations(frames, total, values, before.status, readers, before.positions)
         frame[self.state] = after, None, total_value(total)
         mask = 0
@@ -321,7 +322,7 @@ class LoopBlock(Block):
         return mask
 
     def _reread(
-        self, readers: dict[Slot, ReverseIndex], t: int, old: Frames, new: Frames, offset: int
+        self, readers: dict[Slot, Any], t: int, old: Frames, new: Frames, offset: int
     ) -> dict[Slot, ReverseIndex]:
         """The readers when an iteration has changed."""
         for slot, index in readers.items():
