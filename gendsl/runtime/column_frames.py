@@ -79,7 +79,7 @@ class ColumnFrames:
         frame[POSITION] = t
         for source, value in zip(loop.sources, self.values):  # noqa: B905 (of one length; hot)
             frame[source.target] = source.element(value, t)
-        frames = (*self.outer, frame)
+        frames: Any = (*self.outer, frame)
         columns = iter(self.columns)
         total = 0.0
         for block, is_site in loop.blocks:
@@ -121,7 +121,8 @@ class ColumnFrames:
         """One slot of every frame."""
         column = self.column(slot)
         if column is not None:
-            return column.array().tolist()
+            entries: list[Any] = column.array().tolist()
+            return entries
         if slot in self.loop.targets:
             return [self.entry(t, slot) for t in range(self.size)]
         return [frame[slot] for frame in self]

@@ -8,6 +8,7 @@ frames as any other.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ class Step:
 
 
 class Lookup:
-    """A lookup by index in a container outside the loop; see `ir.Gather`. `needs`: what the index depends on."""
+    """A lookup by index in a container outside the loop; see `ir.Gather`. `needs`: what the index reads."""
 
     __slots__ = ("container", "needs", "of", "runner")
 
@@ -95,7 +96,7 @@ class ColumnLoopBlock(LoopBlock):
         self.lookups = lookups
         self.least = least
         self.sites = [step for step in steps if step.site is not None]
-        self.blocks = [(block, isinstance(block, SiteBlock)) for block in body.blocks]
+        self.blocks: list[tuple[Any, bool]] = [(block, isinstance(block, SiteBlock)) for block in body.blocks]
         self.choices = [(step.site.value, step.site.state) for step in self.sites if step.site is not None]
         self.column_of = {value: i for i, (value, _) in enumerate(self.choices)}
         depth = self.depth
@@ -120,7 +121,7 @@ class ColumnLoopBlock(LoopBlock):
             (source.target, i)
             for i, source in enumerate(sources)
             if any((depth, source.target) in step.needs for step in steps)
-            or any(read.depth == depth and read.slot == source.target for g in lookups for read in g.runner.reads)
+            or any((depth, source.target) == (r.depth, r.slot) for g in lookups for r in g.runner.reads)
         ]
         self.value_needs = values
 
@@ -135,7 +136,7 @@ class ColumnLoopBlock(LoopBlock):
         if size is not None and size >= self.least and type(execution) in _RUNS:
             store = self._run_columns(execution, frames, values, size)
             if store is not None:
-                self._finish(frames, Iterations(store, store.total(), values, None, {}, {}))  # type: ignore
+                self._finish(frames, Iterations(store, store.total(), values, None, {}, {}))
                 return None
         return super().run_over(execution, frames, values)
 
@@ -150,9 +151,9 @@ class ColumnLoopBlock(LoopBlock):
             first[source.target] = source.element(value, 0)
         found = []
         for step in self.sites:
-            source = self.targets[step.index]
-            value = values[source]
-            if self.sources[source].counted and type(value) is int:
+            at_source = self.targets[step.index]
+            value = values[at_source]
+            if self.sources[at_source].counted and type(value) is int:
                 indices = range(value, value + size)
             elif type(value) is range:
                 indices = value[:size]
@@ -169,7 +170,7 @@ class ColumnLoopBlock(LoopBlock):
         self, execution: Any, frames: Frames, values: list[Any], size: int
     ) -> ColumnFrames | None:
         """Run all iterations at once; None, and nothing has happened, if they have to run one by one."""
-        rng = getattr(execution, "rng", None)
+        rng: Any = getattr(execution, "rng", None)
         state = None if rng is None else rng.bit_generator.state
         kind = type(execution)
         columns: list[Column] = []
@@ -190,7 +191,9 @@ class ColumnLoopBlock(LoopBlock):
                     continue
                 parameters = self.parameters(step, scope)
                 path = paths[step.number]
-                given = MISSING if kind is Simulate else self._given(execution, kind, path, used, step.family)
+                given: Any = MISSING
+                if kind is not Simulate:
+                    given = self._given(execution, kind, path, used, step.family)
                 drawn = given is MISSING
                 if drawn:
                     given = sample_columns(step.family, rng, size, parameters)
@@ -207,7 +210,7 @@ class ColumnLoopBlock(LoopBlock):
                 columns.append(Column.of(given))
                 totals.append(total)
         except Exception:  # the iterations, one by one, meet it where it belongs
-            if state is not None:
+            if rng is not None and state is not None:
                 rng.bit_generator.state = state
             return None
         if seen is not None:
@@ -307,10 +310,8 @@ class ColumnLoopBlock(LoopBlock):
         index = iterations.readers.get(slot)
         store = iterations.frames
         if index is None and type(store) is ColumnFrames:
-            try:
+            with suppress(Exception):
                 index = iterations.readers[slot] = self._readers(store, slot)
-            except Exception:
-                pass
         return super().readers_of(iterations, frames, slot, *offset) if index is None else index
 
     def _readers(self, store: ColumnFrames, slot: Slot) -> Any:
@@ -391,7 +392,7 @@ class ColumnLoopBlock(LoopBlock):
             if any(change is not None for change in moved):
                 kept = store.with_outer(store.outer, values)
                 frame[self.state] = (
-                    Iterations(kept, before.total, values, None, before.readers, before.positions),  # type: ignore
+                    Iterations(kept, before.total, values, None, before.readers, before.positions),
                     *frame[self.state][1:],
                 )
             return 0
@@ -433,7 +434,7 @@ class _ColumnUpdate(_Update):
 
     def __init__(self, loop: ColumnLoopBlock, execution: Any, before: Iterations, *arguments: Any) -> None:
         super().__init__(loop, execution, before, *arguments)
-        self.store: ColumnFrames = before.frames  # type: ignore[assignment]
+        self.store: ColumnFrames = before.frames
         self.frames: Any = self.store.with_outer(outer_of(loop.reads, self.new), self.values)
         self.extreme = False
         for building in self.inside.values():
@@ -472,7 +473,7 @@ class _ColumnUpdate(_Update):
                 self._emitted(written, t, changed)
 
     def _iteration(self, t: int, previous: dict[int, Any]) -> tuple[dict[int, Any], str | None]:
-        loop, body = self.loop, self.loop.body
+        body = self.loop.body
         was = self.store[t]
         frame = was.copy()
         changed: dict[int, Any] = {}
@@ -602,7 +603,7 @@ class _ColumnUpdate(_Update):
         lookups = [lookup for lookup in self.loop.lookups if lookup.container == groups[0][0]]
         if len(lookups) != 1 or lookups[0].of not in self.loop.column_of:
             return None
-        return lookups[0].of, groups[0][1]  # type: ignore[return-value]
+        return lookups[0].of, groups[0][1]
 
     def _note_values(self, changed: set[Slot]) -> None:
         """Note which entries of containers that the loop writes have changed with an assigned variable."""
@@ -615,7 +616,7 @@ class _ColumnUpdate(_Update):
                     self.changes[-1][written.inside] = ALL
 
     def _summed(self, store: ColumnFrames) -> ColumnFrames:
-        """With totals summed afresh: where a score is extreme, array code and a distribution round differently."""
+        """With totals summed afresh: of an extreme score, array code and a distribution round differently."""
         loop = self.loop
         try:
             scope = self._scope(store, loop.sites, None)
@@ -638,7 +639,7 @@ class _ColumnUpdate(_Update):
         after = super()._ending(None, None, limit)
         if type(after.frames) is ColumnFrames:
             if self.extreme:
-                after.frames = self._summed(after.frames)  # type: ignore[assignment]
+                after.frames = self._summed(after.frames)
             after.total = after.frames.total()
         else:
             after.total = total_of([frame[0] for frame in after.frames])
@@ -680,16 +681,14 @@ def as_typed(given: Any, dtype: np.dtype[Any]) -> np.ndarray:
     Raises:
         NotColumnsError: some would be kept as something else.
     """
-    column = as_column(given)
+    column: Any = as_column(given)
     if type(column) is range:
         column = np.arange(column.start, column.stop, column.step)
     kind = column.dtype.kind
-    if dtype.kind == "f":
-        return column.astype(float)
-    if dtype.kind == kind or (dtype.kind == "i" and kind == "b"):
-        return column.astype(dtype)
-    if dtype.kind == "b" and kind == "i" and ((column == 0) | (column == 1)).all():
-        return column.astype(dtype)
+    fits = dtype.kind in ("f", kind) or (dtype.kind == "i" and kind == "b")
+    if fits or (dtype.kind == "b" and kind == "i" and ((column == 0) | (column == 1)).all()):
+        made: np.ndarray = column.astype(dtype)
+        return made
     raise NotColumnsError
 
 

@@ -36,7 +36,8 @@ class Written:
     """
 
     __slots__ = (
-        "_column", "_known", "_made", "_writers", "base", "count", "frames", "is_dict", "key", "kind", "value",
+        "_column", "_known", "_made", "_writers", "base", "count", "frames", "is_dict", "key", "kind",
+        "value",
     )  # fmt: skip
 
     def __init__(
