@@ -24,8 +24,10 @@ from gendsl.runtime.blocks import (
 )
 from gendsl.runtime.branches import BranchBlock
 from gendsl.runtime.change import UNSET, Change, difference
-from gendsl.runtime.column_loops import ColumnLoopBlock, Lookup, Step
-from gendsl.runtime.loops import LoopBlock, Source, all_states
+from gendsl.runtime.column_loops import ColumnLoopBlock
+from gendsl.runtime.column_steps import Lookup, Step
+from gendsl.runtime.loop_parts import Source, all_states
+from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.reads import Frame, Read, Runner
 from gendsl.runtime.regions import Called, RegionBlock
 from gendsl.runtime.sites import SiteBlock
@@ -168,6 +170,7 @@ class Linked:
         made = Step(self._runner(step.code), step.value if isinstance(step, ir.ColumnSite) else step.slot)
         if isinstance(step, ir.ColumnSite):
             made.site = next(b for b in body.blocks if isinstance(b, SiteBlock) and b.state == step.state)
+            made.computes = any(isinstance(n, ast.Attribute) and n.attr == "vectors" for n in ast.walk(step.code.result))
             made.family, made.position, made.index = step.family, step.position, step.index
         return made
 

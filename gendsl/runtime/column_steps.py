@@ -1,0 +1,85 @@
+"""The steps of a loop that is kept as columns, and what their columns score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gendsl.compiler.vectors import NotColumnsError, as_column
+from gendsl.distributions.columns import score_columns, total_columns
+from gendsl.runtime.loop_parts import Slot
+from gendsl.runtime.reads import Runner
+from gendsl.runtime.sites import SiteBlock
+from gendsl.runtime.totals import Total, total_of
+
+_LARGE = 1e4
+"""A mean score from which on scores are summed exactly: without that value they may be much smaller."""
+ARITHMETIC = {"divide": "raise", "over": "raise", "invalid": "raise"}
+
+
+class Step:
+    """A choice or an assigned variable of all iterations at once; see `ir.ColumnSite`, `ir.ColumnValue`.
+
+    Attributes:
+        site: the site of the choice; then `family` is its family, and `number` its place among the sites.
+        computes: whether its parameters are computed from columns.
+        needs: what it depends on, directly or by other assigned variables: slots by depth.
+    """
+
+    __slots__ = ("computes", "family", "index", "needs", "number", "position", "runner", "site", "slot")
+
+    def __init__(self, runner: Runner, slot: int) -> None:
+        self.runner = runner
+        self.slot = slot
+        self.site: SiteBlock | None = None
+        self.computes = True
+        self.family: Any = None
+        self.number = self.position = self.index = -1
+        self.needs: set[Slot] = set()
+
+
+class Lookup:
+    """A lookup by index in a container outside the loop; see `ir.Gather`. `needs`: what the index reads."""
+
+    __slots__ = ("container", "needs", "of", "runner")
+
+    def __init__(self, runner: Runner, container: Slot, of: int | None) -> None:
+        self.runner = runner
+        self.container = container
+        self.of = of
+        self.needs: set[Slot] = set()
+
+
+def column_total(family: Any, column: np.ndarray, parameters: tuple[Any, ...]) -> Total:
+    """The total of the scores of a column.
+
+    Raises:
+        NotColumnsError: they can't be vouched for.
+    """
+    total = total_columns(family, column, parameters)
+    if total is None:
+        raise NotColumnsError
+    if abs(total) < _LARGE * len(column):
+        return total, 0.0, 0
+    scores = score_columns(family, column, parameters)
+    if scores is None:
+        raise NotColumnsError
+    return total_of(scores.tolist())
+
+
+def as_typed(given: Any, dtype: np.dtype[Any]) -> np.ndarray:
+    """Given values as a column of a family, as each by itself would be taken; a copy.
+
+    Raises:
+        NotColumnsError: some would be kept as something else.
+    """
+    column: Any = as_column(given)
+    if type(column) is range:
+        column = np.arange(column.start, column.stop, column.step)
+    kind = column.dtype.kind
+    fits = dtype.kind in ("f", kind) or (dtype.kind == "i" and kind == "b")
+    if fits or (dtype.kind == "b" and kind == "i" and ((column == 0) | (column == 1)).all()):
+        made: np.ndarray = column.astype(dtype)
+        return made
+    raise NotColumnsError

@@ -1,0 +1,245 @@
+"""One update of a loop that is kept as columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gendsl.compiler.vectors import NotColumnsError
+from gendsl.runtime.change import ALL, difference
+from gendsl.runtime.column_frames import ColumnFrames, outer_of
+from gendsl.runtime.column_steps import Step
+from gendsl.runtime.loop_parts import Iterations, Slot
+from gendsl.runtime.loop_updates import LoopUpdate
+from gendsl.runtime.reverse import SameIndex
+from gendsl.runtime.totals import Total, total_of
+from gendsl.runtime.totals import change as changed_total
+
+if TYPE_CHECKING:
+    from gendsl.runtime.column_loops import ColumnLoopBlock
+
+_EXTREME = 1e6
+"""A score from which on the last digit matters: taking it from a total again would leave a trace."""
+
+
+class ColumnUpdate(LoopUpdate):
+    """One update of a loop that is kept as columns."""
+
+    loop: ColumnLoopBlock
+
+    def __init__(self, loop: ColumnLoopBlock, execution: Any, before: Iterations, *arguments: Any) -> None:
+        super().__init__(loop, execution, before, *arguments)
+        self.store: ColumnFrames = before.frames
+        self.frames: Any = self.store.with_outer(outer_of(loop.reads, self.new), self.values)
+        self.extreme = False
+        for building in self.inside.values():
+            building.frames = self.frames
+
+    def go(
+        self,
+        visit: set[int],
+        every: bool,
+        groups: list[tuple[Slot, Any, np.ndarray]],
+        changed: set[Slot],
+        limit: int,
+    ) -> Iterations:
+        """Visit some iterations one by one, and all of them, or those of some groups, at once."""
+        common = min(len(self.store), limit)
+        single = {t for t in visit if t < common}
+        if every or groups:
+            many: Any = None
+            if not every:
+                many = groups[0][2] if len(groups) == 1 else np.unique(np.concatenate([g[2] for g in groups]))
+                if single or common < len(self.store):
+                    many = np.array([t for t in many.tolist() if t not in single and t < common], np.int64)
+            done = (not every or common == len(self.store)) and self._at_once(many, single, groups, changed)
+            if done:
+                self._note_values(changed)
+            else:
+                single.update(range(common) if every else many.tolist())
+        for t in sorted(single):
+            self._visit(t)
+        return self._ending(None, None, limit)
+
+    def _visit(self, t: int) -> None:
+        changed, _ = self._iteration(t, {})
+        if changed:
+            for written in self.loop.stored:
+                self._emitted(written, t, changed)
+
+    def _iteration(self, t: int, previous: dict[int, Any]) -> tuple[dict[int, Any], str | None]:
+        body = self.loop.body
+        was = self.store[t]
+        frame = was.copy()
+        changed: dict[int, Any] = {}
+        for source, value in self.sources:
+            element = source.element(value, t)
+            change = difference(frame[source.target], element)
+            if change is not None:
+                frame[source.target] = element
+                changed[source.target] = change
+        old, new, changes = (*self.old, was), (*self.new, frame), (*self.changes, changed)
+        touched = self.paths.get(t)
+        todo = body.affected(changes)
+        if touched is not None:
+            todo |= body.routed(touched, self.offset)
+        if not todo:
+            return changed, None
+        body.update(self.execution, old, new, changes, touched, todo)
+        frame[0] = body.score(frame)
+        if not -_EXTREME < was[0] < _EXTREME:
+            self.extreme = True
+        frames = self.frames
+        self.frames = frames.replaced(t, was, frame) if type(frames) is ColumnFrames else frames.set(t, frame)
+        for building in self.inside.values():
+            building.frames = self.frames
+        for slot, index in self.readers.items():
+            if type(index) is SameIndex:
+                continue
+            gone, come = set(body.keys_read(old, *slot)), set(body.keys_read(new, *slot))
+            if gone != come:
+                for key in gone - come:
+                    index = index.remove(key, t)
+                for key in come - gone:
+                    index = index.add(key, t)
+                self.readers[slot] = index
+        return changed, None
+
+    def _at_once(
+        self, many: Any, apart: set[int], groups: list[tuple[Slot, Any, np.ndarray]], changed: set[Slot]
+    ) -> bool:
+        """Score iterations in their new scope with array code; whether that could be done.
+
+        Args:
+            many: which ones; None for all but those `apart`.
+        """
+        loop, frames = self.loop, self.frames
+        steps = [step for step in loop.sites if not step.needs.isdisjoint(changed)]
+        totals = list(frames.totals)
+        weight = 0.0
+        try:
+            if many is None:
+                scope = self._scope(frames, steps, None)
+                for step in steps:
+                    i = step.number
+                    was, now = totals[i], loop.score(step, scope, frames.columns[i].array())
+                    if was[2] or now[2]:
+                        return False
+                    weight += (now[0] + now[1]) - (was[0] + was[1])
+                    totals[i] = now
+                if apart:
+                    weight -= self._moves(np.array(sorted(apart)), steps, None, totals, -1.0)
+            else:
+                weight = self._moves(many, steps, self.loop.one_key(groups), totals, 1.0)
+        except Exception:  # one by one, it is met where it belongs
+            return False
+        self.frames = frames.with_totals(tuple(totals))
+        self.execution.weight += weight
+        for lookup in loop.lookups:
+            if not lookup.needs.isdisjoint(changed):
+                self.readers.pop(lookup.container, None)
+        return True
+
+    def _moves(
+        self,
+        many: np.ndarray,
+        steps: list[Step],
+        one: tuple[int, int] | None,
+        totals: list[Total],
+        sign: float,
+    ) -> float:
+        """What the scores of some iterations change by, which is added to or taken from the totals."""
+        loop, frames, store = self.loop, self.frames, self.store
+        scope = self._scope(frames, steps, many)
+        if one is not None:
+            scope[-1][one[0]] = one[1]
+        before = (*store.outer, dict(scope[-1]))
+        if self.sources:
+            before = self._scope(store, steps, many)
+        elif loop.value_needs:
+            self._assign(before, steps)
+        change = 0.0
+        for step in steps:
+            i = step.number
+            column = frames.columns[i].take(many)
+            was, now = loop.score(step, before, column), loop.score(step, scope, column)
+            if was[2] or now[2]:
+                raise NotColumnsError
+            difference = (now[0] + now[1]) - (was[0] + was[1])
+            change += difference
+            totals[i] = _moved(totals[i], was, now) if sign > 0.0 else _moved(totals[i], now, was)
+        return change
+
+    def _scope(self, store: ColumnFrames, steps: list[Step], many: np.ndarray | None) -> tuple[Any, ...]:
+        """What the array code of some sites runs on, for some iterations or all of them."""
+        loop = self.loop
+        frame = loop.vector_frame(store.values, store.size, store.arrays)
+        if many is not None:
+            frame = {slot: _taken(column, many) for slot, column in frame.items()}
+        for step in loop.sites:
+            if any((loop.depth, step.slot) in other.needs for other in steps):
+                column = store.columns[step.number]
+                frame[step.slot] = column.array() if many is None else column.take(many)
+        scope = (*store.outer, frame)
+        self._assign(scope, steps)
+        return scope
+
+    def _assign(self, scope: tuple[Any, ...], steps: list[Any]) -> None:
+        """The assigned variables that array code reads."""
+        depth = self.loop.depth
+        for step in self.loop.steps:
+            if step.site is None and any((depth, step.slot) in other.needs for other in steps):
+                self.loop.assign(step, scope)
+
+    def _note_values(self, changed: set[Slot]) -> None:
+        """Note which entries of containers that the loop writes have changed with an assigned variable."""
+        for written in self.loop.stored:
+            for slot in (written.value, written.key):
+                needs = self.loop.value_needs.get(slot)
+                if needs is not None and not needs.isdisjoint(changed):
+                    self.keys[written.inside] = ALL
+                    self.inside[written.inside].forget()
+                    self.changes[-1][written.inside] = ALL
+
+    def _summed(self, store: ColumnFrames) -> ColumnFrames:
+        """With totals summed afresh: of an extreme score, array code and a distribution round differently."""
+        loop = self.loop
+        try:
+            scope = self._scope(store, loop.sites, None)
+            totals = [loop.score(step, scope, store.columns[step.number].array()) for step in loop.sites]
+        except Exception:
+            frames = list(store)
+            totals = [total_of([frame[state][2] for frame in frames]) for _, state in loop.choices]
+        return store.with_totals(tuple(totals))
+
+    def _ending(self, end: int | None, status: str | None, limit: int | None) -> Iterations:
+        assert limit is not None
+        size = len(self.store)
+        if limit < size and type(self.frames) is ColumnFrames:
+            totals = list(self.frames.totals)
+            for t in range(limit, size):
+                gone = self.store[t]
+                for i, (_, state) in enumerate(self.loop.choices):
+                    totals[i] = changed_total(totals[i], gone[state][2], 0.0)
+            self.frames = self.frames.with_totals(tuple(totals))
+        after = super()._ending(None, None, limit)
+        if type(after.frames) is ColumnFrames:
+            if self.extreme:
+                after.frames = self._summed(after.frames)
+            after.total = after.frames.total()
+        else:
+            after.total = total_of([frame[0] for frame in after.frames])
+        return after
+
+
+def _moved(total: Total, was: Total, now: Total) -> Total:
+    """A total with other terms in place of some, given by their totals."""
+    high, low, count = changed_total(total, was[0], now[0])
+    return high, low + (now[1] - was[1]), count
+
+
+def _taken(column: Any, many: np.ndarray) -> Any:
+    if type(column) is range:
+        return column.start + column.step * many
+    return column[many]

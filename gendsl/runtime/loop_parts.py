@@ -1,0 +1,119 @@
+"""What a loop has done, and what it goes through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gendsl.runtime.blocks import Sequence
+from gendsl.runtime.persistent import PersistentVector
+from gendsl.runtime.reads import Frame, Frames, Runner
+from gendsl.runtime.totals import Total
+from gendsl.runtime.written import Written
+
+Slot = tuple[int, int]
+EVERY = object()
+"""All iterations."""
+ADDRESSES: Slot = (-1, -1)
+"""Among the containers that iterations read: the addresses they make, where these can't be told apart."""
+
+
+class Iterations:
+    """What a loop has done.
+
+    Attributes:
+        frames: the frame of each iteration: a PersistentVector, or ColumnFrames.
+        total: the sum of their scores.
+        values: what each source is.
+        status: how the last iteration left the loop, if it did.
+        readers: for a container outside the loop, which iterations read which of its keys.
+    """
+
+    __slots__ = ("frames", "positions", "readers", "status", "total", "values")
+
+    def __init__(
+        self,
+        frames: Any,
+        total: Total,
+        values: list[Any],
+        status: str | None,
+        readers: dict[Slot, Any],
+        positions: dict[int, tuple[Any, dict[Any, list[int]]]],
+    ) -> None:
+        self.frames = frames
+        self.total = total
+        self.values = values
+        self.status = status
+        self.readers = readers
+        self.positions = positions
+
+
+class Source:
+    """One thing that a loop goes through; see `ir.Source`."""
+
+    __slots__ = ("counted", "runner", "slot", "target")
+
+    def __init__(self, runner: Runner, counted: bool, target: int, slot: Slot | None) -> None:
+        self.runner = runner
+        self.counted = counted
+        self.target = target
+        self.slot = slot
+
+    def value(self, frames: Frames) -> Any:
+        """What the loop goes through, as something that can be indexed, or the first of a count."""
+        value = self.runner.call(*frames)
+        return value if self.counted else as_indexable(value)
+
+    def element(self, value: Any, t: int) -> Any:
+        """What iteration t gets."""
+        if self.counted:
+            return value + t
+        return value.raw(t) if type(value) is Written else value[t]
+
+
+def as_indexable(value: Any) -> Any:
+    """An iterable as something with a length whose elements can be asked for by position."""
+    if isinstance(value, (list, tuple, range, np.ndarray, str)):
+        return value
+    if type(value) is Written:
+        return list(value.made()) if value.is_dict else value
+    made = getattr(value, "made", None)
+    return list(made() if made is not None else value)
+
+
+class OuterUse:
+    """How the body of a loop reads a slot outside it."""
+
+    __slots__ = ("items", "length", "whole")
+
+    def __init__(self) -> None:
+        self.items = self.length = self.whole = False
+
+
+class Growing:
+    """Iterations that are being added to others, as a list would have them."""
+
+    def __init__(self, frames: PersistentVector[Frame]) -> None:
+        self.frames = frames
+        self.start = len(frames)
+        self.added: list[Frame] = []
+
+    def __len__(self) -> int:
+        return self.start + len(self.added)
+
+    def __getitem__(self, t: int) -> Frame:
+        return self.frames[t] if t < self.start else self.added[t - self.start]
+
+    def append(self, frame: Frame) -> None:
+        self.added.append(frame)
+
+
+def all_states(body: Sequence) -> Iterator[int]:
+    """The slots of the states of blocks over one frame, in branches too."""
+    for block in body.blocks:
+        if block.state >= 0:
+            yield block.state
+        for arm in getattr(block, "arms", ()):
+            yield from all_states(arm)
