@@ -339,6 +339,26 @@ def test_what_array_code_does_not_cover_runs_one_by_one(table):
     same(trace, indexed.reference.generate((N, table), trace.choices).trace)
 
 
+@gen
+def renamed(n):
+    k = ~uniform_discrete(0, 3)
+    for i in range(n):
+        ("x", k, i) @ ~normal(0, 1)
+
+
+def test_a_namespace_that_changes_makes_other_choices():
+    columns = kept_as(renamed, columns_from=1)
+    trace = columns.simulate((N,), rng=1)
+    k = (trace["k"] + 1) % 4
+    given = {"k": k} | {("x", k, i): 0.5 for i in range(N)}
+    mine = trace.update(given)
+    reference = renamed.reference.generate((N,), init=trace.choices).trace.update(given)
+    same(mine.trace, reference.trace)
+    assert mine.discard == reference.discard
+    assert mine.log_weight == pytest.approx(reference.log_weight)
+    assert columns.generate((N,), init=trace.choices).trace.update({"k": k}, rng=1).trace["x", k, 0] is not None
+
+
 def test_large_integers_are_not_rounded():
     @gen
     def program(n, offset):
