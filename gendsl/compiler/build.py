@@ -30,12 +30,14 @@ class Compiled:
         node: the rewritten definition.
         sites: its choices and calls.
         body: what runs; called with the execution as keyword `__gendsl__`.
+        checked: how many proposals of moves on it were to be checked.
     """
 
     origin: Source = field(repr=False)
     node: FunctionNode = field(repr=False)
     sites: list[Site] = field(repr=False)
     body: Callable[..., Any]
+    checked: list[int] = field(default_factory=lambda: [0], repr=False)
 
     @property
     def original(self) -> FunctionType:

@@ -106,13 +106,9 @@ class CallsView(Mapping[Path, Any]):
 
 
 class CompiledTrace(ReferenceTrace):
-    """A trace as a frame of its program's body.
+    """A trace as a frame of its program's body."""
 
-    Attributes:
-        age: how many edits it is away from a run of the program.
-    """
-
-    __slots__ = ("_called", "_recent", "_records", "age")
+    __slots__ = ("_called", "_recent", "_records")
 
     def __init__(
         self,
@@ -122,7 +118,6 @@ class CompiledTrace(ReferenceTrace):
         score: float,
         observed: Any,
         recent: dict[Path, Any],
-        age: int = 0,
     ) -> None:
         self.gen_fn = gen_fn
         self.args = args
@@ -132,7 +127,6 @@ class CompiledTrace(ReferenceTrace):
         self.log_prob = score
         self.observed_paths = observed
         self._spaces = None
-        self.age = age
 
     @classmethod
     def start(
@@ -259,8 +253,8 @@ class CompiledTrace(ReferenceTrace):
             if observed and any(path in observed for path in gone):
                 observed = without(observed, gone)
         new_args = self.args if request is None else request.args
-        recent, age = execution.records, self.age + 1
-        trace = CompiledTrace(self.gen_fn, new_args, updated, score, observed, recent, age)
+        recent = execution.records
+        trace = CompiledTrace(self.gen_fn, new_args, updated, score, observed, recent)
         if execution.made or score != score:
             at_definition(self.gen_fn, lambda: trace.settle(execution.made))
         return trace

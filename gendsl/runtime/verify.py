@@ -1,7 +1,7 @@
 """Compare a trace of the compiled runtime with what the reference runtime makes of the same choices.
 
-A move with `check=True` does so for the first few edits of a chain and for one in `_PERIOD` after, since the
-reference runtime executes the whole program each time: its cost is then spread over many steps.
+A move with `check=True` does so for the first few proposals on a program and for one in `_PERIOD` after, since
+the reference runtime executes the whole program each time: its cost is then spread over many steps.
 """
 
 from __future__ import annotations
@@ -21,10 +21,13 @@ _TOLERANCE = 1e-9
 
 
 def is_due(trace: ReferenceTrace) -> bool:
-    """Whether a trace is one of those that are compared."""
+    """Whether a proposed trace is one of those that are compared; each call counts as a proposal."""
     if not isinstance(trace, CompiledTrace):
         return False
-    return trace.age <= _FIRST or trace.age % _PERIOD == 0
+    compiled = trace.gen_fn.compiled
+    compiled.checked[0] += 1
+    count = compiled.checked[0]
+    return count <= _FIRST or count % _PERIOD == 0
 
 
 def compare_with_reference(trace: ReferenceTrace) -> None:
