@@ -21,8 +21,9 @@ from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS, sample_columns
 from gendsl.runtime.blocks import Sequence, Touched
 from gendsl.runtime.change import ALL, LENGTH
 from gendsl.runtime.column_frames import ColumnFrames, outer_of
-from gendsl.runtime.column_steps import ARITHMETIC, Lookup, Step, as_typed, column_total
+from gendsl.runtime.column_steps import ARITHMETIC, Lookup, Step, as_typed, column_total, moved_total
 from gendsl.runtime.column_updates import ColumnUpdate
+from gendsl.runtime.column_scores import rescored
 from gendsl.runtime.columns import Column
 from gendsl.runtime.executions import Assess, Generate, Simulate
 from gendsl.runtime.loop_parts import Iterations, Slot, Source
@@ -39,7 +40,6 @@ LEAST = 48
 """Iterations from which on a loop is kept as columns."""
 _FEW = 8
 """Iterations that are as fast one by one."""
-
 
 
 class ColumnLoopBlock(LoopBlock):
@@ -94,7 +94,7 @@ class ColumnLoopBlock(LoopBlock):
         self.value_needs = values
         self.indices = {step.index for step in self.sites}
         self.leaves_nothing = not stored and not outs
-        self.affected: dict[frozenset[Slot], tuple[list[Step], list[tuple[int, int]], list[Step]]] = {}
+        self._affected: dict[frozenset[Slot], tuple[list[Step], list[tuple[int, int]], list[Step]]] = {}
         self.address_slots = {
             (read.depth, read.slot)
             for step in self.sites
@@ -366,8 +366,10 @@ class ColumnLoopBlock(LoopBlock):
             offset = len(execution.prefix)
             heads = self.heads
             for path in touched:
-                if len(path) > offset and heads is not None and path[offset] not in heads and path[offset] is not ...:
-                    continue
+                if heads is not None and len(path) > offset:
+                    head = path[offset]
+                    if head not in heads and head is not ...:
+                        continue
                 found = self._visited(before, path, offset)
                 if found is None:
                     return self._one_by_one(execution, old, new, changes, touched)
@@ -385,7 +387,7 @@ class ColumnLoopBlock(LoopBlock):
                 )
             return 0
         if (every or groups) and not visit and limit == store.size and self.leaves_nothing:
-            after = self._rescored(execution, before, new, values, changed, None if every else groups)
+            after = rescored(self, execution, before, new, values, changed, None if every else groups)
             if after is not None:
                 frame[self.state] = after, None, total_value(after.total)
                 return 0
@@ -393,73 +395,15 @@ class ColumnLoopBlock(LoopBlock):
         after = run.go(visit, every, groups, changed, limit)
         return self._leave(frame, before, after, old, new, changes, run.keys)
 
-    def _rescored(
-        self,
-        execution: Any,
-        before: Iterations,
-        new: Frames,
-        values: list[Any],
-        changed: set[Slot],
-        groups: list[tuple[Slot, Any, np.ndarray]] | None,
-    ) -> Iterations | None:
-        """The iterations in a new scope, where all of them, or one group, are scored at once; None if they can't be."""
-        store: Any = before.frames
-        if groups is not None and len(groups) != 1:
-            return None
-        frames = store.with_outer(outer_of(self.reads, new), values)
-        steps, columns, assigned = self._affected(frozenset(changed))
-        totals = list(store.totals)
-        weight = 0.0
-        try:
-            if groups is None:
-                frame = self.vector_frame(values, store.size, store.arrays) if self.needed_targets else {}
-                for slot, i in columns:
-                    frame[slot] = store.columns[i].array()
-                scope = (*new[: self.depth], frame)
-                for step in assigned:
-                    self.assign(step, scope)
-                for step in steps:
-                    i = step.number
-                    was, now = totals[i], self.score(step, scope, store.columns[i].array())
-                    if was[2] or now[2]:
-                        return None
-                    weight += (now[0] + now[1]) - (was[0] + was[1])
-                    totals[i] = now
-            else:
-                one = self.one_key(groups)
-                if one is None or assigned or self.needed_targets:
-                    return None
-                many = groups[0][2]
-                frame = {slot: store.columns[i].take(many) for slot, i in columns if slot != one[0]}
-                frame[one[0]] = one[1]
-                old_scope, new_scope = (*store.outer, frame), (*frames.outer, frame)
-                for step in steps:
-                    i = step.number
-                    column = store.columns[i].take(many)
-                    was, now = self.score(step, old_scope, column), self.score(step, new_scope, column)
-                    if was[2] or now[2]:
-                        return None
-                    weight += (now[0] + now[1]) - (was[0] + was[1])
-                    totals[i] = _moved(totals[i], was, now)
-        except Exception:  # one by one, it is met where it belongs
-            return None
-        frames.totals = tuple(totals)
-        execution.weight += weight
-        readers = before.readers
-        if readers and not all(lookup.needs.isdisjoint(changed) for lookup in self.lookups):
-            stale = {lookup.container for lookup in self.lookups if not lookup.needs.isdisjoint(changed)}
-            readers = {slot: index for slot, index in readers.items() if slot not in stale}
-        return Iterations(frames, frames.total(), values, None, readers, before.positions)
-
-    def _affected(self, changed: frozenset[Slot]) -> tuple[list[Step], list[tuple[int, int]], list[Step]]:
-        """The sites whose parameters depend on what has changed, and the columns and variables that these read."""
-        known = self.affected.get(changed)
+    def affected(self, changed: frozenset[Slot]) -> tuple[list[Step], list[tuple[int, int]], list[Step]]:
+        """The sites whose parameters depend on what has changed; the columns and variables that they read."""
+        known = self._affected.get(changed)
         if known is None:
             steps = [step for step in self.sites if not step.needs.isdisjoint(changed)]
             read = {slot for step in steps for depth, slot in step.needs if depth == self.depth}
             columns = [(slot, i) for slot, i in self.column_of.items() if slot in read]
             assigned = [step for step in self.steps if step.site is None and step.slot in read]
-            known = self.affected[changed] = steps, columns, assigned
+            known = self._affected[changed] = steps, columns, assigned
         return known
 
     def one_key(self, groups: list[tuple[Slot, Any, np.ndarray]]) -> tuple[int, int] | None:
@@ -469,7 +413,7 @@ class ColumnLoopBlock(LoopBlock):
         lookups = [lookup for lookup in self.lookups if lookup.container == groups[0][0]]
         if len(lookups) != 1 or lookups[0].of not in self.column_of:
             return None
-        return lookups[0].of, groups[0][1]  # type: ignore[return-value]
+        return lookups[0].of, groups[0][1]
 
     def _visited(self, before: Iterations, path: Path, offset: int) -> set[int] | None:
         """The iterations that make a choice at a path, or below it; None for all of them."""

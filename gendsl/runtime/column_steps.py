@@ -12,6 +12,8 @@ from gendsl.runtime.loop_parts import Slot
 from gendsl.runtime.reads import Runner
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.totals import Total, total_of
+from gendsl.runtime.totals import change as changed_total
+from gendsl.runtime.totals import change as changed_total
 
 _LARGE = 1e4
 """A mean score from which on scores are summed exactly: without that value they may be much smaller."""
@@ -68,6 +70,12 @@ def column_total(family: Any, column: np.ndarray, parameters: tuple[Any, ...]) -
     return total_of(scores.tolist())
 
 
+def exchanged(total: Total, was: Total, now: Total) -> Total:
+    """A total with other terms in place of some, given by their totals."""
+    high, low, count = changed_total(total, was[0], now[0])
+    return high, low + (now[1] - was[1]), count
+
+
 def as_typed(given: Any, dtype: np.dtype[Any]) -> np.ndarray:
     """Given values as a column of a family, as each by itself would be taken; a copy.
 
@@ -83,3 +91,9 @@ def as_typed(given: Any, dtype: np.dtype[Any]) -> np.ndarray:
         made: np.ndarray = column.astype(dtype)
         return made
     raise NotColumnsError
+
+
+def moved_total(total: Total, was: Total, now: Total) -> Total:
+    """A total with other terms in place of some, given by their totals."""
+    high, low, count = changed_total(total, was[0], now[0])
+    return high, low + (now[1] - was[1]), count

@@ -9,7 +9,7 @@ import numpy as np
 from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.change import ALL, difference
 from gendsl.runtime.column_frames import ColumnFrames, outer_of
-from gendsl.runtime.column_steps import Step
+from gendsl.runtime.column_steps import Step, moved_total
 from gendsl.runtime.loop_parts import Iterations, Slot
 from gendsl.runtime.loop_updates import LoopUpdate
 from gendsl.runtime.reverse import SameIndex
@@ -168,7 +168,7 @@ class ColumnUpdate(LoopUpdate):
                 raise NotColumnsError
             difference = (now[0] + now[1]) - (was[0] + was[1])
             change += difference
-            totals[i] = _moved(totals[i], was, now) if sign > 0.0 else _moved(totals[i], now, was)
+            totals[i] = moved_total(totals[i], was, now) if sign > 0.0 else moved_total(totals[i], now, was)
         return change
 
     def _scope(self, store: ColumnFrames, steps: list[Step], many: np.ndarray | None) -> tuple[Any, ...]:
@@ -231,12 +231,6 @@ class ColumnUpdate(LoopUpdate):
         else:
             after.total = total_of([frame[0] for frame in after.frames])
         return after
-
-
-def _moved(total: Total, was: Total, now: Total) -> Total:
-    """A total with other terms in place of some, given by their totals."""
-    high, low, count = changed_total(total, was[0], now[0])
-    return high, low + (now[1] - was[1]), count
 
 
 def _taken(column: Any, many: np.ndarray) -> Any:
