@@ -255,7 +255,7 @@ class CompiledTrace(ReferenceTrace):
         new_args = self.args if request is None else request.args
         recent = execution.records
         trace = CompiledTrace(self.gen_fn, new_args, updated, score, observed, recent)
-        if execution.made or score != score:
+        if execution.crowded or score != score:
             at_definition(self.gen_fn, lambda: trace.settle(execution.made))
         return trace
 

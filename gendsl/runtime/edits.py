@@ -47,6 +47,7 @@ class _Edit:
         overwritten: the records of choices that were given other values.
         discarded: both, in the order in which they were found.
         remeasured: the old and new distributions of choices that were kept, with other base measures.
+        crowded: whether there may be two choices at one address.
         weight: the log weight of the edit so far.
     """
 
@@ -57,10 +58,15 @@ class _Edit:
     def start(self) -> None:
         self.gone: dict[Path, Record] = {}
         self.made: dict[Path, Record] = {}
+        self.crowded = False
         self.overwritten: dict[Path, Record] = {}
         self.remeasured: dict[Path, tuple[Distribution, Distribution]] = {}
         self.discarded: dict[Path, Record] = {}
         self.weight = 0.0
+
+    def crowd(self) -> None:
+        """Note that a program is run in which two choices may have one address."""
+        self.crowded = True
 
     def check(self, path: Path, distribution: Distribution, record: Record) -> None:
         """Stop where a proposal has left the support."""

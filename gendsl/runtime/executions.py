@@ -295,6 +295,11 @@ class Execution:
             return self.prefix or None
         return self.prefix + (local if type(local) is tuple else (local,))
 
+    def crowd(self) -> None:
+        """Note that a program is run in which two choices may have one address."""
+        if self.seen is None:
+            self.seen = set()  # what was made before can't have addresses of what comes now
+
     def see(self, records: Mapping[Path, Any], calls: Mapping[Path, Any]) -> None:
         """Note the addresses of choices and calls of an opaque part of a compiled body.
 

@@ -58,18 +58,12 @@ class _Tools:
     whole = staticmethod(whole)
     own = staticmethod(copied)
 
-    @staticmethod
-    def assigned(value: Any, name: str) -> Any:
-        """The value of a variable, unless it has none."""
-        if value is UNSET:
-            _Tools.unassigned(name)
-        return value
+    locals = staticmethod(locals)
 
     @staticmethod
-    def unassigned(name: str) -> Any:
-        """Raise what Python raises for a variable without a value."""
-        message = f"cannot access local variable '{name}' where it is not associated with a value"
-        raise UnboundLocalError(message)
+    def values(variables: dict[str, Any], *names: str) -> tuple[Any, ...]:
+        """The values of some variables, UNSET where they have none."""
+        return tuple(variables.get(name, UNSET) for name in names)
 
 
 class Linked:
@@ -190,8 +184,8 @@ class Linked:
     def run_call(self, execution: Any, request: CallRequest) -> tuple[Called, float]:
         """Run the body of a call; what was called, and its score."""
         frame = self.frame(request)
-        if not self.disjoint and execution.seen is None and not hasattr(execution, "made"):
-            execution.seen = set()  # from here on: what was made before can't have these addresses
+        if not self.disjoint:
+            execution.crowd()
         self.body.run(execution, (frame,))
         frame[0] = score = self.body.score(frame)
         return Called(request, self, frame, {}, {}, frame[RETVAL]), score
@@ -210,6 +204,8 @@ class Linked:
             request: the call as it is made now, or None if it is the same.
             known: for each positional argument the change that is known of it, or None.
         """
+        if not self.disjoint:
+            execution.crowd()
         old = called.frame
         frame = old.copy()
         changed: dict[int, Any] = {}

@@ -44,7 +44,10 @@ class Routed(Block):
     ) -> Any:
         """Add the iterations that may make a choice at a touched address."""
         every: list[Path] = []
+        routes = self.routes
         for path in touched:
+            if routes and len(path) > offset and path[offset] is not ... and path[offset] not in routes:
+                continue  # of another block
             found = self.positions(before, old, path, offset)
             if found is None:
                 every.append(path)
