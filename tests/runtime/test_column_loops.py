@@ -25,6 +25,9 @@ from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.link import Linked
+from gendsl.runtime.watched import runs_whole
+
+pytestmark = pytest.mark.skipif(runs_whole(), reason="the reference runtime has no columns")
 
 N = 60
 XS = np.linspace(-1.0, 2.0, N)
@@ -356,7 +359,7 @@ def test_a_namespace_that_changes_makes_other_choices():
     same(mine.trace, reference.trace)
     assert mine.discard == reference.discard
     assert mine.log_weight == pytest.approx(reference.log_weight)
-    assert columns.generate((N,), init=trace.choices).trace.update({"k": k}, rng=1).trace["x", k, 0] is not None
+    assert ("x", k, 0) in trace.update({"k": k}, rng=1).trace
 
 
 def test_large_integers_are_not_rounded():
