@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gendsl.runtime.column_frames import outer_of
-from gendsl.runtime.column_steps import exchanged
+from gendsl.runtime.column_steps import moved_total
 from gendsl.runtime.loop_parts import Iterations, Slot
 from gendsl.runtime.reads import Frames
 

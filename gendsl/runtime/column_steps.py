@@ -70,12 +70,6 @@ def column_total(family: Any, column: np.ndarray, parameters: tuple[Any, ...]) -
     return total_of(scores.tolist())
 
 
-def exchanged(total: Total, was: Total, now: Total) -> Total:
-    """A total with other terms in place of some, given by their totals."""
-    high, low, count = changed_total(total, was[0], now[0])
-    return high, low + (now[1] - was[1]), count
-
-
 def as_typed(given: Any, dtype: np.dtype[Any]) -> np.ndarray:
     """Given values as a column of a family, as each by itself would be taken; a copy.
 
