@@ -55,6 +55,7 @@ class Code:
         result: what it returns.
         copied: names whose values it changes, and so copies first.
         blank: names that it may leave unassigned.
+        guarded: names whose values it would change in place if they were lists or arrays.
         traced: whether it makes choices, through the execution it is called with.
     """
 
@@ -65,6 +66,7 @@ class Code:
     copied: frozenset[str] = frozenset()
     blank: tuple[str, ...] = ()
     traced: bool = False
+    guarded: frozenset[str] = frozenset()
     index: int = -1
 
 
@@ -177,6 +179,7 @@ class ColumnSite:
     Attributes:
         value, state: as in its `Site`.
         family: the family that it had when the body was lowered.
+        computes: whether its parameters are computed from columns, not only looked up.
         position, index: which component of its address is a loop variable, and the slot of that.
     """
 
@@ -187,6 +190,7 @@ class ColumnSite:
     position: int
     index: int
     parts: list[Part]
+    computes: bool
 
 
 @dataclass

@@ -71,6 +71,7 @@ class _Vectoriser:
     Attributes:
         known: the slots of an iteration that have columns so far.
         gathers: the lookups in outer containers.
+        computes: whether the expression being lowered does more than look up.
     """
 
     def __init__(self, definition: Source, effects: Effects, loop: Loop) -> None:
@@ -79,6 +80,7 @@ class _Vectoriser:
         self.loop = loop
         self.known = {source.target for source in loop.sources}
         self.gathers: list[Gather] = []
+        self.computes = False
         self.varying: dict[str, Load] = {}
         self.outer: dict[str, Load] = {}
 
@@ -125,6 +127,7 @@ class _Vectoriser:
         if node.thing.statements or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Call):
             raise _ScalarError
         self.scope(node.thing)
+        self.computes = False
         function = call.func.args[0]
         family: Any = known_value(self.definition, function)
         has_columns = isinstance(family, type) and family in COLUMN_DTYPES
@@ -139,7 +142,7 @@ class _Vectoriser:
             raise _ScalarError
         result = ast.Tuple([function, *map(self.vector, parameters)], ast.Load())
         code = self.code(node.thing, ast.copy_location(result, call))
-        return ColumnSite(code, node.value, node.state, family, own[0], index[1], node.parts)
+        return ColumnSite(code, node.value, node.state, family, own[0], index[1], node.parts, self.computes)
 
     def fragment(self, node: Fragment) -> ColumnValue:
         code = node.code
@@ -218,6 +221,7 @@ class _Vectoriser:
         raise _ScalarError
 
     def tool(self, at: ast.expr, name: str, *arguments: ast.expr) -> ast.expr:
+        self.computes |= name != "gather"
         vectors = ast.Attribute(ast.Name(TOOLS, ast.Load()), "vectors", ast.Load())
         made = ast.Call(ast.Attribute(vectors, name, ast.Load()), list(arguments), [])
         for part in (made, made.func, vectors, vectors.value):

@@ -21,9 +21,9 @@ from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS, sample_columns
 from gendsl.runtime.blocks import Sequence, Touched
 from gendsl.runtime.change import ALL, LENGTH
 from gendsl.runtime.column_frames import ColumnFrames, outer_of
+from gendsl.runtime.column_scores import rescored
 from gendsl.runtime.column_steps import ARITHMETIC, Lookup, Step, as_typed, column_total
 from gendsl.runtime.column_updates import ColumnUpdate
-from gendsl.runtime.column_scores import rescored
 from gendsl.runtime.columns import Column
 from gendsl.runtime.executions import Assess, Generate, Simulate
 from gendsl.runtime.loop_parts import Iterations, Slot, Source

@@ -24,7 +24,7 @@ def rescored(
     changed: set[Slot],
     groups: list[tuple[Slot, Any, np.ndarray]] | None,
 ) -> Iterations | None:
-    """The iterations in a new scope, scored with array code; None, and nothing has happened, if that can't be.
+    """The iterations in a new scope, scored with array code; None, and nothing is done, if that can't be.
 
     Args:
         changed: the slots that have changed.

@@ -13,7 +13,6 @@ from gendsl.runtime.reads import Runner
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.totals import Total, total_of
 from gendsl.runtime.totals import change as changed_total
-from gendsl.runtime.totals import change as changed_total
 
 _LARGE = 1e4
 """A mean score from which on scores are summed exactly: without that value they may be much smaller."""

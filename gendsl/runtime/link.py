@@ -31,7 +31,7 @@ from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.reads import Frame, Read, Runner
 from gendsl.runtime.regions import Called, RegionBlock
 from gendsl.runtime.sites import SiteBlock
-from gendsl.runtime.written import copied, whole
+from gendsl.runtime.written import alone, copied, whole
 
 
 class _Requests:
@@ -58,6 +58,7 @@ class _Tools:
     whole = staticmethod(whole)
     own = staticmethod(copied)
 
+    alone = staticmethod(alone)
     locals = staticmethod(locals)
 
     @staticmethod
@@ -164,7 +165,7 @@ class Linked:
         made = Step(self._runner(step.code), step.value if isinstance(step, ir.ColumnSite) else step.slot)
         if isinstance(step, ir.ColumnSite):
             made.site = next(b for b in body.blocks if isinstance(b, SiteBlock) and b.state == step.state)
-            made.computes = any(isinstance(n, ast.Attribute) and n.attr == "vectors" for n in ast.walk(step.code.result))
+            made.computes = step.computes
             made.family, made.position, made.index = step.family, step.position, step.index
         return made
 

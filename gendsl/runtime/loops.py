@@ -167,7 +167,7 @@ class LoopBlock(Routed):
         for written in self.stored:
             filled = self._written(written, frames, vector, iterations.values)
             frame[written.inside] = frame[written.after] = filled
-        last = vector[len(vector) - 1] if len(vector) else None
+        last = vector[len(vector) - 1] if self.outs and len(vector) else None
         for after, slot, first in self.outs:
             if last is not None:
                 frame[after] = last[slot]
