@@ -177,7 +177,8 @@ def test_ipython_cells(tmp_path):
     assert done.stdout.endswith("done\n"), done.stdout + done.stderr
 
 
-def test_exec_without_source():
+def test_exec_without_source(monkeypatch):
+    monkeypatch.delitem(linecache.cache, "<string>", False)  # the text of `python -c`, from Python 3.13 on
     with pytest.raises(SourceUnavailableError) as caught:
         exec(MODEL.format(mean=1), {})
     assert caught.value.problem == "the source of model is not available (its file is '<string>')"
