@@ -92,6 +92,12 @@ class ColumnLoopBlock(LoopBlock):
             or any((depth, source.target) == (r.depth, r.slot) for g in lookups for r in g.runner.reads)
         ]
         self.value_needs = values
+        self.constants = [
+            (step, [(i, part[0]) for i, part in enumerate(step.site.parts or ()) if part[1] is None])
+            for step in self.sites
+            if step.site is not None
+        ]
+        self.source_slots = {(read.depth, read.slot) for source in sources for read in source.runner.reads}
         self.indices = {step.index for step in self.sites}
         self.leaves_nothing = not stored and not outs
         self._affected: dict[frozenset[Slot], tuple[list[Step], list[tuple[int, int]], list[Step]]] = {}
@@ -326,7 +332,9 @@ class ColumnLoopBlock(LoopBlock):
         if type(store) is not ColumnFrames:
             return super().update(execution, old, new, changes, touched)
         values, moved = before.values, self.unmoved
-        if any(changes):
+        if any(changes) and any(
+            (depth, slot) in self.source_slots for depth, slots in enumerate(changes) for slot in slots
+        ):
             values, moved = self._sources(before, new, changes)
         changed: set[Slot] = set()
         every = False
@@ -418,10 +426,14 @@ class ColumnLoopBlock(LoopBlock):
     def _visited(self, before: Iterations, path: Path, offset: int) -> set[int] | None:
         """The iterations that make a choice at a path, or below it; None for all of them."""
         visited: set[int] = set()
-        for step in self.sites:
+        inner = path[offset:] if offset else path
+        for step, constants in self.constants:
             at = offset + step.position
-            known = zip(path[offset:], step.site.parts, strict=False)  # type: ignore[union-attr, arg-type]
-            if any(slot is None and c is not ... and c != constant for c, (constant, slot) in known):
+            apart = False
+            for i, constant in constants:
+                if i < len(inner) and inner[i] is not ... and inner[i] != constant:
+                    apart = True
+            if apart:
                 continue
             if at >= len(path) or path[at] is ...:
                 return None
