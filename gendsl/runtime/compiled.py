@@ -123,7 +123,7 @@ class CompiledTrace(ReferenceTrace):
         self.args = args
         self._called = called
         self._recent = recent
-        self._records: RecordsView | None = None
+        self._records: Mapping[Path, Record] | None = None
         self.log_prob = score
         self.observed_paths = observed
         self._spaces = None
@@ -139,7 +139,10 @@ class CompiledTrace(ReferenceTrace):
         if execution.failure is not None:
             raise execution.failure
         execution.score = score
-        trace = cls(gen_fn, args, called, score, frozenset(), execution.records)
+        records = execution.records
+        trace = cls(gen_fn, args, called, score, frozenset(), records)
+        if len(records) < REMEMBERED and not execution.partial:
+            trace._records = records  # all of them
 
         if execution.seen is not None or score != score:
 
@@ -155,7 +158,7 @@ class CompiledTrace(ReferenceTrace):
         """Raise if the log probability is NaN."""
         if self.log_prob == self.log_prob:
             return
-        for path, (distribution, value, score) in self.records.pairs():
+        for path, (distribution, value, score) in self.records.items():
             if score != score:
                 raise NaNError(
                     f"the log density of {distribution!r} at {value!r} is NaN",
@@ -189,7 +192,7 @@ class CompiledTrace(ReferenceTrace):
     # --- looking ----------------------------------------------------------------------------------
 
     @property
-    def records(self) -> RecordsView:  # type: ignore[override]
+    def records(self) -> Mapping[Path, Record]:  # type: ignore[override]
         """path -> (distribution, value, score), in program order; looked up, not stored."""
         records = self._records
         if records is None:
@@ -228,7 +231,7 @@ class CompiledTrace(ReferenceTrace):
         return [path for path, record in found if record[0] is not None and len(path) > size]
 
     def __reduce__(self) -> Any:
-        values = {path: record[1] for path, record in self.records.pairs()}
+        values = {path: record[1] for path, record in self.records.items()}
         return _rebuilt, (self.gen_fn, self.args, values, frozenset(self.observed_paths))
 
     # --- operations -------------------------------------------------------------------------------
@@ -273,7 +276,7 @@ class CompiledTrace(ReferenceTrace):
 
     def whole(self) -> ReferenceTrace:
         """The same trace on the reference runtime."""
-        trace = self.with_records(dict(self.records.pairs()))
+        trace = self.with_records(dict(self.records.items()))
         trace.calls = dict(self.calls)
         return trace
 
@@ -306,7 +309,7 @@ class CompiledTrace(ReferenceTrace):
         weight = execution.weight
         if not -inf < self.log_prob < inf:
             # what was not looked at again counts too: -inf that stays is no change of 0
-            kept = ((p, r) for p, r in self.records.pairs() if p not in selection and p in trace.records)
+            kept = ((p, r) for p, r in self.records.items() if p not in selection and p in trace.records)
             weight = sum(trace.records[path][2] - record[2] for path, record in kept)
         return Regenerated(trace, not_nan(weight, self))
 

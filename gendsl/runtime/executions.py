@@ -139,7 +139,7 @@ class Execution:
         score: the sum of the scores so far.
         function: the program whose body runs.
         failure: an error that ends the operation, even if the body caught it.
-        partial: in a compiled body, whether some choices are in `records` no more than in `seen`.
+        partial: in a compiled body, whether choices were made that are not in `records`.
         site, place: in a compiled body, the site of the choice or call being made, and its address, which
             is found from `frames` where it is None.
         seen, called: in a compiled body, the addresses of choices and calls so far.
