@@ -20,6 +20,7 @@ from gendsl.compiler.vectors import NotColumnsError, as_column
 from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS, sample_columns
 from gendsl.runtime.blocks import Sequence, Touched
 from gendsl.runtime.change import ALL, LENGTH
+from gendsl.runtime.column_edits import edit_few
 from gendsl.runtime.column_frames import ColumnFrames, outer_of
 from gendsl.runtime.column_scores import rescored
 from gendsl.runtime.column_steps import ARITHMETIC, Lookup, Step, as_typed, column_total
@@ -120,6 +121,7 @@ class ColumnLoopBlock(LoopBlock):
         if size is not None and size >= self.least and type(execution) in _RUNS:
             store = self._run_columns(execution, frames, values, size)
             if store is not None:
+                execution.partial = True
                 self._finish(frames, Iterations(store, store.total(), values, None, {}, {}))
                 return None
         return super().run_over(execution, frames, values)
@@ -399,6 +401,12 @@ class ColumnLoopBlock(LoopBlock):
             if after is not None:
                 frame[self.state] = after, None, total_value(after.total)
                 return 0
+        if not (every or groups or self.outs) and limit == store.size and not any(moved):
+            if not (any(changes) and self._base_changed(changes)):
+                order = list(visit) if len(visit) < 2 else sorted(visit)
+                done = edit_few(self, execution, before, old, new, changes, order, paths)
+                if done is not None:
+                    return done
         run = ColumnUpdate(self, execution, before, values, old, new, changes, touched, paths, moved)
         after = run.go(visit, every, groups, changed, limit)
         return self._leave(frame, before, after, old, new, changes, run.keys)

@@ -19,7 +19,7 @@ from gendsl.runtime.totals import change as changed_total
 if TYPE_CHECKING:
     from gendsl.runtime.column_loops import ColumnLoopBlock
 
-_EXTREME = 1e6
+EXTREME = 1e6
 """A score from which on the last digit matters: taking it from a total again would leave a trace."""
 
 
@@ -88,7 +88,7 @@ class ColumnUpdate(LoopUpdate):
             return changed, None
         body.update(self.execution, old, new, changes, touched, todo)
         frame[0] = body.score(frame)
-        if not -_EXTREME < was[0] < _EXTREME:
+        if not -EXTREME < was[0] < EXTREME:
             self.extreme = True
         frames = self.frames
         self.frames = frames.replaced(t, was, frame) if type(frames) is ColumnFrames else frames.set(t, frame)

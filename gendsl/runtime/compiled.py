@@ -14,7 +14,7 @@ from gendsl.distributions import Distribution
 from gendsl.errors import AddressConflictError, DuplicateAddressError, NaNError, ObservedError
 from gendsl.interface import CallRequest, Choices, Regenerated, Rng, Updated, as_rng
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
-from gendsl.runtime.executions import REMEMBERED, Execution, Record, detached
+from gendsl.runtime.executions import FRESH, REMEMBERED, Execution, Record, detached
 from gendsl.runtime.link import Linked
 from gendsl.runtime.paths import check_paths, without
 from gendsl.runtime.reads import Frame
@@ -287,7 +287,7 @@ class CompiledTrace(ReferenceTrace):
             return self.whole().update(choices, args=args, rng=rng)
         flat = choicemap(choices)
         given = Constraints(flat)
-        execution = UpdateEdit(self.records, given, as_rng(rng))
+        execution = UpdateEdit(self.records, given, FRESH if rng is None else as_rng(rng))
         trace = self._edited(execution, args, list(flat))
         given.check_used(trace.records, "the update")
         weight = self._weight(execution, trace)

@@ -42,6 +42,9 @@ Record = tuple[Distribution, Any, float]
 Records = dict[Path, Record]
 
 
+FRESH: Any = object()
+"""A generator that is made when it is first used: most updates draw nothing, and making one takes longer."""
+
 REMEMBERED = 64
 """How many records a compiled trace keeps by address: those that the parts of a move ask for."""
 
@@ -504,6 +507,8 @@ class Update(Execution):
                     fix="give it a value; a move never fills one in by sampling",
                 )
             )
+        if self.rng is FRESH:
+            self.rng = np.random.default_rng()
         record = draw(distribution, self.rng)
         self.added += 1
         self.fresh.append(path)

@@ -211,7 +211,8 @@ class LoopUpdate:
             if was[0] != frame[0]:
                 self.total = changed_total(self.total, was[0], frame[0])
             if self.readers:
-                self.readers = loop._reread(self.readers, t, old, new, self.offset)
+                for slot in self.readers:
+                    self.readers = loop.reread(self.readers, slot, t, old, new, self.offset)
         return changed, status
 
     # --- containers that the loop writes ----------------------------------------------------------

@@ -233,8 +233,8 @@ class LoopBlock(Routed):
             frames = frames.set(t, frame)
             if score != was[0]:
                 total = changed_total(total, was[0], score)
-            if readers:
-                readers = self._reread(readers, t, inner_old, inner, offset)
+            for slot in readers:
+                readers = self.reread(readers, slot, t, inner_old, inner, offset)
             for written in self.stored:
                 if written.value in changed:
                     key = new[-1][written.inside].key_in(t, frame)
@@ -251,19 +251,25 @@ class LoopBlock(Routed):
                 mask |= self.readers.get(written.after, 0)
         return mask
 
-    def _reread(
-        self, readers: dict[Slot, Any], t: int, old: Frames, new: Frames, offset: int
+    def reread(
+        self,
+        readers: dict[Slot, ReverseIndex],
+        slot: Slot,
+        t: int,
+        old: Frames,
+        new: Frames,
+        offset: int,
     ) -> dict[Slot, ReverseIndex]:
-        """The readers when an iteration has changed."""
-        for slot, index in readers.items():
-            gone, come = self.keys_of(old, slot, offset), self.keys_of(new, slot, offset)
-            if gone != come:
-                for key in gone - come:
-                    index = index.remove(key, t)
-                for key in come - gone:
-                    index = index.add(key, t)
-                readers = {**readers, slot: index}
-        return readers
+        """The readers when iteration t may read other keys of a container than it did."""
+        gone, come = self.keys_of(old, slot, offset), self.keys_of(new, slot, offset)
+        if gone == come:
+            return readers
+        index = readers[slot]
+        for key in gone - come:
+            index = index.remove(key, t)
+        for key in come - gone:
+            index = index.add(key, t)
+        return {**readers, slot: index}
 
     def update_of(self, *arguments: Any) -> LoopUpdate:
         """What updates the loop once."""
