@@ -9,7 +9,7 @@ from gendsl.runtime.column_frames import ColumnFrames, outer_of
 from gendsl.runtime.column_updates import EXTREME
 from gendsl.runtime.loop_parts import Iterations
 from gendsl.runtime.reads import Changes, Frame, Frames
-from gendsl.runtime.reverse import SameIndex
+from gendsl.runtime.reverse import SameIndex, without_same
 from gendsl.runtime.totals import total_of
 from gendsl.runtime.totals import value as total_value
 
@@ -63,7 +63,10 @@ def edit_few(
         for written in loop.stored:
             if written.value in changed:
                 keys.setdefault(written.after, set()).add(new[-1][written.inside].key_in(t, frame))
-    total = frames.total() if type(frames) is ColumnFrames else total_of([frame[0] for frame in frames])
+    if type(frames) is ColumnFrames:
+        total = frames.total()
+    else:
+        total, readers = total_of([frame[0] for frame in frames]), without_same(readers)
     here_now = new[-1]
     after = Iterations(frames, total, before.values, None, dict(readers), before.positions)
     here_now[loop.state] = after, None, total_value(total)

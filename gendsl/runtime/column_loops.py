@@ -401,12 +401,12 @@ class ColumnLoopBlock(LoopBlock):
             if after is not None:
                 frame[self.state] = after, None, total_value(after.total)
                 return 0
-        if not (every or groups or self.outs) and limit == store.size and not any(moved):
-            if not (any(changes) and self._base_changed(changes)):
-                order = list(visit) if len(visit) < 2 else sorted(visit)
-                done = edit_few(self, execution, before, old, new, changes, order, paths)
-                if done is not None:
-                    return done
+        few = not (every or groups or self.outs) and limit == store.size and not any(moved)
+        if few and not (any(changes) and self._base_changed(changes)):
+            order = list(visit) if len(visit) < 2 else sorted(visit)
+            done = edit_few(self, execution, before, old, new, changes, order, paths)
+            if done is not None:
+                return done
         run = ColumnUpdate(self, execution, before, values, old, new, changes, touched, paths, moved)
         after = run.go(visit, every, groups, changed, limit)
         return self._leave(frame, before, after, old, new, changes, run.keys)

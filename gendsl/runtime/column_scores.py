@@ -10,6 +10,7 @@ from gendsl.runtime.column_frames import outer_of
 from gendsl.runtime.column_steps import moved_total
 from gendsl.runtime.loop_parts import Iterations, Slot
 from gendsl.runtime.reads import Frames
+from gendsl.runtime.reverse import without_same
 
 if TYPE_CHECKING:
     from gendsl.runtime.column_loops import ColumnLoopBlock
@@ -72,7 +73,9 @@ def rescored(
         return None
     frames.totals = tuple(totals)
     execution.weight += weight
-    readers = before.readers
+    readers = dict(before.readers)
+    if groups is None:
+        readers = without_same(readers)
     if readers and not all(lookup.needs.isdisjoint(changed) for lookup in loop.lookups):
         stale = {lookup.container for lookup in loop.lookups if not lookup.needs.isdisjoint(changed)}
         readers = {slot: index for slot, index in readers.items() if slot not in stale}

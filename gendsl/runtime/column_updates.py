@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gendsl.compiler.vectors import NotColumnsError
-from gendsl.runtime.change import ALL, difference
+from gendsl.runtime.change import ALL, LENGTH, difference
 from gendsl.runtime.column_frames import ColumnFrames, outer_of
 from gendsl.runtime.column_steps import Step, moved_total
 from gendsl.runtime.loop_parts import Iterations, Slot
 from gendsl.runtime.loop_updates import LoopUpdate
-from gendsl.runtime.reverse import SameIndex
+from gendsl.runtime.reverse import SameIndex, without_same
 from gendsl.runtime.totals import Total, total_of
 from gendsl.runtime.totals import change as changed_total
 
@@ -33,6 +33,9 @@ class ColumnUpdate(LoopUpdate):
         self.store: ColumnFrames = before.frames
         self.frames: Any = self.store.with_outer(outer_of(loop.reads, self.new), self.values)
         self.extreme = False
+        moved = arguments[-1]
+        if all(change is None or (change is not ALL and set(change) <= {LENGTH}) for change in moved):
+            self.readers = dict(before.readers)  # the loop still counts as it did
         for building in self.inside.values():
             building.frames = self.frames
 
@@ -46,6 +49,8 @@ class ColumnUpdate(LoopUpdate):
     ) -> Iterations:
         """Visit some iterations one by one, and all of them, or those of some groups, at once."""
         common = min(len(self.store), limit)
+        if every:  # what is looked up may be counted otherwise now
+            self.readers = without_same(self.readers)
         single = {t for t in visit if t < common}
         if every or groups:
             many: Any = None
@@ -60,7 +65,10 @@ class ColumnUpdate(LoopUpdate):
                 single.update(range(common) if every else many.tolist())
         for t in sorted(single):
             self._visit(t)
-        return self._ending(None, None, limit)
+        after = self._ending(None, None, limit)
+        if type(after.frames) is not ColumnFrames:
+            after.readers = without_same(after.readers)
+        return after
 
     def _visit(self, t: int) -> None:
         changed, _ = self._iteration(t, {})

@@ -15,6 +15,7 @@ from gendsl.runtime.loop_parts import (
     Iterations,
 )
 from gendsl.runtime.reads import Changes, Frames
+from gendsl.runtime.reverse import without_same
 from gendsl.runtime.totals import change as changed_total
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class LoopUpdate:
         self.offset = len(execution.prefix)
         self.frames = before.frames
         self.total = before.total
-        self.readers = dict(before.readers)
+        self.readers = without_same(before.readers)
         self.keys: dict[int, Any] = {}
         self.inside = {}
         for written in loop.stored:

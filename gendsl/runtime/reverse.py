@@ -231,6 +231,11 @@ class SameIndex:
     remove = add
 
 
+def without_same(readers: dict[Any, Any]) -> dict[Any, Any]:
+    """The indexes that are kept up to date; a `SameIndex` holds only while the loop counts as it did."""
+    return {slot: index for slot, index in readers.items() if type(index) is not SameIndex}
+
+
 def _bucket_of(members: Integers) -> _Bucket:
     if len(members) <= _STEP:
         return _Bucket(_NONE, (dict.fromkeys(members.tolist(), True),), len(members))

@@ -1,7 +1,7 @@
 """Compare a trace of the compiled runtime with what the reference runtime makes of the same choices.
 
-A move with `check=True` does so for the first few proposals on a program and for one in `_PERIOD` after, since
-the reference runtime executes the whole program each time: its cost is then spread over many steps.
+A move with `check=True` does so for the first few proposals on a program and for one in `_PERIOD` after,
+since the reference runtime executes the whole program each time: its cost is spread over many steps.
 """
 
 from __future__ import annotations

@@ -270,7 +270,8 @@ def alone(value: Any, name: str) -> Any:
         return value  # NumPy says that it can't be changed
     if isinstance(value, (list, dict, set, bytearray, np.ndarray)):
         raise ValueTypeError(
-            f"an augmented assignment changes {name} in place: a {type(value).__name__} that something else holds",
+            f"an augmented assignment changes {name} in place: a {type(value).__name__} that something else "
+            "holds",
             fix=f"write `{name} = {name} ...` with an operator, or copy it first",
         )
     return value

@@ -1,0 +1,78 @@
+"""Which iterations read which key of a container: an index holds for one trace and for one way of counting."""
+
+import pytest
+
+from gendsl import gen, normal, poisson
+
+
+def log_prob(program, trace):
+    return program.reference.assess(trace.args, trace.choices).log_prob
+
+
+def assert_right(program, *traces):
+    for trace in traces:
+        assert trace.log_prob == pytest.approx(log_prob(program, trace), rel=1e-9)
+
+
+@gen
+def gathered(zs, n):
+    mu = [("mu", k) @ ~normal(0, 3) for k in range(3)]
+    for i in range(n):
+        ("x", i) @ ~normal(mu[zs[i]], 1.0)
+
+
+def test_two_traces_have_indexes_of_their_own():
+    first, second = [i % 3 for i in range(200)], [i % 2 for i in range(200)]
+    start = gathered.simulate((first, 200), rng=1)
+    other = start.update(args=(second, 200)).trace
+    changed = other.update({("mu", 0): 1.5}).trace
+    again = start.update({("mu", 0): 1.5}).trace
+    assert_right(gathered, start, other, changed, again)
+
+
+@gen
+def counted(idx, size):
+    mu = [("mu", k) @ ~normal(0, 3) for k in range(size)]
+    for i in idx:
+        ("x", i) @ ~normal(mu[i], 1.0)
+
+
+@pytest.mark.parametrize("idx", [list(range(60))[::-1], range(2, 62), range(0, 120, 2)])
+def test_a_loop_that_counts_otherwise(idx):
+    trace = counted.simulate((range(60), 130), rng=1)
+    trace = trace.update({("mu", 3): 1.0, ("mu", 4): 0.5}).trace
+    moved = trace.update(args=(idx, 130), rng=2).trace
+    changed = moved.update({("mu", 3): 2.0, ("mu", 4): -2.0}).trace
+    assert_right(counted, trace, moved, changed)
+
+
+@gen
+def indirect(n, idx):
+    mu = [("mu", k) @ ~normal(0, 3) for k in range(n)]
+    for j, i in zip(range(n), idx):
+        ("x", j) @ ~normal(mu[i], 1.0)
+
+
+def test_indices_that_become_negative():
+    trace = indirect.simulate((60, list(range(60))), rng=1)
+    trace = trace.update({("mu", 3): 1.0}).trace
+    moved = trace.update(args=(60, [-1, *range(59)])).trace
+    for j in (0, 2, 3, 58, 59):
+        moved = moved.update({("mu", j): 2.0}).trace
+        assert_right(indirect, moved)
+
+
+@gen
+def counts(size, n):
+    mu = [("mu", k) @ ~normal(20, 0.1) for k in range(size)]
+    for i in range(n):
+        ("x", i) @ ~poisson(mu[i])
+
+
+def test_columns_that_become_frames():
+    trace = counts.simulate((100, 60), rng=1)
+    trace = trace.update({("mu", 3): 21.0}).trace
+    trace = trace.update({("x", 3): 2**70}).trace
+    trace = trace.update({("mu", 80): 20.5}).trace
+    trace = trace.update({("mu", 4): 20.5}).trace
+    assert_right(counts, trace)
