@@ -1,22 +1,34 @@
-"""What a piece of syntax reads, binds, changes and may call: the facts that lowering stands on."""
+"""What statements do to the values they touch: what they change, keep and hand on."""
 
 from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
-from types import BuiltinFunctionType, FunctionType
+import inspect
+from collections.abc import Callable, Iterator
+from inspect import CO_GENERATOR
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.sites import is_choice, is_program, known_value
+from gendsl.compiler.names import (
+    COMPREHENSIONS,
+    arguments_of,
+    binds,
+    entries_of,
+    has_choice,
+    levels,
+    loaded,
+    root_name,
+    stored,
+)
+from gendsl.compiler.sharing import NEW_METHODS, Sharing
+from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source, find_source
 from gendsl.distributions import Distribution
 from gendsl.errors import SourceUnavailableError, UnsupportedSyntaxError, is_users_file
-
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+from gendsl.interface import GenerativeFunction
 
 PURE_METHODS = frozenset((
     "all", "any", "argmax", "argmin", "argsort", "astype", "bit_length", "capitalize", "clip", "conj",
@@ -29,9 +41,17 @@ PURE_METHODS = frozenset((
 """Methods that leave what they are called on as it was."""
 
 _CHANGING_FUNCTIONS = frozenset((
-    "shuffle", "fill_diagonal", "put", "copyto", "place", "putmask", "put_along_axis", "at", "next",
-    "setattr", "delattr",
+    "at", "copyto", "delattr", "delitem", "fill_diagonal", "heapify", "heappop", "heappush", "heappushpop",
+    "heapreplace", "iadd", "iand", "iconcat", "imul", "insort", "insort_left", "insort_right", "ior", "isub",
+    "ixor", "next", "place", "put", "put_along_axis", "putmask", "setattr", "setitem", "shuffle",
 ))  # fmt: skip
+_CHANGING_METHODS = frozenset((
+    "__setitem__", "add", "append", "appendleft", "clear", "discard", "extend", "extendleft", "fill",
+    "insert", "itemset", "partition", "pop", "popitem", "popleft", "put", "remove", "resize", "reverse",
+    "rotate", "setdefault", "setflags", "sort", "subtract", "update",
+))  # fmt: skip
+_ITERATORS = frozenset(("enumerate", "filter", "iter", "map", "open", "reversed", "zip"))
+_ENDLESS = frozenset(("count", "cycle", "repeat"))
 _IMPURE_BUILTINS = frozenset((
     "next", "setattr", "delattr", "eval", "exec", "locals", "globals", "vars", "super", "input", "open",
 ))  # fmt: skip
@@ -44,117 +64,7 @@ _UNKNOWABLE = frozenset((
 ))  # fmt: skip
 
 
-def has_choice(node: ast.AST) -> bool:
-    """Whether a `~` stands in a statement or expression, outside `@gen` functions defined in it."""
-    if is_program(node):
-        return False
-    return is_choice(node) or any(map(has_choice, ast.iter_child_nodes(node)))
-
-
-def exits(node: ast.stmt, inside_loop: bool = False) -> bool:
-    """Whether a statement may leave the block that it stands in: return, or break/continue its loop."""
-    if isinstance(node, ast.Return):
-        return True
-    if isinstance(node, (ast.Break, ast.Continue)):
-        return not inside_loop
-    if isinstance(node, _SCOPES):
-        return False
-    inside = inside_loop or isinstance(node, (ast.For, ast.While))
-    return any(exits(child, inside) for child in _children(node))
-
-
-def _children(node: ast.AST) -> list[ast.stmt]:
-    """The statements directly inside a compound statement."""
-    found: list[ast.stmt] = []
-    for _, value in ast.iter_fields(node):
-        for item in value if isinstance(value, list) else [value]:
-            if isinstance(item, ast.stmt):
-                found.append(item)
-            elif isinstance(item, (ast.ExceptHandler, ast.match_case)):
-                found.extend(item.body)
-    return found
-
-
-def loaded(*nodes: ast.AST) -> set[str]:
-    """Every name that is read, in nested scopes too; a comprehension's own variables left out."""
-    names: set[str] = set()
-    for node in nodes:
-        _collect_loads(node, frozenset(), names)
-    return names
-
-
-def _collect_loads(node: ast.AST, bound: frozenset[str], names: set[str]) -> None:
-    if isinstance(node, ast.Name):
-        if isinstance(node.ctx, ast.Load) and node.id not in bound:
-            names.add(node.id)
-        return
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id not in bound:
-        names.add(node.target.id)
-    if isinstance(node, _COMPREHENSIONS):
-        first = node.generators[0].iter
-        _collect_loads(first, bound, names)
-        own = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
-        bound = bound | own
-        for child in ast.iter_child_nodes(node):
-            _collect_loads(child, bound, names)
-        return
-    if isinstance(node, ast.Lambda):
-        arguments = node.args
-        own = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-        own |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
-        for default in (*arguments.defaults, *(d for d in arguments.kw_defaults if d is not None)):
-            _collect_loads(default, bound, names)
-        _collect_loads(node.body, bound | own, names)
-        return
-    for child in ast.iter_child_nodes(node):
-        _collect_loads(child, bound, names)
-
-
-def stored(*nodes: ast.AST) -> list[str]:
-    """Every name that is bound in the scope itself, in order of appearance."""
-    names: dict[str, None] = {}
-    for node in nodes:
-        for part in _own_scope(node):
-            if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
-                names[part.id] = None
-            elif isinstance(part, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and part.name:
-                names[part.name] = None
-            elif isinstance(part, ast.MatchMapping) and part.rest:
-                names[part.rest] = None
-            elif isinstance(part, ast.alias):
-                names[(part.asname or part.name).partition(".")[0]] = None
-            elif isinstance(part, (ast.FunctionDef, ast.ClassDef)):
-                names[part.name] = None
-    return list(names)
-
-
-def _own_scope(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and what is in it, without nested scopes' insides; walrus targets in comprehensions count."""
-    yield node
-    if isinstance(node, _SCOPES):
-        return
-    if isinstance(node, _COMPREHENSIONS):
-        for part in ast.walk(node):
-            if isinstance(part, ast.NamedExpr):
-                yield part.target
-        return
-    for child in ast.iter_child_nodes(node):
-        yield from _own_scope(child)
-
-
-def unbound_after(node: ast.AST) -> set[str]:
-    """The names that a statement leaves unassigned: those of its exception handlers."""
-    return {part.name for part in _own_scope(node) if isinstance(part, ast.ExceptHandler) and part.name}
-
-
-def root_name(node: ast.expr) -> str | None:
-    """The name at the root of `a[i].b[j]`, or None."""
-    while isinstance(node, (ast.Subscript, ast.Attribute, ast.Starred)):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else None
-
-
-class Effects:
+class Effects(Sharing):
     """What the statements of one function may do to the values they touch."""
 
     def __init__(self, source: Source) -> None:
@@ -178,7 +88,107 @@ class Effects:
                     return f"`{part.id}` reaches every variable", f"do without `{part.id}`", part
                 if isinstance(part, ast.Attribute) and part.attr == "set_trace":
                     return "a debugger reaches every variable", "do without `set_trace`", part
+        return self._late(body) or self._iterator(body)
+
+    def _late(self, body: list[ast.stmt]) -> tuple[str, str, ast.AST] | None:
+        """A lambda or generator that may look a variable up when it has another value, or change one."""
+        used = self._used_at_once(body)
+        for part in (p for statement in body for p in ast.walk(statement)):
+            if not isinstance(part, (ast.Lambda, ast.GeneratorExp)):
+                continue
+            what = "a lambda" if isinstance(part, ast.Lambda) else "a generator"
+            if isinstance(part, ast.Lambda) and self.changed(part.body):
+                return "a lambda that changes something", "do it in a statement", part
+            if part in used:
+                continue
+            read = loaded(part.body) - arguments_of(part) if isinstance(part, ast.Lambda) else loaded(part)
+            for name in sorted(read & self.source.bound):
+                places = [n for n in ast.walk(self.source.node) if binds(n, name)]
+                looped = any(
+                    isinstance(loop, (ast.For, ast.While)) and any(n in places for n in ast.walk(loop))
+                    for loop in ast.walk(self.source.node)
+                )
+                later = any(getattr(n, "lineno", 0) >= part.lineno for n in places)
+                if len(places) != 1 or looped or later:
+                    reason = f"{what} that reads {name}, which it finds when it is called"
+                    return reason, f"bind it, `lambda ..., {name}={name}: ...`, or use a function", part
         return None
+
+    def _used_at_once(self, body: list[ast.stmt]) -> set[ast.AST]:
+        """The arguments of calls that return only after they have used what they were given."""
+        found: set[ast.AST] = set()
+        for part in (p for statement in body for p in ast.walk(statement)):
+            if not isinstance(part, ast.Call):
+                continue
+            method = part.func.attr if isinstance(part.func, ast.Attribute) else ""
+            function = self.function_of(part)
+            name = getattr(function, "__name__", "")
+            lazy = name in _ITERATORS or (isinstance(function, type) and name not in _CONSUMERS)
+            if is_users(function) and not self.gives_new(function):
+                lazy = True
+            if method in ("sort", "join", "extend", "update") or (self.leaves_alone(part) and not lazy):
+                found.update((*part.args, *(k.value for k in part.keywords)))
+        pending = list(found)
+        while pending:  # sum(map(lambda ...)): used up together with what it is in
+            part = pending.pop()
+            if isinstance(part, ast.Call) and self.is_iterator(part):
+                found.update(part.args)
+                pending += part.args
+        return found
+
+    def _iterator(self, body: list[ast.stmt]) -> tuple[str, str, ast.AST] | None:
+        """An iterator that a variable or a container gets: going through it changes it."""
+        for part in (p for statement in body for p in ast.walk(statement)):
+            kept: list[ast.expr | None] = []
+            if isinstance(part, ast.Assign):
+                unpacked = all(isinstance(target, (ast.Tuple, ast.List)) for target in part.targets)
+                kept = [] if unpacked else [part.value]
+            elif isinstance(part, (ast.AnnAssign, ast.NamedExpr)):
+                kept = [part.value]
+            elif isinstance(part, (ast.List, ast.Tuple, ast.Set)):
+                kept = list(part.elts)
+            elif isinstance(part, ast.Dict):
+                kept = list(part.values)
+            elif isinstance(part, ast.Call) and self._method(part):
+                kept = [] if part.func.attr in ("extend", "update") else list(part.args)  # type: ignore
+            for value in kept:
+                if value is not None and self.is_iterator(value):
+                    return "an iterator in a variable", "make a list of it", value
+        return None
+
+    def is_iterator(self, node: ast.expr) -> bool:
+        """Whether an expression makes something that can be gone through only once."""
+        if isinstance(node, ast.GeneratorExp):
+            return True
+        if isinstance(node, ast.IfExp):
+            return self.is_iterator(node.body) or self.is_iterator(node.orelse)
+        if not isinstance(node, ast.Call):
+            return False
+        function = self.function_of(node)
+        if getattr(function, "__module__", "") == "itertools":
+            return True
+        if isinstance(function, FunctionType):
+            return bool(function.__code__.co_flags & CO_GENERATOR)
+        builtin = getattr(function, "__module__", "") in ("builtins", "io", "_io")
+        return builtin and getattr(function, "__name__", "") in _ITERATORS
+
+    def may_not_end(self, node: ast.expr) -> bool:
+        """Whether what a loop goes through may have no end, so that only the loop itself can stop."""
+        for part in ast.walk(node):
+            if not isinstance(part, ast.Call):
+                continue
+            function = self.function_of(part)
+            name = getattr(function, "__name__", "")
+            if getattr(function, "__module__", "") == "itertools" and name in _ENDLESS:
+                return True
+            if isinstance(function, FunctionType) and function.__code__.co_flags & CO_GENERATOR:
+                return True
+            if function is iter and len(part.args) == 2:
+                return True
+            unknown = not isinstance(part.func, ast.Attribute) or part.func.attr not in PURE_METHODS
+            if function is None and unknown:
+                return True
+        return False
 
     def outlives(self, node: ast.AST) -> bool:
         """Whether choices in a statement's lambdas and generators may be made after it was executed."""
@@ -193,94 +203,147 @@ class Effects:
             for part in ast.walk(node)
         )
 
-    def changed(self, node: ast.AST) -> dict[str, ast.AST]:
-        """The local names whose values a statement changes in place, with where it does."""
-        names: dict[str, ast.AST] = {}
+    def changes(self, node: ast.AST) -> Iterator[tuple[str, bool, ast.AST]]:
+        """What a statement changes in place: the local name, whether it is inside its value, and where."""
 
-        def change(target: ast.expr, at: ast.AST) -> None:
-            name = root_name(target)
-            if name is not None and name in self.source.bound:
-                names.setdefault(name, at)
+        def change(target: ast.expr, at: ast.AST, own: int) -> Iterator[tuple[str, bool, ast.AST]]:
+            root = root_name(target)
+            names = {root} if root is not None else set()
+            if isinstance(target, ast.Call) and not self.is_iterator(target):
+                names = _union(self.reached(target))
+            for name in names & self.source.bound:
+                yield name, levels(target) > own, at
 
         for part in ast.walk(node):
             if isinstance(part, (ast.Subscript, ast.Attribute)) and not isinstance(part.ctx, ast.Load):
-                change(part, part)
+                yield from change(part, part, 1)
             elif isinstance(part, ast.Call):
+                changed: list[ast.expr] = []
                 if isinstance(part.func, ast.Attribute):
-                    if root_name(part.func) in self.source.bound and part.func.attr not in PURE_METHODS:
-                        change(part.func, part)
-                    elif part.func.attr in _CHANGING_FUNCTIONS:
-                        for argument in part.args:
-                            change(argument, part)
+                    method = part.func.attr
+                    root = root_name(part.func)
+                    if root in self.source.bound and not self._pure_method(part, root):
+                        yield from change(part.func, part, 1)
+                    elif root is None and method in _CHANGING_METHODS:
+                        yield from change(part.func.value, part, 0)
+                    elif method in _CHANGING_FUNCTIONS:
+                        changed = part.args
                 elif isinstance(part.func, ast.Name) and part.func.id in _CHANGING_FUNCTIONS:
-                    for argument in part.args:
-                        change(argument, part)
+                    changed = part.args
+                function = known_value(self.source, part.func)
+                if isinstance(function, np.ufunc):
+                    changed = part.args[int(function.nin) :]
+                for argument in changed:
+                    yield from change(argument, part, 0)
                 for keyword in part.keywords:
                     if keyword.arg == "out":
-                        change(keyword.value, part)
+                        outs = keyword.value.elts if isinstance(keyword.value, ast.Tuple) else [keyword.value]
+                        for out in outs:
+                            yield from change(out, part, 0)
+
+    def changed(self, node: ast.AST) -> dict[str, ast.AST]:
+        """The local names whose values a statement changes in place, with where it does."""
+        names: dict[str, ast.AST] = {}
+        for name, _, at in self.changes(node):
+            names.setdefault(name, at)
         return names
 
+    def _pure_method(self, call: ast.Call, root: str) -> bool:
+        """Whether a method leaves what it is called on as it was, as far as its name and class tell.
+
+        What the body hasn't made itself, such as `self`, has no methods that change it but those of
+        lists, dicts, sets and arrays: a body that changed its arguments would mean something else each time.
+        """
+        assert isinstance(call.func, ast.Attribute)
+        method = call.func.attr
+        for value in self.bindings(root, *self.source.node.body):
+            if not isinstance(value, ast.Call):
+                continue
+            made = self.function_of(value)
+            function = inspect.getattr_static(made, method, None) if isinstance(made, type) else None
+            if isinstance(function, FunctionType) and is_users(function):
+                return is_pure(function)
+            if method not in PURE_METHODS:
+                return False
+        return method not in _CHANGING_METHODS
+
     def aliased(self, node: ast.AST) -> tuple[set[str], set[str]]:
-        """The local names whose values a statement may make reachable by another way.
+        """The local names whose values a statement, or an expression that is kept, makes reachable otherwise.
 
         The second set are those of which it may do so if they are arrays, which have views.
         """
         names: set[str] = set()
         arrays: set[str] = set()
 
-        def value(expression: ast.expr | None) -> None:
-            """What `expression` evaluates to is kept somewhere."""
-            if isinstance(expression, ast.Name):
-                names.add(expression.id)
-            elif isinstance(expression, (ast.Tuple, ast.List, ast.Set)):
-                for entry in expression.elts:
-                    value(entry)
-            elif isinstance(expression, ast.Dict):
-                for entry in expression.values:
-                    value(entry)
-            elif isinstance(expression, ast.IfExp):
-                value(expression.body)
-                value(expression.orelse)
-            elif isinstance(expression, ast.BoolOp):
-                for entry in expression.values:
-                    value(entry)
-            elif isinstance(expression, (ast.Starred, ast.NamedExpr)):
-                value(expression.value)
-            elif isinstance(expression, (ast.Subscript, ast.Attribute)):
-                arrays.add(root_name(expression) or "")
-            elif isinstance(expression, ast.Call):
-                if isinstance(expression.func, ast.Attribute):
-                    arrays.add(root_name(expression.func) or "")
-                for argument in expression.args:
-                    if isinstance(argument, ast.Name):
-                        arrays.add(argument.id)
+        def keep(*values: ast.expr | None) -> None:
+            for value in values:
+                always, parts = self.reached(value)
+                names.update(always)
+                arrays.update(parts)
 
+        if isinstance(node, ast.expr):
+            keep(node)
         for part in ast.walk(node):
-            if isinstance(part, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
-                value(part.value)
-            elif isinstance(part, (ast.Tuple, ast.List, ast.Set, ast.Dict)):
-                if not isinstance(getattr(part, "ctx", None), ast.Store):
-                    value(part)
-            elif isinstance(part, _COMPREHENSIONS):
-                value(part.value if isinstance(part, ast.DictComp) else part.elt)
-            elif isinstance(part, ast.Lambda):
-                names |= loaded(part)
-            elif isinstance(part, ast.For):
-                value(part.iter)
-            elif isinstance(part, ast.Call) and not self.leaves_alone(part):
-                for argument in (*part.args, *(k.value for k in part.keywords)):
-                    value(argument)
+            match part:
+                case ast.Assign() | ast.AnnAssign() | ast.NamedExpr() | ast.Return():
+                    keep(part.value)
+                case ast.AugAssign() if not isinstance(part.value, ast.Name):
+                    keep(part.value)
+                case ast.For():
+                    arrays |= _union(self.reached(part.iter))
+                case ast.withitem():
+                    keep(part.context_expr)
+                case ast.Match():
+                    keep(part.subject)
+                case ast.Lambda():
+                    names |= loaded(part)
+                case ast.Call() if not self.leaves_alone(part):
+                    keep(*part.args, *(k.value for k in part.keywords))
         return names, arrays
+
+    def has_views(self, name: str) -> bool:
+        """Whether an entry of an array may be a view of it: unless it is surely of one dimension."""
+        made = np.zeros, np.ones, np.empty, np.full, np.arange, np.linspace
+        for value in self.bindings(name, *self.source.node.body):
+            flat = isinstance(value, ast.Call) and any(self.function_of(value) is one for one in made)
+            if not flat or not value.args or isinstance(value.args[0], (ast.Tuple, ast.List)):  # type: ignore
+                return True
+        return False
+
+    def holds_containers(self, name: str) -> bool:
+        """Whether the function may put lists, dicts or arrays into a container of a name."""
+        entries: list[ast.expr] = []
+        for part in ast.walk(self.source.node):
+            match part:
+                case ast.Assign(targets=[ast.Subscript() as target]) if root_name(target) == name:
+                    entries.append(part.value)
+                case ast.Call(func=ast.Attribute() as function) if root_name(function) == name:
+                    entries += part.args
+        for value in self.bindings(name, *self.source.node.body):
+            entries += [] if value is None else entries_of(value)
+        containers = (ast.List, ast.Dict, ast.Set, *COMPREHENSIONS)
+        for entry in entries:
+            values = [entry]
+            if isinstance(entry, ast.Name):
+                values = [v for v in self.bindings(entry.id, *self.source.node.body) if v is not None]
+            if any(isinstance(value, containers) or self.is_fresh(value) for value in values):
+                return True
+        return False
 
     def exposed(self, node: ast.AST) -> dict[str, ast.AST]:
         """The local names that a statement hands to calls that may change their values."""
-        return {
-            argument.id: part
-            for part in ast.walk(node)
-            if isinstance(part, ast.Call) and not self.leaves_alone(part) and not self._method(part)
-            for argument in (*part.args, *(k.value for k in part.keywords))
-            if isinstance(argument, ast.Name)
-        }
+        found: dict[str, ast.AST] = {}
+        called = {part.func for part in ast.walk(node) if isinstance(part, ast.Call)}
+        for part in ast.walk(node):
+            if isinstance(part, ast.Call) and not self.leaves_alone(part) and not self._method(part):
+                for argument in (*part.args, *(k.value for k in part.keywords)):
+                    starred = argument.value if isinstance(argument, ast.Starred) else argument
+                    always, parts = self.reached(starred)
+                    found.update(dict.fromkeys(always, part))
+                    found.update(dict.fromkeys(filter(self.holds_containers, parts), part))
+            elif isinstance(part, ast.Attribute) and part.attr in _CHANGING_METHODS and part not in called:
+                found.update(dict.fromkeys(self.reached(part.value)[0], part))
+        return found
 
     def _method(self, call: ast.Call) -> bool:
         """Whether a call is of a container's method: that keeps what it is given, and doesn't change it."""
@@ -288,25 +351,31 @@ class Effects:
         return method and call.func.attr in ("append", "extend", "insert", "add", "setdefault")  # type: ignore
 
     def leaves_alone(self, call: ast.Call) -> bool:
-        """Whether a call surely neither changes nor keeps its arguments."""
-        function = known_value(self.source, call.func)
-        if function is None and isinstance(call.func, ast.Name) and call.func.id not in self.source.bound:
-            function = getattr(builtins, call.func.id, None)
+        """Whether a call surely neither changes nor keeps its arguments, unless in what it returns."""
+        function = self.function_of(call)
         if function is None:
-            return False
+            method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+            return method in NEW_METHODS and root_name(call.func) in self.source.bound
         name = getattr(function, "__name__", "")
         if name in _CHANGING_FUNCTIONS or name in _IMPURE_BUILTINS:
             return False
         if isinstance(function, type):
-            return issubclass(function, Distribution) or function.__module__ == "builtins"
-        if isinstance(function, FunctionType) and is_users_file(function.__code__.co_filename):
-            return is_pure(function)
-        module = (getattr(function, "__module__", None) or "").partition(".")[0]
+            return issubclass(function, Distribution) or function.__module__ in ("builtins", "itertools")
+        inner = function_inside(function)
+        if inner is not None and is_users(inner):
+            return is_pure(inner)
         if isinstance(function, np.ufunc):
             return True
-        if module == "builtins" or isinstance(function, BuiltinFunctionType):
-            return True
-        return module in ("numpy", "scipy", "math", "operator", "gendsl", "statistics", "autograd")
+        module = (getattr(function, "__module__", None) or "").partition(".")[0]
+        return module in (
+            "_bisect", "_operator", "_statistics", "autograd", "builtins", "cmath", "gendsl", "math", "numpy",
+            "operator", "scipy", "statistics",
+        )  # fmt: skip
+
+    def gives_new(self, function: Any) -> bool:
+        """Whether what a function of the user's returns surely shares nothing with its arguments."""
+        inner = function_inside(function)
+        return inner is not None and returns_new(inner)
 
     def is_builtin(self, node: ast.expr, name: str) -> bool:
         """Whether an expression is the builtin of that name."""
@@ -314,6 +383,10 @@ class Effects:
             return False
         value = known_value(self.source, node)
         return value is None or value is getattr(builtins, name)
+
+    def all_fresh(self, values: list[ast.expr | None]) -> bool:
+        """Whether all values that a variable gets are ones that nothing else holds."""
+        return all(value is not None and self.is_fresh(value) for value in values)
 
     def is_fresh(self, node: ast.expr) -> bool:
         """Whether an expression makes a list, dict or array that nothing else holds."""
@@ -325,26 +398,70 @@ class Effects:
             if self.is_builtin(node.func, "list") or self.is_builtin(node.func, "dict"):
                 return True
             function: Any = known_value(self.source, node.func)
-            return any(
+            return not any(keyword.arg == "copy" for keyword in node.keywords) and any(
                 function is made
                 for made in (np.zeros, np.ones, np.empty, np.full, np.array, np.arange, np.linspace)
             )
         return False
 
 
+# --- functions of the user's -----------------------------------------------------------------------
+
 _PURE: dict[Any, bool] = {}
+_NEW: dict[Any, bool] = {}
+
+
+def function_inside(function: Any) -> FunctionType | None:
+    """The Python function that a call of a function or of a generative function executes."""
+    if isinstance(function, GenerativeFunction):
+        function = getattr(function, "__wrapped__", None)
+    if isinstance(function, MethodType):
+        function = function.__func__
+    return function if isinstance(function, FunctionType) else None
+
+
+def is_users(function: Any) -> bool:
+    """Whether it is a Python function in a file of the user's."""
+    return isinstance(function, FunctionType) and is_users_file(function.__code__.co_filename)
 
 
 def is_pure(function: FunctionType) -> bool:
-    """Whether a plain function of the user's surely neither changes nor keeps its arguments."""
+    """Whether a function of the user's surely neither changes its arguments nor keeps them to itself."""
+    return _known(_PURE, function, _reads_only)
+
+
+def returns_new(function: FunctionType) -> bool:
+    """Whether what a function of the user's returns surely shares nothing with its arguments."""
+    return _known(_NEW, function, _shares_nothing)
+
+
+def _known(answers: dict[Any, bool], function: FunctionType, find: Callable[[Source], bool]) -> bool:
     key = function.__code__
-    if key not in _PURE:
-        _PURE[key] = True  # a recursive call is as pure as the rest
+    if key not in answers:
+        answers[key] = True  # a recursive call is as good as the rest
         try:
-            _PURE[key] = _reads_only(find_source(function, "transform"))
+            answers[key] = find(find_source(function, "transform"))
         except (SourceUnavailableError, UnsupportedSyntaxError):
-            _PURE[key] = False
-    return _PURE[key]
+            answers[key] = False
+    return answers[key]
+
+
+def _made_inside(effects: Effects) -> set[str]:
+    """The names that only ever have lists, dicts and arrays that the function has made."""
+    node = effects.source.node
+    names = set(stored(*node.body)) - arguments_of(node)
+    return {name for name in names if effects.all_fresh(effects.bindings(name, *node.body))}
+
+
+def _rebound(effects: Effects) -> set[str]:
+    """The variables that only ever have values which nothing else holds, or numbers."""
+    node = effects.source.node
+    names = set(stored(*node.body)) - arguments_of(node)
+    return {
+        name
+        for name in names
+        if not any(v is None or _union(effects.reached(v)) for v in effects.bindings(name, *node.body))
+    }
 
 
 def _reads_only(source: Source) -> bool:
@@ -352,24 +469,32 @@ def _reads_only(source: Source) -> bool:
     body = source.node.body
     if effects.unknowable(body) is not None:
         return False
-    fresh = {
-        target.id
-        for statement in body
-        for part in ast.walk(statement)
-        if isinstance(part, ast.Assign) and effects.is_fresh(part.value)
-        for target in part.targets
-        if isinstance(target, ast.Name)
-    }
-    arguments = {a.arg for a in ast.walk(source.node.args) if isinstance(a, ast.arg)}
+    made = _made_inside(effects)
+    augmented: set[str] = set()
     for statement in body:
-        if not set(effects.changed(statement)) <= fresh - arguments:
+        if any(inside or name not in made for name, inside, _ in effects.changes(statement)):
             return False
         for part in ast.walk(statement):
-            if isinstance(part, ast.AugAssign) and root_name(part.target) in arguments:
-                return False
+            if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
+                augmented.add(part.target.id)
             if isinstance(part, ast.Call) and not effects.leaves_alone(part):
                 method = part.func.attr if isinstance(part.func, ast.Attribute) else ""
                 pure = method in PURE_METHODS and root_name(part.func) in source.bound
-                if not pure and root_name(part.func) not in fresh:
+                if not pure and root_name(part.func) not in made:
                     return False
-    return True
+    return augmented <= _rebound(effects)
+
+
+def _shares_nothing(source: Source) -> bool:
+    effects = Effects(source)
+    body = source.node.body
+    returned = [part for statement in body for part in ast.walk(statement) if isinstance(part, ast.Return)]
+    kept, _ = effects.aliased(ast.Module([s for s in body if not isinstance(s, ast.Return)], []))
+    if effects.unknowable(body) is not None or kept & arguments_of(source.node):
+        return False
+    new = _rebound(effects)
+    return all(_union(effects.reached(part.value)) <= new for part in returned)
+
+
+def _union(found: tuple[set[str], set[str]]) -> set[str]:
+    return found[0] | found[1]

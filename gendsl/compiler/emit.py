@@ -30,19 +30,19 @@ def _frame(depth: int) -> str:
 
 
 def _load(load: Load, code: Code) -> ast.expr:
-    """The expression for one variable's value."""
+    """The expression for one variable's value, UNSET if it may have none."""
     if load.depth < 0:
-        return _call("unassigned", ast.Constant(load.name))
+        return _tool("UNSET")
     value: ast.expr = _slot(load.depth, load.slot)
     if load.own is not None:
         frame = ast.Name(_frame(load.depth + 1), ast.Load())
         value = ast.Call(ast.Attribute(value, "upto", ast.Load()), [frame, ast.Constant(load.own)], [])
-    if load.name in code.copied:
+    if load.name in code.guarded:
+        value = _call("alone", value, ast.Constant(load.name))
+    elif load.name in code.copied:
         value = _call("own", value)
     elif load.mode == WHOLE:
         value = _call("whole", value)
-    if load.unset and load.name not in code.blank:
-        value = _call("assigned", value, ast.Constant(load.name))
     return value
 
 
@@ -62,17 +62,20 @@ def _definition(code: Code) -> ast.FunctionDef:
     """The function of one piece of code."""
     at = code.statements[0] if code.statements else code.result
     body: list[ast.stmt] = []
-    loaded = set()
     for load in code.loads:
-        loaded.add(load.name)
         body.append(ast.Assign([ast.Name(load.name, ast.Store())], _load(load, code)))
-    for name in code.blank:
-        if name not in loaded:
-            body.append(ast.Assign([ast.Name(name, ast.Store())], _tool("UNSET")))
+        if load.unset or load.depth < 0:  # so that a use of it, if there is one, raises what it should
+            unset = ast.Compare(ast.Name(load.name, ast.Load()), [ast.Is()], [_tool("UNSET")])
+            body.append(ast.If(unset, [ast.Delete([ast.Name(load.name, ast.Del())])], []))
     for made in body:
         _place(made, at)
     body += copy.deepcopy(code.statements)
-    end = ast.Return(code.result)
+    result = code.result
+    if code.blank:  # some of the names may have no value
+        assert isinstance(result, ast.Tuple)
+        names = [ast.Constant(name.id) for name in result.elts if isinstance(name, ast.Name)]
+        result = _call("values", _call("locals"), *names)
+    end = ast.Return(result)
     if not hasattr(code.result, "lineno"):
         _place(end, at)
     else:

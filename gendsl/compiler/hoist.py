@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from gendsl.compiler.effects import has_choice
+from gendsl.compiler.names import has_choice
 from gendsl.compiler.scope import OpaqueError
 from gendsl.compiler.sites import assigned_address, is_addressed, is_choice, is_splice
 

@@ -12,7 +12,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from gendsl.compiler.effects import exits, has_choice, stored, unbound_after
+import numpy as np
+
+import gendsl.distributions as d
 from gendsl.compiler.hoist import Hoist, unhoistable
 from gendsl.compiler.ir import (
     RAW,
@@ -30,12 +32,12 @@ from gendsl.compiler.ir import (
     Site,
 )
 from gendsl.compiler.lower_loops import LoopLowering
+from gendsl.compiler.names import COMPREHENSIONS, exits, has_choice, loaded, stored, unbound_after
 from gendsl.compiler.rewrite import rewrite_statements
-from gendsl.compiler.scope import REMAKE, OpaqueError, Version
+from gendsl.compiler.scope import REMAKE, OpaqueError, Version, joined_kind
 from gendsl.compiler.sites import assigned_address, is_choice, is_splice, known_value
 from gendsl.compiler.source import Source as Definition
 from gendsl.compiler.syntax import (
-    COMPREHENSIONS,
     as_requested,
     augmented_names,
     evaluated_in_order,
@@ -43,10 +45,18 @@ from gendsl.compiler.syntax import (
     keyword,
     only_bare,
     replaced,
-    shares,
 )
 from gendsl.compiler.vectorise import vectorise
 from gendsl.interface import GenerativeFunction
+
+SCALARS: frozenset[Any] = frozenset((
+    d.bernoulli, d.beta, d.beta_uniform, d.binom, d.categorical, d.cauchy, d.exponential, d.gamma,
+    d.geometric, d.half_cauchy, d.half_normal, d.inv_gamma, d.laplace, d.log_normal, d.mixture_of_normals,
+    d.neg_binom, d.normal, d.piecewise_uniform, d.poisson, d.student_t, d.truncated_normal, d.uniform,
+    d.uniform_discrete, d.von_mises,
+))  # fmt: skip
+"""The distributions whose values are numbers."""
+ARRAYS: frozenset[Any] = frozenset((d.dirichlet, d.inv_wishart, d.lkj, d.multinomial, d.mvnormal, d.wishart))
 
 
 class Lowerer(LoopLowering):
@@ -209,13 +219,8 @@ class Lowerer(LoopLowering):
                 self.store(iteration, node, value)
                 return
         changed = self.effects.changed(node)
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            changed.setdefault(node.target.id, node)
-            known = self.env.get(node.target.id)
-            unshared = known is not None and known.kind == "other" and not known.aliased
-            if unshared or (known is not None and known.kind == "number"):
-                del changed[node.target.id]
-        self.check_changes(changed)
+        self.check_changes(changed, node)
+        guarded = self.guarded(node)
         self.check_exposed(node)
         names = self.defined_by(node, changed)
         compound = isinstance(node, (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match))
@@ -226,7 +231,7 @@ class Lowerer(LoopLowering):
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             extra.append(node.target.id)
         owned = frozenset(changed) | augmented_names(node)
-        code = self.code(result, [node], extra, owned, blank)
+        code = self.code(result, [node], extra, owned, blank, guarded=guarded)
         defs = [self.new() for _ in names]
         self.nodes.append(Fragment(node, code, defs))
         self.note_aliases(node)
@@ -236,10 +241,20 @@ class Lowerer(LoopLowering):
             if name in changed and before is not None:
                 kind, aliased = before.kind, before.aliased
             elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-                kind = self.kind_of(node.value)
-                aliased = kind == "other" and shares(node.value)
-            elif isinstance(node, ast.AugAssign) and before is not None and before.kind == "number":
-                kind = "number" if self.kind_of(node.value) == "number" else "other"
+                chained = isinstance(node, ast.Assign) and len(node.targets) > 1
+                values = [node.value] if chained else self.effects.bindings(name, node)
+                if len(values) == 1 and values[0] is not None:
+                    kind = self.kind_of(values[0])
+                if kind == "other":
+                    kind, aliased = self.shared(*values)
+                walrus = any(isinstance(part, ast.NamedExpr) for part in ast.walk(node.value))
+                aliased = aliased or chained or walrus
+            elif compound:
+                kind, aliased = self.given(name, node)
+            elif isinstance(node, ast.AugAssign) and before is not None:
+                kind = before.kind
+                if kind == "number" and not self.is_number(node.value):
+                    kind = "other"
             unset = compound and (before is None or before.unset)
             self.bind(name, Version(self.depth, slot, kind, aliased, unset))
 
@@ -256,7 +271,8 @@ class Lowerer(LoopLowering):
     def region(self, node: ast.stmt, why: OpaqueError) -> None:
         """A statement with choices in it that is executed whole."""
         changed = self.effects.changed(node)
-        self.check_changes(changed)
+        self.check_changes(changed, node)
+        guarded = self.guarded(node)
         self.check_exposed(node)
         names = self.defined_by(node, changed)
         statements = rewrite_statements([node])
@@ -270,7 +286,9 @@ class Lowerer(LoopLowering):
         result = ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
         extra = [name for name in names if name in self.env]
         augmented = frozenset().union(*map(augmented_names, ast.walk(node)))
-        code = self.code(result, statements, extra, augmented.union(changed), blank, traced=True)
+        code = self.code(
+            result, statements, extra, augmented.union(changed), blank, guarded=guarded, traced=True
+        )
         defs = [self.new() for _ in names]
         self.nodes.append(Region(node, code, defs, self.new(), why.reason, why.rewrite))
         self.note_aliases(node)
@@ -279,6 +297,8 @@ class Lowerer(LoopLowering):
             kind, aliased = "other", False
             if name in changed and before is not None:
                 kind, aliased = before.kind, before.aliased
+            else:
+                kind, aliased = self.given(name, node)
             self.bind(name, Version(self.depth, slot, kind, aliased, before is None or before.unset))
 
     # --- choices and calls ------------------------------------------------------------------------
@@ -287,6 +307,13 @@ class Lowerer(LoopLowering):
         """An expression with its choices taken out, each into a temporary variable, in order."""
         if not has_choice(expression):
             return expression
+        for name, _, at in self.effects.changes(expression):
+            if not has_choice(at):
+                reason = f"it changes {name} beside its choices"
+                raise OpaqueError(reason, "do so in a statement of its own", at)
+        for part in ast.walk(expression):
+            if isinstance(part, ast.NamedExpr) and part.target.id in loaded(expression):
+                raise unhoistable(part, "`:=` of a variable that it reads")
         return Hoist(self).visit(copy.deepcopy(expression))  # type: ignore[no-any-return]
 
     def site(
@@ -297,7 +324,7 @@ class Lowerer(LoopLowering):
         self.check_exposed(operand)
         arguments: list[Load | None] = []
         hands_on = False
-        operand = copy.copy(operand)
+        written, operand = operand, copy.copy(operand)
         if isinstance(operand, ast.Call):
             called = known_value(self.definition, operand.func)
             hands_on = isinstance(called, GenerativeFunction) and not operand.keywords
@@ -328,10 +355,23 @@ class Lowerer(LoopLowering):
         name = self.temporary()
         value, state = self.new(), self.new()
         self.nodes.append(Site(node, code, parts, thing, arguments, sugar, splice, value, state))
-        kind = "other" if isinstance(operand, ast.Call) and hands_on else "number"
-        self.bind(name, Version(self.depth, value, kind))
-        self.note_aliases(operand)
+        self.bind(name, self.version_of(written, value))
+        if isinstance(written, ast.Call) and not self.effects.is_drawn(written):
+            self.note_aliases(written)
         return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+    def version_of(self, thing: ast.expr, slot: int) -> Version:
+        """The version of what `~thing` is."""
+        if not isinstance(thing, ast.Call):
+            return Version(self.depth, slot)
+        known = known_value(self.definition, thing.func)
+        if _is_in(known, SCALARS):
+            return Version(self.depth, slot, "number")
+        if self.effects.is_drawn(thing):
+            return Version(self.depth, slot, "array" if _is_in(known, ARRAYS) else "other")
+        if isinstance(known, np.ufunc) or getattr(known, "__module__", None) == "numpy":
+            return Version(self.depth, slot, "array")
+        return Version(self.depth, slot, *self.shared(thing))
 
     def part(self, element: ast.expr) -> Part:
         """A component of an address, as far as it is known before the body runs."""
@@ -404,15 +444,13 @@ class Lowerer(LoopLowering):
                     raise OpaqueError(f"{name} is written in one arm only", REMAKE, node, whole=True)
                 arm.append(Copy(node, None if version is None else (version.depth, version.slot), slot))
             known = [v for v in (one, other) if v is not None]
-            kinds = {v.kind for v in known}
-            env[name] = Version(
-                self.depth,
-                slot,
-                kinds.pop() if len(kinds) == 1 else "other",
-                any(v.aliased for v in known),
-                len(known) < 2 or any(v.unset for v in known),
-            )
+            unset = len(known) < 2 or any(v.unset for v in known)
+            env[name] = Version(self.depth, slot, *joined_kind(known), unset)
         return env, defs
+
+
+def _is_in(value: Any, values: frozenset[Any]) -> bool:
+    return isinstance(value, type) and value in values
 
 
 def lower(definition: Definition) -> Program:

@@ -7,10 +7,10 @@ import copy
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gendsl.compiler.effects import exits, loaded, stored
 from gendsl.compiler.ir import FIRST, RAW, Copy, Fragment, Loop, Node, Source, Stored
 from gendsl.compiler.liveness import slots_read, without_copies
-from gendsl.compiler.scope import REMAKE, OpaqueError, Scope, Version
+from gendsl.compiler.names import exits, loaded, stored
+from gendsl.compiler.scope import REMAKE, OpaqueError, Scope, Version, joined_kind
 from gendsl.compiler.syntax import breaks, is_range, names_outside, parts_of
 
 
@@ -107,7 +107,11 @@ class LoopLowering(Scope):
     ) -> Version | None:
         """Lower a loop, or with `element` (kind, value, key) a comprehension; its container, if it is one."""
         sources = []
+        leaves = any(exits(s, True) or breaks(s) for s in statements)
         for expression, counted, _ in over:
+            if (leaves or len(over) > 1) and not counted and self.effects.may_not_end(expression):
+                reason = "it goes through something that may have no end"
+                raise OpaqueError(reason, "loop over `range(...)` or a list", node)
             simple = isinstance(expression, ast.Name) and expression.id in self.env
             code = self.code(expression, raw=True)
             load = code.loads[0] if simple and code.loads[0].mode == RAW else None
@@ -116,6 +120,12 @@ class LoopLowering(Scope):
         names = [] if element else stored(*statements, *([target] if target is not None else []))
         names = [name for name in names if self.is_local(name)]
         iteration = self.enter(node, statements, names, element)
+        for expression, _, _ in over:
+            self.note_parts(expression)
+            for name in iteration.written & loaded(expression):
+                if not self.goes_through_a_copy(expression):
+                    reason = f"it goes through {name} while it changes it"
+                    raise OpaqueError(reason, f"loop over list({name})", node)
         outer_env, outer_nodes, depth = dict(self.env), self.nodes, self.depth
         outside = self.env
         self.sizes.append(FIRST)
@@ -133,9 +143,8 @@ class LoopLowering(Scope):
                     continue
                 before = outside.get(name)
                 carried_in[name] = self.new()
-                self.env[name] = Version(
-                    depth + 1, carried_in[name], "other", False, before is None or before.unset
-                )
+                unset = before is None or before.unset
+                self.env[name] = Version(depth + 1, carried_in[name], *self.given(name, *statements), unset)
             targets = self.bind_targets(over, sources, iteration)
             iteration.outs = {name: self.new() for name in carried_in}
             iteration.depth = depth + 1
@@ -185,11 +194,14 @@ class LoopLowering(Scope):
                 continue
             found = [s for s in statements if name in self.effects.changed(s)]
             write = self.write_of(name, found[0]) if len(found) == 1 else None
-            if version.kind == "other" or version.aliased or version.own is not None or name in names:
+            alone = version.kind in ("list", "array") and not version.aliased
+            if not alone or version.own is not None or name in names:
                 raise OpaqueError(f"it changes {name} in place, which may be shared", REMAKE, at)
             if write is None:
                 raise OpaqueError(f"it changes {name} in a way that depends on the order", REMAKE, at)
-            always, _ = self.effects.aliased(ast.Module(statements, []))
+            always, parts = self.effects.aliased(ast.Module(statements, []))
+            if version.kind == "array" and self.effects.has_views(name):
+                always |= parts
             if name in always or any(name in self.effects.exposed(s) for s in statements):
                 raise OpaqueError(f"it passes {name} on while it still changes it", REMAKE, at)
             if version.depth != self.depth:
@@ -197,6 +209,13 @@ class LoopLowering(Scope):
             written = Stored(name, write, (version.depth, version.slot), -1, -1, self.new(), self.new())
             iteration.add(written, found[0])
         return iteration
+
+    def goes_through_a_copy(self, expression: ast.expr) -> bool:
+        """Whether what a loop goes through stays as it is, whatever happens to what it was made from."""
+        copies = ("range", "list", "tuple", "sorted", "dict", "set")
+        return isinstance(expression, ast.Call) and any(
+            self.effects.is_builtin(expression.func, name) for name in copies
+        )
 
     def assigned_first(self, name: str, statements: list[ast.stmt]) -> bool:
         """Whether each iteration makes the value of a name anew before anything else uses it."""
@@ -231,9 +250,9 @@ class LoopLowering(Scope):
     ) -> dict[str, int]:
         """Give the loop variables their slots; the names that take one value after another, by slot."""
         targets: dict[str, int] = {}
-        for position, ((_, _, target), source) in enumerate(zip(over, sources, strict=True)):
+        for position, ((expression, _, target), source) in enumerate(zip(over, sources, strict=True)):
             source.target = self.new()
-            version = Version(self.depth, source.target)
+            version = Version(self.depth, source.target, *self.shared(expression))
             if isinstance(target, ast.Name):
                 self.env[target.id] = version
                 targets[target.id] = position
@@ -344,7 +363,8 @@ class LoopLowering(Scope):
                 outs.append((after, slot, first))
                 versions = iteration.kinds.get(name, [])
                 unset = before is None or before.unset or any(v.unset for v in versions) or not versions
-                self.bind(name, Version(depth, after, "other", False, unset))
+                kind, aliased = joined_kind(v for v in (before, *versions) if v is not None)
+                self.bind(name, Version(depth, after, kind, aliased, unset))
             else:
                 self.env.pop(name, None)
         keep = {slot for _, _, _, slot in carried} | {slot for _, slot, _ in outs}

@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gendsl.compiler.effects import Effects, loaded, stored
+from gendsl.compiler.effects import Effects
 from gendsl.compiler.ir import FIRST, ITEM, LENGTH, RAW, WHOLE, Code, Load, Node
+from gendsl.compiler.names import COMPREHENSIONS, loaded, root_name, stored
+from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source as Definition
-from gendsl.compiler.syntax import COMPREHENSIONS, indices_read
+from gendsl.compiler.syntax import indices_read
 
 
 class OpaqueError(Exception):
@@ -29,7 +31,8 @@ class Version:
     """One version of a variable: where it lies, and what is known of its value.
 
     Attributes:
-        kind: "list" or "array" where the body made it itself, so that it may change it; else "other".
+        kind: "list" or "array" where the body made it itself, so that it may change it; "number" where it
+            surely is one; "shared" where it may be such a list or array, or part of one; else "other".
         aliased: whether its value may be reachable by another way.
         unset: whether it may be unassigned.
         own: see `Load.own`; for a container that the enclosing loop is writing.
@@ -41,6 +44,16 @@ class Version:
     aliased: bool = False
     unset: bool = False
     own: int | None = None
+
+
+def joined_kind(versions: Iterable[Version]) -> tuple[str, bool]:
+    """The kind of a variable that may have one of several versions, and whether it may be aliased."""
+    known = list(versions)
+    kinds = {version.kind for version in known}
+    aliased = any(version.aliased for version in known)
+    if len(kinds) == 1:
+        return kinds.pop(), aliased
+    return ("shared" if kinds & {"list", "array", "shared"} else "other"), aliased
 
 
 REMAKE = "build it in one statement, or by one `mu[i] = ...` or `.append(...)` in each iteration of a loop"
@@ -117,22 +130,62 @@ class Scope:
                 return isinstance(value.value, (int, float))
             case ast.Name():
                 version = self.env.get(value.id)
-                return version is not None and version.kind == "number"
+                if version is None:
+                    return isinstance(known_value(self.definition, value), (int, float))
+                return version.kind == "number"
             case ast.UnaryOp():
                 return self.is_number(value.operand)
             case ast.BinOp():
                 return self.is_number(value.left) and self.is_number(value.right)
+            case ast.Call():
+                made = ("len", "float", "int", "bool")
+                return any(self.effects.is_builtin(value.func, name) for name in made)
         return False
 
-    def check_changes(self, changed: dict[str, ast.AST]) -> None:
+    def shared(self, *values: ast.expr | None) -> tuple[str, bool]:
+        """The kind of a value that one of some expressions gives, and whether something else may hold it."""
+        found = [({""}, {""}) if value is None else self.effects.reached(value) for value in values]
+        names = {name for always, parts in found for name in always | parts}
+        versions = map(self.env.get, names)
+        container = any(v is not None and v.kind in ("list", "array", "shared") for v in versions)
+        aliased = not all(self.is_number(ast.Name(name, ast.Load())) for name in names)
+        return ("shared" if container else "other"), aliased
+
+    def given(self, name: str, *statements: ast.stmt) -> tuple[str, bool]:
+        """The same of a variable after statements that may give it a value, or leave it as it is."""
+        kind, aliased = self.shared(*self.effects.bindings(name, *statements))
+        before = self.env.get(name)
+        if before is not None and before.kind != "number" and before.aliased:
+            aliased = True
+            if before.kind != "other":
+                kind = "shared"
+        return kind, aliased
+
+    def check_changes(self, changed: dict[str, ast.AST], node: ast.stmt) -> None:
         """Raise unless the values that a statement changes are the body's own and reachable by one name."""
+        inside = {name for name, deep, _ in self.effects.changes(node) if deep}
         for name, at in changed.items():
             version = self.env.get(name)
+            bound = self.effects.bindings(name, node)
+            if name in inside and (version is None or version.kind != "array" or bound):
+                raise OpaqueError(
+                    f"it changes something inside {name}",
+                    "make the rows first, and then what holds them",
+                    at,
+                    whole=True,
+                )
+            if (bound or version is None) and not self.effects.all_fresh(bound):
+                raise OpaqueError(
+                    f"it changes {name} in place, which may be reachable by other names",
+                    f"make a new value in place of changing {name}",
+                    at,
+                    whole=True,
+                )
             if version is None:
                 continue  # made by the statement itself
             if version.own is not None:
                 raise OpaqueError(f"{name} is changed in more than one way in a loop", REMAKE, at, whole=True)
-            if version.kind == "other":
+            if version.kind in ("other", "shared", "number"):
                 raise OpaqueError(
                     f"it changes {name} in place, which may be reachable by other names",
                     f"make a new value in place of changing {name}",
@@ -151,13 +204,43 @@ class Scope:
         """Raise if a call that may change its arguments gets a list or array of the body's."""
         for name, at in self.effects.exposed(node).items():
             version = self.env.get(name)
-            if version is not None and (version.kind not in ("other", "number") or version.own is not None):
+            if version is not None and (version.kind in ("list", "array") or version.own is not None):
                 raise OpaqueError(
                     f"it passes {name} to a call that may change it",
-                    f"pass a copy, or tuple({name})",
+                    f"pass tuple({name}), or a copy",
                     at,
                     whole=True,
                 )
+
+    def guarded(self, node: ast.stmt) -> frozenset[str]:
+        """The variables of augmented assignments whose values must not be lists or arrays.
+
+        Raises:
+            OpaqueError: one may be a list or array that something else holds, which would change too.
+        """
+        names: set[str] = set()
+        for part in ast.walk(node):
+            if not isinstance(part, ast.AugAssign):
+                continue
+            if isinstance(part.target, ast.Name):
+                name = part.target.id
+                version = self.env.get(name)
+                aliased = version is not None and version.kind != "number" and version.aliased
+                inside = part is not node and self.shared(*self.effects.bindings(name, node))[1]
+                if inside or (aliased and version is not None and version.kind != "other"):
+                    reason = f"it may change {name} in place after another name or container got hold of it"
+                    raise OpaqueError(
+                        reason, f"write `{name} = {name} ...` with an operator", part, whole=True
+                    )
+                if aliased:
+                    names.add(name)
+                continue
+            root = root_name(part.target)
+            version = self.env.get(root or "")
+            if version is not None and version.kind == "list" and self.effects.holds_containers(root or ""):
+                reason = f"it may change something inside {root}"
+                raise OpaqueError(reason, "assign the entry anew, with an operator", part, whole=True)
+        return frozenset(names)
 
     def note_aliases(self, node: ast.AST) -> None:
         """Mark the versions that a statement makes reachable by another way."""
@@ -165,6 +248,14 @@ class Scope:
         for name in always | arrays:
             version = self.env.get(name)
             if version is not None and not version.aliased and (name in always or version.kind == "array"):
+                self.bind(name, replace(version, aliased=True))
+
+    def note_parts(self, expression: ast.expr) -> None:
+        """Mark the arrays that a loop goes through: its variable is a view of them."""
+        always, parts = self.effects.reached(expression)
+        for name in always | parts:
+            version = self.env.get(name)
+            if version is not None and version.kind == "array":
                 self.bind(name, replace(version, aliased=True))
 
     # --- code -------------------------------------------------------------------------------------
@@ -177,6 +268,7 @@ class Scope:
         copied: frozenset[str] = frozenset(),
         blank: tuple[str, ...] = (),
         *,
+        guarded: frozenset[str] = frozenset(),
         traced: bool = False,
         raw: bool = False,
     ) -> Code:
@@ -186,9 +278,15 @@ class Scope:
             extra: names to load though they are not read.
             copied: names whose values it changes.
             blank: names that it may leave unassigned.
+            guarded: names whose values must not be lists or arrays.
             raw: hand containers on as they are where the expression is just a name.
         """
         statements = statements or []
+        walrus = next((part for part in ast.walk(result) if isinstance(part, ast.NamedExpr)), None)
+        if not statements and walrus is not None:
+            raise OpaqueError("`:=` in it", f"assign {walrus.target.id} in a statement of its own", walrus)
+        for name, at in self.effects.changed(result).items() if not statements else ():
+            raise OpaqueError(f"it changes {name} in the middle", "do so in a statement of its own", at)
         own = set(stored(*statements)) if statements else set(stored(result))
         first: list[ast.AST] = [*statements] or [result]
         names = loaded(*first) | set(extra)
@@ -207,10 +305,8 @@ class Scope:
                 mode = RAW
             elif name not in copied and name not in own and name not in extra:
                 mode, keys = self.mode_of(name, first, own)
-            loads.append(
-                Load(name, version.depth, version.slot, mode, keys, version.unset, version.own)
-            )
-        code = Code(self.depth, loads, statements, result, copied, blank, traced)
+            loads.append(Load(name, version.depth, version.slot, mode, keys, version.unset, version.own))
+        code = Code(self.depth, loads, statements, result, copied, blank, traced, guarded)
         self.codes.append(code)
         return code
 
@@ -236,4 +332,3 @@ class Scope:
         if lengths:
             return WHOLE, []
         return ITEM, [self.code(index) for index in indices]
-

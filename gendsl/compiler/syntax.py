@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from gendsl.compiler.effects import Effects, exits, root_name
-
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+from gendsl.compiler.effects import Effects
+from gendsl.compiler.names import COMPREHENSIONS, exits, root_name
 
 
 def is_simple(value: ast.expr) -> bool:
@@ -18,22 +17,6 @@ def is_simple(value: ast.expr) -> bool:
 
 def keyword(node: ast.AST) -> str:
     return {"AsyncFor": "async for", "TryStar": "try"}.get(type(node).__name__, type(node).__name__.lower())
-
-
-def shares(value: ast.expr) -> bool:
-    """Whether an expression may evaluate to an object that something else holds."""
-    match value:
-        case ast.Name() | ast.Subscript() | ast.Attribute():
-            return True
-        case ast.IfExp():
-            return shares(value.body) or shares(value.orelse)
-        case ast.BoolOp():
-            return any(map(shares, value.values))
-        case ast.Tuple():
-            return any(map(shares, value.elts))
-        case ast.NamedExpr():
-            return shares(value.value)
-    return False
 
 
 def is_range(node: ast.expr) -> bool:

@@ -1,0 +1,163 @@
+"""What a piece of syntax reads, binds and leaves: what can be told without knowing what it does."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from gendsl.compiler.definition import FunctionNode
+from gendsl.compiler.sites import is_choice, is_program
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def has_choice(node: ast.AST) -> bool:
+    """Whether a `~` stands in a statement or expression, outside `@gen` functions defined in it."""
+    if is_program(node):
+        return False
+    return is_choice(node) or any(map(has_choice, ast.iter_child_nodes(node)))
+
+
+def exits(node: ast.stmt, inside_loop: bool = False) -> bool:
+    """Whether a statement may leave the block that it stands in: return, or break/continue its loop."""
+    if isinstance(node, ast.Return):
+        return True
+    if isinstance(node, (ast.Break, ast.Continue)):
+        return not inside_loop
+    if isinstance(node, _SCOPES):
+        return False
+    inside = inside_loop or isinstance(node, (ast.For, ast.While))
+    return any(exits(child, inside) for child in _children(node))
+
+
+def _children(node: ast.AST) -> list[ast.stmt]:
+    """The statements directly inside a compound statement."""
+    found: list[ast.stmt] = []
+    for _, value in ast.iter_fields(node):
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, ast.stmt):
+                found.append(item)
+            elif isinstance(item, (ast.ExceptHandler, ast.match_case)):
+                found.extend(item.body)
+    return found
+
+
+def loaded(*nodes: ast.AST) -> set[str]:
+    """Every name that is read, in nested scopes too; a comprehension's own variables left out."""
+    names: set[str] = set()
+    for node in nodes:
+        _collect_loads(node, frozenset(), names)
+    return names
+
+
+def _collect_loads(node: ast.AST, bound: frozenset[str], names: set[str]) -> None:
+    if isinstance(node, ast.Name):
+        if isinstance(node.ctx, ast.Load) and node.id not in bound:
+            names.add(node.id)
+        return
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id not in bound:
+        names.add(node.target.id)
+    if isinstance(node, COMPREHENSIONS):
+        first = node.generators[0].iter
+        _collect_loads(first, bound, names)
+        own = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        bound = bound | own
+        for child in ast.iter_child_nodes(node):
+            _collect_loads(child, bound, names)
+        return
+    if isinstance(node, ast.Lambda):
+        arguments = node.args
+        own = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+        own |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
+        for default in (*arguments.defaults, *(d for d in arguments.kw_defaults if d is not None)):
+            _collect_loads(default, bound, names)
+        _collect_loads(node.body, bound | own, names)
+        return
+    for child in ast.iter_child_nodes(node):
+        _collect_loads(child, bound, names)
+
+
+def stored(*nodes: ast.AST) -> list[str]:
+    """Every name that is bound in the scope itself, in order of appearance."""
+    names: dict[str, None] = {}
+    for node in nodes:
+        for part in _own_scope(node):
+            if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+                names[part.id] = None
+            elif isinstance(part, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and part.name:
+                names[part.name] = None
+            elif isinstance(part, ast.MatchMapping) and part.rest:
+                names[part.rest] = None
+            elif isinstance(part, ast.alias):
+                names[(part.asname or part.name).partition(".")[0]] = None
+            elif isinstance(part, (ast.FunctionDef, ast.ClassDef)):
+                names[part.name] = None
+    return list(names)
+
+
+def _own_scope(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and what is in it, without nested scopes' insides; walrus targets in comprehensions count."""
+    yield node
+    if isinstance(node, _SCOPES):
+        return
+    if isinstance(node, COMPREHENSIONS):
+        for part in ast.walk(node):
+            if isinstance(part, ast.NamedExpr):
+                yield part.target
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _own_scope(child)
+
+
+def unbound_after(node: ast.AST) -> set[str]:
+    """The names that a statement leaves unassigned: those of its exception handlers."""
+    return {part.name for part in _own_scope(node) if isinstance(part, ast.ExceptHandler) and part.name}
+
+
+def root_name(node: ast.expr) -> str | None:
+    """The name at the root of `a[i].b[j]`, or None."""
+    while isinstance(node, (ast.Subscript, ast.Attribute, ast.Starred)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def arguments_of(node: FunctionNode | ast.Lambda) -> set[str]:
+    return {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+
+
+def levels(target: ast.expr) -> int:
+    """How many lookups lead from a name to what is changed."""
+    levels = 0
+    while isinstance(target, (ast.Subscript, ast.Attribute, ast.Starred)):
+        target, levels = target.value, levels + 1
+    return levels if isinstance(target, ast.Name) else levels + 2
+
+
+def entries_of(node: ast.expr) -> list[ast.expr]:
+    """The entries of the container that an expression makes, as far as they are written down."""
+    match node:
+        case ast.List() | ast.Tuple():
+            return node.elts
+        case ast.Dict():
+            return node.values
+        case ast.BinOp():
+            return entries_of(node.left) + entries_of(node.right)
+        case ast.ListComp():
+            return [node.elt]
+        case ast.DictComp():
+            return [node.value]
+    return []
+
+
+def binds(node: ast.AST, name: str) -> bool:
+    """Whether a node itself gives a name a value."""
+    if isinstance(node, ast.Name):
+        return node.id == name and not isinstance(node.ctx, ast.Load)
+    if isinstance(node, ast.arg):
+        return node.arg == name
+    if isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+        return node.name == name
+    if isinstance(node, ast.MatchMapping):
+        return node.rest == name
+    return isinstance(node, ast.alias) and (node.asname or node.name).partition(".")[0] == name

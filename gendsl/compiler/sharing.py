@@ -1,0 +1,200 @@
+"""Which variables' values the value of an expression may be, hold or be a view of.
+
+A list that only its own name reaches may be changed in place: its new version is a copy, and nothing
+else could tell. One that anything else reaches may not, so whatever isn't known to be new counts as shared.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gendsl.compiler.sites import is_choice, known_value
+from gendsl.compiler.source import Source
+from gendsl.distributions import Distribution
+
+NEW_METHODS = frozenset((
+    "all", "any", "argmax", "argmin", "argsort", "astype", "bit_length", "capitalize", "copy", "count",
+    "cumsum", "dot", "endswith", "find", "flatten", "format", "index", "is_integer", "isdigit", "item",
+    "join", "logpdf", "lower", "max", "mean", "min", "prod", "repeat", "replace", "round", "searchsorted",
+    "split", "startswith", "std", "strip", "sum", "take", "tolist", "upper", "var",
+))  # fmt: skip
+"""Methods whose value shares nothing with what they are called on or given, but for entries of lists."""
+
+VIEWING_METHODS = frozenset((
+    "clip", "conj", "diagonal", "get", "ravel", "reshape", "squeeze", "swapaxes", "trace", "transpose",
+))  # fmt: skip
+"""Methods whose value may be an entry, or a view of an array."""
+
+_NUMBERS = frozenset(("dtype", "itemsize", "nbytes", "ndim", "shape", "size"))
+_NEW_BUILTINS = frozenset((
+    "abs", "all", "any", "bin", "bool", "bytes", "chr", "complex", "divmod", "float", "format", "hash",
+    "int", "isinstance", "issubclass", "len", "ord", "pow", "print", "range", "repr", "round", "str",
+    "sum", "type",
+))  # fmt: skip
+_COLLECTING = frozenset(("dict", "frozenset", "list", "set", "sorted", "tuple"))
+_NEW_NUMPY = frozenset((
+    "arange", "array", "average", "concatenate", "copy", "cumprod", "cumsum", "dot", "empty", "eye", "full",
+    "hstack", "linspace", "mean", "median", "ones", "ones_like", "prod", "quantile", "sort", "stack", "std",
+    "sum", "var", "vstack", "where", "zeros", "zeros_like",
+))  # fmt: skip
+
+Names = set[str]
+
+
+class Sharing:
+    """What the expressions of one function may share."""
+
+    source: Source
+
+    def gives_new(self, function: Any) -> bool:
+        """Whether what a function of the user's returns surely shares nothing with its arguments."""
+        raise TypeError("defined by Effects")
+
+    def function_of(self, call: ast.Call) -> Any:
+        """The function that is called, if it is known."""
+        function = known_value(self.source, call.func)
+        if function is None and isinstance(call.func, ast.Name) and call.func.id not in self.source.bound:
+            return getattr(builtins, call.func.id, None)
+        return function
+
+    def is_drawn(self, call: ast.Call) -> bool:
+        """Whether `~call` is surely a draw from a distribution."""
+        function = self.function_of(call)
+        return isinstance(function, type) and issubclass(function, Distribution)
+
+    def reached(self, node: ast.expr | None) -> tuple[Names, Names]:
+        """The names whose values an expression's value may be or hold, and those that it may show parts of.
+
+        Parts are entries of lists, and views of arrays.
+        """
+        match node:
+            case ast.Name():
+                return {node.id}, set()
+            case ast.Tuple() | ast.List() | ast.Set():
+                return self._all(node.elts)
+            case ast.Dict():
+                return self._all(node.values)
+            case ast.IfExp():
+                return self._all((node.body, node.orelse))
+            case ast.BoolOp():
+                return self._all(node.values)
+            case ast.NamedExpr():
+                return self._all((node.target, node.value))
+            case ast.Starred() | ast.Subscript():
+                return _parts(self.reached(node.value))
+            case ast.Attribute():
+                return (set(), set()) if node.attr in _NUMBERS else self.reached(node.value)
+            case ast.BinOp():
+                displays = (ast.List, ast.Tuple, ast.BinOp)
+                return self._all(n for n in (node.left, node.right) if isinstance(n, displays))
+            case ast.UnaryOp(operand=ast.Call() as call) if is_choice(node) and not self.is_drawn(call):
+                return self.reached(call)
+            case ast.Call():
+                return self._called(node)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp():
+                element = node.value if isinstance(node, ast.DictComp) else node.elt
+                always, parts = self.reached(element)
+                if always or parts:
+                    parts = parts | set().union(*map(_union, map(self.reached, _iterables(node))))
+                return always, parts
+            case ast.GeneratorExp() | ast.Lambda() | ast.Await() | ast.Yield() | ast.YieldFrom():
+                return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}, set()
+        return set(), set()
+
+    def _all(self, nodes: Iterable[ast.expr | None]) -> tuple[Names, Names]:
+        found = [self.reached(node) for node in nodes]
+        return set().union(*(a for a, _ in found)), set().union(*(p for _, p in found))
+
+    def _contents(self, nodes: Iterable[ast.expr]) -> tuple[Names, Names]:
+        """What a new container of the entries of others may hold."""
+        always, parts = self._all(node for node in nodes if not isinstance(node, ast.Name))
+        return always, parts | {node.id for node in nodes if isinstance(node, ast.Name)}
+
+    def _called(self, call: ast.Call) -> tuple[Names, Names]:
+        function = self.function_of(call)
+        name = getattr(function, "__name__", "")
+        arguments = [*call.args, *(k.value for k in call.keywords)]
+        nothing: tuple[Names, Names] = set(), set()
+        if function is None:
+            if isinstance(call.func, ast.Attribute):
+                if call.func.attr in NEW_METHODS:
+                    return nothing
+                if call.func.attr in VIEWING_METHODS:
+                    return _parts(self._all((call.func.value, *arguments)))
+                return self._all((call.func.value, *arguments))
+            return self._all((call.func, *arguments))
+        if isinstance(function, np.ufunc):
+            return nothing
+        module = (getattr(function, "__module__", None) or "").partition(".")[0]
+        if module == "builtins":
+            if name in _NEW_BUILTINS:
+                return nothing
+            if name in _COLLECTING:
+                always, parts = self._all(k.value for k in call.keywords)
+                more, others = self._contents(call.args)
+                return always | more, parts | others
+            if name in ("max", "min") and len(call.args) == 1:
+                return _parts(self._all(arguments))
+            return self._all(arguments)
+        if module in ("math", "statistics"):
+            return nothing
+        if module in ("numpy", "scipy", "autograd"):
+            copies = name in _NEW_NUMPY and not any(k.arg in ("copy", "out") for k in call.keywords)
+            return nothing if copies else _parts(self._all(arguments))
+        return nothing if self.gives_new(function) else self._all(arguments)
+
+    def bindings(self, name: str, *nodes: ast.AST) -> list[ast.expr | None]:
+        """The values that a name gets in statements; None for one that is not an expression's."""
+        found: list[ast.expr | None] = []
+
+        def bind(target: ast.AST, value: ast.expr | None) -> None:
+            if isinstance(target, ast.Name):
+                if target.id == name:
+                    found.append(value)
+            elif isinstance(target, (ast.Tuple, ast.List)):
+                paired = isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts)
+                starred = any(isinstance(e, ast.Starred) for e in target.elts)
+                for i, element in enumerate(target.elts):
+                    bind(element, value.elts[i] if paired and not starred else None)  # type: ignore[union-attr]
+            elif isinstance(target, ast.Starred):
+                bind(target.value, None)
+
+        for node in nodes:
+            for part in ast.walk(node):
+                match part:
+                    case ast.Assign():
+                        for target in part.targets:
+                            bind(target, part.value if len(part.targets) == 1 else None)
+                    case ast.AnnAssign(value=ast.expr()):
+                        bind(part.target, part.value)
+                    case ast.NamedExpr():
+                        bind(part.target, None)
+                    case ast.For() | ast.comprehension():
+                        counts = isinstance(part.iter, ast.Call) and self.function_of(part.iter) is range
+                        bind(part.target, ast.Constant(0) if counts else None)
+                    case ast.withitem(optional_vars=ast.expr()):
+                        bind(part.optional_vars, None)  # type: ignore[arg-type]
+                    case ast.ExceptHandler() | ast.MatchAs() | ast.MatchStar() if part.name == name:
+                        found.append(None)
+                    case ast.MatchMapping() if part.rest == name:
+                        found.append(None)
+                    case ast.alias() if (part.asname or part.name).partition(".")[0] == name:
+                        found.append(None)
+        return found
+
+
+def _parts(found: tuple[Names, Names]) -> tuple[Names, Names]:
+    return set(), _union(found)
+
+
+def _union(found: tuple[Names, Names]) -> Names:
+    return found[0] | found[1]
+
+
+def _iterables(node: ast.ListComp | ast.SetComp | ast.DictComp) -> list[ast.expr]:
+    return [generator.iter for generator in node.generators]
