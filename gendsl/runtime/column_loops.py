@@ -15,7 +15,7 @@ import numpy as np
 
 from gendsl.address import Path
 from gendsl.choices import MISSING, Constraints
-from gendsl.compiler.ir import Part, Stored
+from gendsl.compiler.ir import ITEM, Part, Stored
 from gendsl.compiler.vectors import NotColumnsError, as_column
 from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS, sample_columns
 from gendsl.runtime.blocks import Sequence, Touched
@@ -93,6 +93,7 @@ class ColumnLoopBlock(LoopBlock):
             or any((depth, source.target) == (r.depth, r.slot) for g in lookups for r in g.runner.reads)
         ]
         self.value_needs = values
+        self.unlooked = self._unlooked(body)
         self.constants = [
             (step, [(i, part[0]) for i, part in enumerate(step.site.parts or ()) if part[1] is None])
             for step in self.sites
@@ -109,6 +110,15 @@ class ColumnLoopBlock(LoopBlock):
             for read in step.site.address_reads
             if read.depth < depth
         }
+
+    def _unlooked(self, body: Sequence) -> set[Slot]:
+        """The containers that the body also reads at keys that its array code doesn't look up one by one."""
+        keys: dict[Slot, int] = {}
+        for read in self._inner_reads(body):
+            if read.mode is ITEM:
+                slot = read.depth, read.slot
+                keys[slot] = keys.get(slot, 0) + len(read.keys)
+        return {slot for slot, n in keys.items() if n > sum(g.container == slot for g in self.lookups)}
 
     @staticmethod
     def _inner_reads(body: Sequence) -> list[Read]:
@@ -304,6 +314,8 @@ class ColumnLoopBlock(LoopBlock):
         return super().readers_of(iterations, frames, slot, *offset) if index is None else index
 
     def _readers(self, store: ColumnFrames, slot: Slot) -> Any:
+        if slot in self.unlooked:
+            raise NotColumnsError
         lookups = [lookup for lookup in self.lookups if lookup.container == slot]
         scope = self.store_scope(store)
         found = []
@@ -424,7 +436,7 @@ class ColumnLoopBlock(LoopBlock):
 
     def one_key(self, groups: list[tuple[Slot, Any, np.ndarray]]) -> tuple[int, int] | None:
         """Where all iterations of a group look up one key, by a choice: its slot and the key."""
-        if len(groups) != 1 or type(groups[0][1]) is not int:
+        if len(groups) != 1 or type(groups[0][1]) is not int or groups[0][0] in self.unlooked:
             return None
         lookups = [lookup for lookup in self.lookups if lookup.container == groups[0][0]]
         if len(lookups) != 1 or lookups[0].of not in self.column_of:

@@ -29,7 +29,7 @@ from gendsl.runtime.loop_routes import Routed
 from gendsl.runtime.loop_updates import LoopUpdate
 from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.reads import Changes, Frame, Frames, Read, is_dirty
-from gendsl.runtime.reverse import ReverseIndex
+from gendsl.runtime.reverse import ReverseIndex, SameIndex
 from gendsl.runtime.totals import change as changed_total
 from gendsl.runtime.totals import total_of
 from gendsl.runtime.totals import value as total_value
@@ -447,7 +447,9 @@ class LoopBlock(Routed):
         if use.whole or use.length:
             yield ALL
             return
-        yield from self.readers_of(frames[-1][self.state][0], frames, (depth, slot)).keys()
+        iterations: Iterations = frames[-1][self.state][0]
+        index = self.readers_of(iterations, frames, (depth, slot))
+        yield from index.keys(len(iterations.frames)) if type(index) is SameIndex else index.keys()
 
 
 def _returns(body: Sequence) -> bool:

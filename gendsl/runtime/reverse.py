@@ -225,6 +225,10 @@ class SameIndex:
         t, rest = divmod(int(key) - self.first, self.step)
         return np.array([t]) if rest == 0 and t >= 0 else _NONE
 
+    def keys(self, size: int) -> range:
+        """The keys that `size` iterations read."""
+        return range(self.first, self.first + self.step * size, self.step)
+
     def add(self, key: Hashable, t: int) -> SameIndex:
         return self
 

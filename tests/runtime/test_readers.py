@@ -1,8 +1,8 @@
-"""Which iterations read which key of a container: an index holds for one trace and for one way of counting."""
+"""Which iterations read which key of a container: an index holds for one trace, and one way of counting."""
 
 import pytest
 
-from gendsl import gen, normal, poisson
+from gendsl import gen, normal, poisson, uniform_discrete
 
 
 def log_prob(program, trace):
@@ -49,7 +49,7 @@ def test_a_loop_that_counts_otherwise(idx):
 @gen
 def indirect(n, idx):
     mu = [("mu", k) @ ~normal(0, 3) for k in range(n)]
-    for j, i in zip(range(n), idx):
+    for j, i in zip(range(n), idx):  # noqa: B905
         ("x", j) @ ~normal(mu[i], 1.0)
 
 
@@ -76,3 +76,41 @@ def test_columns_that_become_frames():
     trace = trace.update({("mu", 80): 20.5}).trace
     trace = trace.update({("mu", 4): 20.5}).trace
     assert_right(counts, trace)
+
+
+@gen
+def with_the_first(n):
+    mu = [("mu", k) @ ~normal(0, 3) for k in range(n)]
+    z = ~uniform_discrete(0, 2)
+    for t in range(n):
+        ("y", t) @ ~normal(mu[t] + mu[0], 1.0)
+    for t in range(n):
+        ("w", t) @ ~normal(mu[z] - mu[t], 1.0)
+    for t in range(n - 1):
+        ("v", t) @ ~normal(mu[t + 1] + mu[-1], 1.0)
+
+
+def test_reads_at_an_index_that_does_not_vary():
+    trace = with_the_first.simulate((60,), rng=1)
+    for change in ({("mu", 0): 1.0}, {("mu", 2): 1.0}, {"z": 2}, {("mu", 2): 2.0}, {("mu", 59): 0.5}):
+        trace = trace.update(change).trace
+        assert_right(with_the_first, trace)
+    for n in (58, 61, 59):
+        trace = trace.update(args=(n,), rng=1).trace
+        trace = trace.update({("mu", n - 1): 0.3, ("mu", 0): 0.1 * n}).trace
+        assert_right(with_the_first, trace)
+
+
+@gen
+def nested(n):
+    mu = [("mu", k) @ ~normal(0, 3) for k in range(n)]
+    for i in range(3):
+        for j in range(n):
+            ("x", i, j) @ ~normal(mu[j], 1.0)
+
+
+def test_columns_inside_a_loop():
+    trace = nested.simulate((60,), rng=1)
+    for k in (1, 5, 1):
+        trace = trace.update({("mu", k): 0.5 * k}).trace
+        assert_right(nested, trace)
