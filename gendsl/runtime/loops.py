@@ -448,7 +448,7 @@ class LoopBlock(Routed):
             yield ALL
             return
         iterations: Iterations = frames[-1][self.state][0]
-        index = self.readers_of(iterations, frames, (depth, slot))
+        index: Any = self.readers_of(iterations, frames, (depth, slot))
         yield from index.keys(len(iterations.frames)) if type(index) is SameIndex else index.keys()
 
 
