@@ -260,7 +260,7 @@ class _Notes:
         if filled:
             kind += f", filling {joined(filled)}"
         if self.columns(node):
-            cost = "kept as columns, scored by one vectorised call"
+            cost = "each iteration by itself, kept as columns"
         elif carried:
             cost = f"a change is followed while {either(carried)} changes"
         elif earlier:
@@ -268,7 +268,9 @@ class _Notes:
         else:
             cost = "each iteration by itself"
         self.say(node.node, f"{kind}: {cost}")
-        if outer:
+        if outer and self.columns(node):
+            self.say(node.node, f"all iterations are scored at once when {either(outer)} changes")
+        elif outer:
             self.say(node.node, f"every iteration is visited when {either(outer)} changes")
         for statement, name in _entries(node.node, filled):
             self.say(statement, f"the iteration's entry of {name}")

@@ -178,7 +178,9 @@ class GenFunction(GenerativeFunction):
 
     def explain(self) -> str:
         origin = self.compiled.origin
-        return explain_reference(origin) if self.is_reference else explain(self.compiled.program, origin)
+        return explain_reference(origin) if self.is_reference else explain(
+            self.compiled.program, origin, lambda loop: loop.columns is not None
+        )
 
     def simulate(self, args: tuple[Any, ...] = (), *, rng: Rng = None) -> ReferenceTrace:
         return self._trace(Simulate(as_rng(rng)), args)

@@ -85,7 +85,7 @@ Updates incrementally: a change is followed to what depends on it; nothing else 
  6 |     k = ~poisson(3)                                 choice: depends on nothing
  8 |     w = ~dirichlet([1.0] * (k + 1))                 choice: scored again when k changes
  9 |     mu = [                                          plate over range(k + 1): each iteration by
-   |                                                       itself
+   |                                                       itself, kept as columns
 10 |         ("mu", j) @ ~normal(0, 10)                  choice: depends on nothing
 11 |         for j in range(k + 1)
 12 |     ]
@@ -325,7 +325,7 @@ def test_columns():
     line = "for i in range(n):"
     assert notes(model)[line] == "plate over range(n): each iteration by itself"
     columns = notes(model, columns=lambda loop: True)
-    assert columns[line] == "plate over range(n): kept as columns, scored by one vectorised call"
+    assert columns[line] == "plate over range(n): each iteration by itself, kept as columns"
 
 
 # --- the runtimes ------------------------------------------------------------------------------------
