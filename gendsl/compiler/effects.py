@@ -67,35 +67,31 @@ _UNKNOWABLE = frozenset((
 class Effects(Sharing):
     """What the statements of one function may do to the values they touch."""
 
-    def __init__(self, source: Source) -> None:
-        self.source = source
-
     def unknowable(self, body: list[ast.stmt]) -> tuple[str, str, ast.AST] | None:
         """Why no statement of a body can be taken by itself, or None."""
-        for statement in body:
-            for part in ast.walk(statement):
-                if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
-                    return f"it defines {part.name} inside", "define it outside", part
-                if isinstance(part, ast.Global):
-                    return "`global`", "pass values in and out as arguments and return values", part
-                if isinstance(part, ast.Nonlocal):
-                    return "`nonlocal`", "pass values in and out as arguments and return values", part
-                if isinstance(part, ast.Delete):
-                    return "`del`", "leave the name, or build the container without the entry", part
-                if isinstance(part, (ast.Yield, ast.YieldFrom, ast.Await)):
-                    return "it is a generator", "return a list", part
-                if isinstance(part, ast.Name) and part.id in _UNKNOWABLE:
-                    return f"`{part.id}` reaches every variable", f"do without `{part.id}`", part
-                if isinstance(part, ast.Attribute) and part.attr == "set_trace":
-                    return "a debugger reaches every variable", "do without `set_trace`", part
-        return self._late(body) or self._iterator(body)
+        parts = [part for statement in body for part in ast.walk(statement)]
+        for part in parts:
+            if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
+                return f"it defines {part.name} inside", "define it outside", part
+            if isinstance(part, ast.Global):
+                return "`global`", "pass values in and out as arguments and return values", part
+            if isinstance(part, ast.Nonlocal):
+                return "`nonlocal`", "pass values in and out as arguments and return values", part
+            if isinstance(part, ast.Delete):
+                return "`del`", "leave the name, or build the container without the entry", part
+            if isinstance(part, (ast.Yield, ast.YieldFrom, ast.Await)):
+                return "it is a generator", "return a list", part
+            if isinstance(part, ast.Name) and part.id in _UNKNOWABLE:
+                return f"`{part.id}` reaches every variable", f"do without `{part.id}`", part
+            if isinstance(part, ast.Attribute) and part.attr == "set_trace":
+                return "a debugger reaches every variable", "do without `set_trace`", part
+        return self._late(parts) or self._iterator(parts)
 
-    def _late(self, body: list[ast.stmt]) -> tuple[str, str, ast.AST] | None:
+    def _late(self, parts: list[ast.AST]) -> tuple[str, str, ast.AST] | None:
         """A lambda or generator that may look a variable up when it has another value, or change one."""
-        used = self._used_at_once(body)
-        for part in (p for statement in body for p in ast.walk(statement)):
-            if not isinstance(part, (ast.Lambda, ast.GeneratorExp)):
-                continue
+        late = [part for part in parts if isinstance(part, (ast.Lambda, ast.GeneratorExp))]
+        used = self._used_at_once(parts) if late else set()
+        for part in late:
             what = "a lambda" if isinstance(part, ast.Lambda) else "a generator"
             if isinstance(part, ast.Lambda) and self.changed(part.body):
                 return "a lambda that changes something", "do it in a statement", part
@@ -114,12 +110,10 @@ class Effects(Sharing):
                     return reason, f"bind it, `lambda ..., {name}={name}: ...`, or use a function", part
         return None
 
-    def _used_at_once(self, body: list[ast.stmt]) -> set[ast.AST]:
+    def _used_at_once(self, parts: list[ast.AST]) -> set[ast.AST]:
         """The arguments of calls that return only after they have used what they were given."""
         found: set[ast.AST] = set()
-        for part in (p for statement in body for p in ast.walk(statement)):
-            if not isinstance(part, ast.Call):
-                continue
+        for part in (part for part in parts if isinstance(part, ast.Call)):
             method = part.func.attr if isinstance(part.func, ast.Attribute) else ""
             function = self.function_of(part)
             name = getattr(function, "__name__", "")
@@ -130,15 +124,15 @@ class Effects(Sharing):
                 found.update((*part.args, *(k.value for k in part.keywords)))
         pending = list(found)
         while pending:  # sum(map(lambda ...)): used up together with what it is in
-            part = pending.pop()
-            if isinstance(part, ast.Call) and self.is_iterator(part):
-                found.update(part.args)
-                pending += part.args
+            argument = pending.pop()
+            if isinstance(argument, ast.Call) and self.is_iterator(argument):
+                found.update(argument.args)
+                pending += argument.args
         return found
 
-    def _iterator(self, body: list[ast.stmt]) -> tuple[str, str, ast.AST] | None:
+    def _iterator(self, parts: list[ast.AST]) -> tuple[str, str, ast.AST] | None:
         """An iterator that a variable or a container gets: going through it changes it."""
-        for part in (p for statement in body for p in ast.walk(statement)):
+        for part in parts:
             kept: list[ast.expr | None] = []
             if isinstance(part, ast.Assign):
                 unpacked = all(isinstance(target, (ast.Tuple, ast.List)) for target in part.targets)

@@ -49,7 +49,9 @@ Names = set[str]
 class Sharing:
     """What the expressions of one function may share."""
 
-    source: Source
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._bound: dict[tuple[int, ...], tuple[Any, dict[str, list[ast.expr | None]]]] = {}
 
     def gives_new(self, function: Any) -> bool:
         """Whether what a function of the user's returns surely shares nothing with its arguments."""
@@ -150,12 +152,20 @@ class Sharing:
 
     def bindings(self, name: str, *nodes: ast.AST) -> list[ast.expr | None]:
         """The values that a name gets in statements; None for one that is not an expression's."""
-        found: list[ast.expr | None] = []
+        key = tuple(map(id, nodes))
+        if key not in self._bound:  # with the nodes, so that no other gets the identity of one
+            self._bound[key] = nodes, self._bindings(nodes)
+        return self._bound[key][1].get(name, [])
 
-        def bind(target: ast.AST, value: ast.expr | None) -> None:
-            if isinstance(target, ast.Name):
-                if target.id == name:
-                    found.append(value)
+    def _bindings(self, nodes: Iterable[ast.AST]) -> dict[str, list[ast.expr | None]]:
+        """For every name the values that it gets."""
+        found: dict[str, list[ast.expr | None]] = {}
+
+        def bind(target: ast.AST | str | None, value: ast.expr | None) -> None:
+            if isinstance(target, str):
+                found.setdefault(target, []).append(value)
+            elif isinstance(target, ast.Name):
+                bind(target.id, value)
             elif isinstance(target, (ast.Tuple, ast.List)):
                 paired = isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts)
                 starred = any(isinstance(e, ast.Starred) for e in target.elts)
@@ -164,27 +174,26 @@ class Sharing:
             elif isinstance(target, ast.Starred):
                 bind(target.value, None)
 
-        for node in nodes:
-            for part in ast.walk(node):
-                match part:
-                    case ast.Assign():
-                        for target in part.targets:
-                            bind(target, part.value if len(part.targets) == 1 else None)
-                    case ast.AnnAssign(value=ast.expr()):
-                        bind(part.target, part.value)
-                    case ast.NamedExpr():
-                        bind(part.target, None)
-                    case ast.For() | ast.comprehension():
-                        counts = isinstance(part.iter, ast.Call) and self.function_of(part.iter) is range
-                        bind(part.target, ast.Constant(0) if counts else None)
-                    case ast.withitem(optional_vars=ast.expr()):
-                        bind(part.optional_vars, None)  # type: ignore[arg-type]
-                    case ast.ExceptHandler() | ast.MatchAs() | ast.MatchStar() if part.name == name:
-                        found.append(None)
-                    case ast.MatchMapping() if part.rest == name:
-                        found.append(None)
-                    case ast.alias() if (part.asname or part.name).partition(".")[0] == name:
-                        found.append(None)
+        for part in (part for node in nodes for part in ast.walk(node)):
+            match part:
+                case ast.Assign():
+                    for target in part.targets:
+                        bind(target, part.value if len(part.targets) == 1 else None)
+                case ast.AnnAssign(value=ast.expr()):
+                    bind(part.target, part.value)
+                case ast.NamedExpr():
+                    bind(part.target, None)
+                case ast.For() | ast.comprehension():
+                    counts = isinstance(part.iter, ast.Call) and self.function_of(part.iter) is range
+                    bind(part.target, ast.Constant(0) if counts else None)
+                case ast.withitem(optional_vars=ast.expr()):
+                    bind(part.optional_vars, None)
+                case ast.ExceptHandler() | ast.MatchAs() | ast.MatchStar():
+                    bind(part.name, None)
+                case ast.MatchMapping():
+                    bind(part.rest, None)
+                case ast.alias():
+                    bind((part.asname or part.name).partition(".")[0], None)
         return found
 
 
