@@ -44,3 +44,18 @@ def test_the_two_commands_are_there():
 def test_every_example_is_listed():
     for path in (ROOT / "examples").glob("*.py"):
         assert f"examples/{path.name}" in README
+
+
+def test_what_explain_says_is_what_it_says(tmp_path):
+    """The listing is that of the program in it."""
+    shown = re.search(r"```\n(model, mixture.py:5\n.*?)```", README, re.DOTALL).group(1)
+    body = re.findall(r"(?m)^\d \| ( *.*?)(?: {2,}\S.*)?$", shown)
+    program = "from gendsl import *\n\n\n@gen\n" + "\n".join(body) + "\n\n\nprint(model.explain())\n"
+    (tmp_path / "mixture.py").write_text(program, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "mixture.py"],
+        capture_output=True, text=True, timeout=300, cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "GENDSL_RUNTIME": "compiled"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert re.sub(r", .*mixture\.py:", ", mixture.py:", done.stdout, count=1) == shown
