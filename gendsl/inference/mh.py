@@ -20,8 +20,9 @@ from gendsl.errors import (
     UnknownAddressError,
 )
 from gendsl.inference.kernel import Kernel, accept
-from gendsl.runtime.executions import Record, ZeroProbability
+from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.records import Record
 from gendsl.runtime.trace import (
     ReferenceTrace,
     check_kept_choice,

@@ -9,9 +9,9 @@ import numpy as np
 
 from gendsl.compiler.ir import POSITION
 from gendsl.runtime.columns import Column
-from gendsl.runtime.executions import as_score
 from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.reads import Frame, Frames
+from gendsl.runtime.records import as_score
 from gendsl.runtime.totals import Total
 from gendsl.runtime.totals import change as changed_total
 

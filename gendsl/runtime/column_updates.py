@@ -27,12 +27,12 @@ class ColumnUpdate(LoopUpdate):
     """One update of a loop that is kept as columns."""
 
     loop: ColumnLoopBlock
+    most = EXTREME
 
     def __init__(self, loop: ColumnLoopBlock, execution: Any, before: Iterations, *arguments: Any) -> None:
         super().__init__(loop, execution, before, *arguments)
         self.store: ColumnFrames = before.frames
         self.frames: Any = self.store.with_outer(outer_of(loop.reads, self.new), self.values)
-        self.extreme = False
         moved = arguments[-1]
         if all(change is None or (change is not ALL and set(change) <= {LENGTH}) for change in moved):
             self.readers = dict(before.readers)  # the loop still counts as it did

@@ -14,10 +14,11 @@ from gendsl.distributions import Distribution
 from gendsl.errors import AddressConflictError, DuplicateAddressError, NaNError, ObservedError
 from gendsl.interface import CallRequest, Choices, Regenerated, Rng, Updated, as_rng
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
-from gendsl.runtime.executions import FRESH, REMEMBERED, Execution, Record, detached
+from gendsl.runtime.executions import FRESH, Execution
 from gendsl.runtime.link import Linked
 from gendsl.runtime.paths import check_paths, without
 from gendsl.runtime.reads import Frame
+from gendsl.runtime.records import REMEMBERED, Record, detached
 from gendsl.runtime.regions import Called
 from gendsl.runtime.trace import (
     Edit,

@@ -16,17 +16,8 @@ from gendsl.address import Path
 from gendsl.choices import MISSING
 from gendsl.distributions import Distribution
 from gendsl.distributions.base import ScalarFamily
-from gendsl.runtime.executions import (
-    REMEMBERED,
-    Given,
-    Record,
-    Regenerate,
-    Update,
-    ZeroProbability,
-    as_given,
-    as_score,
-    draw,
-)
+from gendsl.runtime.executions import Given, Regenerate, Update, ZeroProbability
+from gendsl.runtime.records import REMEMBERED, Record, as_given, as_score, draw
 from gendsl.selection import Selection
 
 

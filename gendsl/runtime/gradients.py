@@ -19,7 +19,8 @@ from gendsl.distributions.scipy_frozen import Duck
 from gendsl.errors import GenDSLError, LostDerivativeError, NaNError, traceback_location
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime.differentiable import Differentiable
-from gendsl.runtime.executions import Execution, Record, Records
+from gendsl.runtime.executions import Execution
+from gendsl.runtime.records import Record, Records
 from gendsl.selection import Selection
 
 _DIFFERENTIABLE = Differentiable()

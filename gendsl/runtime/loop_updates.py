@@ -16,6 +16,7 @@ from gendsl.runtime.loop_parts import (
 )
 from gendsl.runtime.reads import Changes, Frames
 from gendsl.runtime.reverse import without_same
+from gendsl.runtime.totals import HUGE, total_of
 from gendsl.runtime.totals import change as changed_total
 
 if TYPE_CHECKING:
@@ -23,7 +24,14 @@ if TYPE_CHECKING:
 
 
 class LoopUpdate:
-    """One update of a loop: follows changes from iteration to iteration."""
+    """One update of a loop: follows changes from iteration to iteration.
+
+    Attributes:
+        most: a score from which on the total is summed afresh when it is taken away: of what is that much
+            smaller, not enough digits are left.
+    """
+
+    most = HUGE
 
     def __init__(
         self,
@@ -55,6 +63,7 @@ class LoopUpdate:
         self.offset = len(execution.prefix)
         self.frames = before.frames
         self.total = before.total
+        self.extreme = False
         self.readers = without_same(before.readers)
         self.keys: dict[int, Any] = {}
         self.inside = {}
@@ -130,6 +139,8 @@ class LoopUpdate:
         if end is not None and end < size:
             for t in range(end, size):
                 gone = before.frames[t]
+                if not -self.most < gone[0] < self.most:
+                    self.extreme = True
                 frames = (*self.old, gone)
                 loop.body.remove(self.execution, frames)
                 self.total = changed_total(self.total, gone[0], 0.0)
@@ -144,6 +155,8 @@ class LoopUpdate:
             status = self._grow()
         for building in self.inside.values():
             building.frames = self.frames
+        if self.extreme:
+            self.total = total_of([frame[0] for frame in self.frames])
         return Iterations(self.frames, self.total, self.values, status, self.readers, before.positions)
 
     def _grow(self) -> str | None:
@@ -173,6 +186,8 @@ class LoopUpdate:
         """Update one iteration; the changes of its slots, and how it leaves the loop."""
         loop = self.loop
         was = self.frames[t]
+        if not -self.most < was[0] < self.most:
+            self.extreme = True
         frame = was.copy()
         changed: dict[int, Any] = {}
         for source, value in self.sources:

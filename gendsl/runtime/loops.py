@@ -30,8 +30,8 @@ from gendsl.runtime.loop_updates import LoopUpdate
 from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.reads import Changes, Frame, Frames, Read, is_dirty
 from gendsl.runtime.reverse import ReverseIndex, SameIndex
+from gendsl.runtime.totals import HUGE, total_of
 from gendsl.runtime.totals import change as changed_total
-from gendsl.runtime.totals import total_of
 from gendsl.runtime.totals import value as total_value
 from gendsl.runtime.written import Written
 
@@ -219,8 +219,10 @@ class LoopBlock(Routed):
         frames, total, readers = before.frames, before.total, before.readers
         here = body.affected(changes) if any(changes) else 0
         keys: dict[int, set[Any]] = {}
+        extreme = False
         for t in visit if len(visit) < 2 else sorted(visit):  # type: ignore[arg-type]
             was = frames[t]
+            extreme = extreme or not -HUGE < was[0] < HUGE
             frame = was.copy()
             touched = paths.get(t)
             todo = here if touched is None else here | body.routed(touched, offset)
@@ -240,6 +242,8 @@ class LoopBlock(Routed):
                     key = new[-1][written.inside].key_in(t, frame)
                     keys.setdefault(written.after, set()).add(key)
         frame = new[-1]
+        if extreme:
+            total = total_of([frame[0] for frame in frames])
         readers = dict(readers)  # an index found out later is that of one trace
         after = Iterations(frames, total, values, before.status, readers, before.positions)
         frame[self.state] = after, None, total_value(total)

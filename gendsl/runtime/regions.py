@@ -12,8 +12,9 @@ from gendsl.errors import Location
 from gendsl.interface import CallRequest
 from gendsl.runtime.blocks import LATER, NOTHING, Block, Touched
 from gendsl.runtime.change import UNSET, difference
-from gendsl.runtime.executions import REMEMBERED, Closed, Execution, Record, Records, check_namespaces
+from gendsl.runtime.executions import Closed, Execution, check_namespaces
 from gendsl.runtime.reads import Changes, Frame, Frames, Runner
+from gendsl.runtime.records import REMEMBERED, Record, Records
 
 
 class Called:

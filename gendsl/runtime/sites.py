@@ -16,8 +16,8 @@ from gendsl.errors import DuplicateAddressError, Location, MissingAddressError
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime.blocks import NOTHING, Block, Touched
 from gendsl.runtime.change import ALL, SCALARS, UNSET, difference
-from gendsl.runtime.executions import REMEMBERED, detached
 from gendsl.runtime.reads import Changes, Frame, Frames, Runner, is_dirty
+from gendsl.runtime.records import REMEMBERED, detached
 from gendsl.runtime.regions import Called, rerun_opaque, run_opaque
 
 _ORDINARY: Any = ("ordinary", None, 0.0)

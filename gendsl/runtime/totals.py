@@ -16,6 +16,9 @@ Total = tuple[float, float, int]
 
 ZERO: Total = (0.0, 0.0, 0)
 
+HUGE = 1e18
+"""A term from which on taking it away again leaves too few digits of the others: sum these afresh."""
+
 _POSITIVE = 1 << 40
 _NAN = 1 << 80
 

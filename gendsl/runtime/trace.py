@@ -31,8 +31,9 @@ from gendsl.interface import (
     Updated,
     as_rng,
 )
-from gendsl.runtime.executions import Execution, Record, Records, Regenerate, Update, detached
+from gendsl.runtime.executions import Execution, Regenerate, Update
 from gendsl.runtime.gradients import gradients
+from gendsl.runtime.records import Record, Records, detached
 from gendsl.selection import Selection
 from gendsl.supports import Support
 

@@ -22,8 +22,9 @@ from gendsl.errors import (
     ProtectedObservationError,
     ValueTypeError,
 )
-from gendsl.runtime.executions import Records, ZeroProbability
+from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.records import Records
 from gendsl.runtime.trace import ReferenceTrace, check_kept_choice
 from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.forward import Dual

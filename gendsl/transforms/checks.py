@@ -26,8 +26,9 @@ from gendsl.errors import (
     traceback_location,
 )
 from gendsl.interface import Rng, as_rng
-from gendsl.runtime.executions import Records, ZeroProbability
+from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.records import Records
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.selection import Selection, select
 from gendsl.transforms.apply import Image, check_move, image, output_values, run_transform

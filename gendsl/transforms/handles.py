@@ -25,7 +25,7 @@ from gendsl.errors import (
     ProtectedObservationError,
     ReadError,
 )
-from gendsl.runtime.executions import detached
+from gendsl.runtime.records import detached
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Support
 from gendsl.transforms.arrays import DualArray, seed_array, short

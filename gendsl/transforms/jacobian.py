@@ -24,7 +24,7 @@ from gendsl.errors import (
     MoveNaNError,
     SingularJacobianError,
 )
-from gendsl.runtime.executions import Records
+from gendsl.runtime.records import Records
 from gendsl.supports import Simplex, Support
 from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.forward import Dual

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from gendsl.address import Path
-from gendsl.runtime.executions import Record, Records
+from gendsl.runtime.records import Record, Records
 from gendsl.runtime.trace import ReferenceTrace
 
 

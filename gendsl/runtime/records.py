@@ -1,0 +1,84 @@
+"""Records of choices: a distribution, a value of the type that it draws, and the log density there."""
+
+from __future__ import annotations
+
+import copy
+from math import inf
+from typing import Any
+
+import numpy as np
+from autograd.tracer import isbox
+
+from gendsl.address import Path
+from gendsl.distributions import Distribution
+from gendsl.distributions.base import ScalarFamily
+from gendsl.errors import NaNError, ValueTypeError
+
+Record = tuple[Distribution, Any, float]
+Records = dict[Path, Record]
+
+REMEMBERED = 64
+"""How many records a compiled trace keeps by address: those that the parts of a move ask for."""
+
+UNCHANGEABLE = frozenset((float, int, bool, str, bytes, type(None), complex, np.ndarray))
+"""Types whose values nothing can change; arrays in a trace are made read-only."""
+
+
+def detached(value: Any) -> Any:
+    """A value that shares nothing with the original that could be changed."""
+    if type(value) in UNCHANGEABLE or isbox(value):
+        return value
+    return copy.deepcopy(value)
+
+
+def draw(distribution: Distribution, rng: np.random.Generator) -> Record:
+    """The record of a choice drawn from its distribution.
+
+    Raises:
+        NaNError: the draw's own log density is infinite or NaN: the distribution contradicts itself.
+    """
+    value = distribution.sample(rng)
+    score = distribution.logpdf(value)
+    if type(score) is not float:
+        score = as_score(score, distribution, value)
+    if not -inf < score < inf:
+        raise NaNError(
+            f"{distribution!r} drew {value!r}, and says that its log density there is {score}",
+            fix="sample and logpdf must agree: a draw has a finite log density; if the parameters are "
+            "extreme, make them less so",
+        )
+    if type(value) is np.ndarray and value.flags.writeable:
+        value.flags.writeable = False  # a trace is a value: nothing may change what it holds
+    return distribution, value, score
+
+
+def as_score(score: Any, distribution: Distribution, value: Any) -> float:
+    """A log density as a float.
+
+    Raises:
+        ValueTypeError: it is no number, as where an array is given for a scalar choice.
+    """
+    if isinstance(score, (float, int, np.floating)) or (isinstance(score, np.ndarray) and score.ndim == 0):
+        return float(score)
+    if np.ndim(value) and np.shape(score) == np.shape(value):
+        raise ValueTypeError(
+            f"a value of shape {np.shape(value)} is given for a choice from {distribution!r}, which is one "
+            "number",
+            fix="give one number; or make an array of choices: `~iid(d, n)`, or one choice per index",
+        )
+    raise ValueTypeError(
+        f"the logpdf of {distribution!r} gave {score!r} for {value!r}", fix="logpdf must return one number"
+    )
+
+
+def as_given(value: Any, distribution: Distribution) -> Any:
+    """A given value as a trace keeps it: of the type that a draw has, and sharing nothing."""
+    if type(value) is float and isinstance(distribution, ScalarFamily) and distribution.number is float:
+        return value
+    value = distribution.support.canonical(value)
+    if type(value) is np.ndarray:
+        if value.flags.writeable:
+            value = value.copy()
+            value.flags.writeable = False
+        return value
+    return detached(value)
