@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gendsl.compiler.names import has_choice
@@ -68,16 +69,34 @@ class Hoist(ast.NodeTransformer):
         return node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
-        node.values[0] = self.visit(node.values[0])
+        """`a and b`, where b is looked at if a is true: a value that a branch may replace."""
+        if not any(map(has_choice, node.values[1:])):
+            node.values[0] = self.visit(node.values[0])
+            return node
+        lowerer = self.lowerer
+        name = lowerer.temporary()
+        lowerer.name_value(name, node.values[0])
         for value in node.values[1:]:
-            self._conditional(value)
-        return node
+            test: ast.expr = ast.copy_location(ast.Name(name, ast.Load()), value)
+            if isinstance(node.op, ast.Or):
+                test = ast.copy_location(ast.UnaryOp(ast.Not(), test), value)
+            lowerer.fork(node, test, partial(lowerer.name_value, name, value), lambda: True)
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
-        node.test = self.visit(node.test)
-        self._conditional(node.body)
-        self._conditional(node.orelse)
-        return node
+        """`a if c else b`: a branch that gives a name to one or the other."""
+        if not (has_choice(node.body) or has_choice(node.orelse)):
+            node.test = self.visit(node.test)
+            return node
+        lowerer = self.lowerer
+        name = lowerer.temporary()
+        lowerer.fork(
+            node,
+            node.test,
+            partial(lowerer.name_value, name, node.body),
+            partial(lowerer.name_value, name, node.orelse),
+        )
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         node.left = self.visit(node.left)

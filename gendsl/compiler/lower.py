@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -128,12 +128,6 @@ class Lowerer(LoopLowering):
             case ast.While():
                 self.while_loop(node)
                 return True
-            case ast.Assign(targets=[target], value=ast.IfExp() as value) if not is_choice(value):
-                one, other = (
-                    ast.copy_location(ast.Assign([copy.deepcopy(target)], arm), node)
-                    for arm in (value.body, value.orelse)
-                )
-                return self.branch(node, value.test, [one], [other])
             case ast.Assign() | ast.AnnAssign():
                 self.assignment(node)
                 return True
@@ -386,6 +380,22 @@ class Lowerer(LoopLowering):
         self, node: ast.stmt, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]
     ) -> bool:
         """`if`: both arms lowered over the same frame, and their variables joined."""
+        return self.fork(node, test, lambda: self.block(body), lambda: self.block(orelse))
+
+    def name_value(self, name: str, value: ast.expr) -> bool:
+        """Let a temporary variable have the value of an expression with choices in it; True."""
+        new = self.hoisted(value)
+        if isinstance(new, ast.Name) and new.id.startswith("__gendsl_"):
+            self.bind(name, self.env[new.id])
+        else:
+            target = ast.copy_location(ast.Name(name, ast.Store()), value)
+            self.fragment(ast.copy_location(ast.Assign([target], new), value))
+        return True
+
+    def fork(
+        self, node: ast.AST, test: ast.expr, first: Callable[[], bool], second: Callable[[], bool]
+    ) -> bool:
+        """A branch whose arms are lowered by calls, which say whether control goes on after them."""
         test = self.hoisted(test)
         conditional = any(
             isinstance(part, (ast.BoolOp, ast.IfExp, ast.Lambda, ast.Compare, *COMPREHENSIONS))
@@ -403,10 +413,10 @@ class Lowerer(LoopLowering):
         start = self.env
         arms: list[list[Node]] = []
         ends: list[dict[str, Version] | None] = []
-        for statements in (body, orelse):
+        for lower_arm in (first, second):
             self.env = dict(start)
             outer, self.nodes = self.nodes, []
-            goes_on = self.block(statements)
+            goes_on = lower_arm()
             arms.append(self.nodes)
             ends.append(self.env if goes_on else None)
             self.nodes = outer
