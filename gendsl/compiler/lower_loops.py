@@ -358,7 +358,7 @@ class LoopLowering(Scope):
             is_carried = into in read
             if is_carried:
                 carried.append((name, first, into, slot))
-            if name in needed or is_carried:
+            if name in needed or (is_carried and self.loops):
                 after = self.new()
                 outs.append((after, slot, first))
                 versions = iteration.kinds.get(name, [])
