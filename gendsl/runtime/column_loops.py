@@ -323,9 +323,11 @@ class ColumnLoopBlock(LoopBlock):
             with np.errstate(**ARITHMETIC):  # type: ignore[arg-type]
                 found.append(lookup.runner.call(*scope))
         first = found[0]
-        if type(first) is range and all(type(f) is range and f == first for f in found):
+        if type(first) is range and first.start >= 0 and all(type(f) is range and f == first for f in found):
             return SameIndex(first.start, first.step)
         keys = [np.asarray(np.arange(f.start, f.stop, f.step) if type(f) is range else f) for f in found]
+        if any(len(column) and column.min() < 0 for column in keys):
+            raise NotColumnsError  # from the end: the generic index knows which keys those are
         return ReverseIndex.of_columns(keys)
 
     def store_scope(self, store: ColumnFrames) -> tuple[Any, ...]:

@@ -30,6 +30,13 @@ def test_two_traces_have_indexes_of_their_own():
     assert_right(gathered, start, other, changed, again)
 
 
+def test_keys_from_the_end_are_those_of_the_entries():
+    start = gathered.simulate(([i % 3 for i in range(60)], 60), rng=1)
+    other = start.update(args=([-1, -3, *[i % 3 for i in range(58)]], 60)).trace
+    for k in range(3):
+        assert_right(gathered, other.update({("mu", k): 1.5}).trace)
+
+
 @gen
 def counted(idx, size):
     mu = [("mu", k) @ ~normal(0, 3) for k in range(size)]
