@@ -18,6 +18,9 @@ from gendsl.runtime.totals import change as changed_total
 if TYPE_CHECKING:
     from gendsl.runtime.column_loops import ColumnLoopBlock
 
+_RECENT = 8
+"""How many frames are kept once they are made: a move asks for those that it edits more than once."""
+
 Outer = tuple[dict[int, Any], ...]
 """For each frame in scope of a loop, the slots that the loop's body reads."""
 
@@ -36,7 +39,7 @@ class ColumnFrames:
         arrays: source -> its elements as a column, where that was needed.
     """
 
-    __slots__ = ("_last", "arrays", "columns", "loop", "outer", "size", "totals", "values")
+    __slots__ = ("_recent", "arrays", "columns", "loop", "outer", "size", "totals", "values")
 
     def __init__(
         self,
@@ -55,7 +58,7 @@ class ColumnFrames:
         self.columns = columns
         self.totals = totals
         self.arrays = arrays
-        self._last: tuple[int, Frame] | None = None
+        self._recent: dict[int, Frame] = {}
 
     # --- looking ----------------------------------------------------------------------------------
 
@@ -63,13 +66,13 @@ class ColumnFrames:
         return self.size
 
     def __getitem__(self, t: int) -> Frame:
-        last = self._last
-        if last is not None and last[0] == t:
-            return last[1]
-        if t < 0:
-            raise IndexError(t)
-        frame = self._frame(t)
-        self._last = t, frame
+        frame = self._recent.get(t)
+        if frame is None:
+            if t < 0:
+                raise IndexError(t)
+            if len(self._recent) >= _RECENT:
+                self._recent = {}
+            frame = self._recent[t] = self._frame(t)
         return frame
 
     def _frame(self, t: int) -> Frame:
@@ -152,7 +155,7 @@ class ColumnFrames:
                 except TypeError:
                     return PersistentVector.of([*self]).set(t, frame)
         new = ColumnFrames(self.loop, self.outer, self.values, self.size, columns, totals, self.arrays)
-        new._last = t, frame
+        new._recent[t] = frame
         return new
 
     def set(self, t: int, frame: Frame) -> Any:
