@@ -93,7 +93,7 @@ def gather(container: Any, index: Any) -> Any:
         index = np.arange(index.start, index.stop, index.step)
     if type(column) is range:
         column = np.arange(column.start, column.stop, column.step)
-    if index.dtype.kind == "b":
+    if index.dtype.kind == "b" and not isinstance(container, np.ndarray):  # of an array it is a mask
         index = index.astype(np.int64)
     if index.dtype.kind != "i" or (len(index) and (index.min() < 0 or index.max() >= size)):
         raise NotColumnsError  # from the end, or out of range

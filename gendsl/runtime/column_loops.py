@@ -410,6 +410,8 @@ class ColumnLoopBlock(LoopBlock):
                     *frame[self.state][1:],
                 )
             return 0
+        if self.unlooked and before.readers:
+            before = self._without_stale(before, changes, every)
         if (every or groups) and not visit and limit == store.size and self.leaves_nothing:
             after = rescored(self, execution, before, new, values, changed, None if every else groups)
             if after is not None:
@@ -424,6 +426,20 @@ class ColumnLoopBlock(LoopBlock):
         run = ColumnUpdate(self, execution, before, values, old, new, changes, touched, paths, moved)
         after = run.go(visit, every, groups, changed, limit)
         return self._leave(frame, before, after, old, new, changes, run.keys)
+
+    def _without_stale(self, before: Iterations, changes: Changes, every: bool) -> Iterations:
+        """Without the indexes of containers that are read at a fixed key, where that may be another now."""
+        stale = {
+            (depth, slot)
+            for depth, slot in self.unlooked
+            if every or LENGTH in (changes[depth].get(slot) or ())
+        }
+        if stale.isdisjoint(before.readers):
+            return before
+        readers = {slot: index for slot, index in before.readers.items() if slot not in stale}
+        return Iterations(
+            before.frames, before.total, before.values, before.status, readers, before.positions
+        )
 
     def affected(self, changed: frozenset[Slot]) -> tuple[list[Step], list[tuple[int, int]], list[Step]]:
         """The sites whose parameters depend on what has changed; the columns and variables that they read."""

@@ -125,7 +125,7 @@ class CompiledTrace(ReferenceTrace):
         self._called = called
         self._recent = recent
         self._records: Mapping[Path, Record] | None = None
-        self.log_prob = score
+        self.log_prob = score if type(score) is float else float(score)
         self.observed_paths = observed
         self._spaces = None
 
@@ -273,7 +273,7 @@ class CompiledTrace(ReferenceTrace):
         weight: float = execution.weight
         if not -inf < weight < inf or not -inf < self.log_prob < inf:
             weight = not_nan(trace.log_prob - self.log_prob - execution.fresh_score, self)
-        return weight
+        return float(weight)
 
     def whole(self) -> ReferenceTrace:
         """The same trace on the reference runtime."""
@@ -312,7 +312,7 @@ class CompiledTrace(ReferenceTrace):
             # what was not looked at again counts too: -inf that stays is no change of 0
             kept = ((p, r) for p, r in self.records.items() if p not in selection and p in trace.records)
             weight = sum(trace.records[path][2] - record[2] for path, record in kept)
-        return Regenerated(trace, not_nan(weight, self))
+        return Regenerated(trace, float(not_nan(weight, self)))
 
     def edit(self, values: dict[Path, Any], *, stop_at_zero: bool = False) -> Edit:
         if runs_whole():

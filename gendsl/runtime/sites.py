@@ -206,6 +206,8 @@ class SiteBlock(Block):
             except OverflowError:
                 score = distribution.logpdf(value)
             if -inf < score < inf:
+                if type(score) is not float:  # a NumPy number among the parameters
+                    score = float(score)
                 execution.weight += score - before
                 new[-1][self.state] = distribution, value, score
                 execution.site = None

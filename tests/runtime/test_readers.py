@@ -121,3 +121,26 @@ def test_columns_inside_a_loop():
     for k in (1, 5, 1):
         trace = trace.update({("mu", k): 0.5 * k}).trace
         assert_right(nested, trace)
+
+
+@gen
+def one_of(n):
+    mu = [("mu", k) @ ~normal(0, 3) for k in range(3)]
+    g = ~uniform_discrete(0, 1)
+    for i in range(n):
+        ("x", i) @ ~normal(mu[g + 1], 1.0)
+    nu = [("nu", k) @ ~normal(0, 3) for k in range(g + 2)]
+    for i in range(n):
+        ("y", i) @ ~normal(nu[-1] + mu[i % 3], 1.0)
+
+
+def test_a_fixed_index_that_changes():
+    trace = one_of.generate((60,), {"g": 0}, rng=1).trace
+    for change in (
+        {("mu", 1): 1.0}, {("nu", 1): 0.5}, {"g": 1, ("nu", 2): 0.1}, {("mu", 2): -2.5}, {("nu", 2): 2.0},
+        {("mu", 1): 3.0}, {"g": 0}, {("mu", 1): -1.0, ("nu", 1): 1.5}, {("nu", 1): 0.2},
+    ):  # fmt: skip
+        trace = trace.update(change, rng=1).trace
+        assert_right(one_of, trace)
+        assert_right(one_of, trace.update(args=(59,)).trace)
+        assert type(trace.log_prob) is float
