@@ -10,6 +10,7 @@ stored, and only code that wants the whole container gets a real list, dict or a
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -94,7 +95,7 @@ class Written:
 
     @staticmethod
     def _index(key: Any, size: int) -> int:
-        index = key.__index__()
+        index = operator.index(key)
         return index + size if index < 0 else index  # type: ignore[no-any-return]
 
     def writers(self, key: Any) -> list[int]:
@@ -137,7 +138,7 @@ class Written:
         """The entry at a key as iteration `before` sees it, which has itself written `own` in its frame."""
         if not self.is_dict:
             size = self.length_before(before) + (self.kind == "append" and own is not UNSET)
-            index = key.__index__()
+            index = operator.index(key)
             if index < 0:
                 index += size
             if not 0 <= index < size:
