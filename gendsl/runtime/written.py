@@ -96,7 +96,7 @@ class Written:
     @staticmethod
     def _index(key: Any, size: int) -> int:
         index = operator.index(key)
-        return index + size if index < 0 else index  # type: ignore[no-any-return]
+        return index + size if index < 0 else index
 
     def writers(self, key: Any) -> list[int]:
         """The iterations that write the entry at a key, in order."""
