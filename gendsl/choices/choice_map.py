@@ -146,6 +146,11 @@ class ChoiceMap:
     def __iter__(self) -> Iterator[Path]:
         return iter(self._flat)
 
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise ValueTypeError(
+            "a choice map is no array", fix="np.array(list(choices.values())) has its values, in order"
+        )
+
     def __len__(self) -> int:
         return len(self._flat)
 

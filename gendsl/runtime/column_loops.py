@@ -34,7 +34,7 @@ from gendsl.runtime.paths import ColumnPaths, PathSet
 from gendsl.runtime.reads import Changes, Frames, Read
 from gendsl.runtime.reverse import ReverseIndex, SameIndex
 from gendsl.runtime.sites import SiteBlock
-from gendsl.runtime.totals import Total
+from gendsl.runtime.totals import Total, total_of
 from gendsl.runtime.totals import value as total_value
 
 LEAST = 48
@@ -134,7 +134,31 @@ class ColumnLoopBlock(LoopBlock):
                 execution.partial = True
                 self._finish(frames, Iterations(store, store.total(), values, None, {}, {}))
                 return None
-        return super().run_over(execution, frames, values)
+        status = super().run_over(execution, frames, values)
+        if size is not None and size >= self.least:
+            self._gather(frames, values, size)
+        return status
+
+    def _gather(self, frames: Frames, values: list[Any], size: int) -> None:
+        """Keep iterations that ran one by one as columns, if columns can hold their choices."""
+        iterations: Iterations = frames[-1][self.state][0]
+        made = list(iterations.frames)
+        columns, totals = [], []
+        for step, (value, state) in zip(self.sites, self.choices, strict=True):
+            number = type(COLUMN_DTYPES[step.family].type(0).item())
+            entries = [frame[value] for frame in made]
+            families = {type(frame[state][0]) for frame in made}
+            if families != {step.family} or set(map(type, entries)) != {number}:
+                return
+            try:
+                columns.append(Column.of(np.array(entries, COLUMN_DTYPES[step.family])))
+            except OverflowError:
+                return
+            totals.append(total_of([frame[state][2] for frame in made]))
+        store = ColumnFrames(
+            self, outer_of(self.reads, frames), values, size, tuple(columns), tuple(totals), {}
+        )
+        self._finish(frames, Iterations(store, store.total(), values, None, {}, {}))
 
     def paths(self, execution: Any, frames: Frames, values: list[Any], size: int) -> list[ColumnPaths]:
         """The addresses of each site.

@@ -80,11 +80,19 @@ class Written:
         if self._column is None:
             frames = self.frames
             column = None
-            fills = self.kind == "append" and type(self.base) is list and not self.base
-            if fills and type(frames) is ColumnFrames:
+            if self._is_filled() and type(frames) is ColumnFrames:
                 column = frames.column(self.value)
             self._column = as_column(self.made()) if column is None else column.array()
         return self._column
+
+    def _is_filled(self) -> bool:
+        """Whether entry t is that of iteration t, and there is no other."""
+        base = self.base
+        if self.kind == "append":
+            return type(base) is list and not base
+        if self.count != (0, 1):
+            return False
+        return not len(base) if type(base) is dict else type(base) is list and len(base) == len(self.frames)
 
     def key_in(self, t: int, frame: list[Any]) -> Any:
         """The key that a frame of iteration t writes."""

@@ -647,3 +647,8 @@ def test_the_internal_constructor_neither_copies_nor_checks():
     assert cm._index is None
     assert cm["x"] == 1
     assert cm._index is None
+
+
+def test_a_choice_map_is_no_array_of_its_addresses():
+    with pytest.raises(ValueTypeError, match="values"):
+        np.mean(choicemap({("a", 0): 1.0, ("a", 1): 3.0}))

@@ -1,5 +1,6 @@
 """Bodies that change values in place: what can't be followed is executed whole, and nothing is wrong."""
 
+import os
 import re
 
 import pytest
@@ -37,6 +38,9 @@ def test_values_of_the_bodys_own_are_followed(text):
         agree(module.program, range(2))
 
 
+@pytest.mark.skipif(
+    os.environ.get("GENDSL_RUNTIME") == "reference", reason="the reference runtime changes the list"
+)
 def test_a_list_that_an_argument_may_be_is_not_changed_behind_it():
     @gen
     def model(start):

@@ -370,3 +370,25 @@ def test_large_integers_are_not_rounded():
 
     trace = kept_as(program, columns_from=1).simulate((N, 2**60), rng=1)
     assert trace.log_prob == pytest.approx(program.reference.assess((N, 2**60), trace.choices).log_prob)
+
+
+def test_loops_that_start_one_by_one_are_columns_all_the_same():
+    @gen
+    def model(n):
+        sd = ~gamma(2, 1)
+        z = {}
+        for t in range(n):
+            z[t] = ~categorical([0.5, 0.5])
+        for t in range(n):
+            ("y", t) @ ~normal(z[t], sd)
+
+    n = 100
+    given = {("y", t): 0.1 * t for t in range(n)} | {("z", t): t % 2 for t in range(n)}
+    trace = model.generate((n,), given, rng=1).trace
+    assert len(stores(trace)) == 2
+    for sd in (0.5, 2.0):
+        trace = trace.update({"sd": sd, ("z", 7): 0}).trace
+        assert trace.log_prob == pytest.approx(model.reference.assess((n,), trace.choices).log_prob)
+    odd = model.generate((n,), given | {("z", 3): 2**70}, rng=1).trace
+    assert odd[("z", 3)] == 2**70
+    assert odd.log_prob == -np.inf
