@@ -39,11 +39,9 @@ def edit_few(
             return None
         visited.append((t, was))
     body, offset = loop.body, len(execution.prefix)
-    here = 0
-    frames: Any = store
-    if any(changes):
-        here = body.affected(changes)
-        frames = store.with_outer(outer_of(loop.reads, new), store.values)
+    here = body.affected(changes) if any(changes) else 0
+    # what was outside when the store was made may have changed since, where no iteration had read it
+    frames: Any = store.with_outer(outer_of(loop.reads, new), store.values)
     readers = before.readers
     keys: dict[int, set[Any]] = {}
     for t, was in visited:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gendsl import gen, normal, poisson, uniform_discrete
+from gendsl import gen, normal, poisson, select, uniform_discrete
 
 
 def log_prob(program, trace):
@@ -144,3 +144,22 @@ def test_a_fixed_index_that_changes():
         assert_right(one_of, trace)
         assert_right(one_of, trace.update(args=(59,)).trace)
         assert type(trace.log_prob) is float
+
+
+@gen
+def assigned(n, k):
+    mu = [("mu", j) @ ~normal(0, 3) for j in range(k)]
+    for i in range(n):
+        z = ("z", i) @ ~uniform_discrete(0, k - 1)
+        ("x", i) @ ~normal(mu[z], 1.0)
+
+
+def test_an_entry_that_nothing_had_read_when_it_changed():
+    trace = assigned.generate((60, 3), {("z", i): 0 for i in range(60)}, rng=1).trace
+    trace = trace.update({("mu", 2): 5.0}).trace
+    trace = trace.update({("z", 7): 2}).trace
+    assert_right(assigned, trace)
+    assert trace.project(select(("x", 7))) == pytest.approx(
+        assigned.reference.generate(trace.args, trace.choices).trace.project(select(("x", 7)))
+    )
+    assert_right(assigned, trace.update({("x", 7): 0.5}).trace)
