@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gendsl.compiler.ir import POSITION
+from gendsl.distributions.columns import COLUMN_DTYPES
 from gendsl.runtime.columns import Column
 from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.reads import Frame, Frames
 from gendsl.runtime.records import as_score
-from gendsl.runtime.totals import Total
+from gendsl.runtime.totals import Total, total_of
 from gendsl.runtime.totals import change as changed_total
 
 if TYPE_CHECKING:
@@ -192,6 +193,27 @@ class ColumnFrames:
 
     def __reduce__(self) -> Any:
         return PersistentVector.of, (list(self),)
+
+
+def gathered(
+    loop: ColumnLoopBlock, frames: Frames, values: list[Any], made: list[Frame]
+) -> ColumnFrames | None:
+    """Iterations that ran one by one, as columns; None if columns can't hold their choices."""
+    columns, totals = [], []
+    for step, (value, state) in zip(loop.sites, loop.choices, strict=True):
+        dtype = COLUMN_DTYPES[step.family]
+        entries = [frame[value] for frame in made]
+        if {type(frame[state][0]) for frame in made} != {step.family}:
+            return None
+        if set(map(type, entries)) != {type(dtype.type(0).item())}:
+            return None
+        try:
+            columns.append(Column.of(np.array(entries, dtype)))
+        except OverflowError:
+            return None
+        totals.append(total_of([frame[state][2] for frame in made]))
+    outer = outer_of(loop.reads, frames)
+    return ColumnFrames(loop, outer, values, len(made), tuple(columns), tuple(totals), {})
 
 
 def _extended(column: Column, values: list[Any]) -> Column:

@@ -21,7 +21,7 @@ from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS, sample_columns
 from gendsl.runtime.blocks import Sequence, Touched
 from gendsl.runtime.change import ALL, LENGTH
 from gendsl.runtime.column_edits import edit_few
-from gendsl.runtime.column_frames import ColumnFrames, outer_of
+from gendsl.runtime.column_frames import ColumnFrames, gathered, outer_of
 from gendsl.runtime.column_scores import rescored
 from gendsl.runtime.column_steps import ARITHMETIC, Lookup, Step, as_typed, column_total
 from gendsl.runtime.column_updates import ColumnUpdate
@@ -31,10 +31,10 @@ from gendsl.runtime.loop_parts import Iterations, Slot, Source
 from gendsl.runtime.loop_updates import LoopUpdate
 from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.paths import ColumnPaths, PathSet
-from gendsl.runtime.reads import Changes, Frames, Read
+from gendsl.runtime.reads import Changes, Frames
 from gendsl.runtime.reverse import ReverseIndex, SameIndex
 from gendsl.runtime.sites import SiteBlock
-from gendsl.runtime.totals import Total, total_of
+from gendsl.runtime.totals import Total
 from gendsl.runtime.totals import value as total_value
 
 LEAST = 48
@@ -70,7 +70,7 @@ class ColumnLoopBlock(LoopBlock):
         self.column_of = {value: i for i, (value, _) in enumerate(self.choices)}
         depth = self.depth
         reads: list[set[int]] = [set() for _ in range(depth)]
-        for read in self._inner_reads(body):
+        for read in body.uses:
             if read.depth < depth:
                 reads[read.depth].add(read.slot)
         self.reads = [sorted(slots) for slots in reads]
@@ -114,15 +114,11 @@ class ColumnLoopBlock(LoopBlock):
     def _unlooked(self, body: Sequence) -> set[Slot]:
         """The containers that the body also reads at keys that its array code doesn't look up one by one."""
         keys: dict[Slot, int] = {}
-        for read in self._inner_reads(body):
+        for read in body.uses:
             if read.mode is ITEM:
                 slot = read.depth, read.slot
                 keys[slot] = keys.get(slot, 0) + len(read.keys)
         return {slot for slot, n in keys.items() if n > sum(g.container == slot for g in self.lookups)}
-
-    @staticmethod
-    def _inner_reads(body: Sequence) -> list[Read]:
-        return list(body.uses)
 
     # --- running ----------------------------------------------------------------------------------
 
@@ -136,29 +132,11 @@ class ColumnLoopBlock(LoopBlock):
                 return None
         status = super().run_over(execution, frames, values)
         if size is not None and size >= self.least:
-            self._gather(frames, values, size)
+            iterations: Iterations = frames[-1][self.state][0]
+            store = gathered(self, frames, values, list(iterations.frames))
+            if store is not None:
+                self._finish(frames, Iterations(store, store.total(), values, None, {}, {}))
         return status
-
-    def _gather(self, frames: Frames, values: list[Any], size: int) -> None:
-        """Keep iterations that ran one by one as columns, if columns can hold their choices."""
-        iterations: Iterations = frames[-1][self.state][0]
-        made = list(iterations.frames)
-        columns, totals = [], []
-        for step, (value, state) in zip(self.sites, self.choices, strict=True):
-            number = type(COLUMN_DTYPES[step.family].type(0).item())
-            entries = [frame[value] for frame in made]
-            families = {type(frame[state][0]) for frame in made}
-            if families != {step.family} or set(map(type, entries)) != {number}:
-                return
-            try:
-                columns.append(Column.of(np.array(entries, COLUMN_DTYPES[step.family])))
-            except OverflowError:
-                return
-            totals.append(total_of([frame[state][2] for frame in made]))
-        store = ColumnFrames(
-            self, outer_of(self.reads, frames), values, size, tuple(columns), tuple(totals), {}
-        )
-        self._finish(frames, Iterations(store, store.total(), values, None, {}, {}))
 
     def paths(self, execution: Any, frames: Frames, values: list[Any], size: int) -> list[ColumnPaths]:
         """The addresses of each site.
