@@ -130,7 +130,8 @@ def _proposal_step(proposal: GenFunction, args: tuple[Any, ...]) -> Any:
                         f"{proposal.name} proposes a choice that the model doesn't make",
                         address=path,
                         location=definition(proposal),
-                        fix=explain_unknown(path, proposed.records),
+                        fix=f"{explain_unknown(path, proposed.records)}; a proposal has no choices of its "
+                        "own: a move that needs some is involutive(q, f)",
                     )
             _check_measures(proposal, forward, proposed)
             _keep_observations(trace, removed)
