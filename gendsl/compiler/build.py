@@ -30,14 +30,14 @@ class Compiled:
         node: the rewritten definition.
         sites: its choices and calls.
         body: what runs; called with the execution as keyword `__gendsl__`.
-        checked: how many proposals of moves on it were to be checked.
+        checked: how many proposals of moves on it were to be checked, and of how many one is, later on.
     """
 
     origin: Source = field(repr=False)
     node: FunctionNode = field(repr=False)
     sites: list[Site] = field(repr=False)
     body: Callable[..., Any]
-    checked: list[int] = field(default_factory=lambda: [0], repr=False)
+    checked: list[int] = field(default_factory=lambda: [0, 64], repr=False)
 
     @property
     def original(self) -> FunctionType:

@@ -1,7 +1,8 @@
 """Compare a trace of the compiled runtime with what the reference runtime makes of the same choices.
 
 A move with `check=True` does so for the first few proposals on a program and for one in `_PERIOD` after,
-since the reference runtime executes the whole program each time: its cost is spread over many steps.
+fewer the more choices there are, since the reference runtime executes the whole program each time: its cost
+is spread over many steps.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def is_due(trace: ReferenceTrace) -> bool:
     compiled = trace.gen_fn.compiled
     compiled.checked[0] += 1
     count = compiled.checked[0]
-    return count <= _FIRST or count % _PERIOD == 0
+    return count <= _FIRST or count % compiled.checked[1] == 0
 
 
 def compare_with_reference(trace: ReferenceTrace) -> None:
@@ -37,6 +38,7 @@ def compare_with_reference(trace: ReferenceTrace) -> None:
         RuntimeMismatchError: it doesn't; this is a mistake of gendsl's, or the program is not deterministic.
     """
     values = {path: record[1] for path, record in trace.records.items()}
+    trace.gen_fn.compiled.checked[1] = max(_PERIOD, len(values) // 4)
     fresh = trace.gen_fn.reference.score(trace.args, values)
     size = sum(abs(record[2]) for record in fresh.records.values())
     for path in values:
