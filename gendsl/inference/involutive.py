@@ -177,4 +177,4 @@ def involutive(
     def step(trace: Any, rng: np.random.Generator) -> tuple[Any, InvolutiveInfo]:
         return _step(trace, q, q_args, f, check, rng)
 
-    return Kernel(step, name or f.__name__)
+    return Kernel(step, name or f.__name__, reversible=True)

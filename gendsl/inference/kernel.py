@@ -27,10 +27,19 @@ class Info(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """A kernel with a name, made from a step function."""
+    """A kernel with a name, made from a step function.
+
+    Attributes:
+        step: what a step does, `(trace, rng) -> (trace, info)`.
+        name: the name under which its acceptance is counted.
+        reversible: whether pi(x) K(x, x') = pi(x') K(x', x), which is more than invariance: one
+            Metropolis-Hastings step is reversible, and one after another of two kinds is not. None where
+            that isn't known. `tempered`, and `mixture` with weights that depend on the state, need it.
+    """
 
     step: KernelFunction
     name: str
+    reversible: bool | None = None
 
     @property
     def __name__(self) -> str:
@@ -76,6 +85,34 @@ def check_kernel(kernel: Any) -> KernelFunction:
             "a kernel is a callable (trace, rng) -> (trace, info)",
         )
     return kernel  # type: ignore[no-any-return]
+
+
+def is_reversible(kernel: Any) -> bool:
+    """Whether a kernel says that it is reversible."""
+    return getattr(kernel, "reversible", None) is True
+
+
+def check_reversible(kernel: Any, user: str) -> None:
+    """Raise unless a kernel says that it is reversible, which `user` needs.
+
+    Raises:
+        KernelError: with the kernel's name.
+    """
+    if is_reversible(kernel):
+        return
+    name = kernel_name(kernel)
+    if getattr(kernel, "reversible", None) is False:
+        raise KernelError(
+            f"{user} needs reversible kernels, and {name} is not: run backwards, its parts come in another "
+            "order",
+            fix="give its parts one by one, or mixture([a, b]) of them; cycle(a, b, a) is reversible, too, "
+            'and so is gibbs(..., scan="random")',
+        )
+    raise KernelError(
+        f"{user} needs reversible kernels, and {name} doesn't say whether it is",
+        fix="if pi(x) K(x, x') = pi(x') K(x', x), as for one Metropolis-Hastings step, write "
+        "gendsl.inference.Kernel(step, name, reversible=True)",
+    )
 
 
 def run_kernel(kernel: KernelFunction, trace: Any, rng: np.random.Generator) -> tuple[Any, Any]:

@@ -128,6 +128,7 @@ class CompiledTrace(ReferenceTrace):
         self.log_prob = score if type(score) is float else float(score)
         self.observed_paths = observed
         self._spaces = None
+        self._structure = None
 
     @classmethod
     def start(
@@ -259,6 +260,8 @@ class CompiledTrace(ReferenceTrace):
         new_args = self.args if request is None else request.args
         recent = execution.records
         trace = CompiledTrace(self.gen_fn, new_args, updated, score, observed, recent)
+        if self._structure is not None:
+            trace._structure = self._structure.after(execution.made, execution.gone)
         if execution.crowded or score != score:
             at_definition(self.gen_fn, lambda: trace.settle(execution.made))
         return trace

@@ -34,6 +34,7 @@ from gendsl.interface import (
 from gendsl.runtime.executions import Execution, Regenerate, Update
 from gendsl.runtime.gradients import gradients
 from gendsl.runtime.records import Record, Records, detached
+from gendsl.runtime.structure import Structure, paths_in
 from gendsl.selection import Selection
 from gendsl.supports import Support
 
@@ -114,7 +115,9 @@ class ReferenceTrace(Trace):
         observed_paths: the paths that were given as observations.
     """
 
-    __slots__ = ("_spaces", "args", "calls", "gen_fn", "log_prob", "observed_paths", "records", "retval")
+    __slots__ = (
+        "_spaces", "_structure", "args", "calls", "gen_fn", "log_prob", "observed_paths", "records", "retval",
+    )  # fmt: skip
 
     gen_fn: GenFunction
 
@@ -134,6 +137,7 @@ class ReferenceTrace(Trace):
         self.log_prob = execution.score
         self.observed_paths = observed_paths
         self._spaces: dict[Path, list[Path]] | None = None
+        self._structure: Structure | None = None
 
     # --- looking ----------------------------------------------------------------------------------
 
@@ -312,6 +316,27 @@ class ReferenceTrace(Trace):
         """Whether a choice is in the selection."""
         return any(path in selection for path in self.records)
 
+    @property
+    def structure(self) -> Structure:
+        """Which choices the trace has; the same object in traces that have the same choices."""
+        if self._structure is None:
+            self._structure = Structure()
+        return self._structure
+
+    def selected(self, selection: Selection, *, skip_absent: bool = False) -> tuple[Path, ...]:
+        """The paths of the choices in a selection, found once for all traces with the same choices.
+
+        Raises:
+            UnknownAddressError: an address in the selection is not in the trace (without `skip_absent`).
+            ObservedError: an observation is selected.
+        """
+        paths = self.structure.get(selection, self.observed_paths)
+        if paths is None:
+            self.check_selection(selection, skip_absent=skip_absent)
+            paths = paths_in(self, selection)
+            self.structure.remember(selection, self.observed_paths, paths)
+        return paths
+
     def check_selection(self, selection: Selection, *, skip_absent: bool = False) -> None:
         """Raise unless the selection names choices of this trace and no observation."""
         check_is_selection(selection)
@@ -334,7 +359,10 @@ class ReferenceTrace(Trace):
         observed = self.observed_paths
         if observed and not observed <= execution.records.keys():
             observed = frozenset(path for path in observed if path in execution.records)
-        return ReferenceTrace(self.gen_fn, args, retval, execution, observed)
+        trace = ReferenceTrace(self.gen_fn, args, retval, execution, observed)
+        if self._structure is not None and execution.records.keys() == self.records.keys():
+            trace._structure = self._structure
+        return trace
 
     def weight_of(self, execution: Update) -> float:
         """log p(t'; x') / (p(t; x) q(fresh)) of a finished update of this trace."""
