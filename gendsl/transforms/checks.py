@@ -369,7 +369,7 @@ def check_involutive(
         aux = None if q is None else q.simulate((trace, *q_args), rng=rng)
         for there, back in directions(f):
             try:
-                departures += _departs(there, back, trace, q, q_args, aux, rng)
+                departures += check_at(there, back, trace, q, q_args, aux, rng)
             except TransformError as error:
                 failures.append((case, error))
                 if first is None:
@@ -379,7 +379,7 @@ def check_involutive(
     return CheckReport(f.name, n, tuple(failures), departures, first)
 
 
-def _departs(
+def check_at(
     f: Transform,
     inverse: Transform,
     trace: ReferenceTrace,
