@@ -3,50 +3,108 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-import autograd.numpy as anp
 import numpy as np
-from autograd.core import make_vjp
 from autograd.tracer import getval, isbox
 
 from gendsl.address import Path
 from gendsl.choices import ChoiceMap
 from gendsl.compiler.build import Compiled
 from gendsl.distributions import Distribution
+from gendsl.distributions.partials import PARTIALS
 from gendsl.distributions.scipy_frozen import Duck
 from gendsl.errors import GenDSLError, LostDerivativeError, NaNError, traceback_location
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime.differentiable import Differentiable
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.records import Record, Records
+from gendsl.runtime.tape import Tape
 from gendsl.selection import Selection
 
 _DIFFERENTIABLE = Differentiable()
 _TOLERANCE = 1e-6  # between a log probability computed with and without autograd
 
 
-class _Differentiate(Execution):
-    """Every choice has its old value, boxed where a gradient is wanted."""
+class Differentiate(Execution):
+    """Choices have values that autograd may follow, and their scores are terms of a tape."""
 
     slice = slice
     lift = staticmethod(_DIFFERENTIABLE.lift)
     put = staticmethod(_DIFFERENTIABLE.put)
     inplace = staticmethod(_DIFFERENTIABLE.inplace)
 
-    def __init__(self, old: Records, boxed: dict[Path, Any]) -> None:
+    def __init__(self, tape: Tape) -> None:
         super().__init__()
-        self.old = old
-        self.boxed = boxed
+        self.tape = tape
 
     def body_of(self, compiled: Compiled) -> Callable[..., Any]:
         return compiled.differentiable
 
+    def value(self, path: Path, distribution: Distribution) -> Any:
+        """The value of a choice."""
+        raise TypeError(f"{type(self).__name__} must define value")
+
     def choose(self, path: Path, distribution: Distribution) -> Record:
-        value = self.boxed[path] if path in self.boxed else self.old[path][1]
+        value = self.value(path, distribution)
+        return distribution, value, self.scored(distribution, value)
+
+    def scored(self, distribution: Distribution, value: Any) -> float:
+        """The score of a choice, which goes onto the tape."""
+        family = type(distribution)
+        partials = PARTIALS.get(family)
+        if partials is not None:
+            arguments = [value, *[getattr(distribution, name) for name in family.parameters]]
+            boxed = [i for i, argument in enumerate(arguments) if isbox(argument)]
+            if not boxed:
+                return float(distribution.logpdf(value))
+            found = partials(*[getval(a) for a in arguments]) if np.ndim(arguments[0]) == 0 else None
+            if found is not None and math.isfinite(found[0]):
+                for i in boxed:
+                    partial = found[i + 1]
+                    self.tape.seed(arguments[i], partial() if callable(partial) else partial)
+                return float(found[0])
         owner = distribution.thing if isinstance(distribution, Duck) else distribution
-        return distribution, value, self.lift(owner.logpdf)(value)
+        score = self.lift(owner.logpdf)(value)
+        if isbox(score):
+            self.tape.add(score)
+        return float(getval(score))
+
+
+class _AtOldValues(Differentiate):
+    """Every choice has its old value, boxed where a gradient is wanted."""
+
+    def __init__(self, tape: Tape, old: Records, boxed: dict[Path, Any]) -> None:
+        super().__init__(tape)
+        self.old = old
+        self.boxed = boxed
+
+    def value(self, path: Path, distribution: Distribution) -> Any:
+        return self.boxed[path] if path in self.boxed else self.old[path][1]
+
+
+@contextmanager
+def followed() -> Iterator[None]:
+    """Errors of functions that were given boxes and know nothing of them, as the loss of a derivative.
+
+    Raises:
+        LostDerivativeError: the program does what autograd can't follow.
+    """
+    try:
+        yield
+    except GenDSLError:
+        raise
+    except (TypeError, ValueError, AttributeError, NotImplementedError) as error:
+        if "Box" not in f"{error} {error.__cause__}" and not isinstance(error, NotImplementedError):
+            raise
+        raise LostDerivativeError(
+            f"a derivative can't be followed: {error}",
+            location=traceback_location(error.__traceback__),
+            fix="use operators and the functions of numpy and math that autograd differentiates, in plain "
+            "`def` functions",
+        ) from error
 
 
 def gradients(
@@ -66,30 +124,13 @@ def gradients(
             )
     if not paths:
         return ChoiceMap._from_flat({})
-    values = [np.asarray(records[path][1], dtype=float)[()] for path in paths]
-
-    def log_prob(boxes: Any) -> Any:
-        execution = _Differentiate(records, dict(zip(paths, boxes, strict=True)))
+    with Tape() as tape, followed():
+        boxed = {path: tape.variable(np.asarray(records[path][1], dtype=float)[()]) for path in paths}
+        execution = _AtOldValues(tape, records, boxed)
         execution.run(CallRequest(function, args, {}))
-        score = execution.score
-        # autograd warns of a result that depends on nothing; here it may, where densities are flat
-        return score if isbox(score) else score + 0.0 * anp.sum(boxes[0])
-
-    try:
-        backward, score = make_vjp(log_prob, values)
-        _check_score(float(getval(score)), records)
-        found = backward(np.ones(()))
-    except GenDSLError:
-        raise
-    except (TypeError, ValueError, AttributeError, NotImplementedError) as error:
-        if "Box" not in f"{error} {error.__cause__}" and not isinstance(error, NotImplementedError):
-            raise
-        raise LostDerivativeError(
-            f"a derivative can't be followed: {error}",
-            location=traceback_location(error.__traceback__),
-            fix="use operators and the functions of numpy and math that autograd differentiates, in plain "
-            "`def` functions",
-        ) from error
+        recorded = math.fsum(record[2] for record in records.values())
+        check_score(execution.score, recorded)
+        found = tape.gradients(boxed.values())
     for path, gradient in zip(paths, found, strict=True):
         if np.any(np.isnan(gradient)):
             raise NaNError(
@@ -105,9 +146,8 @@ def gradients(
     )
 
 
-def _check_score(score: float, records: Records) -> None:
+def check_score(score: float, recorded: float) -> None:
     """Raise if the program, run on boxes, computed another log probability than the trace has."""
-    recorded = math.fsum(record[2] for record in records.values())
     if math.isfinite(recorded) and not math.isclose(score, recorded, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
         raise LostDerivativeError(
             f"the log probability is {recorded}, but {score} when autograd follows the program",

@@ -1,0 +1,193 @@
+"""Partial derivatives of log densities, written out: what gradients use in place of a step-by-step record.
+
+`PARTIALS[family](x, *parameters)` gives the log density at plain numbers or float columns, elementwise, with its
+derivatives with respect to x and each parameter; an expensive one comes as a function that computes it. It
+is None where x lies outside or on the border of the support. Families that aren't here, and the arguments
+for which it is None, are left to autograd.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln, psi
+
+from gendsl.distributions.base import Distribution
+from gendsl.distributions.bounded import beta, uniform
+from gendsl.distributions.discrete import bernoulli, binom, geometric, poisson
+from gendsl.distributions.location_scale import cauchy, laplace, normal, student_t
+from gendsl.distributions.positive import exponential, gamma, half_cauchy, half_normal, inv_gamma, log_normal
+from gendsl.distributions.special import HALF_LOG_2PI, LOG_2, LOG_PI
+
+Partials = tuple[Any, ...] | None
+"""The log density, and a derivative for x and each parameter."""
+
+
+def _log(x: Any) -> Any:
+    return np.log(x) if type(x) is np.ndarray else math.log(x)
+
+
+def _log1p(x: Any) -> Any:
+    return np.log1p(x) if type(x) is np.ndarray else math.log1p(x)
+
+
+def _log_gamma(x: Any) -> Any:
+    return gammaln(x) if type(x) is np.ndarray else math.lgamma(x)
+
+
+def _all(condition: Any) -> bool:
+    return bool(condition.all()) if isinstance(condition, np.ndarray) else bool(condition)
+
+
+def _positive(x: Any) -> bool:
+    return _all(x > 0.0)
+
+
+def _normal(x: Any, mean: Any, sd: Any) -> Partials:
+    z = (x - mean) / sd
+    slope = z / sd
+    return -0.5 * z * z - _log(sd) - HALF_LOG_2PI, -slope, slope, (z * z - 1.0) / sd
+
+
+def _laplace(x: Any, loc: Any, scale: Any) -> Partials:
+    z = (x - loc) / scale
+    slope = np.sign(z) / scale
+    return -abs(z) - _log(scale) - LOG_2, -slope, slope, (abs(z) - 1.0) / scale
+
+
+def _cauchy(x: Any, loc: Any, scale: Any) -> Partials:
+    z = (x - loc) / scale
+    slope = 2.0 * z / ((1.0 + z * z) * scale)
+    to_scale = (z * z - 1.0) / ((1.0 + z * z) * scale)
+    return -_log1p(z * z) - _log(scale) - LOG_PI, -slope, slope, to_scale
+
+
+def _student_t(x: Any, df: Any, loc: Any, scale: Any) -> Partials:
+    z = (x - loc) / scale
+    tail = _log1p(z * z / df)
+    pull = (df + 1.0) * z / (df + z * z)
+    value = (
+        _log_gamma(0.5 * (df + 1.0)) - _log_gamma(0.5 * df) - 0.5 * (_log(df) + LOG_PI) - _log(scale)
+        - 0.5 * (df + 1.0) * tail
+    )  # fmt: skip
+
+    def to_df() -> Any:
+        gammas = psi(0.5 * (df + 1.0)) - psi(0.5 * df)
+        return 0.5 * (gammas - 1.0 / df - tail + pull * z / df)
+
+    return value, -pull / scale, to_df, pull / scale, (pull * z - 1.0) / scale
+
+
+def _exponential(x: Any, rate: Any) -> Partials:
+    return (_log(rate) - rate * x, -rate, 1.0 / rate - x) if _positive(x) else None
+
+
+def _gamma(x: Any, shape: Any, scale: Any) -> Partials:
+    if not _positive(x):
+        return None
+    log_ratio, ratio = _log(x) - _log(scale), x / scale
+    value = (shape - 1.0) * log_ratio - ratio - _log_gamma(shape) - _log(scale)
+    return value, (shape - 1.0) / x - 1.0 / scale, lambda: log_ratio - psi(shape), (ratio - shape) / scale
+
+
+def _inv_gamma(x: Any, shape: Any, scale: Any) -> Partials:
+    if not _positive(x):
+        return None
+    log_ratio, ratio = _log(scale) - _log(x), scale / x
+    value = shape * log_ratio - _log(x) - ratio - _log_gamma(shape)
+    return value, (ratio - shape - 1.0) / x, lambda: log_ratio - psi(shape), shape / scale - 1.0 / x
+
+
+def _log_normal(x: Any, mu: Any, sigma: Any) -> Partials:
+    if not _positive(x):
+        return None
+    log_x = _log(x)
+    z = (log_x - mu) / sigma
+    slope = z / sigma
+    value = -0.5 * z * z - log_x - _log(sigma) - HALF_LOG_2PI
+    return value, -(1.0 + slope) / x, slope, (z * z - 1.0) / sigma
+
+
+def _half_normal(x: Any, scale: Any) -> Partials:
+    if not _positive(x):
+        return None
+    z = x / scale
+    return LOG_2 - HALF_LOG_2PI - _log(scale) - 0.5 * z * z, -z / scale, (z * z - 1.0) / scale
+
+
+def _half_cauchy(x: Any, scale: Any) -> Partials:
+    if not _positive(x):
+        return None
+    z = x / scale
+    below = (1.0 + z * z) * scale
+    return LOG_2 - LOG_PI - _log(scale) - _log1p(z * z), -2.0 * z / below, (z * z - 1.0) / below
+
+
+def _beta(x: Any, a: Any, b: Any) -> Partials:
+    if not (_positive(x) and _all(x < 1.0)):
+        return None
+    log_x, log_rest = _log(x), _log1p(-x)
+    norm = _log_gamma(a) + _log_gamma(b) - _log_gamma(a + b)
+    return (
+        (a - 1.0) * log_x + (b - 1.0) * log_rest - norm,
+        (a - 1.0) / x - (b - 1.0) / (1.0 - x),
+        lambda: log_x - psi(a) + psi(a + b),
+        lambda: log_rest - psi(b) + psi(a + b),
+    )
+
+
+def _uniform(x: Any, low: Any, high: Any) -> Partials:
+    if not (_all(low < x) and _all(x < high)):
+        return None
+    width = high - low
+    return -_log(width) + 0.0 * x, 0.0 * x, 1.0 / width, -1.0 / width
+
+
+def _bernoulli(x: Any, p: Any) -> Partials:
+    if not (_positive(p) and _all(p < 1.0)):
+        return None
+    if type(x) is np.ndarray or type(p) is np.ndarray:
+        return np.where(x, np.log(p), np.log1p(-p)), None, np.where(x, 1.0 / p, -1.0 / (1.0 - p))
+    return (math.log(p), None, 1.0 / p) if x else (math.log1p(-p), None, -1.0 / (1.0 - p))
+
+
+def _poisson(x: Any, rate: Any) -> Partials:
+    if not (_all(x >= 0) and _positive(rate)):
+        return None
+    return x * _log(rate) - rate - _log_gamma(x + 1.0), None, x / rate - 1.0
+
+
+def _binom(x: Any, n: Any, p: Any) -> Partials:
+    if not (_all(x >= 0) and _all(x <= n) and _positive(p) and _all(p < 1.0)):
+        return None
+    ways = _log_gamma(n + 1.0) - _log_gamma(x + 1.0) - _log_gamma(n - x + 1.0)
+    return ways + x * _log(p) + (n - x) * _log1p(-p), None, None, x / p - (n - x) / (1.0 - p)
+
+
+def _geometric(x: Any, p: Any) -> Partials:
+    if not (_all(x >= 0) and _positive(p) and _all(p < 1.0)):
+        return None
+    return _log(p) + x * _log1p(-p), None, 1.0 / p - x / (1.0 - p)
+
+
+PARTIALS: dict[type[Distribution], Callable[..., Partials]] = {
+    normal: _normal,
+    laplace: _laplace,
+    cauchy: _cauchy,
+    student_t: _student_t,
+    exponential: _exponential,
+    gamma: _gamma,
+    inv_gamma: _inv_gamma,
+    log_normal: _log_normal,
+    half_normal: _half_normal,
+    half_cauchy: _half_cauchy,
+    beta: _beta,
+    uniform: _uniform,
+    bernoulli: _bernoulli,
+    poisson: _poisson,
+    binom: _binom,
+    geometric: _geometric,
+}

@@ -1,0 +1,85 @@
+"""A sum of terms recorded on autograd's graph, and its gradient by one pass backwards.
+
+autograd records the arithmetic of a program. The terms of a log probability need no record of their own:
+each adds to the gradient at once, by its partial derivatives, at the nodes of what it was computed from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from autograd.core import VJPNode, add_outgrads
+from autograd.numpy.numpy_vjps import unbroadcast
+from autograd.tracer import getval, new_box, trace_stack
+
+
+class Tape:
+    """Variables and the terms computed from them; used as a context, in which the variables can be used."""
+
+    def __init__(self) -> None:
+        self._seeds: dict[Any, Any] = {}
+        self._trace: Any = None
+        self._open = trace_stack.new_trace()
+
+    def __enter__(self) -> Tape:
+        self._trace = self._open.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._open.__exit__(*error)
+
+    def variable(self, value: Any) -> Any:
+        """A number or an array that autograd follows."""
+        return new_box(value, self._trace, VJPNode.new_root())
+
+    def add(self, term: Any) -> None:
+        """Add a number that autograd followed to the sum."""
+        self.seed(term, 1.0)
+
+    def seed(self, box: Any, partial: Any) -> None:
+        """Add a term to the sum, by its derivative with respect to something that autograd followed.
+
+        Args:
+            box: what the term was computed from.
+            partial: the derivative; of the shape of what the term is the sum over, to which `box` broadcasts.
+        """
+        value, node = box._value, box._node
+        shape = np.shape(value)
+        if shape == ():
+            partial = np.add.reduce(partial) if type(partial) is np.ndarray else np.float64(partial)
+        elif np.shape(partial) != shape:
+            shapes = np.broadcast_shapes(np.shape(partial), shape)
+            meta = shape, len(shape), np.asarray(value).dtype, False
+            partial = unbroadcast(np.broadcast_to(partial, shapes), meta)
+        self._seeds[node] = add_outgrads(self._seeds.get(node), partial)
+
+    def gradients(self, variables: Iterable[Any]) -> list[Any]:
+        """The derivatives of the sum with respect to variables of this tape, each of its shape."""
+        gradients = dict(self._seeds)
+        children = dict.fromkeys(gradients, 0)  # how many nodes that count were made from each node
+        found = list(gradients)
+        while found:
+            for parent in found.pop().parents:
+                if parent in children:
+                    children[parent] += 1
+                else:
+                    children[parent] = 1
+                    found.append(parent)
+        ready = [node for node in gradients if not children[node]]
+        while ready:
+            node = ready.pop()
+            if not node.parents:
+                continue
+            gradient = gradients.pop(node)
+            for parent, part in zip(node.parents, node.vjp(gradient[0]), strict=False):
+                gradients[parent] = add_outgrads(gradients.get(parent), part)
+                children[parent] -= 1
+                if not children[parent]:
+                    ready.append(parent)
+        results = []
+        for variable in variables:
+            gradient = gradients.get(variable._node)
+            results.append(np.zeros(np.shape(getval(variable))) if gradient is None else gradient[0])
+        return results
