@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -39,7 +39,7 @@ class Kernel:
 
     step: KernelFunction
     name: str
-    reversible: bool | None = None
+    reversible: bool | None = field(default=None, kw_only=True)
 
     @property
     def __name__(self) -> str:
