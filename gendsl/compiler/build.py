@@ -17,8 +17,9 @@ from gendsl.compiler.lift import lift_assignments, lift_calls
 from gendsl.compiler.lower import lower
 from gendsl.compiler.render import render
 from gendsl.compiler.rewrite import rewrite
-from gendsl.compiler.sites import Site
+from gendsl.compiler.sites import Site, is_choice, known_value
 from gendsl.compiler.source import Source, find_source
+from gendsl.interface import GenerativeFunction
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +71,37 @@ class Compiled:
         return lower(self.origin)
 
     @cached_property
+    def loopless(self) -> bool:
+        """Whether a run executes no loop, nor does what it calls: then one run costs least as a whole."""
+        return _is_loopless(self, set())
+
+    @cached_property
     def differentiable(self) -> Callable[..., Any]:
         """The body with its calls lifted, for executions that substitute what is called."""
         lifted = replace(self.origin, node=lift_calls(self.origin.node))
         return _compile(lifted, lift_assignments(rewrite(lifted)[0], lifted.function))
+
+
+_LOOPS = ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
+
+
+def _is_loopless(compiled: Compiled, seen: set[int]) -> bool:
+    """`Compiled.loopless`; `seen` are the programs that are being looked at already."""
+    seen.add(id(compiled))
+    for node in ast.walk(compiled.origin.node):
+        if isinstance(node, _LOOPS):
+            return False
+        if isinstance(node, ast.UnaryOp) and is_choice(node) and isinstance(node.operand, ast.Call):
+            called = known_value(compiled.origin, node.operand.func)
+            if called is None:
+                return False
+            inner = getattr(called, "compiled", None)
+            if isinstance(inner, Compiled):
+                if id(inner) not in seen and not _is_loopless(inner, seen):
+                    return False
+            elif isinstance(called, GenerativeFunction):
+                return False
+    return True
 
 
 def _compile(source: Source, node: FunctionNode) -> FunctionType:
@@ -90,5 +118,10 @@ def compile_function(function: Any) -> Compiled:
     """
     source = find_source(function, "gen")
     check_syntax(source)
+    return compile_source(source)
+
+
+def compile_source(source: Source) -> Compiled:
+    """Compile a function whose source is known, and known to be without errors."""
     node, sites = rewrite(source)
     return Compiled(source, node, sites, _compile(source, node))

@@ -91,8 +91,12 @@ class beta(ScalarFamily):
     __slots__ = parameters = ("a", "b")
 
     def __init__(self, a: float, b: float) -> None:
-        self.a = positive("beta", "a", a)
-        self.b = positive("beta", "b", b)
+        if type(a) in PLAIN and type(b) in PLAIN and 0.0 < a <= LARGEST and 0.0 < b <= LARGEST:
+            self.a = a
+            self.b = b
+        else:
+            self.a = positive("beta", "a", a)
+            self.b = positive("beta", "b", b)
 
     def sample(self, rng: np.random.Generator) -> float:
         x = rng.beta(self.a, self.b)

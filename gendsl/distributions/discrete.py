@@ -228,9 +228,13 @@ class uniform_discrete(DiscreteFamily):
     __slots__ = parameters = ("low", "high")
 
     def __init__(self, low: int, high: int) -> None:
-        self.low = integer("uniform_discrete", "low", low)
-        self.high = integer("uniform_discrete", "high", high)
-        ordered("uniform_discrete", self.low, self.high, equal=True)
+        if type(low) is int and type(high) is int and low <= high <= low + _BY_SCALING:
+            self.low = low
+            self.high = high
+        else:
+            self.low = integer("uniform_discrete", "low", low)
+            self.high = integer("uniform_discrete", "high", high)
+            ordered("uniform_discrete", self.low, self.high, equal=True)
 
     def sample(self, rng: np.random.Generator) -> int:
         n = self.high - self.low + 1

@@ -68,8 +68,12 @@ class gamma(ScalarFamily):
     __slots__ = parameters = ("shape", "scale")
 
     def __init__(self, shape: float, scale: float) -> None:
-        self.shape = positive("gamma", "shape", shape)
-        self.scale = positive("gamma", "scale", scale)
+        if type(shape) in PLAIN and type(scale) in PLAIN and 0.0 < shape <= LARGEST and 0.0 < scale <= LARGEST:
+            self.shape = shape
+            self.scale = scale
+        else:
+            self.shape = positive("gamma", "shape", shape)
+            self.scale = positive("gamma", "scale", scale)
 
     def sample(self, rng: np.random.Generator) -> float:
         return _positive_draw(self.scale * rng.standard_gamma(self.shape))
@@ -106,8 +110,12 @@ class inv_gamma(ScalarFamily):
     __slots__ = parameters = ("shape", "scale")
 
     def __init__(self, shape: float, scale: float) -> None:
-        self.shape = positive("inv_gamma", "shape", shape)
-        self.scale = positive("inv_gamma", "scale", scale)
+        if type(shape) in PLAIN and type(scale) in PLAIN and 0.0 < shape <= LARGEST and 0.0 < scale <= LARGEST:
+            self.shape = shape
+            self.scale = scale
+        else:
+            self.shape = positive("inv_gamma", "shape", shape)
+            self.scale = positive("inv_gamma", "scale", scale)
 
     def sample(self, rng: np.random.Generator) -> float:
         y = rng.standard_gamma(self.shape)

@@ -106,7 +106,7 @@ def _step(
             fix="start from model.generate(args, observations).trace",
         )
     check_start(trace)
-    aux = None if q is None else q.simulate((trace, *q_args), rng=rng)
+    aux = None if q is None else q.simulate_once((trace, *q_args), rng)
     ways = directions(f)
     f, inverse = ways[0] if len(ways) == 1 or rng.random() < 0.5 else ways[1]
     try:

@@ -30,7 +30,17 @@ from gendsl.errors import (
     UnsupportedSyntaxError,
 )
 from gendsl.interface import CallRequest, GenerativeFunction
-from gendsl.runtime.records import UNCHANGEABLE, Record, Records, as_given, as_score, detached, draw
+from gendsl.runtime.records import (
+    PLAIN_FAMILIES,
+    UNCHANGEABLE,
+    Record,
+    Records,
+    as_given,
+    as_score,
+    detached,
+    draw,
+    drawn,
+)
 from gendsl.selection import Selection
 
 _Error = TypeVar("_Error", bound=BaseException)
@@ -56,6 +66,15 @@ class ZeroProbability(BaseException):
         self.path = path
         self.distribution = distribution
         self.value = value
+
+
+def duplicate(what: str, path: Path) -> DuplicateAddressError:
+    """The error for two choices, or two calls, at one address."""
+    if what == "calls":
+        fix = "give each call its own address"
+    else:
+        fix = "give each its own address; in a loop, put the index into it: ('x', i)"
+    return DuplicateAddressError(f"two {what} at one address", address=path, fix=fix)
 
 
 class Execution:
@@ -108,24 +127,12 @@ class Execution:
         path = address if type(address) is tuple else (address,)
         if self.prefix:
             path = self.prefix + (path or as_path(path))
-        records = self.records
-        count = len(records)
         try:
             record = self.choose(path, thing)
-            records[path] = record
         except TypeError:
             as_path(address)  # explains what can't be an address, if that is what went wrong
             raise
-        if len(records) == count:
-            raise self.fail(
-                DuplicateAddressError(
-                    "two choices at one address",
-                    address=path,
-                    fix="give each its own address; in a loop, put the index into it: ('x', i)",
-                )
-            )
-        self.score += record[2]
-        value = record[1]
+        value = self.keep(path, record)
         return value if type(value) in UNCHANGEABLE else detached(value)
 
     def assign(self, thing: Any, address: Any) -> Any:
@@ -163,6 +170,20 @@ class Execution:
         """Which version of a body this execution runs."""
         return compiled.body
 
+    def keep(self, path: Path, record: Record) -> Any:
+        """Keep the record of a choice; its value."""
+        records = self.records
+        count = len(records)
+        try:
+            records[path] = record
+        except TypeError:
+            as_path(path)  # explains what can't be an address
+            raise
+        if len(records) == count:
+            raise self.fail(duplicate("choices", path))
+        self.score += record[2]
+        return record[1]
+
     # --- what subclasses define -------------------------------------------------------------------
 
     def choose(self, path: Path, distribution: Distribution) -> Record:
@@ -175,11 +196,7 @@ class Execution:
         if type(thing) is CallRequest:
             path = self.prefix + as_path(address)
             if path in self.calls:
-                raise self.fail(
-                    DuplicateAddressError(
-                        "two calls at one address", address=path, fix="give each call its own address"
-                    )
-                )
+                raise self.fail(duplicate("calls", path))
             outer, self.prefix = self.prefix, path
             try:
                 value = self.run(thing)
@@ -236,11 +253,7 @@ class Execution:
         """
         for path in records:
             if path in self.seen:  # type: ignore[operator]
-                raise DuplicateAddressError(
-                    "two choices at one address",
-                    address=path,
-                    fix="give each its own address; in a loop, put the index into it: ('x', i)",
-                )
+                raise duplicate("choices", path)
             self.seen.add(path)  # type: ignore[union-attr]
         self.called.update(calls)
 
@@ -289,6 +302,12 @@ class Closed(Execution):
 
 def check_namespaces(records: Mapping[Path, Any], calls: Mapping[Path, Any]) -> None:
     """Raise `AddressConflictError` if an address is both a choice and a namespace or call."""
+    for path in records:
+        if len(path) != 1:
+            break
+    else:
+        if not calls:
+            return
     if () in records:
         as_path(())
     spaces = {path[:-1] for path in records}
@@ -314,12 +333,30 @@ class Simulate(Execution):
         super().__init__()
         self.rng = rng
 
+    def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
+        number = PLAIN_FAMILIES[type(thing)]
+        if number is None:
+            return Execution.at(self, address, thing, sugar)
+        value = thing.sample(self.rng)
+        try:
+            score = thing.at(value) if type(value) is number else None
+        except OverflowError:
+            score = None
+        path = address if type(address) is tuple else (address,)
+        if self.prefix:
+            path = self.prefix + (path or as_path(path))
+        if score is not None and -inf < score < inf:
+            return self.keep(path, (thing, value, score))
+        return self.keep(path, drawn(thing, value))
+
     def choose(self, path: Path, distribution: Distribution) -> Record:
         return draw(distribution, self.rng)
 
 
 class Run(Simulate):
     """Every choice is drawn; nothing is scored. This is what calling a program outside a trace does."""
+
+    at = Execution.at
 
     def choose(self, path: Path, distribution: Distribution) -> Record:
         return distribution, distribution.sample(self.rng), 0.0
@@ -360,6 +397,19 @@ class Assess(Execution):
         super().__init__()
         self.given = given
         self.stop_at_zero = stop_at_zero
+
+    def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
+        path = address if type(address) is tuple else (address,)
+        number = PLAIN_FAMILIES[type(thing)]
+        if number is not None and not self.prefix:
+            try:
+                value = self.given.lookup(path)
+                score = thing.at(value) if type(value) is number else None
+            except (TypeError, OverflowError):
+                score = None
+            if score is not None and -inf < score < inf:
+                return self.keep(path, (thing, value, score))
+        return Execution.at(self, address, thing, sugar)
 
     def choose(self, path: Path, distribution: Distribution) -> Record:
         value = self.given.lookup(path)

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from types import FrameType, MethodType
 from typing import Any, overload
 
+import numpy as np
+
 from gendsl.address import Path
 from gendsl.choices import Constraints, Exactly, choicemap
 from gendsl.compiler.build import Compiled, compile_function
@@ -29,7 +31,7 @@ from gendsl.interface import (
     as_rng,
 )
 from gendsl.runtime.compiled import CompiledTrace
-from gendsl.runtime.executions import Assess, Execution, Generate, Run, Simulate
+from gendsl.runtime.executions import Assess, Execution, Generate, Given, Run, Simulate
 from gendsl.runtime.link import Linked
 from gendsl.runtime.paths import PathSet
 from gendsl.runtime.trace import ReferenceTrace, at_definition, check_args
@@ -220,7 +222,7 @@ class GenFunction(GenerativeFunction):
         return Proposed(trace.choices, trace.log_prob, trace.retval)
 
     def score(
-        self, args: tuple[Any, ...], values: dict[Path, Any], *, stop_at_zero: bool = False
+        self, args: tuple[Any, ...], values: dict[Path, Any] | Given, *, stop_at_zero: bool = False
     ) -> ReferenceTrace:
         """The trace of a complete set of choices; what is given in surplus is for the caller to find.
 
@@ -228,16 +230,28 @@ class GenFunction(GenerativeFunction):
             MissingChoiceError: the program makes a choice that is not given.
             ZeroProbability: a choice has density zero (with `stop_at_zero`).
         """
-        return self._trace(Assess(Exactly(values), stop_at_zero=stop_at_zero), args)
+        given = Exactly(values) if isinstance(values, dict) else values
+        return self._trace(Assess(given, stop_at_zero=stop_at_zero), args)
 
-    def _trace(self, execution: Execution, args: tuple[Any, ...]) -> ReferenceTrace:
+    def simulate_once(self, args: tuple[Any, ...], rng: np.random.Generator) -> ReferenceTrace:
+        """As `simulate`, for a trace that is looked at and not edited, as an auxiliary program's is."""
+        return self._trace(Simulate(rng), args, once=True)
+
+    def score_once(
+        self, args: tuple[Any, ...], values: dict[Path, Any] | Given, *, stop_at_zero: bool = False
+    ) -> ReferenceTrace:
+        """As `score`, for a trace that is looked at and not edited."""
+        given = Exactly(values) if isinstance(values, dict) else values
+        return self._trace(Assess(given, stop_at_zero=stop_at_zero), args, once=True)
+
+    def _trace(self, execution: Execution, args: tuple[Any, ...], once: bool = False) -> ReferenceTrace:
         if type(args) is not tuple:
             args = check_args(args, self.name)
         if self.compiled.is_classmethod and not self.bound:
             raise ValueTypeError(
                 f"{self.name} is not bound to its class", fix="write @gen above @classmethod, not below it"
             )
-        linked = self.linked
+        linked = None if once and self.compiled.loopless else self.linked
         if linked is not None:
             return CompiledTrace.start(self, linked, execution, args)
         retval = execution.run(CallRequest(self, args, {}))

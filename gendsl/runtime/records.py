@@ -24,6 +24,24 @@ UNCHANGEABLE = frozenset((float, int, bool, str, bytes, type(None), complex, np.
 """Types whose values nothing can change; arrays in a trace are made read-only."""
 
 
+class _PlainFamilies(dict[type, type | None]):
+    """Type of a distribution -> the type of its values, if one of gendsl's own families of one number.
+
+    What such a family's `at` gives for a value of that type, if finite, is its log density, and the value is
+    as a trace keeps it. None for every other type.
+    """
+
+    def __missing__(self, kind: type) -> type | None:
+        number: type | None = None
+        if issubclass(kind, ScalarFamily) and kind.__module__.startswith("gendsl.distributions."):
+            number = kind.number
+        self[kind] = number
+        return number
+
+
+PLAIN_FAMILIES = _PlainFamilies()
+
+
 def detached(value: Any) -> Any:
     """A value that shares nothing with the original that could be changed."""
     if type(value) in UNCHANGEABLE or isbox(value):
@@ -37,7 +55,15 @@ def draw(distribution: Distribution, rng: np.random.Generator) -> Record:
     Raises:
         NaNError: the draw's own log density is infinite or NaN: the distribution contradicts itself.
     """
-    value = distribution.sample(rng)
+    return drawn(distribution, distribution.sample(rng))
+
+
+def drawn(distribution: Distribution, value: Any) -> Record:
+    """The record of a choice that was drawn from its distribution.
+
+    Raises:
+        NaNError: the draw's own log density is infinite or NaN: the distribution contradicts itself.
+    """
     score = distribution.logpdf(value)
     if type(score) is not float:
         score = as_score(score, distribution, value)

@@ -12,10 +12,11 @@ from gendsl.compiler.definition import raise_at
 from gendsl.compiler.ir import Part
 from gendsl.distributions import Distribution, as_distribution
 from gendsl.distributions.base import ScalarFamily
-from gendsl.errors import DuplicateAddressError, Location, MissingAddressError
+from gendsl.errors import Location, MissingAddressError
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime.blocks import NOTHING, Block, Touched
 from gendsl.runtime.change import ALL, SCALARS, UNSET, difference
+from gendsl.runtime.executions import duplicate
 from gendsl.runtime.reads import Changes, Frame, Frames, Runner, is_dirty
 from gendsl.runtime.records import REMEMBERED, detached
 from gendsl.runtime.regions import Called, rerun_opaque, run_opaque
@@ -103,7 +104,7 @@ class SiteBlock(Block):
             seen = execution.seen
             if seen is not None:
                 if path in seen:
-                    raise _duplicate("choices", path)
+                    raise duplicate("choices", path)
                 seen.add(path)
         except Exception as error:
             if isinstance(error, TypeError):
@@ -118,7 +119,7 @@ class SiteBlock(Block):
             as_path(path) if not self.splice else None
             if not self.splice:
                 if path in execution.called:
-                    raise _duplicate("calls", path)
+                    raise duplicate("calls", path)
                 execution.called.add(path)
             called, score = self._call(execution, path, thing)
             frame[self.state] = called, None, score
@@ -345,15 +346,3 @@ class SiteBlock(Block):
             yield from first.linked.body.records((first.frame,), own)
         else:
             yield from first.linked.body.find((first.frame,), path, size, below)
-
-
-def _duplicate(what: str, path: Path) -> DuplicateAddressError:
-    if what == "calls":
-        return DuplicateAddressError(
-            "two calls at one address", address=path, fix="give each call its own address"
-        )
-    return DuplicateAddressError(
-        "two choices at one address",
-        address=path,
-        fix="give each its own address; in a loop, put the index into it: ('x', i)",
-    )
