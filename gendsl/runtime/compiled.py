@@ -317,11 +317,21 @@ class CompiledTrace(ReferenceTrace):
             weight = sum(trace.records[path][2] - record[2] for path, record in kept)
         return Regenerated(trace, float(not_nan(weight, self)))
 
-    def edit(self, values: dict[Path, Any], *, stop_at_zero: bool = False) -> Edit:
+    def edit(
+        self,
+        values: dict[Path, Any] | ChoiceMap,
+        *,
+        args: tuple[Any, ...] | None = None,
+        rng: np.random.Generator | None = None,
+        stop_at_zero: bool = False,
+    ) -> Edit:
         if runs_whole():
-            return self.whole().edit(values, stop_at_zero=stop_at_zero)
-        execution = UpdateEdit(self.records, Exactly(values), None, stop_at_zero=stop_at_zero)
-        trace = self._edited(execution, None, values)
+            return self.whole().edit(values, args=args, rng=rng, stop_at_zero=stop_at_zero)
+        given = Exactly(values) if type(values) is dict else Constraints(values)
+        execution = UpdateEdit(self.records, given, rng, stop_at_zero=stop_at_zero)
+        trace = self._edited(execution, args, values if type(values) is dict else list(values))
+        if isinstance(given, Constraints):
+            given.check_used(trace.records, "the new choices")
         return Edit(trace, self._weight(execution, trace), execution.gone, self._remeasured(execution))
 
     def resample(

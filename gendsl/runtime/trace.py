@@ -94,7 +94,7 @@ class Edit(NamedTuple):
 
     Attributes:
         trace: the new trace.
-        log_weight: log p(t'; x) - log p(t; x).
+        log_weight: log p(t'; x') - log p(t; x), less the log density of choices that were drawn.
         removed: the choices that are gone, observations among them.
         remeasured: the old and new distributions of latent choices that were kept, not given, and whose
             density is with respect to another base measure than it was.
@@ -263,19 +263,32 @@ class ReferenceTrace(Trace):
 
     # --- shared by the operations and by kernels --------------------------------------------------
 
-    def edit(self, values: dict[Path, Any], *, stop_at_zero: bool = False) -> Edit:
-        """The trace with some choices given exactly, the others kept, and nothing drawn.
+    def edit(
+        self,
+        values: dict[Path, Any] | ChoiceMap,
+        *,
+        args: tuple[Any, ...] | None = None,
+        rng: np.random.Generator | None = None,
+        stop_at_zero: bool = False,
+    ) -> Edit:
+        """The trace with some choices given, the others kept, and, without `rng`, nothing drawn.
 
-        What is given in surplus is for the caller to find.
+        The values of a dict are given exactly at their paths, and what is given in surplus is for the caller
+        to find; a choice map is taken as `update` takes it. With `rng` new choices are drawn from the prior,
+        and the weight is that of `update`.
 
         Raises:
-            MissingChoiceError: a choice is new, and has no value.
+            MissingChoiceError: a choice is new, and has no value (without `rng`).
+            UnknownAddressError: a choice map names a choice that the new trace doesn't have.
             ZeroProbability: a choice has density zero (with `stop_at_zero`).
         """
-        execution = Update(self.records, Exactly(values), None, stop_at_zero=stop_at_zero)
-        new = self.rerun(execution)
-        remeasured = self._remeasured_in(new, values)
-        return Edit(new, execution.score - self.log_prob, self.removed(execution), remeasured)
+        given = Exactly(values) if type(values) is dict else Constraints(values)
+        execution = Update(self.records, given, rng, stop_at_zero=stop_at_zero)
+        new = self.rerun(execution, args)
+        if isinstance(given, Constraints):
+            given.check_used(new.records, "the new choices")
+        weight = execution.score - self.log_prob - execution.fresh_score
+        return Edit(new, weight, self.removed(execution), self._remeasured_in(new, values))
 
     def _remeasured_in(
         self, new: ReferenceTrace, changed: Container[Path]

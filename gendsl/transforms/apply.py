@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
-from typing import Any
+from math import inf
+from typing import Any, cast
 
 import numpy as np
 
 from gendsl.address import Path
+from gendsl.choices import MISSING, ChoiceMap, Constraints
 from gendsl.choices.unknown import explain_unknown
 from gendsl.distributions import Distribution
 from gendsl.errors import (
@@ -31,6 +34,7 @@ from gendsl.transforms.forward import Dual
 from gendsl.transforms.handles import Copy, Output, Run, Write, check_label
 from gendsl.transforms.jacobian import log_abs_det, refuse_traced
 from gendsl.transforms.language import Transform, TransformPair, directions
+from gendsl.transforms.no_draws import NO_DRAWS
 from gendsl.transforms.vectors import entries, numbers
 
 
@@ -86,15 +90,15 @@ def output_values(output: Output) -> dict[Path, Any]:
 
     Long lists of traced values become traced arrays in the output's entries, for the Jacobian.
     """
-    values: dict[Path, Any] = {}
+    values = output.values
+    if output.settled:
+        return values
     for path, entry in output.entries.items():
         if isinstance(entry, Copy):
-            values[path] = entry.source.records[entry.path][1]
             continue
         value = entry.value
         kind = type(value)
         if kind is int or kind is bool:
-            values[path] = value
             continue
         if kind is Dual:
             value = value.value
@@ -113,6 +117,7 @@ def output_values(output: Output) -> dict[Path, Any]:
                 location=entry.location,
                 fix="look for a division by zero, inf - inf or the root of a negative number",
             )
+    output.settled = True
     return values
 
 
@@ -143,15 +148,18 @@ def run_transform(
     aux: ReferenceTrace | None,
     q_args: tuple[Any, ...],
     there: Run | None = None,
+    *,
+    protected: Container[Path] | None = None,
 ) -> Run:
     """Run a transform on a model trace and an auxiliary trace.
 
     `there` is the run whose output they are, if one made them; what is known from it is not found again.
+    `protected` are the observations of the output: those of the input, if not given.
     """
     inputs: list[tuple[ReferenceTrace, tuple[Any, ...]]] = [(trace, trace.args)]
     if aux is not None:
         inputs.append((aux, q_args))
-    return f.run(inputs, trace.observed_paths, there)
+    return f.run(inputs, trace.observed_paths if protected is None else protected, there)
 
 
 def image(
@@ -210,6 +218,110 @@ def image(
     return Image(run, new, new_aux, edit.log_weight, log_det, edit.removed)
 
 
+def image_elsewhere(
+    f: Transform,
+    trace: ReferenceTrace,
+    aux: ReferenceTrace | None,
+    q_args: tuple[Any, ...],
+    target: Target,
+    backward: GenFunction | None,
+    backward_args: tuple[Any, ...],
+) -> Image:
+    """f(trace, aux) as a trace of another program, with the change in log density and the Jacobian.
+
+    There are no implicit copies: every latent choice of the new trace is written or copied, and every
+    continuous latent choice of the old one counts as an input.
+
+    Raises:
+        ZeroProbability: the output, or the new observations, have probability zero.
+        TransformError: the transform is wrong at this input; each subclass says how.
+    """
+    run = run_transform(f, trace, aux, q_args, protected=target)
+    new = target.trace_of(f, run.outputs[0])
+    _refuse_surplus(run.outputs[0], new.records)
+    records = [new.records]
+    new_aux = None
+    if backward is not None:
+        new_aux = _assess_auxiliary(f, backward, (new, *backward_args), run.outputs[1], True)
+        records.append(new_aux.records)
+    log_det = log_abs_det(run, records, None)
+    return Image(run, new, new_aux, new.log_prob - trace.log_prob, log_det, {})
+
+
+class Target:
+    """The program that a transform leads to, with its arguments and observations."""
+
+    def __init__(self, model: GenFunction, args: tuple[Any, ...], observations: ChoiceMap) -> None:
+        self.model = model
+        self.args = args
+        self.observations = observations
+        self._observed = Constraints(observations)
+
+    def __contains__(self, path: object) -> bool:
+        """Whether an address is observed."""
+        return self._observed.lookup(path) is not MISSING  # type: ignore[arg-type]
+
+    def trace_of(self, f: Transform, output: Output) -> ReferenceTrace:
+        """The trace with the choices that a transform wrote, and no others but the observations.
+
+        Raises:
+            ZeroProbability: it has probability zero.
+            CoverageError: a choice was not written.
+        """
+        values = output_values(output)
+        init = ChoiceMap._from_flat(values)
+        try:
+            generated = self.model.generate(self.args, self.observations, init=init, rng=NO_DRAWS)
+            new = cast(ReferenceTrace, generated.trace)
+            signal = None
+            if new.log_prob == -inf:
+                path, value = next(iter(new.impossible.items()))
+                signal = ZeroProbability(path, new.records[path][0], value)
+        except Exception as error:  # the program may not run where a choice is missing or out of its support
+            signal = self._why(f, output, values, error)
+        if signal is None:
+            return new
+        _check_entry(output, signal.path, signal.distribution)
+        raise signal
+
+    def _why(
+        self, f: Transform, output: Output, values: dict[Path, Any], error: Exception
+    ) -> ZeroProbability:
+        """Why the program fails on these values: the first of them that has probability zero.
+
+        Raises:
+            CoverageError: because a choice is missing.
+            Exception: `error`, if nothing is wrong with the values before it is raised.
+        """
+        given = _Together(values, Constraints(self.observations))
+        try:
+            scored = self.model.score(self.args, given, stop_at_zero=True)
+        except ZeroProbability as signal:
+            return signal
+        except MissingChoiceError as missing:
+            raise _uncovered(missing, f, output) from None
+        except ValueTypeError as wrong:
+            _point_at_entry(output, wrong)
+            raise
+        _refuse_surplus(output, scored.records)
+        raise error
+
+
+class _Together:
+    """Values that are given exactly, and observations."""
+
+    __slots__ = ("observations", "values")
+
+    def __init__(self, values: dict[Path, Any], observations: Constraints) -> None:
+        self.values = values
+        self.observations = observations
+
+    def lookup(self, path: Path) -> Any:
+        """The value at a path, or MISSING."""
+        value = self.values.get(path, MISSING)
+        return self.observations.lookup(path) if value is MISSING else value
+
+
 def _check_entry(output: Output, path: Path, distribution: Distribution) -> None:
     """Explain a value of probability zero, if it is one because it is of the wrong kind or shape."""
     entry = output.entries.get(path)
@@ -245,7 +357,7 @@ def _assess_auxiliary(
     f: Transform, q: GenFunction, args: tuple[Any, ...], output: Output, stop_at_zero: bool
 ) -> ReferenceTrace:
     try:
-        aux = q.score(args, output_values(output), stop_at_zero=stop_at_zero)
+        aux = q.score_once(args, output_values(output), stop_at_zero=stop_at_zero)
     except MissingChoiceError as error:
         raise _uncovered(error, f, output) from None
     except ValueTypeError as error:
@@ -279,7 +391,7 @@ def _refuse_surplus(output: Output, records: Records) -> None:
     for path, entry in output.entries.items():
         record = records.get(path)
         if record is not None:
-            output.supports[path] = record[0].support
+            output.supports[path] = record[0]._measure or record[0].support
         else:
             raise CoverageError(
                 f"transform {output.run.transform.name} writes to a choice that {output.name} doesn't have",

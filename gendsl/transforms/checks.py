@@ -56,20 +56,24 @@ def check_round_trip(
     aux: ReferenceTrace | None,
     q_args: tuple[Any, ...],
     there: Image,
+    *,
+    elsewhere: bool = False,
 ) -> None:
     """Raise unless `inverse` takes `there` = f(trace, aux) back, with the inverse determinant.
 
-    The inverse of an involution is f itself.
+    The inverse of an involution is f itself. `q_args` are the arguments that the inverse is shown.
 
     Only what either run mentions, or what the move removed, is compared: everything else is shared by
-    the three pairs of traces. The program is not run again, for the choices of a trace determine it.
+    the three pairs of traces. Where f leads to another model (`elsewhere`) nothing is shared, and every
+    latent choice is compared. The program is not run again, for the choices of a trace determine it.
 
     Raises:
         InvolutionError: a value doesn't come back, or the determinants don't cancel.
         TransformError: the inverse fails on the output of f.
     """
     try:
-        back = run_transform(inverse, there.trace, there.aux, q_args, there.run)
+        protected = trace.observed_paths if elsewhere else None
+        back = run_transform(inverse, there.trace, there.aux, q_args, there.run, protected=protected)
         returned = [output_values(output) for output in back.outputs]
     except TransformError as error:
         error.problem = f"{_applied_to_output(f, inverse)} fails: {error.problem}"
@@ -83,11 +87,17 @@ def check_round_trip(
             fix="the second application must undo the first: look at the branch that it takes",
         ) from error
     model, new = trace.records, there.trace.records
-    changed = {**there.run.outputs[0].entries, **back.outputs[0].entries, **there.removed}
-    old = {path: record for path in changed if (record := model.get(path)) is not None}
+    gone: list[Path] | None = None
+    if elsewhere:
+        old = {path: record for path, record in model.items() if path not in trace.observed_paths}
+    else:
+        changed = {**there.run.outputs[0].entries, **back.outputs[0].entries, **there.removed}
+        old = {path: record for path in changed if (record := model.get(path)) is not None}
+        # all that is new was written
+        gone = [path for path in there.run.outputs[0].entries if path not in old]
     for path, record in old.items():
         after = returned[0].get(path, MISSING)
-        if after is MISSING:
+        if after is MISSING and not elsewhere:
             kept = new.get(path)
             after = MISSING if kept is None else kept[1]
         _compare(f, inverse, there, back, 0, path, record[1], after)
@@ -101,7 +111,6 @@ def check_round_trip(
         for path, record in drawn.items():
             _compare(f, inverse, there, back, 1, path, record[1], returned[1].get(path, MISSING))
         records.append(drawn)
-    gone = [path for path in there.run.outputs[0].entries if path not in old]  # all that is new was written
     backward = log_abs_det(back, records, gone)
     total = there.log_abs_det + backward
     if not abs(total) <= LOG_DET_TOLERANCE * max(1.0, abs(backward)):

@@ -1,7 +1,8 @@
 """log |det J| of one run of a transform, in the free coordinates of what it changed.
 
 The rows are the coordinates of the continuous input choices that don't simply stay where they are: every
-auxiliary choice, and the model's choices that were overwritten or are gone. The columns are those of the
+auxiliary choice, and the model's choices that were overwritten or are gone (all of its latent choices, where
+the output is a trace of another model). The columns are those of the
 continuous choices that were written or copied to. A copied choice has one 1 in its column, so expanding
 the determinant along it removes its row and its column; that is done first, and what is left is usually
 small and sparse. (Cusumano-Towner et al., "Automating Involutive MCMC", section 5.1; free coordinates as in
@@ -28,7 +29,7 @@ from gendsl.runtime.records import Records
 from gendsl.supports import Simplex, Support
 from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.forward import Dual
-from gendsl.transforms.handles import Copy, Run, Write, check_label, continuous, discrete
+from gendsl.transforms.handles import Copy, Run, Write, check_label, continuous, discrete, measured
 from gendsl.transforms.returned import NOT_A_CHOICE
 from gendsl.transforms.vectors import entries
 
@@ -42,13 +43,14 @@ Key = tuple[int, Path]
 """A choice of one side: 0 the model, 1 the auxiliary trace."""
 
 
-def log_abs_det(run: Run, output_records: list[Records], removed: Iterable[Path]) -> float:
+def log_abs_det(run: Run, output_records: list[Records], removed: Iterable[Path] | None) -> float:
     """log |det d outputs / d inputs| of a finished run.
 
     Args:
         run: the run, with its writes checked against the output traces.
         output_records: the choices of the output traces, model first.
-        removed: the choices of the model that are gone from the output.
+        removed: the choices of the model that are gone from the output; None where the output is a trace of
+            another model, to which every latent choice of the first input goes.
 
     Raises:
         DimensionError: the numbers of free input and output coordinates differ.
@@ -83,11 +85,11 @@ def log_abs_det(run: Run, output_records: list[Records], removed: Iterable[Path]
     return _log_abs_det(run, inputs, outputs, rows)
 
 
-def _changed_inputs(run: Run, removed: Iterable[Path]) -> dict[Key, Support]:
+def _changed_inputs(run: Run, removed: Iterable[Path] | None) -> dict[Key, Support]:
     """The continuous inputs that don't stay as they are, with their supports."""
     model = run.inputs[0]
     inputs: dict[Key, Support] = {}
-    for path in run.outputs[0].entries:
+    for path in () if removed is None else run.outputs[0].entries:
         support = model.supports.get(path)
         if support is None:
             if path not in model.records:
@@ -95,17 +97,18 @@ def _changed_inputs(run: Run, removed: Iterable[Path]) -> dict[Key, Support]:
             support = model.support(path)
         if not support.discrete:
             inputs[0, path] = support
-    for path in removed:
+    for path in removed or ():
         if path not in model.observed:
             support = model.support(path)
             if not support.discrete:
                 inputs[0, path] = support
-    for side, state in enumerate(run.inputs[1:], 1):
+    first = 0 if removed is None else 1
+    for side, state in enumerate(run.inputs[first:], first):
         supports = state.supports
         for path, record in state.records.items():  # all of an auxiliary trace goes in
             support = supports.get(path)
             if support is None:
-                support = supports[path] = record[0].support
+                support = supports[path] = measured(record[0])
             if not support.discrete and path not in state.observed:
                 inputs[side, path] = support
     return inputs
@@ -122,7 +125,7 @@ def _written(
         for path, entry in state.entries.items():
             support = supports.get(path)
             if support is None:
-                support = supports[path] = records[path][0].support
+                support = supports[path] = measured(records[path][0])
             is_discrete = support.discrete
             if isinstance(entry, Copy):
                 copies.append((side, path, entry))

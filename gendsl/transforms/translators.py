@@ -1,0 +1,477 @@
+"""Trace translators: traces of one program turned into traces of another, with importance weights.
+
+A translator takes a trace t of a program p (with arguments and observations) to a trace t' of p'. If t is
+properly weighted for p, then t' with the weight multiplied is for p': E[w g(t')] is unchanged but for the
+ratio of the evidences. Backwards, a translator and its inverse have log weights that sum to 0.
+
+(Cusumano-Towner et al., "Automating Involutive MCMC", the discussion; Cusumano-Towner et al. 2018,
+"Incremental inference for probabilistic programs"; Del Moral et al. 2006, "Sequential Monte Carlo samplers".)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gendsl.address import Path, format_address
+from gendsl.choices import MISSING, ChoiceMap, Constraints, choicemap
+from gendsl.choices.unknown import explain_unknown
+from gendsl.errors import (
+    CoverageError,
+    KernelError,
+    LabelError,
+    MoveNaNError,
+    ObservedError,
+    UnknownAddressError,
+)
+from gendsl.interface import Choices, Rng, as_rng
+from gendsl.runtime.executions import ZeroProbability
+from gendsl.runtime.generative import GenFunction, gen
+from gendsl.runtime.observed import extended
+from gendsl.runtime.records import Record
+from gendsl.runtime.trace import (
+    ReferenceTrace,
+    check_args,
+    check_kept_choice,
+    check_start,
+    definition,
+    describe_measure,
+    same_measure,
+)
+from gendsl.transforms.apply import Image, Target, check_move, image, image_elsewhere
+from gendsl.transforms.checks import check_round_trip
+from gendsl.transforms.language import Transform, TransformPair
+
+
+@dataclass(frozen=True, slots=True)
+class TranslationInfo:
+    """What the weight of a translated trace is made of.
+
+    Attributes:
+        log_model_ratio: log p'(t') - log p(t), less the log density of choices drawn from the prior.
+        log_aux_ratio: the backward log density minus the forward one.
+        log_abs_det: log |det J|.
+        reason: why the weight is 0, or None.
+    """
+
+    log_model_ratio: float = 0.0
+    log_aux_ratio: float = 0.0
+    log_abs_det: float = 0.0
+    reason: str | None = None
+
+
+class Translated(NamedTuple):
+    """A translated trace with its log weight; no trace (None) where the weight is 0."""
+
+    trace: ReferenceTrace | None
+    log_weight: float
+    info: TranslationInfo
+
+
+class TraceTranslator:
+    """What turns a trace into a trace of another program, or of the same with more data.
+
+    Called as `translator(trace, rng=...)` it gives a `Translated`.
+    """
+
+    name: str
+
+    def __call__(self, trace: Any, *, rng: Rng = None) -> Translated:
+        """The translated trace, and its log weight.
+
+        Raises:
+            ZeroProbabilityError: `trace` has density 0 or infinity.
+            TransformError: the transform is wrong at this point; the subclass says how.
+        """
+        if not isinstance(trace, ReferenceTrace):
+            raise KernelError(
+                f"translator {self.name} was called with {trace!r}, which is no trace",
+                fix="start from model.generate(args, observations).trace",
+            )
+        check_start(trace)
+        try:
+            translated = self._translate(trace, as_rng(rng))
+        except ZeroProbability as signal:
+            reason = f"out of support at {format_address(signal.path)}"
+            return Translated(None, -inf, TranslationInfo(-inf, reason=reason))
+        weight = translated.log_weight
+        if weight != weight or weight == inf:
+            info = translated.info
+            raise MoveNaNError(
+                f"the log weight of translator {self.name} is {weight}: model {info.log_model_ratio}, "
+                f"auxiliary {info.log_aux_ratio}, Jacobian {info.log_abs_det}",
+                fix="a density is infinite: look for a choice on the boundary of its support",
+            )
+        return translated
+
+    def _translate(self, trace: ReferenceTrace, rng: np.random.Generator) -> Translated:
+        raise TypeError(f"{type(self).__name__} must define _translate")
+
+    def inverse(self, trace: Any) -> TraceTranslator:
+        """The translator back to the program, arguments and observations of `trace`.
+
+        Run on a translated trace, with the auxiliary choices that lead back, it has minus the log weight.
+
+        Raises:
+            KernelError: the translator has no inverse: its transform is no `pair`.
+        """
+        raise KernelError(f"translator {self.name} has no inverse", fix="only one made of a pair has")
+
+    def __repr__(self) -> str:
+        return f"<translator {self.name}>"
+
+
+# --- to another model ------------------------------------------------------------------------------
+
+
+@gen
+def _nothing(*args: Any) -> None:
+    """An auxiliary program without choices."""
+
+
+def _weighted(there: Image, aux: ReferenceTrace | None) -> Translated:
+    """new - old + backward - forward + log |det J|."""
+    log_aux = 0.0
+    if aux is not None and there.aux is not None:
+        log_aux = there.aux.log_prob - aux.log_prob
+    info = TranslationInfo(there.log_weight, log_aux, there.log_abs_det)
+    return Translated(there.trace, there.log_weight + log_aux + there.log_abs_det, info)
+
+
+class _General(TraceTranslator):
+    def __init__(
+        self,
+        f: Transform | TransformPair,
+        target: Target,
+        forward: GenFunction | None,
+        forward_args: tuple[Any, ...],
+        backward: GenFunction | None,
+        backward_args: tuple[Any, ...],
+        check: bool,
+    ) -> None:
+        if forward is not None or backward is not None:
+            forward, backward = forward or _nothing, backward or _nothing
+        check_move(forward, forward_args, f)
+        check_move(backward, backward_args, f)
+        if check:
+            _check_has_inverse(f)
+        self.f = f
+        self.target = target
+        self.forward, self.forward_args = forward, forward_args
+        self.backward, self.backward_args = backward, backward_args
+        self.check = check
+        self.name = f.forward.name if isinstance(f, TransformPair) else f.name
+
+    def _translate(self, trace: ReferenceTrace, rng: np.random.Generator) -> Translated:
+        aux = None
+        if self.forward is not None:
+            aux = self.forward.simulate((trace, *self.forward_args), rng=rng)
+        f = self.f.forward if isinstance(self.f, TransformPair) else self.f
+        there = image_elsewhere(
+            f, trace, aux, self.forward_args, self.target, self.backward, self.backward_args
+        )
+        if self.check and isinstance(self.f, TransformPair):
+            check_round_trip(
+                f, self.f.backward, trace, aux, self.backward_args, there, elsewhere=True
+            )
+        return _weighted(there, aux)
+
+    def inverse(self, trace: Any) -> TraceTranslator:
+        _check_has_inverse(self.f)
+        assert isinstance(self.f, TransformPair)
+        target = Target(trace.gen_fn, trace.args, trace.observed)
+        return _General(
+            self.f.inverse, target, self.backward, self.backward_args, self.forward, self.forward_args,
+            self.check,
+        )  # fmt: skip
+
+
+def _check_has_inverse(f: Any) -> None:
+    if not isinstance(f, TransformPair):
+        raise KernelError(
+            f"transform {f.name} leads to another model, and its inverse is not known",
+            fix=f"write a transform that goes back, and give pair({f.name}, back)",
+        )
+
+
+def _target(model: Any, args: Any, observations: Choices | None) -> Target:
+    if not isinstance(model, GenFunction):
+        raise KernelError(f"a translator leads to {model!r}, which is no model", fix="decorate it with @gen")
+    return Target(model, check_args(args, model.name), choicemap(observations))
+
+
+def general_translator(
+    f: Transform | TransformPair,
+    model: GenFunction,
+    args: tuple[Any, ...] = (),
+    observations: Choices | None = None,
+    *,
+    forward: GenFunction | None = None,
+    forward_args: tuple[Any, ...] = (),
+    backward: GenFunction | None = None,
+    backward_args: tuple[Any, ...] = (),
+    check: bool = False,
+) -> TraceTranslator:
+    """A translator to another model, with auxiliary choices on both sides.
+
+    From a trace t of p it draws u ~ q(.; t), maps (t', u') = f(t, u), and weighs t' by
+
+        p'(t') q'(u'; t') / (p(t) q(u; t)) |det J_f(t, u)|.
+
+    The transform sees both old traces and writes both new ones: `f(model_in, aux_in, *, model_out, aux_out)`.
+    Nothing is copied implicitly: every latent choice of the new trace must be written or copied, whatever
+    the old one has at that address, and every continuous latent choice of the old one must be used. So a
+    choice that happens to have the same address in both models is never taken over by accident.
+
+    Args:
+        f: the transform; or the pair of it and its inverse, which can be checked and inverted.
+        model, args, observations: what the new traces are traces of. The observations hold there; those of
+            the old trace can be read, as constants.
+        forward, forward_args: the program q of u, called as `forward(trace, *forward_args)`; None for no u.
+        backward, backward_args: the program q' of u', called as `backward(new_trace, *backward_args)`. Its
+            choices say how to get back; it is only scored.
+        check: make the round trip by the inverse at every step, and raise where it fails. Where the new trace
+            is out of the support the weight is 0, and no round trip is made.
+
+    Raises:
+        KernelError: these are no parts of a translator, or `check` is asked for without an inverse.
+    """
+    target = _target(model, args, observations)
+    return _General(f, target, forward, forward_args, backward, backward_args, check)
+
+
+def deterministic_translator(
+    f: Transform | TransformPair,
+    model: GenFunction,
+    args: tuple[Any, ...] = (),
+    observations: Choices | None = None,
+    *,
+    check: bool = False,
+) -> TraceTranslator:
+    """A translator to another model by a bijection f between latent choices: `f(model_in, *, model_out)`.
+
+    The weight of t' = f(t) is p'(t') / p(t) |det J_f(t)|; see `general_translator`.
+    """
+    return _General(f, _target(model, args, observations), None, (), None, (), check)
+
+
+# --- to the same model -----------------------------------------------------------------------------
+
+
+class _Symmetric(TraceTranslator):
+    def __init__(
+        self, q: GenFunction | None, f: Transform | TransformPair, q_args: tuple[Any, ...], check: bool
+    ) -> None:
+        check_move(q, q_args, f)
+        self.q, self.f, self.q_args, self.check = q, f, q_args, check
+        self.name = f.forward.name if isinstance(f, TransformPair) else f.name
+
+    def _translate(self, trace: ReferenceTrace, rng: np.random.Generator) -> Translated:
+        aux = None if self.q is None else self.q.simulate((trace, *self.q_args), rng=rng)
+        f = self.f.forward if isinstance(self.f, TransformPair) else self.f
+        back = self.f.backward if isinstance(self.f, TransformPair) else self.f
+        there = image(f, trace, self.q, self.q_args, aux)
+        if self.check:
+            check_round_trip(f, back, trace, aux, self.q_args, there)
+        return _weighted(there, aux)
+
+    def inverse(self, trace: Any) -> TraceTranslator:
+        f = self.f.inverse if isinstance(self.f, TransformPair) else self.f
+        return _Symmetric(self.q, f, self.q_args, self.check)
+
+
+def symmetric_translator(
+    q: GenFunction | None,
+    f: Transform | TransformPair,
+    q_args: tuple[Any, ...] = (),
+    *,
+    check: bool = False,
+) -> TraceTranslator:
+    """A translator to the same model, by one auxiliary program for both directions.
+
+    The arguments and observations stay, and so does what f doesn't mention, as in an involutive move. The
+    weight is the acceptance ratio of that move,
+
+        p(t') q(u'; t') / (p(t) q(u; t)) |det J_f(t, u)|,
+
+    and the translated trace is taken whatever it is.
+
+    Args:
+        q, q_args: the auxiliary program, called as `q(trace, *q_args)`; None for a transform of one trace.
+        f: the transform: its own inverse, or the first of a pair.
+        check: make the round trip at every step, and raise where it fails.
+    """
+    return _Symmetric(q, f, q_args, check)
+
+
+# --- to the same model with other arguments and more data -------------------------------------------
+
+
+class _Extending(TraceTranslator):
+    def __init__(
+        self,
+        args: tuple[Any, ...] | None,
+        observations: ChoiceMap,
+        proposal: GenFunction | None,
+        proposal_args: tuple[Any, ...],
+    ) -> None:
+        self.args = None if args is None else check_args(args, "the model")
+        self.observations = observations
+        self.proposal, self.proposal_args = proposal, proposal_args
+        self.name = "extend" if proposal is None else proposal.name
+
+    def _translate(self, trace: ReferenceTrace, rng: np.random.Generator) -> Translated:
+        values, forward = self.observations, None
+        if self.proposal is not None:
+            forward = self.proposal.simulate((trace, *self.proposal_args), rng=rng)
+            proposed = {path: record[1] for path, record in forward.records.items()}
+            self._check_proposed(self.proposal, trace, proposed)
+            values = ChoiceMap._from_flat({**values._flat, **proposed})
+        try:
+            new, weight, removed, remeasured = trace.edit(values, args=self.args, rng=rng, stop_at_zero=True)
+        except UnknownAddressError as error:
+            if forward is not None and error.address in forward.records:
+                raise unknown_proposed(self.proposal, error.address, ()) from None
+            raise
+        self._check_kept(trace, new, removed)
+        for path, (_, distribution) in remeasured.items():
+            check_kept_choice(trace, path, distribution, "the extension of the trace")
+        log_forward = 0.0
+        if forward is not None:
+            check_proposed_measures(self.proposal, forward, new)
+            log_forward = forward.log_prob
+        new = _observing(trace, new, self.observations)
+        return Translated(new, weight - log_forward, TranslationInfo(weight, -log_forward))
+
+    def _check_proposed(self, proposal: GenFunction, trace: ReferenceTrace, values: dict[Path, Any]) -> None:
+        observed = Constraints(self.observations) if values else None
+        for path in values:
+            if observed is not None and observed.lookup(path) is not MISSING:
+                raise ObservedError(
+                    f"{proposal.name} proposes an observation", address=path, location=definition(proposal),
+                    fix="propose latent choices only",
+                )  # fmt: skip
+            if path in trace.records:
+                raise CoverageError(
+                    f"{proposal.name} proposes a choice that the trace has already",
+                    address=path, location=definition(proposal),
+                    fix="propose choices that are new; to move others, run a kernel on the particles",
+                )  # fmt: skip
+
+    def _check_kept(self, trace: ReferenceTrace, new: ReferenceTrace, removed: dict[Path, Record]) -> None:
+        """Raise if a latent choice of the old trace is gone or overwritten: its density can't be weighed."""
+        observed = trace.observed_paths
+        for path in removed:
+            if path not in observed:
+                raise CoverageError(
+                    "a latent choice of the old trace is gone from the extended one", address=path,
+                    fix="use general_translator, with a backward program that says how it is distributed",
+                )  # fmt: skip
+        for path in _given(self.observations, trace):
+            if path not in observed:
+                raise ObservedError(
+                    "an observation is given for a latent choice of the old trace", address=path,
+                    fix="observe new choices; to turn a latent choice into data use general_translator",
+                )  # fmt: skip
+
+
+def unknown_proposed(proposal: Any, path: Path | None, known: Any) -> UnknownAddressError:
+    """The error for a proposed choice that the model doesn't make."""
+    return UnknownAddressError(
+        f"{proposal.name} proposes a choice that the model doesn't make",
+        address=path,
+        location=definition(proposal),
+        fix=explain_unknown(path or (), known) if known else "a proposal has no choices of its own",
+    )
+
+
+def check_proposed_measures(proposal: Any, forward: ReferenceTrace, made: ReferenceTrace) -> None:
+    """Raise unless the model makes each proposed choice, with the base measure that it is proposed with."""
+    for path, record in forward.records.items():
+        in_model = made.records.get(path)
+        if in_model is None:
+            raise unknown_proposed(proposal, path, made.records)
+        source, target = record[0].support, in_model[0].support
+        if not same_measure(source, target):
+            raise LabelError(
+                f"{proposal.name} proposes a {describe_measure(source)} choice, and in the model it is "
+                f"{describe_measure(target)}",
+                address=path,
+                location=definition(proposal),
+                fix="propose it from a distribution over the same space",
+            )
+
+
+def _given(observations: ChoiceMap, trace: ReferenceTrace) -> Iterator[Path]:
+    """The choices of a trace that a choice map gives a value, the entries of lists and arrays too."""
+    sequences = None
+    for path in observations:
+        if path in trace.records:
+            yield path
+            continue
+        sequences = sequences or Constraints(observations)
+        for below in trace.paths_below(path):
+            if sequences.lookup(below) is not MISSING:
+                yield below
+
+
+def _observing(old: ReferenceTrace, new: ReferenceTrace, observations: ChoiceMap) -> ReferenceTrace:
+    """A trace just made from `old`, with some of its choices counted as observations."""
+    if new is not old:
+        new.observed_paths = extended(new.observed_paths, _given(observations, new))
+    return new
+
+
+def extending_translator(
+    args: tuple[Any, ...] | None = None,
+    observations: Choices | None = None,
+    *,
+    proposal: GenFunction | None = None,
+    proposal_args: tuple[Any, ...] = (),
+) -> TraceTranslator:
+    """A translator to the same model with other arguments and more data: the step of a particle filter.
+
+    All latent choices are kept. New ones are proposed, or else drawn from the prior; the weight is
+
+        p(t'; x') / (p(t; x) q(proposed; t) p(drawn)),
+
+    the densities of the new observations, where nothing is proposed and no parameter changes. It takes time
+    that depends on what is new, not on the size of the trace.
+
+    Args:
+        args: the new arguments x' of the model; the old ones if not given.
+        observations: new observations; they hold from then on. Those of the old trace hold still, and one
+            that is given again is replaced.
+        proposal, proposal_args: a program called as `proposal(trace, *proposal_args)`, whose choices are
+            values for new choices of the model at the same addresses.
+
+    Raises:
+        KernelError: the proposal is no program.
+    """
+    check_proposal(proposal, proposal_args)
+    return _Extending(args, choicemap(observations), proposal, proposal_args)
+
+
+def check_proposal(proposal: Any, proposal_args: Any) -> None:
+    """Raise unless these are a proposal program, or None, and its arguments."""
+    if proposal is not None and not isinstance(proposal, GenFunction):
+        raise KernelError(f"the proposal is {proposal!r}", fix="decorate it with @gen, or leave it out")
+    if type(proposal_args) is not tuple:
+        raise KernelError(f"proposal_args must be a tuple, got {proposal_args!r}", fix="write (x,)")
+
+
+__all__ = [
+    "TraceTranslator",
+    "Translated",
+    "TranslationInfo",
+    "check_proposal",
+    "check_proposed_measures",
+    "deterministic_translator",
+    "extending_translator",
+    "general_translator",
+    "symmetric_translator",
+]
