@@ -11,6 +11,7 @@ from gendsl.errors import GenDSLError
 from gendsl.inference import involutive_mcmc, sample
 from gendsl.interface import GenerativeFunction, Trace
 from gendsl.runtime.generative import gen
+from gendsl.runtime.saving import load_trace
 from gendsl.selection import Selection, select
 from gendsl.transforms.checks import check_involutive
 from gendsl.transforms.language import continuous, copy, discrete, pair, read, transform, write
@@ -30,6 +31,7 @@ __all__ = [
     "discrete",
     "gen",
     "involutive_mcmc",
+    "load_trace",
     "pair",
     "read",
     "sample",

@@ -320,3 +320,10 @@ class RuntimeMismatchError(GenDSLError, AssertionError):
 
 class KernelError(GenDSLError, TypeError):
     """Something that isn't a kernel, or a kernel's wrong result."""
+
+
+# --- files -------------------------------------------------------------------------------------
+
+
+class FileFormatError(GenDSLError, ValueError):
+    """A file is damaged, was written by something else, or doesn't belong to the program it is loaded for."""

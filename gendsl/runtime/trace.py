@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Container, Set
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,6 +35,7 @@ from gendsl.interface import (
 from gendsl.runtime.executions import Execution, Regenerate, Update
 from gendsl.runtime.gradients import gradients
 from gendsl.runtime.records import Record, Records, detached
+from gendsl.runtime.saving import save_trace
 from gendsl.runtime.structure import Structure, paths_in
 from gendsl.selection import Selection
 from gendsl.supports import Support
@@ -220,6 +222,17 @@ class ReferenceTrace(Trace):
     def __reduce__(self) -> Any:
         state = (self.gen_fn, self.args, self.retval, self.records, self.calls, self.log_prob)
         return _restore, (*state, self.observed_paths)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the program's name, its arguments and the choices in a file; `load_trace` reads it.
+
+        The format is open, JSON without pickled code; see `gendsl.runtime.encoding`.
+
+        Raises:
+            ValueTypeError: an argument or a choice is of a class that can't be saved so.
+            OSError: the file can't be written.
+        """
+        save_trace(self, path)
 
     # --- operations -------------------------------------------------------------------------------
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Container
-from types import CodeType
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -25,7 +24,8 @@ from gendsl.errors import (
     ProtectedObservationError,
     ReadError,
 )
-from gendsl.runtime.records import detached
+from gendsl.distributions import Distribution
+from gendsl.runtime.records import UNCHANGEABLE, detached
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Support
 from gendsl.transforms.arrays import DualArray, seed_array, short
@@ -44,6 +44,9 @@ class Label:
 
     def __repr__(self) -> str:
         return self.name
+
+    def __reduce__(self) -> str:
+        return self.name  # labels are told apart by identity: pickled, each is itself
 
 
 discrete = Label("discrete")
@@ -86,13 +89,14 @@ class Input:
         supports: those of the choices that were looked at.
     """
 
-    __slots__ = ("args", "name", "observed", "records", "run", "seeds", "supports", "trace")
+    __slots__ = ("args", "find", "name", "observed", "records", "run", "seeds", "supports", "trace")
 
     def __init__(self, run: Run, name: str, trace: ReferenceTrace, args: tuple[Any, ...]) -> None:
         self.run = run
         self.name = name
         self.trace = trace
-        self.records = trace.records
+        self.records = records = trace.records
+        self.find = records.get
         self.observed = trace.observed_paths
         self.args = args
         self.seeds: dict[Path, tuple[Any, int]] = {}
@@ -102,23 +106,25 @@ class Input:
         """The support of a choice that there is."""
         support = self.supports.get(path)
         if support is None:
-            support = self.supports[path] = self.records[path][0].support
+            support = self.supports[path] = measured(self.records[path][0])
         return support
 
     def value(self, path: Path, label: Label | None) -> Any:
         """The value of a choice; a dual number where it is continuous and not observed."""
-        record = self.records.get(path)
+        record = self.find(path)
         if record is None:
             raise self.missing(path)
         support = self.supports.get(path)
         if support is None:
-            support = self.supports[path] = record[0].support
+            support = self.supports[path] = record[0]._measure or record[0].support
         is_discrete = support.discrete
         if label is not None and label is not (discrete if is_discrete else continuous):
             check_label(label, is_discrete, path)
         if is_discrete or path in self.observed:
             value = record[1]
-            return value.copy() if type(value) is np.ndarray else detached(value)
+            if type(value) in UNCHANGEABLE:
+                return value.copy() if type(value) is np.ndarray else value
+            return detached(value)
         seed = self.seeds.get(path)
         if seed is not None:
             value = seed[0]
@@ -165,17 +171,20 @@ class Input:
         )
 
 
+Line = tuple[str, int, str]
+"""A line of the user's: the file, its number, and the function that it is in."""
+
+
 class Entry:
     """What an output was given at one address, with the line that gave it."""
 
-    __slots__ = ("code", "lineno")
-    code: CodeType
-    lineno: int
+    __slots__ = ("line",)
+    line: Line
 
     @property
     def location(self) -> Location:
         """The user's line."""
-        return Location(self.code.co_filename, self.lineno, self.code.co_name)
+        return Location(*self.line)
 
 
 class Write(Entry):
@@ -183,11 +192,10 @@ class Write(Entry):
 
     __slots__ = ("label", "value")
 
-    def __init__(self, value: Any, label: Label | None, code: CodeType, lineno: int) -> None:
+    def __init__(self, value: Any, label: Label | None, line: Line) -> None:
         self.value = value
         self.label = label
-        self.code = code
-        self.lineno = lineno
+        self.line = line
 
 
 class Copy(Entry):
@@ -195,31 +203,34 @@ class Copy(Entry):
 
     __slots__ = ("path", "source")
 
-    def __init__(self, source: Input, path: Path, code: CodeType, lineno: int) -> None:
+    def __init__(self, source: Input, path: Path, line: Line) -> None:
         self.source = source
         self.path = path
-        self.code = code
-        self.lineno = lineno
+        self.line = line
 
 
 class Output:
     """An output trace as a transform sees it: what was written and copied to it so far.
 
     Attributes:
+        values: the plain values of the entries, as far as they are known from the start.
+        settled: whether they are all known, and numbers.
         supports: those of the choices of the trace that was made of it, once there is one.
     """
 
-    __slots__ = ("entries", "name", "protected", "run", "supports")
+    __slots__ = ("entries", "name", "protected", "run", "settled", "supports", "values")
 
     def __init__(self, run: Run, name: str, protected: Container[Path]) -> None:
         self.run = run
         self.name = name
         self.protected = protected
         self.entries: dict[Path, Write | Copy] = {}
+        self.values: dict[Path, Any] = {}
+        self.settled = True
         self.supports: dict[Path, Support] = {}
 
-    def put(self, path: Path, entry: Write | Copy) -> None:
-        """Record a write or copy to a path."""
+    def put(self, path: Path, entry: Write | Copy, value: Any) -> None:
+        """Record a write or copy of a plain value to a path."""
         if path in self.protected:
             raise ProtectedObservationError(
                 f"a transform writes to an observation of {self.name}, and observations are held fixed",
@@ -229,11 +240,17 @@ class Output:
         before = self.entries.get(path)
         if before is not None:
             raise CoverageError(
-                f"{self.name} is written twice at one address (first on line {before.lineno})",
+                f"{self.name} is written twice at one address (first on line {before.line[1]})",
                 address=path,
                 fix="write or copy to each output address exactly once",
             )
         self.entries[path] = entry
+        self.values[path] = value
+
+
+def measured(distribution: Distribution) -> Support:
+    """A support with the kind, the dimension and the shape of a distribution's own."""
+    return distribution._measure or distribution.support
 
 
 def _check_is_label(label: Any, path: Path) -> None:
@@ -399,33 +416,54 @@ def write(destination: Any, value: Any, label: Label | None = None) -> None:
         ProtectedObservationError: the address is observed.
         HandleError: `destination` is no address of an output trace, or `value` is a handle.
     """
+    frame = sys._getframe(1)
+    code = frame.f_code
+    put(destination, value, label, (code.co_filename, frame.f_lineno, code.co_name))
+
+
+def put(destination: Any, value: Any, label: Label | None, line: Line) -> None:
+    """`write`, for a line of the user's."""
     if type(destination) is not OutputHandle:
         _refuse_handle(destination, "write to", "an output trace")
     path = destination.path
     if not path:
-        _refuse_whole(destination)
+        refuse_whole(destination)
+    put_at(destination.state, path, value, label, line)
+
+
+def put_at(state: Output, path: Path, value: Any, label: Label | None, line: Line) -> None:
+    """`write` to a path of an output."""
     if label is not None and label is not continuous and label is not discrete:
         _check_is_label(label, path)
     kind = type(value)
-    if kind is Dual or kind is float or kind is int or kind is bool:
-        pass  # the usual value: nothing can change it
-    elif kind is list or kind is tuple:
-        for item in value:
-            if isinstance(item, Handle):
-                _refuse_as_value(item)
-        value = kind(value)
-    elif kind is np.ndarray or kind is DualArray:
-        value = value.copy()
-    elif isinstance(value, Handle):
-        _refuse_as_value(value)
+    if kind is Dual:
+        plain = value.value
+        if plain != plain:
+            state.settled = False
+    elif kind is int or kind is bool:
+        plain = value
+    elif kind is float:
+        plain = value
+        if value != value:
+            state.settled = False
     else:
-        value = detached(value)
-    frame = sys._getframe(1)
-    entry = Write(value, label, frame.f_code, frame.f_lineno)
-    state = destination.state
+        plain = None
+        state.settled = False
+        if kind is list or kind is tuple:
+            for item in value:
+                if isinstance(item, Handle):
+                    _refuse_as_value(item)
+            value = kind(value)
+        elif kind is np.ndarray or kind is DualArray:
+            value = value.copy()
+        elif isinstance(value, Handle):
+            _refuse_as_value(value)
+        else:
+            value = detached(value)
     if path in state.entries or path in state.protected:
-        state.put(path, entry)  # which raises
-    state.entries[path] = entry
+        state.put(path, Write(value, label, line), plain)  # which raises
+    state.entries[path] = Write(value, label, line)
+    state.values[path] = plain
 
 
 def copy(source: Any, destination: Any) -> None:
@@ -443,23 +481,30 @@ def copy(source: Any, destination: Any) -> None:
         ProtectedObservationError: a destination is observed.
         HandleError: the arguments are no such addresses.
     """
+    frame = sys._getframe(1)
+    code = frame.f_code
+    carry(source, destination, (code.co_filename, frame.f_lineno, code.co_name))
+
+
+def carry(source: Any, destination: Any, line: Line) -> None:
+    """`copy`, for a line of the user's."""
     if type(source) is not InputHandle:
         _refuse_handle(source, "copy from", "an input trace")
     if type(destination) is not OutputHandle:
         _refuse_handle(destination, "copy to", "an output trace")
-    frame = sys._getframe(1)
     state, start, target = source.state, source.path, destination.path
-    if start in state.records:
+    record = state.find(start)
+    if record is not None:
         if not target:
-            _refuse_whole(destination)
-        destination.state.put(target, Copy(state, start, frame.f_code, frame.f_lineno))
+            refuse_whole(destination)
+        destination.state.put(target, Copy(state, start, line), record[1])
         return
     below = state.trace.paths_below(start)
     if not below and start not in state.trace.calls:
         raise state.missing(start)
     for path in below:
-        entry = Copy(state, path, frame.f_code, frame.f_lineno)
-        destination.state.put(target + path[len(start) :], entry)
+        entry = Copy(state, path, line)
+        destination.state.put(target + path[len(start) :], entry, state.records[path][1])
 
 
 def _refuse_handle(thing: Any, verb: str, what: str) -> NoReturn:
@@ -483,7 +528,8 @@ def _refuse_as_value(handle: Handle) -> NoReturn:
     )
 
 
-def _refuse_whole(handle: Handle) -> NoReturn:
+def refuse_whole(handle: Handle) -> NoReturn:
+    """Say that a value can't be written to a whole trace."""
     raise HandleError(
         f"{handle!r} is a whole trace, and a value needs an address in it", fix=f"write {handle!r}['x']"
     )

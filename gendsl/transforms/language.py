@@ -7,20 +7,22 @@ versions that differentiate, so one run gives the output values and their deriva
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
+import pickle
+import sys
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
-from types import BuiltinFunctionType, ModuleType
 from typing import Any, NoReturn
 
 from gendsl.address import Path
-from gendsl.compiler.definition import FunctionNode
-from gendsl.compiler.lift import Lifter, compile_lifted, lift_calls
+from gendsl.compiler.lift import compile_lifted
 from gendsl.compiler.render import render
 from gendsl.compiler.source import Source, find_source
 from gendsl.errors import HandleError, Location, UnsupportedSyntaxError, ValueTypeError
 from gendsl.runtime.trace import ReferenceTrace
-from gendsl.transforms.functions import lifted as differentiable
+from gendsl.runtime.travel import empty, register, remember_texts, source_texts, travels_whole
+from gendsl.transforms.access import Accessor
 from gendsl.transforms.handles import (
     Handle,
     Input,
@@ -48,38 +50,7 @@ __all__ = [
 ]
 
 
-class _Remembering(Lifter):
-    """A lifter that remembers its answers, since every call in a transform asks it.
-
-    Only those for functions and types that are never freed, so that it keeps nothing of the user's alive.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(differentiable)
-        self._known: dict[Any, Any] = {read: read, write: write, copy: copy}
-
-    def lift(self, function: Any) -> Any:
-        try:
-            answer = self._known.get(function)
-        except TypeError:  # it can't be hashed
-            answer = None
-        if answer is not None:
-            return answer
-        answer = super().lift(function)
-        if _is_permanent(function):
-            self._known[function] = answer
-        return answer
-
-
-def _is_permanent(function: Any) -> bool:
-    if isinstance(function, BuiltinFunctionType):
-        return isinstance(function.__self__, ModuleType)
-    if type(function) is type:
-        return function.__module__ == "builtins"
-    return differentiable(function) is not None
-
-
-_LIFTER = _Remembering()
+_LIFTER = Accessor()
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +86,7 @@ class Transform:
     @property
     def source(self) -> str:
         """The generated code, as text."""
-        node: FunctionNode = lift_calls(self.origin.node)
-        return render(node)
+        return render(_LIFTER.rewrite(self.origin))
 
     def __repr__(self) -> str:
         bound = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
@@ -125,8 +95,25 @@ class Transform:
     def __get__(self, instance: Any, owner: type | None = None) -> Transform:
         if instance is None:
             return self
-        body = self.body
-        return replace(self, body=lambda *a, **k: body(instance, *a, **k))
+        return replace(self, body=functools.partial(self.body, instance))
+
+    def __reduce__(self) -> Any:
+        module, qualname = self.origin.function.__module__, self.origin.function.__qualname__
+        try:
+            found = _find_transform(module, qualname, (), {})
+        except (AttributeError, ImportError):
+            found = None
+        if found is None or found.origin is not self.origin:
+            raise pickle.PicklingError(
+                f"can't pickle {self!r}: it is not {qualname!r} of module {module!r}; "
+                "define it at the top level of a module, or in a class there"
+            )
+        return _find_transform, (module, qualname, self._bound, self.parameters)
+
+    @property
+    def _bound(self) -> tuple[Any, ...]:
+        """The instance whose method it is, alone in a tuple."""
+        return self.body.args if isinstance(self.body, functools.partial) else ()
 
     def bind(self, **parameters: Any) -> Transform:
         """The transform with some of its extra parameters set."""
@@ -193,6 +180,43 @@ class Transform:
                 state.supports.update(made.supports)
         self.body(*handles, **keywords)
         return run
+
+
+def _find_transform(
+    module: str, qualname: str, bound: tuple[Any, ...], parameters: dict[str, Any]
+) -> Transform:
+    """The transform of that name in its module, with other parameters: how one is unpickled."""
+    __import__(module)
+    found: Any = sys.modules[module]
+    for part in qualname.split("."):
+        found = vars(found)[part] if isinstance(found, type) else getattr(found, part)
+    made: Transform = found.__get__(*bound) if bound else found
+    return replace(made, parameters={**made.parameters, **parameters})
+
+
+def _reduce(transform: Transform) -> Any:
+    """How cloudpickle takes a transform along: by name, or as the function that it was made from."""
+    if not travels_whole(transform.origin.function.__module__):
+        try:
+            return transform.__reduce__()
+        except pickle.PicklingError:
+            pass  # made in a function: it has no name to be found by
+    state = (transform.origin, transform.inputs, transform.outputs, transform.parameters)
+    texts = source_texts([transform.origin.filename])
+    return empty, (Transform,), (*state, transform._bound, texts), None, None, _fill
+
+
+def _fill(transform: Transform, state: Any) -> None:
+    origin, inputs, outputs, parameters, bound, texts = state
+    remember_texts(texts)
+    body: Any = compile_lifted(origin, _LIFTER)
+    if bound:
+        body = functools.partial(body, *bound)
+    for name, value in vars(Transform(origin, body, inputs, outputs, parameters)).items():
+        object.__setattr__(transform, name, value)  # frozen for everybody else
+
+
+register(Transform, _reduce)
 
 
 def transform(function: Callable[..., None]) -> Transform:
