@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import inf
+from math import inf, log
 from typing import Any
 
 import numpy as np
 
-from gendsl.address import Path, format_address
+from gendsl.address import Path, as_path, format_address
 from gendsl.choices.unknown import explain_unknown
+from gendsl.distributions import Distribution, as_distribution
 from gendsl.errors import (
     CoverageError,
     KernelError,
@@ -21,9 +24,10 @@ from gendsl.errors import (
 )
 from gendsl.inference.kernel import Kernel, accept
 from gendsl.runtime.executions import ZeroProbability
-from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.generative import GenFunction, gen
 from gendsl.runtime.records import Record
 from gendsl.runtime.trace import (
+    Edit,
     ReferenceTrace,
     check_kept_choice,
     check_start,
@@ -31,7 +35,12 @@ from gendsl.runtime.trace import (
     describe_measure,
     same_measure,
 )
-from gendsl.selection import Selection
+from gendsl.selection import Selection, select
+
+_SEEDS = 2**62  # how many streams of random numbers a function that picks a selection may be given
+
+Choose = Callable[..., Selection]
+"""A function of a trace, or of a trace and a random number generator, that says what to propose anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +59,7 @@ class MHInfo:
 
 
 def mh(
-    target: Selection | GenFunction,
+    target: Selection | GenFunction | Choose,
     proposal_args: tuple[Any, ...] = (),
     *,
     skip_absent: bool = False,
@@ -60,8 +69,9 @@ def mh(
 
     Args:
         target: a selection, whose choices are proposed anew from the prior, given what comes before them;
-            or a proposal program `proposal(trace, *proposal_args)`, whose choices are new values for the
-            model's choices at the same addresses.
+            a proposal program `proposal(trace, *proposal_args)`, whose choices are new values for the
+            model's choices at the same addresses; or a function `(trace) -> selection` or
+            `(trace, rng) -> selection` that says in every step which choices to propose anew.
         proposal_args: the arguments of the proposal program after the trace.
         skip_absent: leave out selected addresses that the current trace doesn't have, as is right where
             the model's structure changes; an error if not, since it may be a typo.
@@ -74,21 +84,147 @@ def mh(
     where q(x | x') is the density of proposing the overwritten values from the new trace. A program that
     changes which choices exist must propose every new one.
 
+    A function must pick the same selection from the proposed trace, with the same random numbers: where it
+    picks another, the proposal is rejected, as there is no such way back. Picking one of k choices is
+    right, and a proposal that changes k is mostly rejected; `single_site` corrects for k instead. The
+    function may use the generator it is given and no other randomness.
+
     Raises:
-        KernelError: the target is neither.
+        KernelError: the target is none of these.
     """
-    if isinstance(target, Selection):
-        if proposal_args:
-            raise KernelError("proposal_args were given with a selection", fix="leave them out")
-        return Kernel(_prior_step(target, skip_absent), name or f"mh {target!r}")
     if isinstance(target, GenFunction):
         if type(proposal_args) is not tuple:
             raise KernelError(f"proposal_args must be a tuple, got {proposal_args!r}", fix="write (x,)")
-        return Kernel(_proposal_step(target, proposal_args), name or f"mh {target.name}")
+        step = _proposal_step(target, lambda trace: (trace, *proposal_args))
+        return Kernel(step, name or f"mh {target.name}", reversible=True)
+    if proposal_args:
+        raise KernelError("proposal_args were given without a proposal program", fix="leave them out")
+    if isinstance(target, Selection):
+        return Kernel(_prior_step(target, skip_absent), name or f"mh {target!r}", reversible=True)
+    if inspect.isroutine(target) or inspect.ismethod(target):
+        step = _chosen_step(target, _takes_generator(target), skip_absent)
+        return Kernel(step, name or f"mh {target.__name__}", reversible=True)
     raise KernelError(
-        f"mh needs a selection or a proposal program, got {target!r}",
+        f"mh needs a selection, a proposal program or a function that picks a selection, got {target!r}",
         fix="write mh(select('x')), or decorate the proposal with @gen",
     )
+
+
+def single_site(selection: Selection, *, skip_absent: bool = False, name: str | None = None) -> Kernel:
+    """Metropolis-Hastings on one of the selected choices, picked uniformly at random, from the prior.
+
+    Where the proposal changes how many choices n are selected, the log acceptance ratio is the weight of
+    `regenerate` and log n - log n'. A step costs what its choice changes, however many are selected; only
+    where a step makes or removes selected choices they are counted again.
+
+    Args:
+        selection: the choices to pick from, each of which has an address of its own.
+        skip_absent: do nothing while the trace has none of them; an error if not.
+        name: the name under which its acceptance is counted.
+
+    Raises:
+        KernelError: it is no selection.
+    """
+    check_selection_argument(selection, "single_site")
+
+    def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, MHInfo]:
+        check_start(trace)
+        paths = trace.selected(selection, skip_absent=skip_absent)
+        if not paths:
+            return trace, MHInfo(False, -inf, "the trace has none of the selected choices")
+        path = paths[int(rng.integers(len(paths)))]
+        try:
+            edit = trace.resample(select(path), rng, stop_at_zero=True)
+        except ZeroProbability as signal:
+            return _rejected(trace, rng, signal)
+        _check_kept(trace, edit, "the move")
+        after = len(edit.trace.selected(selection, skip_absent=True))
+        return _decide(trace, edit.trace, edit.log_weight + log(len(paths) / after), rng)
+
+    return Kernel(step, name or f"single_site {selection!r}", reversible=True)
+
+
+def independent(
+    proposal: GenFunction | Mapping[Any, Any],
+    proposal_args: tuple[Any, ...] = (),
+    *,
+    name: str | None = None,
+) -> Kernel:
+    """Metropolis-Hastings with proposals that don't depend on where the chain is.
+
+    The log acceptance ratio is log p(x') - log p(x) + log q(x) - log q(x'). It mixes well where q is close
+    to the posterior and has heavier tails; without them the chain may stay where p / q is large.
+
+    Args:
+        proposal: the distribution of each choice's new value, by address: `{"x": student_t(4, 1, 2)}`; or
+            a proposal program `proposal(*proposal_args)`, which isn't given the trace.
+        proposal_args: the arguments of the proposal program.
+        name: the name under which its acceptance is counted.
+
+    Raises:
+        KernelError: the proposal is neither.
+    """
+    if isinstance(proposal, GenFunction):
+        if type(proposal_args) is not tuple:
+            raise KernelError(f"proposal_args must be a tuple, got {proposal_args!r}", fix="write (x,)")
+        return Kernel(
+            _proposal_step(proposal, lambda trace: proposal_args),
+            name or f"independent {proposal.name}",
+            reversible=True,
+        )
+    if not isinstance(proposal, Mapping) or not proposal:
+        raise KernelError(
+            f"independent needs distributions by address or a proposal program, got {proposal!r}",
+            fix='write independent({"x": normal(0, 1)}), or decorate the proposal with @gen',
+        )
+    if proposal_args:
+        raise KernelError("proposal_args were given without a proposal program", fix="leave them out")
+    distributions: dict[Path, Distribution] = {}
+    for address, given in proposal.items():
+        distribution = as_distribution(given)
+        if distribution is None:
+            raise KernelError(
+                f"independent got {given!r} for {format_address(as_path(address))}",
+                fix="give a distribution: normal(0, 1)",
+            )
+        distributions[as_path(address)] = distribution
+    shown = ", ".join(map(format_address, distributions))
+    step = _proposal_step(proposed_independently, lambda trace: (distributions,))
+    return Kernel(step, name or f"independent {shown}", reversible=True)
+
+
+@gen
+def proposed_independently(distributions):  # type: ignore[no-untyped-def]
+    """The proposal program of distributions by address."""
+    for path, distribution in distributions.items():
+        path @ ~distribution
+
+
+def check_selection_argument(selection: Any, maker: str) -> Selection:
+    """`selection` if it is one; the error that says how to write one if not."""
+    if not isinstance(selection, Selection):
+        example = repr(selection) if isinstance(selection, (str, tuple)) else "'x'"
+        raise KernelError(
+            f"{maker} needs a selection, got {selection!r}", fix=f"write {maker}(select({example}))"
+        )
+    return selection
+
+
+def _takes_generator(choose: Choose) -> bool:
+    """Whether a function that picks a selection takes a generator beside the trace."""
+    try:
+        parameters = inspect.signature(choose).parameters.values()
+    except (TypeError, ValueError):
+        parameters = ()  # type: ignore[assignment]
+    places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    count = sum(p.default is p.empty and p.kind in places for p in parameters)
+    if count not in (1, 2):
+        raise KernelError(
+            f"mh got the function {choose!r}",
+            fix="a function that picks a selection takes (trace) or (trace, rng); a proposal program is "
+            "decorated with @gen",
+        )
+    return count == 2
 
 
 def _placed(proposal: GenFunction) -> str:
@@ -103,27 +239,61 @@ def _prior_step(selection: Selection, skip_absent: bool) -> Any:
         if skip_absent and not trace.has_any(selection):
             return trace, MHInfo(False, -inf, "the trace has none of the selected choices")
         try:
-            proposed, log_weight, removed, remeasured = trace.resample(
-                selection, rng, skip_absent=skip_absent, stop_at_zero=True
-            )
+            edit = trace.resample(selection, rng, skip_absent=skip_absent, stop_at_zero=True)
         except ZeroProbability as signal:
             return _rejected(trace, rng, signal)
-        _keep_observations(trace, removed)
-        for path, (_, distribution) in remeasured.items():
-            check_kept_choice(trace, path, distribution, "the move")
-        return _decide(trace, proposed, log_weight, rng)
+        _check_kept(trace, edit, "the move")
+        return _decide(trace, edit.trace, edit.log_weight, rng)
 
     return step
 
 
-def _proposal_step(proposal: GenFunction, args: tuple[Any, ...]) -> Any:
+def _chosen_step(choose: Choose, takes_generator: bool, skip_absent: bool) -> Any:
+    """A step that proposes what a function picks.
+
+    Its random numbers w are drawn in advance, whatever the trace is. Given w the selection S(x, w) is a
+    function of the trace, and a proposal x' is accepted only if S(x', w) = S(x, w): both ways then have the
+    density that `regenerate` takes into account, so the step is reversible for every w, and on average.
+    """
+
+    def picked(trace: ReferenceTrace, seed: int | None) -> Selection:
+        if seed is None:
+            selection = choose(trace)
+        else:
+            selection = choose(trace, np.random.Generator(np.random.PCG64(seed)))
+        if not isinstance(selection, Selection):
+            raise KernelError(
+                f"{choose.__name__} returned {selection!r}, which is no selection",
+                fix="return select(address); a proposal program is decorated with @gen",
+            )
+        return selection
+
     def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, MHInfo]:
         check_start(trace)
-        forward = proposal.simulate((trace, *args), rng=rng)
+        seed = int(rng.integers(_SEEDS)) if takes_generator else None
+        selection = picked(trace, seed)
+        try:
+            edit = trace.resample(selection, rng, skip_absent=skip_absent, stop_at_zero=True)
+        except ZeroProbability as signal:
+            return _rejected(trace, rng, signal)
+        _check_kept(trace, edit, "the move")
+        if picked(edit.trace, seed) != selection:
+            accept(-inf, rng)
+            return trace, MHInfo(False, -inf, "another selection would be picked from the proposed trace")
+        return _decide(trace, edit.trace, edit.log_weight, rng)
+
+    return step
+
+
+def _proposal_step(proposal: GenFunction, args_at: Callable[[ReferenceTrace], tuple[Any, ...]]) -> Any:
+    def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, MHInfo]:
+        check_start(trace)
+        forward = proposal.simulate_once(args_at(trace), rng)
         values = {path: record[1] for path, record in forward.records.items()}
         _check_proposed(proposal, trace, values)
         try:
-            proposed, log_weight, removed, remeasured = trace.edit(values, stop_at_zero=True)
+            edit = trace.edit(values, stop_at_zero=True)
+            proposed = edit.trace
             for path in values:
                 if path not in proposed.records:
                     raise UnknownAddressError(
@@ -134,12 +304,10 @@ def _proposal_step(proposal: GenFunction, args: tuple[Any, ...]) -> Any:
                         "own: a move that needs some is involutive(q, f)",
                     )
             _check_measures(proposal, forward, proposed)
-            _keep_observations(trace, removed)
-            for path, (_, distribution) in remeasured.items():
-                check_kept_choice(trace, path, distribution, proposal.name)
+            _check_kept(trace, edit, proposal.name)
             overwritten = {path: trace.records[path][1] for path in values if path in trace.records}
-            overwritten.update({p: record[1] for p, record in removed.items()})
-            backward = _reverse_score(proposal, (proposed, *args), overwritten)
+            overwritten.update({p: record[1] for p, record in edit.removed.items()})
+            backward = _reverse_score(proposal, args_at(proposed), overwritten)
         except ZeroProbability as signal:
             return _rejected(trace, rng, signal)
         except MissingChoiceError as error:
@@ -149,7 +317,7 @@ def _proposal_step(proposal: GenFunction, args: tuple[Any, ...]) -> Any:
                 location=error.location,
                 fix="propose every choice that is new in the trace",
             ) from None
-        ratio = log_weight + backward - forward.log_prob
+        ratio = edit.log_weight + backward - forward.log_prob
         return _decide(trace, proposed, ratio, rng)
 
     return step
@@ -187,7 +355,7 @@ def _check_measures(proposal: GenFunction, forward: ReferenceTrace, proposed: Re
 def _reverse_score(proposal: GenFunction, args: tuple[Any, ...], values: dict[Any, Any]) -> float:
     """log q of proposing `values`, or an error where the proposal can't propose just these."""
     try:
-        backward = proposal.score(args, values, stop_at_zero=True)
+        backward = proposal.score_once(args, values, stop_at_zero=True)
     except MissingChoiceError as error:
         raise CoverageError(
             f"{proposal.name} is not reversible: run from its own result, it proposes a choice that it "
@@ -206,6 +374,14 @@ def _reverse_score(proposal: GenFunction, args: tuple[Any, ...], values: dict[An
                 fix="propose the same addresses there and back, or use involutive_mcmc",
             )
     return backward.log_prob
+
+
+def _check_kept(trace: ReferenceTrace, edit: Edit, move: str) -> None:
+    """Raise where a proposal removes an observation, or gives what it keeps another base measure."""
+    if edit.removed:
+        _keep_observations(trace, edit.removed)
+    for path, (_, distribution) in edit.remeasured.items():
+        check_kept_choice(trace, path, distribution, move)
 
 
 def _keep_observations(trace: ReferenceTrace, removed: dict[Path, Record]) -> None:

@@ -1,0 +1,252 @@
+"""Gibbs sampling by enumeration: discrete choices are drawn from their conditional distribution.
+
+For a choice z with finitely many values v, given all other choices r, the density p(v, r) is that of the
+trace edited to z = v, and z is drawn with probabilities p(v, r) / sum_u p(u, r). Nothing is rejected. Each
+edit costs what depends on z.
+
+A choice whose value decides which others exist has no such conditional distribution: with the others fixed
+it could only go where nothing is new, and never back. That is an error, unless what comes and goes is part
+of the same block.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gendsl.address import Path
+from gendsl.distributions import Distribution
+from gendsl.errors import GenDSLError, KernelError, MissingChoiceError, NaNError
+from gendsl.inference.kernel import Kernel
+from gendsl.inference.scan import (
+    Scan,
+    as_target,
+    check_same_choices,
+    check_scan,
+    new_choice,
+    shown,
+    visited,
+)
+from gendsl.runtime.executions import ZeroProbability
+from gendsl.runtime.trace import ReferenceTrace, check_start
+from gendsl.selection import Selection
+
+_MOST_STATES = 1_000_000  # of a block
+
+
+@dataclass(frozen=True, slots=True)
+class GibbsInfo:
+    """What happened in one Gibbs step.
+
+    Attributes:
+        accepted: True, as nothing is proposed that could be rejected.
+        visited: how many choices were updated.
+        changed: how many of them have another value now.
+    """
+
+    accepted: bool
+    visited: int
+    changed: int
+
+
+def gibbs(
+    target: Any,
+    *,
+    block: bool = False,
+    scan: Scan = "systematic",
+    skip_absent: bool = False,
+    name: str | None = None,
+) -> Kernel:
+    """A Gibbs kernel for discrete choices with finitely many values, by enumeration.
+
+    Args:
+        target: the choices: a selection, or an address (`gibbs("z")` is all choices at and below "z").
+        block: update all of them at once, from their joint conditional distribution: the product of their
+            supports is enumerated. The support of one may depend on the values of others, and so may
+            whether it exists.
+        scan: without `block`, whether a step updates every one in turn ("systematic", which is not
+            reversible) or one picked at random ("random").
+        skip_absent: leave out selected addresses that the current trace doesn't have; an error if not.
+        name: the name under which it is counted.
+
+    A step draws each visited choice z given all others r with probability p(z, r) / sum_u p(u, r), by
+    len(support) - 1 edits of the trace.
+
+    Raises:
+        KernelError: the target is no selection or address; and in a step, a choice doesn't have finitely
+            many values, or its value decides which other choices exist.
+    """
+    selection = as_target(target, "gibbs")
+    check_scan(scan, "gibbs")
+    if not isinstance(block, bool):
+        raise KernelError(f"gibbs got block={block!r}", fix="block is True or False")
+
+    def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, GibbsInfo]:
+        check_start(trace)
+        if block:
+            paths = trace.selected(selection, skip_absent=skip_absent)
+            if len(paths) != 1:
+                after = _update_block(trace, selection, paths, rng)
+                changed = 0 if after is trace else _differing(trace, after, paths)
+                return after, GibbsInfo(True, len(paths), changed)
+        after, count, changed = visited(trace, selection, scan, skip_absent, rng, _update_one)
+        return after, GibbsInfo(True, count, changed)
+
+    return Kernel(step, name or f"gibbs {selection!r}", reversible=block or scan == "random")
+
+
+def _update_one(
+    trace: ReferenceTrace, path: Path, rng: np.random.Generator
+) -> tuple[ReferenceTrace, int]:
+    """The trace with one choice drawn given all others, and whether it changed."""
+    distribution, current, _ = trace.records[path]
+    log_weights: list[float] = []
+    traces: list[ReferenceTrace] = []
+    for value in _values(distribution, path):
+        if _same(value, current):
+            log_weights.append(0.0)
+            traces.append(trace)
+            continue
+        try:
+            edit = trace.edit({path: value}, stop_at_zero=True)
+        except ZeroProbability:
+            continue
+        except MissingChoiceError as error:
+            raise new_choice(path, error, "gibbs") from None
+        if edit.removed or edit.remeasured:
+            check_same_choices(trace, edit, path, "gibbs")
+        log_weights.append(edit.log_weight)
+        traces.append(edit.trace)
+    after = traces[_draw(log_weights, rng)]
+    return after, after is not trace
+
+
+def _draw(log_weights: list[float], rng: np.random.Generator) -> int:
+    """An index i, with probability proportional to exp(log_weights[i])."""
+    top = max(log_weights)
+    if not top < math.inf or any(w != w for w in log_weights):
+        raise NaNError(
+            f"gibbs found the log densities {log_weights} relative to the current one",
+            fix="look for a choice on the boundary of its support, where its density is infinite",
+        )
+    weights = [math.exp(w - top) for w in log_weights]
+    left = rng.random() * math.fsum(weights)
+    reached = 0.0
+    chosen = 0
+    for i, weight in enumerate(weights):
+        if weight > 0.0:
+            chosen = i
+            reached += weight
+            if left < reached:
+                break
+    return chosen
+
+
+def _values(distribution: Distribution, path: Path) -> tuple[Any, ...]:
+    """All values of a choice.
+
+    Raises:
+        KernelError: it is continuous, or has infinitely many.
+    """
+    support = distribution.support
+    values = support.values if support.discrete else None
+    if values is None:
+        kind = "infinitely many values" if support.discrete else "a continuous distribution"
+        others = "slice_sampling or mh" if support.discrete else "slice_sampling, mh or hmc"
+        raise KernelError(
+            f"gibbs enumerates the values of a choice, and this one has {kind}: {distribution!r}",
+            address=path,
+            fix=f"use {others}",
+        )
+    return values
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two values of one choice are equal."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    return bool(a == b)
+
+
+# --- blocks ------------------------------------------------------------------------------------------
+
+
+def _update_block(
+    trace: ReferenceTrace, selection: Selection, paths: tuple[Path, ...], rng: np.random.Generator
+) -> ReferenceTrace:
+    """The trace with all selected choices drawn given all others."""
+    log_weights: list[float] = []
+    states: list[dict[Path, Any]] = []
+    # What is outside of every support stops an edit at the first choice that has no value yet, in the
+    # order of execution, with the distribution that it has given the choices before it.
+    open_ = {path: _outside(trace.records[path][1]) for path in paths}
+    pending: list[tuple[dict[Path, Any], dict[Path, Any]]] = [({}, open_)]
+    while pending:
+        chosen, unknown = pending.pop()
+        try:
+            edit = trace.edit({**unknown, **chosen}, stop_at_zero=True)
+        except ZeroProbability as signal:
+            path = signal.path
+            if path not in unknown:
+                continue  # impossible, whatever the values of the rest are
+            rest = {p: value for p, value in unknown.items() if p != path}
+            for value in _values(signal.distribution, path):
+                pending.append(({**chosen, path: value}, rest))
+            _check_size(len(pending) + len(states), path)
+            continue
+        except MissingChoiceError as error:
+            new = error.address or ()
+            if new not in selection:
+                raise new_choice(_cause(chosen, paths), error, "gibbs") from None
+            pending.append((chosen, {**unknown, new: math.nan}))
+            continue
+        except GenDSLError:
+            raise
+        except Exception as error:
+            if not unknown:
+                raise
+            raise KernelError(
+                f"gibbs can't find the values of {', '.join(map(shown, unknown))}: {error!r}",
+                address=next(iter(unknown)),
+                fix="the logpdf of a distribution must return -inf outside its support",
+            ) from error
+        for gone in edit.removed:
+            if gone not in selection:
+                check_same_choices(trace, edit, _cause(chosen, paths), "gibbs")
+        states.append({path: value for path, value in chosen.items() if path in edit.trace.records})
+        log_weights.append(edit.log_weight)
+    values = states[_draw(log_weights, rng)]
+    if values.keys() == set(paths) and all(_same(value, trace.records[p][1]) for p, value in values.items()):
+        return trace
+    return trace.edit(values).trace
+
+
+def _outside(value: Any) -> Any:
+    """What no support contains, in the shape of a value."""
+    return np.full(value.shape, math.nan) if isinstance(value, np.ndarray) else math.nan
+
+
+def _cause(chosen: dict[Path, Any], paths: tuple[Path, ...]) -> Path:
+    """The choice of a block to name where its values decide what else exists."""
+    return next(reversed(chosen), paths[0])
+
+
+def _check_size(states: int, path: Path) -> None:
+    if states > _MOST_STATES:
+        raise KernelError(
+            f"gibbs got a block with more than {_MOST_STATES} joint values",
+            address=path,
+            fix="update its choices one by one, without block=True, or in smaller blocks",
+        )
+
+
+def _differing(before: ReferenceTrace, after: ReferenceTrace, paths: tuple[Path, ...]) -> int:
+    """How many choices have other values, or are gone."""
+    changed = 0
+    for path in paths:
+        record = after.records.get(path)
+        changed += record is None or not _same(before.records[path][1], record[1])
+    return changed

@@ -1,0 +1,102 @@
+"""Kernels that update one choice at a time: which of the selected choices a step visits, in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from gendsl.address import Path, as_path
+from gendsl.errors import KernelError, MissingChoiceError, ObservedError
+from gendsl.interface import GenerativeFunction
+from gendsl.runtime.trace import Edit, ReferenceTrace, check_kept_choice
+from gendsl.selection import Selection, select
+
+Scan = Literal["systematic", "random"]
+
+Visit = Callable[[ReferenceTrace, Path, np.random.Generator], tuple[ReferenceTrace, int]]
+"""One update of one choice: the next trace, and a count that the kernel adds up."""
+
+
+def as_target(target: Any, maker: str) -> Selection:
+    """The selection that a selection or an address stands for.
+
+    Raises:
+        KernelError: it is neither.
+    """
+    if isinstance(target, Selection):
+        return target
+    if isinstance(target, GenerativeFunction) or callable(target):
+        raise KernelError(
+            f"{maker} needs a selection or an address, got {target!r}", fix=f"write {maker}(select('x'))"
+        )
+    return select(as_path(target))
+
+
+def check_scan(scan: Any, maker: str) -> None:
+    """Raise unless `scan` is one of the two orders."""
+    if scan not in ("systematic", "random"):
+        raise KernelError(f"{maker} got scan={scan!r}", fix='scan is "systematic" or "random"')
+
+
+def visited(
+    trace: ReferenceTrace,
+    selection: Selection,
+    scan: Scan,
+    skip_absent: bool,
+    rng: np.random.Generator,
+    visit: Visit,
+) -> tuple[ReferenceTrace, int, int]:
+    """Visit every selected choice in turn, or one picked at random.
+
+    No visit makes or removes a selected choice, so the choices to pick from are the same afterwards.
+
+    Returns:
+        The next trace, the number of visits, and the sum of their counts.
+    """
+    paths = trace.selected(selection, skip_absent=skip_absent)
+    if scan == "random" and paths:
+        paths = (paths[int(rng.integers(len(paths)))],)
+    total = 0
+    for path in paths:
+        trace, count = visit(trace, path, rng)
+        total += count
+    return trace, len(paths), total
+
+
+def check_same_choices(trace: ReferenceTrace, edit: Edit, path: Path, maker: str) -> None:
+    """Raise where a new value of a choice removes others, or gives what it keeps another base measure.
+
+    Raises:
+        ObservedError, KernelError, LabelError
+    """
+    for gone in edit.removed:
+        if gone in trace.observed_paths:
+            raise ObservedError(
+                f"another value of {shown(path)} removes an observation from the trace",
+                address=gone,
+                fix="the choices that are observed must exist whatever the latent choices are",
+            )
+        raise changes_structure(path, gone, maker)
+    for kept, (_, distribution) in edit.remeasured.items():
+        check_kept_choice(trace, kept, distribution, maker)
+
+
+def changes_structure(path: Path, other: Path, maker: str) -> KernelError:
+    """The error for a choice whose value decides whether another exists."""
+    return KernelError(
+        f"{maker} updates this choice given all others, and its value decides whether {shown(other)} exists",
+        address=path,
+        fix=f"use mh(select({shown(path)})), which draws what is new from the prior, or involutive(q, f)",
+    )
+
+
+def new_choice(path: Path, error: MissingChoiceError, maker: str) -> KernelError:
+    """The same error, where the other choice would be new."""
+    return changes_structure(path, error.address or (), maker)
+
+
+def shown(path: Path) -> str:
+    """A path as it is written in `select`."""
+    return repr(path[0]) if len(path) == 1 else repr(path)
