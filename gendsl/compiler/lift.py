@@ -189,8 +189,12 @@ class Lifter:
             # would lose a derivative raise LostDerivativeError themselves
             return None
 
+    def rewrite(self, source: Source) -> FunctionNode:
+        """A copy of a definition in which calls are made through the lifter."""
+        return lift_calls(source.node)
+
     def _compile(self, source: Source) -> CodeType:
-        node = lift_calls(source.node)
+        node = self.rewrite(source)
         if self.assignments:
             node = lift_assignments(node, source.function)
         node.args.kwonlyargs.append(ast.arg(EXECUTION))

@@ -96,6 +96,10 @@ class affine(Distribution):
         return scores_stacks(self.dist)
 
     @property
+    def _measure(self) -> Support | None:  # type: ignore[override]
+        return self.dist._measure
+
+    @property
     def support(self) -> Support:
         scale, shift = plain(self.scale), plain(self.shift)
         support = self.dist.support

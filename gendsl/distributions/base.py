@@ -10,7 +10,7 @@ import numpy as np
 from autograd.tracer import getval, isbox
 
 from gendsl.errors import ParameterError, UntracedChoiceError, ValueTypeError
-from gendsl.supports import Support
+from gendsl.supports import Integers, Real, Support
 
 _INF = math.inf
 
@@ -22,12 +22,17 @@ class Distribution:
     `addr @ ~d` then makes a random choice from it. Name the constructor's parameters in `parameters`,
     keep them in attributes of the same names, and instances compare and print by them.
 
+    Attributes:
+        _measure: a support with the kind, dimension and shape of the distribution's own, where that is known
+            without making it; else None.
+
     Arithmetic with numbers gives the distribution of the result: `1 + poisson(3)`, `normal(0, 1) * 2`.
     """
 
     __slots__ = ()
     __array_ufunc__ = None  # NumPy numbers and arrays leave arithmetic to the operators below
     parameters: ClassVar[tuple[str, ...]] = ()
+    _measure: ClassVar[Support | None] = None
 
     def sample(self, rng: np.random.Generator) -> Any:
         """One draw, using `rng` and no other source of randomness."""
@@ -119,6 +124,7 @@ class ScalarFamily(Distribution):
 
     __slots__ = ()
     number: ClassVar[type] = float
+    _measure: ClassVar[Support | None] = Real()
 
     def at(self, x: Any) -> float:
         """The log density at one Python number."""
@@ -183,6 +189,7 @@ class DiscreteFamily(ScalarFamily):
 
     __slots__ = ()
     number: ClassVar[type] = int
+    _measure: ClassVar[Support | None] = Integers(-math.inf, math.inf)
 
     def _number(self, x: Any) -> Any:
         """An int; NaN, in no support, for what is no integer."""

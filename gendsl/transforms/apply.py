@@ -31,10 +31,10 @@ from gendsl.runtime.records import Records
 from gendsl.runtime.trace import ReferenceTrace, check_kept_choice
 from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.forward import Dual
-from gendsl.transforms.handles import Copy, Output, Run, Write, check_label
 from gendsl.transforms.jacobian import log_abs_det, refuse_traced
 from gendsl.transforms.language import Transform, TransformPair, directions
 from gendsl.transforms.no_draws import NO_DRAWS
+from gendsl.transforms.run import Copy, Output, Run, Write, check_label
 from gendsl.transforms.vectors import entries, numbers
 
 

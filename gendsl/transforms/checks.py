@@ -33,11 +33,11 @@ from gendsl.runtime.trace import ReferenceTrace
 from gendsl.selection import Selection, select
 from gendsl.transforms.apply import Image, check_move, image, output_values, run_transform
 from gendsl.transforms.arrays import DualArray, as_dual_array
-from gendsl.transforms.handles import Output, Run, Write
 from gendsl.transforms.jacobian import log_abs_det
 from gendsl.transforms.language import Transform, TransformPair, directions
 from gendsl.transforms.moved import moved
 from gendsl.transforms.numeric import check_derivatives
+from gendsl.transforms.run import Output, Run, Write
 
 RELATIVE_TOLERANCE = 1e-8
 """How closely a continuous value must come back."""

@@ -26,18 +26,15 @@ from gendsl.errors import (
     SingularJacobianError,
 )
 from gendsl.runtime.records import Records
-from gendsl.supports import Simplex, Support
+from gendsl.supports import Support
 from gendsl.transforms.arrays import DualArray, as_dual_array
+from gendsl.transforms.elimination import UNTRACED, same_coordinates, small_log_abs_det
 from gendsl.transforms.forward import Dual
-from gendsl.transforms.handles import Copy, Run, Write, check_label, continuous, discrete, measured
 from gendsl.transforms.returned import NOT_A_CHOICE
-from gendsl.transforms.vectors import entries
+from gendsl.transforms.run import Copy, Run, Write, check_label, continuous, discrete, measured
 
 _SMALL = 10
 """The largest Jacobian that is eliminated entry by entry; from about there on LAPACK is faster."""
-
-_UNTRACED = frozenset((bool, int, float, str))
-"""Types that carry no derivatives."""
 
 Key = tuple[int, Path]
 """A choice of one side: 0 the model, 1 the auxiliary trace."""
@@ -58,6 +55,10 @@ def log_abs_det(run: Run, output_records: list[Records], removed: Iterable[Path]
         LostDerivativeError: an output depends on a return value.
         MoveNaNError: a derivative is NaN.
     """
+    if removed is not None:
+        log_det = small_log_abs_det(run, output_records, removed, _SMALL)
+        if log_det is not None:
+            return log_det
     inputs = _changed_inputs(run, removed)
     outputs, copies = _written(run, output_records)
     if copies:
@@ -78,10 +79,6 @@ def log_abs_det(run: Run, output_records: list[Records], removed: Iterable[Path]
         )
     if rows == 0:
         return 0.0
-    if rows <= _SMALL:
-        log_det = _log_abs_det_small(run, inputs, outputs)
-        if log_det is not None:
-            return log_det
     return _log_abs_det(run, inputs, outputs, rows)
 
 
@@ -133,7 +130,7 @@ def _written(
                 label = entry.label
                 if label is not None and label is not (discrete if is_discrete else continuous):
                     check_label(label, is_discrete, path, entry.location)
-                if is_discrete and type(entry.value) not in _UNTRACED:
+                if is_discrete and type(entry.value) not in UNTRACED:
                     refuse_traced(path, entry)
             if not is_discrete:
                 outputs[side, path] = support
@@ -173,88 +170,8 @@ def _cancel_copies(
             )
         if not is_discrete:
             source = run.inputs.index(entry.source), entry.path
-            if source in inputs and _same_coordinates(inputs[source], outputs[target]):
+            if source in inputs and same_coordinates(inputs[source], outputs[target]):
                 del inputs[source], outputs[target]
-
-
-def _same_coordinates(a: Support, b: Support) -> bool:
-    return a.shape == b.shape and a.dim == b.dim and (a.shape == () or type(a) is type(b))
-
-
-def _log_abs_det_small(
-    run: Run, inputs: dict[Key, Support], outputs: dict[Key, Support]
-) -> float | None:
-    """log |det J| of a small Jacobian by elimination on its nonzero entries.
-
-    None where it isn't positive and finite, or a value is no short list of numbers: what is wrong, if
-    anything is, is found by the other way.
-    """
-    rows: set[int] = set()
-    for (side, path), support in inputs.items():
-        seed = run.inputs[side].seeds.get(path)
-        if seed is None:
-            return None  # it was not read
-        start = seed[1]
-        if support.dim == 1:
-            rows.add(start)
-        else:
-            rows.update(range(start, start + support.dim))
-    columns: list[dict[int, float]] = []
-    total = 0.0
-    for (side, path), support in outputs.items():
-        entry = run.outputs[side].entries[path]
-        if not isinstance(entry, Write):
-            return None
-        value, dim = entry.value, support.dim
-        parts = (value,) if type(value) is Dual else entries(value)
-        if parts is None:
-            return None
-        if len(parts) != dim:
-            if type(support) is not Simplex:
-                return None
-            parts = parts[:dim]
-        for part in parts:
-            if type(part) is not Dual:
-                return None
-            tangent = part.tangent
-            if tangent.keys() <= rows:
-                column = tangent.copy()
-            elif tangent.get(NOT_A_CHOICE):
-                return None
-            else:  # it depends on choices that stay as they are, too
-                column = {c: d for c, d in tangent.items() if c in rows}
-            total += sum(column.values())
-            columns.append(column)
-    if total - total != 0.0:
-        return None  # NaN or infinite
-    det = abs(eliminate(columns))
-    return math.log(det) if 0.0 < det < math.inf else None
-
-
-def eliminate(columns: list[dict[int, float]]) -> float:
-    """The product of the pivots of a square matrix, |det| up to its sign; its columns are used up.
-
-    Short columns come first, which keeps the others short; in each the largest entry is the pivot.
-    """
-    det = 1.0
-    columns.sort(key=len, reverse=True)
-    while columns:
-        column = columns.pop()
-        pivot, largest = None, 0.0
-        for row, x in column.items():
-            if abs(x) > largest:
-                pivot, largest = row, abs(x)
-        if pivot is None:
-            return 0.0
-        x = column.pop(pivot)
-        det *= x
-        for other in columns:
-            y = other.pop(pivot, 0.0)
-            if y and column:
-                factor = y / x
-                for row, d in column.items():
-                    other[row] = other.get(row, 0.0) - factor * d
-    return det
 
 
 def _log_abs_det(

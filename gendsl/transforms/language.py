@@ -23,19 +23,8 @@ from gendsl.errors import HandleError, Location, UnsupportedSyntaxError, ValueTy
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.travel import empty, register, remember_texts, source_texts, travels_whole
 from gendsl.transforms.access import Accessor
-from gendsl.transforms.handles import (
-    Handle,
-    Input,
-    InputHandle,
-    Output,
-    OutputHandle,
-    Run,
-    continuous,
-    copy,
-    discrete,
-    read,
-    write,
-)
+from gendsl.transforms.handles import Handle, InputHandle, OutputHandle, copy, read, write
+from gendsl.transforms.run import Input, Output, Run, continuous, discrete
 
 __all__ = [
     "Transform",

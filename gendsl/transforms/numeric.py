@@ -17,9 +17,9 @@ from gendsl.runtime.trace import ReferenceTrace
 from gendsl.transforms.apply import output_values, run_transform
 from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.forward import Dual
-from gendsl.transforms.handles import Run, Write
 from gendsl.transforms.language import Transform
 from gendsl.transforms.moved import moved
+from gendsl.transforms.run import Run, Write
 
 _STEP = 1e-6
 """How far an input coordinate moves, relative to its size."""

@@ -625,7 +625,7 @@ def test_a_closure_over_a_changing_variable():
 def test_names_place_and_source():
     assert shift.name == "shift" and shift.__name__ == "shift"
     assert shift.location.filename == __file__
-    assert "def shift" in shift.source and "lift(write)" in shift.source.replace("\n", "")
+    assert "def shift" in shift.source and "write_at(write" in shift.source.replace("\n", "")
     assert Mover.move.name == "Mover.move"
 
 

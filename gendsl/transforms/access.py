@@ -1,0 +1,215 @@
+"""`read`, `write` and `copy` without the handles in between, and calls without the lookups in between.
+
+    read(source[address], label)     ->  __gendsl__.read_at(read, source, address, label)
+    write(target[address], value)    ->  __gendsl__.write_at(write, line, target, address, value)
+    copy(source[here], target[there])  ->  __gendsl__.copy_at(copy, line, source, here, target, there)
+    math.sqrt(x)                     ->  __gendsl__.known[math.sqrt](x)
+    f(x)                             ->  __gendsl__.lift(f)(x)
+
+These lines are most of what a small move does, so each should be one call. What is called is still looked at
+when the body runs: a function that only has the name of ours, or a subscript of what is no handle, does what
+it says.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy as shallow
+from types import BuiltinFunctionType, ModuleType
+from typing import Any
+
+from gendsl.compiler.definition import FunctionNode
+from gendsl.compiler.lift import Lifter
+from gendsl.compiler.sites import is_program
+from gendsl.compiler.source import Source
+from gendsl.errors import EXECUTION
+from gendsl.transforms.functions import lifted as differentiable
+from gendsl.transforms.handles import (
+    InputHandle,
+    OutputHandle,
+    carry,
+    copy,
+    put,
+    put_at,
+    read,
+    refuse_whole,
+    write,
+)
+from gendsl.transforms.run import Copy, Line
+
+_ABSENT = object()
+
+
+def is_permanent(function: Any) -> bool:
+    """Whether a function or type is never freed, so that remembering it keeps nothing of the user's alive."""
+    if isinstance(function, BuiltinFunctionType):
+        return isinstance(function.__self__, ModuleType)
+    if type(function) is type:
+        return function.__module__ == "builtins"
+    return differentiable(function) is not None
+
+
+class _Known(dict[Any, Any]):
+    """What to call in place of functions; those that are no permanent ones are looked up each time."""
+
+    def __init__(self, lifter: Accessor) -> None:
+        super().__init__({read: read, write: write, copy: copy})
+        self.lifter = lifter
+
+    def __missing__(self, function: Any) -> Any:
+        answer = Lifter.lift(self.lifter, function)
+        if is_permanent(function):
+            self[function] = answer
+        return answer
+
+
+class Accessor(Lifter):
+    """What a transform's body finds under `__gendsl__`."""
+
+    def __init__(self) -> None:
+        super().__init__(differentiable)
+        self.known = _Known(self)
+
+    def rewrite(self, source: Source) -> FunctionNode:
+        return rewritten(source)
+
+    def lift(self, function: Any) -> Any:
+        try:
+            return self.known[function]
+        except TypeError:  # it can't be hashed
+            return super().lift(function)
+
+    def read_at(self, function: Any, handle: Any, address: Any, *label: Any) -> Any:
+        """`function(handle[address], label)`, where function is usually `read`."""
+        if function is not read or type(handle) is not InputHandle:
+            return self.lift(function)(handle[address], *label)
+        path = address if type(address) is tuple else (address,)
+        if handle.path:
+            path = handle.path + path
+        try:
+            return handle.state.value(path, label[0] if label else None)
+        except TypeError:
+            handle[address]  # says so if it is no address
+            raise
+
+    def write_at(
+        self, function: Any, line: Line, handle: Any, address: Any, value: Any, *label: Any
+    ) -> Any:
+        """`function(handle[address], value, label)`, where function is usually `write`."""
+        if function is not write:
+            return self.lift(function)(handle[address], value, *label)
+        if type(handle) is not OutputHandle:
+            return put(handle[address], value, label[0] if label else None, line)
+        path = address if type(address) is tuple else (address,)
+        if handle.path:
+            path = handle.path + path
+        if not path:
+            refuse_whole(handle)
+        try:
+            put_at(handle.state, path, value, label[0] if label else None, line)
+        except TypeError:
+            handle[address]  # says so if it is no address
+            raise
+
+    def copy_at(self, function: Any, line: Line, source: Any, here: Any, target: Any, there: Any) -> Any:
+        """`function(source[here], target[there])`, where function is usually `copy`."""
+        if function is not copy:
+            return self.lift(function)(source[here], target[there])
+        if type(source) is InputHandle and type(target) is OutputHandle:
+            start = here if type(here) is tuple else (here,)
+            if source.path:
+                start = source.path + start
+            end = there if type(there) is tuple else (there,)
+            if target.path:
+                end = target.path + end
+            try:
+                record = source.state.find(start)
+                if record is not None and end and end not in target.state.entries:
+                    target.state.put(end, Copy(source.state, start, line), record[1])
+                    return
+            except TypeError:
+                source[here], target[there]  # says so if one is no address
+                raise
+        carry(source[here], target[there], line)
+
+
+# --- rewriting -------------------------------------------------------------------------------------
+
+
+def rewritten(source: Source) -> FunctionNode:
+    """A copy of a definition in which every call is made as it is said above."""
+    node = shallow.deepcopy(source.node)
+    rewriter = _Rewriter(source)
+    node.body = [rewriter.visit(statement) for statement in node.body]
+    return ast.fix_missing_locations(node)
+
+
+def _method(name: str, arguments: list[ast.expr], at: ast.AST) -> ast.Call:
+    call = ast.Call(ast.Attribute(ast.Name(EXECUTION, ast.Load()), name, ast.Load()), arguments, [])
+    for node in (call.func.value, call.func, call):  # type: ignore[attr-defined]
+        ast.copy_location(node, at)
+    return call
+
+
+class _Rewriter(ast.NodeTransformer):
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.local = source.bound | set(source.function.__code__.co_freevars)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node if is_program(node) else self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        return self._access(node) or self._called(node)
+
+    def _access(self, node: ast.Call) -> ast.AST | None:
+        """The call that reads, writes or copies by address; None if this is no such call."""
+        name = getattr(node.func, "id", None) or getattr(node.func, "attr", None)
+        handles = {"read": 1, "write": 1, "copy": 2}.get(name or "", 0)
+        keywords = node.keywords
+        if not handles or any(keyword.arg != "label" for keyword in keywords) or len(keywords) > 1:
+            return None
+        arguments = [*node.args, *(keyword.value for keyword in keywords)]
+        least = 2 if name == "write" else handles
+        if len(node.args) < least or len(arguments) > (2 if name != "write" else 3):
+            return None
+        if any(isinstance(argument, ast.Starred) for argument in arguments):
+            return None
+        given: list[ast.expr] = [node.func]
+        if name != "read":
+            line = self.source.filename, node.lineno, self.source.function.__name__
+            given.append(ast.copy_location(ast.Constant(line), node))  # type: ignore[arg-type]
+        for subscript in arguments[:handles]:
+            if not isinstance(subscript, ast.Subscript) or any(
+                isinstance(part, ast.Slice) for part in (subscript.slice, *_parts(subscript.slice))
+            ):
+                return None
+            given += [subscript.value, subscript.slice]
+        return _method(f"{name}_at", given + arguments[handles:], node)
+
+    def _called(self, node: ast.Call) -> ast.AST:
+        if is_permanent(self._meant(node.func)):
+            known = _method("known", [], node.func).func
+            node.func = ast.copy_location(ast.Subscript(known, node.func, ast.Load()), node.func)
+        else:
+            node.func = _method("lift", [node.func], node.func)
+        return node
+
+    def _meant(self, node: ast.expr) -> Any:
+        """What a name, or an attribute of a module, is now; _ABSENT where that isn't known."""
+        if isinstance(node, ast.Name):
+            if node.id in self.local:
+                return _ABSENT
+            known = self.source.function.__globals__
+            return known.get(node.id, getattr(builtins, node.id, _ABSENT))
+        if isinstance(node, ast.Attribute):
+            owner = self._meant(node.value)
+            if isinstance(owner, ModuleType):
+                return getattr(owner, node.attr, _ABSENT)
+        return _ABSENT
+
+
+def _parts(index: ast.expr) -> list[ast.expr]:
+    return index.elts if isinstance(index, ast.Tuple) else []

@@ -1,0 +1,257 @@
+"""What a run of a transform reads and writes: inputs and outputs, and the coordinates that it gives out."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any, Protocol
+
+import numpy as np
+
+from gendsl.address import Path, format_address
+from gendsl.choices.unknown import explain_unknown
+from gendsl.distributions import Distribution
+from gendsl.errors import CoverageError, LabelError, Location, ProtectedObservationError, ReadError
+from gendsl.runtime.records import UNCHANGEABLE, detached
+from gendsl.runtime.trace import ReferenceTrace
+from gendsl.supports import Support
+from gendsl.transforms.arrays import DualArray, seed_array, short
+from gendsl.transforms.forward import Dual
+from gendsl.transforms.returned import NOT_A_CHOICE
+from gendsl.transforms.vectors import seed_entries
+
+
+class Label:
+    """A claim about a choice, checked against its distribution: `discrete` or `continuous`."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> str:
+        return self.name  # labels are told apart by identity: pickled, each is itself
+
+
+discrete = Label("discrete")
+continuous = Label("continuous")
+
+
+class Defined(Protocol):
+    """A transform, as far as error messages need it."""
+
+    @property
+    def name(self) -> str:
+        """The name to show to people."""
+
+    @property
+    def location(self) -> Location:
+        """Where it is defined."""
+
+
+class Run:
+    """One execution of a transform: its inputs and outputs, and the coordinates given out so far."""
+
+    __slots__ = ("inputs", "next_coordinate", "outputs", "transform")
+
+    def __init__(self, transform: Defined) -> None:
+        self.transform = transform
+        self.inputs: list[Input] = []
+        self.outputs: list[Output] = []
+        self.next_coordinate = NOT_A_CHOICE + 1
+
+
+class Input:
+    """An input trace as a transform sees it.
+
+    Attributes:
+        seeds: for each continuous choice that was read, its traced value (a list for a short vector) and
+            first coordinate.
+        supports: those of the choices that were looked at.
+    """
+
+    __slots__ = ("args", "find", "name", "observed", "records", "run", "seeds", "supports", "trace")
+
+    def __init__(self, run: Run, name: str, trace: ReferenceTrace, args: tuple[Any, ...]) -> None:
+        self.run = run
+        self.name = name
+        self.trace = trace
+        self.records = records = trace.records
+        self.find = records.get
+        self.observed = trace.observed_paths
+        self.args = args
+        self.seeds: dict[Path, tuple[Any, int]] = {}
+        self.supports: dict[Path, Support] = {}
+
+    def support(self, path: Path) -> Support:
+        """The support of a choice that there is."""
+        support = self.supports.get(path)
+        if support is None:
+            support = self.supports[path] = measured(self.records[path][0])
+        return support
+
+    def value(self, path: Path, label: Label | None) -> Any:
+        """The value of a choice; a dual number where it is continuous and not observed."""
+        record = self.find(path)
+        if record is None:
+            raise self.missing(path)
+        support = self.supports.get(path)
+        if support is None:
+            support = self.supports[path] = record[0]._measure or record[0].support
+        is_discrete = support.discrete
+        if label is not None and label is not (discrete if is_discrete else continuous):
+            check_label(label, is_discrete, path)
+        if is_discrete or path in self.observed:
+            value = record[1]
+            if type(value) in UNCHANGEABLE:
+                return value.copy() if type(value) is np.ndarray else value
+            return detached(value)
+        seed = self.seeds.get(path)
+        if seed is not None:
+            value = seed[0]
+            if type(value) is list:
+                return short(value)
+            return value.copy() if type(value) is DualArray else value
+        run = self.run
+        start = run.next_coordinate
+        run.next_coordinate = start + support.dim
+        if support.shape == ():
+            value = Dual(float(record[1]), {start: 1.0} if support.dim else {})
+            self.seeds[path] = value, start
+            return value
+        entries = seed_entries(record[1], start, support)
+        if entries is not None:
+            self.seeds[path] = entries, start
+            return short(entries)
+        array = seed_array(np.asarray(record[1], dtype=float), start, support.embedding)
+        self.seeds[path] = array, start
+        return array.copy()
+
+    def missing(self, path: Path) -> ReadError:
+        """The error for an address at which there is no choice."""
+        if not path:
+            return ReadError(
+                f"{self.name} is a whole trace, not a choice", fix=f"name an address: {self.name}['x']"
+            )
+        if path in self.trace.calls:
+            return ReadError(
+                f"{self.name} has a traced call at this address, not a choice",
+                address=path,
+                fix=f"read the choices below it, or use {self.name}[{format_address(path)}].retval",
+            )
+        if self.trace.paths_below(path):
+            return ReadError(
+                f"this address of {self.name} is a namespace, not a choice",
+                address=path,
+                fix="read the choices below it, or copy the whole namespace",
+            )
+        return ReadError(
+            f"{self.name} has no such choice",
+            address=path,
+            fix=explain_unknown(path, self.records),
+        )
+
+
+Line = tuple[str, int, str]
+"""A line of the user's: the file, its number, and the function that it is in."""
+
+
+class Entry:
+    """What an output was given at one address, with the line that gave it."""
+
+    __slots__ = ("line",)
+    line: Line
+
+    @property
+    def location(self) -> Location:
+        """The user's line."""
+        return Location(*self.line)
+
+
+class Write(Entry):
+    """A value written to an output: as it was written, so with its derivatives."""
+
+    __slots__ = ("label", "value")
+
+    def __init__(self, value: Any, label: Label | None, line: Line) -> None:
+        self.value = value
+        self.label = label
+        self.line = line
+
+
+class Copy(Entry):
+    """A choice copied to an output."""
+
+    __slots__ = ("path", "source")
+
+    def __init__(self, source: Input, path: Path, line: Line) -> None:
+        self.source = source
+        self.path = path
+        self.line = line
+
+
+class Output:
+    """An output trace as a transform sees it: what was written and copied to it so far.
+
+    Attributes:
+        values: the plain values of the entries, as far as they are known from the start.
+        settled: whether they are all known, and numbers.
+        supports: those of the choices of the trace that was made of it, once there is one.
+    """
+
+    __slots__ = ("entries", "name", "protected", "run", "settled", "supports", "values")
+
+    def __init__(self, run: Run, name: str, protected: Container[Path]) -> None:
+        self.run = run
+        self.name = name
+        self.protected = protected
+        self.entries: dict[Path, Write | Copy] = {}
+        self.values: dict[Path, Any] = {}
+        self.settled = True
+        self.supports: dict[Path, Support] = {}
+
+    def put(self, path: Path, entry: Write | Copy, value: Any) -> None:
+        """Record a write or copy of a plain value to a path."""
+        if path in self.protected:
+            raise ProtectedObservationError(
+                f"a transform writes to an observation of {self.name}, and observations are held fixed",
+                address=path,
+                fix="write to latent choices only",
+            )
+        before = self.entries.get(path)
+        if before is not None:
+            raise CoverageError(
+                f"{self.name} is written twice at one address (first on line {before.line[1]})",
+                address=path,
+                fix="write or copy to each output address exactly once",
+            )
+        self.entries[path] = entry
+        self.values[path] = value
+
+
+def measured(distribution: Distribution) -> Support:
+    """A support with the kind, the dimension and the shape of a distribution's own."""
+    return distribution._measure or distribution.support
+
+
+def check_is_label(label: Any, path: Path) -> None:
+    """Raise `LabelError` unless this is a label."""
+    if label is not discrete and label is not continuous:
+        raise LabelError(
+            f"{label!r} is no label", address=path, fix="use discrete or continuous, without quotes"
+        )
+
+
+def check_label(label: Label, is_discrete: bool, path: Path, location: Location | None = None) -> None:
+    """Raise `LabelError` unless the label says what the choice's distribution is."""
+    check_is_label(label, path)
+    if (label is discrete) != is_discrete:
+        actual = "discrete" if is_discrete else "continuous"
+        raise LabelError(
+            f"this choice is labelled {label} but its distribution is {actual}",
+            address=path,
+            location=location,
+            fix=f"label it {actual}, or leave the label out",
+        )
