@@ -1,0 +1,358 @@
+"""Birth and death of a component: an involutive move on k exchangeable components.
+
+A birth draws a new component from a proposal and a place for it; a death takes one out, uniformly chosen.
+The acceptance ratio is that of `involutive` for the auxiliary program and the transform made here:
+
+    p(x') / p(x)  d(x') c(x') / (b(x) s(x) q(new | x))  |det J|    for a birth, and its inverse for a death,
+
+with b the probability of a birth, d = 1 - b that of a death, s of the place, c of the component that dies.
+(Green 1995, Biometrika 82, section 3; Richardson and Green 1997, JRSS B 59, section 3.2.)
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Any, Literal
+
+import numpy as np
+
+from gendsl.address import Path, as_path
+from gendsl.distributions import bernoulli, uniform_discrete
+from gendsl.errors import KernelError, caller_location
+from gendsl.inference.components import (
+    ComponentKernel,
+    Number,
+    Place,
+    as_namespaces,
+    as_number,
+    as_others,
+    chance_of_more,
+    changed_labels,
+    check_probability,
+    choices_of,
+    component_kernel,
+    empty_components,
+    labels_of,
+    one_of,
+    owner,
+    support_in,
+    vector_of,
+)
+from gendsl.inference.involutive import Check
+from gendsl.runtime.generative import GenFunction, gen
+from gendsl.runtime.trace import ReferenceTrace
+from gendsl.transforms.language import (
+    Transform,
+    TransformPair,
+    copy,
+    discrete,
+    read,
+    transform,
+    write,
+)
+
+Insert = Literal["swap", "shift", "last", "sorted"]
+MapEntries = Callable[[list[Any], Any], Any]
+
+
+@dataclass(frozen=True)
+class _Move:
+    """What a birth/death move is made for; see `birth_death`."""
+
+    namespaces: tuple[Path, ...]
+    number: Number
+    birth: Callable[[Any], Any]
+    insert: Insert
+    order: Path
+    vectors: dict[Path, tuple[MapEntries, MapEntries] | None]
+    allocations: Path | None
+
+    @property
+    def draws_place(self) -> bool:
+        """Whether a birth draws where to put the new component."""
+        return self.insert in ("swap", "shift")
+
+    def place(self, index: int, others: int) -> Place:
+        """The place of component `index` among `others` more."""
+        return Place(index, others, self.insert == "swap")
+
+    def mortal(self, trace: ReferenceTrace, k: int) -> range | list[int]:
+        """The components that may die."""
+        if k == 0 or not self.number.may_be(trace, k - 1):
+            return []
+        candidates: range | list[int] = range(k)
+        if self.allocations is not None:
+            candidates = empty_components(trace, self.allocations, k)
+        if self.insert == "last":
+            return [k - 1] if k - 1 in candidates else []
+        return candidates
+
+
+def birth_death(
+    *namespaces: Any,
+    propose: GenFunction | None = None,
+    number: Any = "k",
+    least: float = 0,
+    most: float = inf,
+    birth: float | Callable[[Any], float] = 0.5,
+    insert: Insert = "swap",
+    order: Any = None,
+    vectors: Mapping[Any, tuple[MapEntries, MapEntries] | None] | None = None,
+    others: TransformPair | None = None,
+    allocations: Any = None,
+    check: Check = False,
+    name: str = "birth_death",
+) -> ComponentKernel:
+    """A kernel that adds a component to those of a model or takes one away.
+
+        birth_death("mu", "sigma")                                # components mu[j], sigma[j] for j < k
+
+    Args:
+        namespaces: where the components are: the choices of component j are at `(*namespace, j)`, or below
+            where that is a namespace or a call.
+        propose: the program that proposes a component, called with the trace. It makes each choice at the
+            address that it has in the model, without j: `mu = ~normal(0, 10)` for ("mu", j). If not given, a
+            component is drawn from its prior, which must be the same for all and must not tie the choices of
+            one component to each other; where it does, call the model's own program for a component.
+        number: the address of the number of components, or a function of the trace that computes it from
+            choices that `others` changes.
+        least, most: bounds on k, beside the support of its distribution. At the ends a birth has
+            probability 1 or 0.
+        birth: the probability of proposing a birth where both are possible, or a function of the trace.
+        insert: "swap" puts the new component at a uniformly random place and the one that was there at the
+            end, so that at most two components move; "shift" moves all beyond the place up by one; "last"
+            puts it at the end, and lets only the last one die; "sorted" keeps components in increasing order
+            of the choice under `order` (the first namespace if not given).
+        vectors: for each vector with one entry per component, how the entries of the others change: a pair of
+            functions `(grow, shrink)`, or None where they stay. The new entry is the proposal's choice of the
+            same address; grow(entries, new) gives those of the others after a birth, shrink(entries, old) is
+            its inverse. They are differentiated as a transform is.
+        others: `pair(grow, shrink)` of transforms for whatever else depends on k, called as
+            grow(model_in, aux_in, model_out=..., aux_out=..., place=...) where aux_in and aux_out hold the
+            choices of `propose` in a birth, and shrink the same in a death; both have an extra parameter
+            `place` (write `place=None`), a `gendsl.inference.Place`.
+        allocations: the address of allocations of data points to components, each a choice `(*address, i)` or
+            all in one vector of integers. Then only a component without points is born or dies, and points
+            are renumbered with their components.
+        check: as for `involutive`.
+        name: the name under which its acceptance is counted.
+
+    Where only a birth is possible (as with allocations, when no component is empty) a birth is proposed. The
+    cost is that of what the move changes, plus O(data points) with allocations.
+
+    Returns:
+        The kernel, with its auxiliary program `q` and its transform `f`. The auxiliary choices are "birth",
+        "place", and those of the proposal under "new".
+
+    Raises:
+        KernelError: the arguments don't make a move.
+    """
+    where = caller_location()
+    spaces = as_namespaces("birth_death", namespaces)
+    if propose is not None and not isinstance(propose, GenFunction):
+        raise KernelError(f"the proposal is {propose!r}", fix="decorate it with @gen; it gets the trace")
+    if insert not in ("swap", "shift", "last", "sorted"):
+        raise KernelError(
+            f"birth_death got insert={insert!r}", fix='insert is "swap", "shift", "last" or "sorted"'
+        )
+    if order is not None and insert != "sorted":
+        raise KernelError("order was given, and the components are not sorted", fix='add insert="sorted"')
+    entries = _as_vectors(vectors, propose)
+    grow = shrink = None
+    if others is not None:
+        grow, shrink = as_others(others)
+    elif callable(number):
+        raise KernelError(
+            "the number of components is computed, and nothing changes it",
+            fix="give `others`, a pair of transforms that write the choices it is computed from",
+        )
+    move = _Move(
+        spaces,
+        as_number("birth_death", number, least, most),
+        check_probability("birth_death", "birth", birth),
+        insert,
+        spaces[0] if order is None else as_path(order),
+        entries,
+        None if allocations is None else as_path(allocations),
+    )
+    q = _program(move, _from_prior(move) if propose is None else propose)
+    return component_kernel(
+        q, _transform(move, grow, shrink), check, name, where,
+        "name the namespace of every choice of a component, propose each, and change what else depends on k "
+        "by `vectors` or `others`",
+    )  # fmt: skip
+
+
+def _as_vectors(vectors: Any, propose: Any) -> dict[Path, tuple[MapEntries, MapEntries] | None]:
+    if vectors is None:
+        return {}
+    if not isinstance(vectors, Mapping):
+        raise KernelError(
+            f"birth_death got vectors={vectors!r}",
+            fix='a dict from addresses to pairs of functions: vectors={"weights": (grow, shrink)}',
+        )
+    if propose is None and vectors:
+        raise KernelError(
+            "a new component has entries in vectors, and nothing proposes them",
+            fix="give `propose`, with a choice at the address of each vector",
+        )
+    found = {as_path(address): maps for address, maps in vectors.items()}
+    for path, maps in found.items():
+        if maps is not None and not (
+            isinstance(maps, tuple) and len(maps) == 2 and callable(maps[0]) and callable(maps[1])
+        ):
+            raise KernelError(
+                f"birth_death got {maps!r} for a vector", address=path,
+                fix="a pair of functions (grow, shrink) of the entries of the others and that of the "
+                "component, or None where the others keep theirs",
+            )  # fmt: skip
+    return found
+
+
+# --- the parts of the move -------------------------------------------------------------------------
+
+
+def _from_prior(move: _Move) -> GenFunction:
+    namespaces, number = move.namespaces, move.number
+
+    def prior(trace: ReferenceTrace) -> list[tuple[Path, Any]]:
+        """The address and distribution of each choice of a component, as those that there are have them."""
+        k = number.of(trace)
+        if k == 0:
+            raise KernelError(
+                "there is no component to see the prior of one from",
+                fix="give `propose`, a program that draws a component",
+            )
+        records = trace.records
+        first = [(path, records[full][0]) for path, full in choices_of(trace, namespaces, 0)]
+        if k > 1:
+            second = [(path, records[full][0]) for path, full in choices_of(trace, namespaces, 1)]
+            if first != second:
+                raise KernelError(
+                    "the choices of components 0 and 1 have different distributions, so their prior can't be "
+                    "seen from a trace",
+                    fix="give `propose`: a @gen program that calls the model's own program for a component",
+                )
+        return first
+
+    @gen
+    def component_from_prior(trace):  # type: ignore[no-untyped-def]
+        for path, distribution in prior(trace):
+            path @ ~distribution
+
+    return component_from_prior
+
+
+def _program(move: _Move, propose: GenFunction) -> GenFunction:
+    number, draws_place = move.number, move.draws_place
+
+    def chance(trace: ReferenceTrace, k: int, mortal: Any) -> float:
+        may_grow = number.may_be(trace, k + 1)
+        if not may_grow and not mortal:
+            return 0.5
+        return chance_of_more(may_grow, bool(mortal), move.birth, trace)
+
+    @gen
+    def birth_or_death(trace):  # type: ignore[no-untyped-def]
+        k = number.of(trace)
+        mortal = move.mortal(trace, k)
+        birth = ~bernoulli(chance(trace, k, mortal))
+        stuck = not mortal and not number.may_be(trace, k + 1)
+        if stuck:
+            pass
+        elif birth:
+            if draws_place:
+                "place" @ ~uniform_discrete(0, k)
+            "new" @ ~propose(trace)
+        elif len(mortal) == k:
+            "place" @ ~uniform_discrete(0, k - 1)
+        else:
+            "place" @ ~one_of(mortal)
+        return k, stuck
+
+    return birth_or_death
+
+
+def _transform(move: _Move, grow: Transform | None, shrink: Transform | None) -> Transform:
+    namespaces, vectors, allocations = move.namespaces, move.vectors, move.allocations
+    count, draws_place, insert = move.number.address, move.draws_place, move.insert
+
+    def born_at(model_in: Any, aux_in: Any, k: int) -> int:
+        if draws_place:
+            return int(read(aux_in["place"], discrete))
+        if insert == "last":
+            return k
+        new = read(aux_in[("new", *move.order)])
+        return bisect_left([read(model_in[(*move.order, j)]) for j in range(k)], new)
+
+    def proposed(aux_in: Any, index: int) -> list[tuple[Path, Path]]:
+        """The choices of the new component: their addresses in the proposal, and in component `index`."""
+        found = []
+        for full in aux_in.state.trace.paths_below(("new",)):
+            target = owner(namespaces, full[1:], index)
+            if target is not None:
+                found.append((full, target))
+        return found
+
+    def relabelled(model_in: Any, rename: Callable[[int], int], k: int) -> list[tuple[Path, Any]]:
+        """The allocations that change when component j of k becomes rename(j)."""
+        assert allocations is not None
+        old, paths = labels_of(model_in.state.trace, allocations)
+        numbers = np.array([rename(j) for j in range(k)], dtype=int)
+        return changed_labels(old, numbers[old], paths, allocations)
+
+    @transform
+    def birth_death(model_in, aux_in, *, model_out, aux_out):  # type: ignore[no-untyped-def]
+        k, stuck = aux_in.retval
+        if stuck:
+            copy(aux_in["birth"], aux_out["birth"])
+            return
+        birth = read(aux_in["birth"], discrete)
+        write(aux_out["birth"], not birth, discrete)
+        if count is not None:
+            write(model_out[count], k + 1 if birth else k - 1, discrete)
+        if birth:
+            place = move.place(born_at(model_in, aux_in, k), k)
+            write(aux_out["place"], place.index, discrete)
+            for j, number in place.renumbered:
+                for space in namespaces:
+                    copy(model_in[(*space, j)], model_out[(*space, number)])
+            for path, target in proposed(aux_in, place.index):
+                copy(aux_in[path], model_out[target])
+            for address, maps in vectors.items():
+                values = list(read(model_in[address]))
+                new = read(aux_in[("new", *address)])
+                if maps is not None:
+                    values = maps[0](values, new)
+                values = place.insert(values, new)
+                write(model_out[address], vector_of(values, support_in(model_in, address)))
+            if allocations is not None:
+                for path, label in relabelled(model_in, place.number, k):
+                    write(model_out[path], label, discrete)
+            if grow is not None:
+                grow(model_in, aux_in["new"], model_out=model_out, aux_out=aux_out["new"], place=place)
+        else:
+            place = move.place(read(aux_in["place"], discrete), k - 1)
+            if draws_place:
+                copy(aux_in["place"], aux_out["place"])
+            for path, full in choices_of(model_in.state.trace, namespaces, place.index):
+                copy(model_in[full], aux_out[("new", *path)])
+            for j, number in place.renumbered:
+                for space in namespaces:
+                    copy(model_in[(*space, number)], model_out[(*space, j)])
+            for address, maps in vectors.items():
+                values, old = place.remove(list(read(model_in[address])))
+                write(aux_out[("new", *address)], old)
+                if maps is not None:
+                    values = maps[1](values, old)
+                write(model_out[address], vector_of(values, support_in(model_in, address)))
+            if allocations is not None:
+                for path, label in relabelled(model_in, place.number_without, k):
+                    write(model_out[path], label, discrete)
+            if shrink is not None:
+                shrink(model_in, aux_in["new"], model_out=model_out, aux_out=aux_out["new"], place=place)
+
+    return birth_death

@@ -1,0 +1,336 @@
+"""k exchangeable components, numbered 0..k-1: what birth/death and split/merge moves know of them.
+
+The choices of component j lie under one or several namespaces, at `(*namespace, j)` or below. Beside them a
+model may have vectors with an entry for each component, and allocations: the number of a component for
+each data point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gendsl.address import Path, as_path, format_address
+from gendsl.distributions import Distribution
+from gendsl.errors import CoverageError, GenDSLError, KernelError, Location
+from gendsl.inference.involutive import Check, involutive
+from gendsl.inference.kernel import Kernel
+from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.trace import ReferenceTrace
+from gendsl.supports import FiniteSet, Simplex, Support
+from gendsl.transforms.forward import Dual
+from gendsl.transforms.language import Transform, TransformPair
+
+_ROUNDING = 1e-6
+"""How far the sum of weights may be from one to count as rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComponentKernel(Kernel):
+    """The kernel of a move made by `birth_death` or `split_merge`.
+
+    Attributes:
+        q: its auxiliary program, called with the trace.
+        f: its transform. `involutive(kernel.q, kernel.f)` and `check_involutive` take the two.
+    """
+
+    q: GenFunction
+    f: Transform
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one of k + 1 components is, and how the k others are numbered without it.
+
+    Attributes:
+        index: its number.
+        others: k, how many others there are.
+        swap: whether the last of the others takes this number when the component is gone, so that at most
+            one is renumbered; if not, all beyond `index` move down by one and stay in order.
+    """
+
+    index: int
+    others: int
+    swap: bool
+
+    def insert(self, values: Sequence[Any], new: Any) -> list[Any]:
+        """The entries of all components, from those of the others and that of the component."""
+        result = list(values)
+        if not self.swap:
+            result.insert(self.index, new)
+        elif self.index == self.others:
+            result.append(new)
+        else:
+            result.append(result[self.index])
+            result[self.index] = new
+        return result
+
+    def remove(self, values: Sequence[Any]) -> tuple[list[Any], Any]:
+        """The inverse of `insert`: the entries of the others, and that of the component."""
+        result = list(values)
+        if not self.swap:
+            removed = result.pop(self.index)
+        else:
+            removed = result[self.index]
+            last = result.pop()
+            if self.index < self.others:
+                result[self.index] = last
+        return result, removed
+
+    def number(self, j: int) -> int:
+        """The number, among all, of the one that is number j among the others."""
+        if self.swap:
+            return self.others if j == self.index else j
+        return j + 1 if j >= self.index else j
+
+    def number_without(self, j: int) -> int:
+        """The inverse of `number`."""
+        if self.swap:
+            return self.index if j == self.others else j
+        return j - 1 if j > self.index else j
+
+    @property
+    def renumbered(self) -> Iterable[tuple[int, int]]:
+        """The others whose number changes: (number among the others, number among all)."""
+        if self.swap:
+            return [(self.index, self.others)] if self.index < self.others else []
+        return [(j, j + 1) for j in range(self.index, self.others)]
+
+
+class one_of(Distribution):
+    """One of some integers, with equal probabilities."""
+
+    parameters = ("numbers",)
+    __slots__ = ("numbers",)
+
+    def __init__(self, numbers: Sequence[int]) -> None:
+        self.numbers = tuple(numbers)
+
+    def sample(self, rng: np.random.Generator) -> int:
+        return self.numbers[int(rng.integers(len(self.numbers)))]
+
+    def logpdf(self, x: Any) -> float:
+        """-log n for each of the n numbers."""
+        return -float(np.log(len(self.numbers))) if x in self.numbers else -np.inf
+
+    @property
+    def support(self) -> Support:
+        return FiniteSet(self.numbers)
+
+
+# --- what the makers of moves are given ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Number:
+    """How many components a trace has, and may have.
+
+    Attributes:
+        address: that of the choice, or None where `function` computes the number from the trace.
+        least, most: bounds beside the support of the choice.
+    """
+
+    address: Path | None
+    function: Callable[[Any], Any] | None
+    least: float
+    most: float
+
+    def of(self, trace: ReferenceTrace) -> int:
+        """k, for a trace."""
+        if self.address is not None:
+            return int(trace[self.address])
+        assert self.function is not None
+        return int(self.function(trace))
+
+    def may_be(self, trace: ReferenceTrace, k: int) -> bool:
+        """Whether a trace may have k components."""
+        if not self.least <= k <= self.most:
+            return False
+        return self.address is None or trace.records[self.address][0].support.contains(k)
+
+
+def as_number(move: str, number: Any, least: float, most: float) -> Number:
+    """The `Number` that the arguments of a move stand for."""
+    for name, bound in (("least", least), ("most", most)):
+        if isinstance(bound, bool) or not isinstance(bound, (int, float)) or bound != bound:
+            raise KernelError(f"{move} got {name}={bound!r}", fix=f"{name} is a number of components")
+    if not 0 <= least < most:
+        raise KernelError(
+            f"{move} got least={least!r} and most={most!r}", fix="0 <= least < most, or k could never change"
+        )
+    if callable(number):
+        return Number(None, number, least, most)
+    return Number(as_path(number), None, least, most)
+
+
+def as_namespaces(move: str, namespaces: tuple[Any, ...]) -> tuple[Path, ...]:
+    """The namespaces as paths."""
+    paths = tuple(map(as_path, namespaces))
+    if not paths:
+        raise KernelError(
+            f"{move} was given no namespace", fix=f'name those of the components: {move}("mu", "sigma")'
+        )
+    for i, path in enumerate(paths):
+        for other in paths[:i]:
+            if path[: len(other)] == other or other[: len(path)] == path:
+                raise KernelError(
+                    f"{move}: of the namespaces {format_address(other)} and {format_address(path)} one holds "
+                    "the other",
+                    fix="name each choice of a component once",
+                )
+    return paths
+
+
+def check_probability(move: str, name: str, value: Any) -> Callable[[Any], Any]:
+    """A function of the trace that gives a probability, from such a function or a number."""
+    if callable(value):
+        return value  # type: ignore[no-any-return]
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value < 1.0:
+        raise KernelError(
+            f"{move} got {name}={value!r}",
+            fix="a probability between 0 and 1 (at the ends of the range of k it is set right), or a "
+            "function of the trace that gives one",
+        )
+    return lambda trace: value
+
+
+def chance_of_more(may_grow: bool, may_shrink: bool, chance: Callable[[Any], Any], trace: Any) -> float:
+    """The probability of the way that adds a component: 1 or 0 where only one way is open."""
+    if not (may_grow and may_shrink):
+        return 1.0 if may_grow else 0.0
+    p = float(chance(trace))
+    if not 0.0 < p < 1.0:
+        raise KernelError(
+            f"the probability of adding a component is {p}, and both ways are open here",
+            fix="a move that is never proposed can't be undone: keep it between 0 and 1",
+        )
+    return p
+
+
+def as_others(others: Any) -> tuple[Transform, Transform]:
+    if not isinstance(others, TransformPair):
+        raise KernelError(f"a move got others={others!r}", fix="write others=pair(grow, shrink)")
+    for f in (others.forward, others.backward):
+        if "place" not in f.parameters or len(f.inputs) != 2:
+            raise KernelError(
+                f"transform {f.name} is not told where the component is", location=f.location,
+                fix=f"write def {f.name}(model_in, aux_in, *, model_out, aux_out, place=None)",
+            )  # fmt: skip
+    return others.forward, others.backward
+
+
+# --- the choices of a component --------------------------------------------------------------------
+
+
+def key_of(path: Path) -> Any:
+    """A relative address as a user writes it: "mu", or ("component", "mu")."""
+    return path[0] if len(path) == 1 else path
+
+
+def choices_of(trace: ReferenceTrace, namespaces: tuple[Path, ...], j: int) -> list[tuple[Path, Path]]:
+    """The choices of component j: (its address without j, its address in the trace)."""
+    found = []
+    for space in namespaces:
+        path = (*space, j)
+        if path in trace.records:
+            found.append((space, path))
+            continue
+        below = trace.paths_below(path)
+        found.extend(((*space, *full[len(path) :]), full) for full in below)
+        if not below and path not in trace.calls:
+            raise KernelError(
+                f"there are components 0 to {j} or more, and the trace has no choice of number {j} under "
+                f"{format_address(space)}",
+                address=path,
+                fix="the components of a model with k of them are numbered 0 to k - 1, in every namespace",
+            )
+    return found
+
+
+def owner(namespaces: tuple[Path, ...], path: Path, j: int) -> Path | None:
+    """Where a relative address of a proposal lies in component j; None if in none of the namespaces."""
+    for space in namespaces:
+        if path[: len(space)] == space:
+            return (*space, j, *path[len(space) :])
+    return None
+
+
+def support_in(model_in: Any, address: Path) -> Support:
+    """The support of a choice of an input trace, by its handle."""
+    return model_in.state.support(address)  # type: ignore[no-any-return]
+
+
+def vector_of(values: Sequence[Any], support: Support) -> list[Any]:
+    """The entries of a vector to be written, where it was `support` that the old ones lay in.
+
+    Weights that a move scales up by 1 / (1 - w), time after time, stop to sum to one: a rounding error is
+    scaled up with them, and grows like a random walk on the log scale. So theirs is taken out here.
+    """
+    if type(support) is not Simplex:
+        return list(values)
+    total = sum(x.value if type(x) is Dual else x for x in values)
+    if not abs(total - 1.0) < _ROUNDING:  # no rounding error: a mistake, which the support will tell
+        return list(values)
+    return [x / total for x in values]
+
+
+# --- allocations -----------------------------------------------------------------------------------
+
+
+def labels_of(trace: ReferenceTrace, address: Path) -> tuple[np.ndarray, list[Path] | None]:
+    """The number of the component of each data point; and the addresses, where each is a choice."""
+    record = trace.records.get(address)
+    if record is not None:
+        return np.asarray(record[1]), None
+    paths = trace.paths_below(address)
+    if not paths:
+        raise KernelError(
+            "the trace has no allocations", address=address,
+            fix="allocations are choices (*address, i) for each data point, or one vector of integers there",
+        )  # fmt: skip
+    records = trace.records
+    return np.array([records[path][1] for path in paths]), paths
+
+
+def changed_labels(
+    old: np.ndarray, new: np.ndarray, paths: list[Path] | None, address: Path
+) -> list[tuple[Path, Any]]:
+    """What is to be written so that the allocations become `new`."""
+    at = np.flatnonzero(old != new)
+    if not len(at):
+        return []
+    if paths is None:
+        return [(address, new)]
+    return [(paths[i], int(new[i])) for i in at.tolist()]
+
+
+def empty_components(trace: ReferenceTrace, address: Path, k: int) -> list[int]:
+    """The components that no data point is allocated to, in order. The cost is O(data points)."""
+    counts = np.bincount(labels_of(trace, address)[0], minlength=k)
+    return np.flatnonzero(counts[:k] == 0).tolist()
+
+
+# --- the kernel ------------------------------------------------------------------------------------
+
+
+def component_kernel(
+    q: GenFunction, f: Transform, check: Check, name: str, where: Location | None, advice: str
+) -> ComponentKernel:
+    """The kernel of a generated move. Errors that point into this library point at `where` instead."""
+    kernel = involutive(q, f, check=check, name=name)
+    generated = f.location.filename
+
+    def step(trace: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+        try:
+            return kernel.step(trace, rng)
+        except GenDSLError as error:
+            if error.location is None or error.location.filename == generated:
+                error.location = where
+            if isinstance(error, CoverageError) and "neither writes nor copies" in error.problem:
+                error.fix = advice
+            raise
+
+    return ComponentKernel(step, name, q, f)
