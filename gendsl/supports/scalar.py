@@ -120,7 +120,7 @@ class Interval(Line):
             return 0.0 * u if self.high == math.inf else -u
         if self.high == math.inf:
             return u
-        return math.log(self.high - self.low) - u - 2.0 * anp.logaddexp(0.0, -u)
+        return anp.log(self.high - self.low) - u - 2.0 * anp.logaddexp(0.0, -u)
 
 
 @dataclass(frozen=True, init=False)

@@ -1,0 +1,156 @@
+"""Mass matrices: how momenta are drawn, and how they move a position.
+
+With mass matrix M a momentum p is drawn from N(0, M), has the energy p' M^-1 p / 2, and moves a position by
+M^-1 p. The best M is near the inverse of the posterior covariance in unconstrained coordinates, so that all
+directions look alike (Neal 2011, "MCMC using Hamiltonian dynamics", section 4.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gendsl.address import Path, as_path, format_address
+from gendsl.errors import KernelError
+from gendsl.inference.coordinates import Coordinates, Vector
+
+Mass = Any
+"""None for the identity; a vector for the diagonal of M; a matrix for M; or a mapping from addresses to the
+diagonal entries of a choice (1 for choices that it doesn't have), which fits every structure of a trace."""
+
+
+class Metric:
+    """The diagonal mass matrix with these entries."""
+
+    def __init__(self, diagonal: Any) -> None:
+        self.diagonal = diagonal
+        self.root = np.sqrt(diagonal)
+
+    def draw(self, size: int, rng: np.random.Generator) -> Vector:
+        """A momentum from N(0, M), of shape (size,)."""
+        momentum: Vector = self.root * rng.standard_normal(size)
+        return momentum
+
+    def velocity(self, momentum: Vector) -> Vector:
+        """M^-1 p."""
+        velocity: Vector = momentum / self.diagonal
+        return velocity
+
+    def spread(self, noise: Vector) -> Vector:
+        """A z of covariance M^-1, made from a z of covariance 1."""
+        spread: Vector = noise / self.root
+        return spread
+
+    def whiten(self, z: Vector) -> Vector:
+        """The inverse of `spread`."""
+        whitened: Vector = z * self.root
+        return whitened
+
+    def energy(self, momentum: Vector) -> float:
+        """p' M^-1 p / 2, less the constant that doesn't depend on p."""
+        return 0.5 * float(momentum.dot(self.velocity(momentum)))
+
+
+class DenseMetric(Metric):
+    """Any mass matrix."""
+
+    def __init__(self, matrix: Any) -> None:
+        self.factor = np.linalg.cholesky(matrix)
+        self.inverse = np.linalg.inv(matrix)
+
+    def draw(self, size: int, rng: np.random.Generator) -> Vector:
+        momentum: Vector = self.factor @ rng.standard_normal(size)
+        return momentum
+
+    def velocity(self, momentum: Vector) -> Vector:
+        velocity: Vector = self.inverse @ momentum
+        return velocity
+
+    def spread(self, noise: Vector) -> Vector:
+        spread: Any = np.linalg.solve(self.factor.T, noise)
+        return np.asarray(spread)
+
+    def whiten(self, z: Vector) -> Vector:
+        whitened: Vector = self.factor.T @ z
+        return whitened
+
+
+def check_mass(mass: Mass, user: str) -> Mass:
+    """A mass as the kernels keep it.
+
+    Raises:
+        KernelError: it is none.
+    """
+    if mass is None:
+        return None
+    if isinstance(mass, Mapping):
+        return {as_path(address): _positive(entry, user) for address, entry in mass.items()}
+    try:
+        array = np.asarray(mass, dtype=float)
+    except (TypeError, ValueError):
+        array = np.zeros(())
+    if array.ndim == 1:
+        return _positive(array, user)
+    if array.ndim == 2 and array.shape[0] == array.shape[1] and np.isfinite(array).all():
+        symmetric = np.abs(array - array.T).max(initial=0.0) <= 1e-8 * np.abs(array).max(initial=0.0)
+        if symmetric and np.linalg.eigvalsh(array).min(initial=1.0) > 0.0:
+            return array
+    raise _no_mass(mass, user)
+
+
+def _positive(entries: Any, user: str) -> Any:
+    try:
+        array = np.asarray(entries, dtype=float)
+    except (TypeError, ValueError):
+        raise _no_mass(entries, user) from None
+    if array.ndim > 1 or not (np.isfinite(array) & (array > 0.0)).all():
+        raise _no_mass(entries, user)
+    return array
+
+
+def _no_mass(mass: Any, user: str) -> KernelError:
+    return KernelError(
+        f"{user} got mass={mass!r}",
+        fix="give positive numbers, a symmetric positive definite matrix, or a dict from addresses to "
+        "numbers",
+    )
+
+
+def metric_at(mass: Mass, coordinates: Coordinates) -> Metric:
+    """The metric of a checked mass for the coordinates of a trace.
+
+    Raises:
+        KernelError: the mass has another dimension.
+    """
+    if mass is None:
+        return _IDENTITY
+    dim = coordinates.dim
+    if isinstance(mass, dict):
+        diagonal = np.ones(dim)
+        for path, where in coordinates.where.items():
+            entries = mass.get(path)
+            if entries is not None:
+                diagonal[where] = _fitting(entries, diagonal[where], path)
+        return Metric(diagonal)
+    if mass.shape[0] != dim:
+        raise KernelError(
+            f"the mass has dimension {mass.shape[0]}, and the selected choices have {dim} coordinates",
+            fix="give one entry per unconstrained coordinate, or a dict from addresses to entries",
+        )
+    return Metric(mass) if mass.ndim == 1 else DenseMetric(mass)
+
+
+def _fitting(entries: Any, places: Any, path: Path) -> Any:
+    if np.shape(entries) not in ((), np.shape(places)) and np.size(entries) != np.size(places):
+        raise KernelError(
+            f"the mass of {format_address(path)} has {np.size(entries)} entries, and the choice "
+            f"{np.size(places)} coordinates",
+            address=path,
+            fix="give one number, or one per unconstrained coordinate",
+        )
+    return entries if np.ndim(places) or np.ndim(entries) == 0 else entries[0]
+
+
+_IDENTITY = Metric(1.0)
