@@ -16,6 +16,7 @@ from gendsl.interface import CallRequest, Choices, Regenerated, Rng, Updated, as
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
 from gendsl.runtime.executions import FRESH, Execution
 from gendsl.runtime.link import Linked
+from gendsl.runtime.lookup import record_at
 from gendsl.runtime.paths import check_paths, without
 from gendsl.runtime.reads import Frame
 from gendsl.runtime.records import REMEMBERED, Record, detached
@@ -51,8 +52,9 @@ class RecordsView(Mapping[Path, Record]):
             record = self._found[path]
         except KeyError:
             called = self.called
-            found = called.linked.body.find((called.frame,), path, 0, False)
-            record = next((record for _, record in found if record[0] is not None), None)
+            record = record_at(called.linked.body, (called.frame,), path)
+            if record is not None and record[0] is None:
+                record = None  # a call
             if len(self._found) < 2 * REMEMBERED:
                 self._found[path] = record
         return default if record is None else record
@@ -214,7 +216,7 @@ class CompiledTrace(ReferenceTrace):
     def __getitem__(self, address: Any) -> Any:
         path = address if type(address) is tuple else (address,)
         try:
-            record = self._called.linked.find(self._called.frame, path)
+            record = record_at(self._called.linked.body, (self._called.frame,), path)
         except TypeError:
             as_path(address)  # explains what can't be an address
             raise
