@@ -322,6 +322,10 @@ class KernelError(GenDSLError, TypeError):
     """Something that isn't a kernel, or a kernel's wrong result."""
 
 
+class EnumerationError(GenDSLError, ValueError):
+    """A model can't be enumerated: it has infinitely many, or too many, traces."""
+
+
 # --- files -------------------------------------------------------------------------------------
 
 

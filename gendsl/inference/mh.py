@@ -58,6 +58,26 @@ class MHInfo:
     reason: str | None = None
 
 
+Decide = Callable[
+    [ReferenceTrace, ReferenceTrace, float, np.random.Generator], tuple[ReferenceTrace, MHInfo]
+]
+"""What accepts or rejects: a function of the trace, the proposed one, the log ratio and a generator."""
+
+
+def decide(
+    trace: ReferenceTrace, proposed: ReferenceTrace, ratio: float, rng: np.random.Generator
+) -> tuple[ReferenceTrace, MHInfo]:
+    """Accept a proposal with its log acceptance ratio, or stay."""
+    if ratio != ratio or ratio == inf:
+        raise NaNError(
+            f"the log acceptance ratio is {ratio}: log p went from {trace.log_prob} to {proposed.log_prob}",
+            fix="start from a trace of positive, finite density",
+        )
+    if accept(ratio, rng):
+        return proposed, MHInfo(True, ratio)
+    return trace, MHInfo(False, ratio)
+
+
 def mh(
     target: Selection | GenFunction | Choose,
     proposal_args: tuple[Any, ...] = (),
@@ -92,17 +112,24 @@ def mh(
     Raises:
         KernelError: the target is none of these.
     """
+    return mh_deciding(decide, target, proposal_args, skip_absent, name)
+
+
+def mh_deciding(
+    decide: Decide, target: Any, proposal_args: tuple[Any, ...], skip_absent: bool, name: str | None
+) -> Kernel:
+    """`mh` whose proposals are decided on by a function of the two traces and the log acceptance ratio."""
     if isinstance(target, GenFunction):
         if type(proposal_args) is not tuple:
             raise KernelError(f"proposal_args must be a tuple, got {proposal_args!r}", fix="write (x,)")
-        step = _proposal_step(target, lambda trace: (trace, *proposal_args))
+        step = _proposal_step(target, lambda trace: (trace, *proposal_args), decide)
         return Kernel(step, name or f"mh {target.name}", reversible=True)
     if proposal_args:
         raise KernelError("proposal_args were given without a proposal program", fix="leave them out")
     if isinstance(target, Selection):
-        return Kernel(_prior_step(target, skip_absent), name or f"mh {target!r}", reversible=True)
+        return Kernel(_prior_step(target, skip_absent, decide), name or f"mh {target!r}", reversible=True)
     if inspect.isroutine(target) or inspect.ismethod(target):
-        step = _chosen_step(target, _takes_generator(target), skip_absent)
+        step = _chosen_step(target, _takes_generator(target), skip_absent, decide)
         return Kernel(step, name or f"mh {target.__name__}", reversible=True)
     raise KernelError(
         f"mh needs a selection, a proposal program or a function that picks a selection, got {target!r}",
@@ -139,7 +166,7 @@ def single_site(selection: Selection, *, skip_absent: bool = False, name: str | 
             return _rejected(trace, rng, signal)
         _check_kept(trace, edit, "the move")
         after = len(edit.trace.selected(selection, skip_absent=True))
-        return _decide(trace, edit.trace, edit.log_weight + log(len(paths) / after), rng)
+        return decide(trace, edit.trace, edit.log_weight + log(len(paths) / after), rng)
 
     return Kernel(step, name or f"single_site {selection!r}", reversible=True)
 
@@ -233,7 +260,7 @@ def _placed(proposal: GenFunction) -> str:
     return f"{proposal.name} ({place.filename}:{place.lineno})"
 
 
-def _prior_step(selection: Selection, skip_absent: bool) -> Any:
+def _prior_step(selection: Selection, skip_absent: bool, decide: Decide) -> Any:
     def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, MHInfo]:
         check_start(trace)
         if skip_absent and not trace.has_any(selection):
@@ -243,12 +270,12 @@ def _prior_step(selection: Selection, skip_absent: bool) -> Any:
         except ZeroProbability as signal:
             return _rejected(trace, rng, signal)
         _check_kept(trace, edit, "the move")
-        return _decide(trace, edit.trace, edit.log_weight, rng)
+        return decide(trace, edit.trace, edit.log_weight, rng)
 
     return step
 
 
-def _chosen_step(choose: Choose, takes_generator: bool, skip_absent: bool) -> Any:
+def _chosen_step(choose: Choose, takes_generator: bool, skip_absent: bool, decide: Decide) -> Any:
     """A step that proposes what a function picks.
 
     Its random numbers w are drawn in advance, whatever the trace is. Given w the selection S(x, w) is a
@@ -280,12 +307,16 @@ def _chosen_step(choose: Choose, takes_generator: bool, skip_absent: bool) -> An
         if picked(edit.trace, seed) != selection:
             accept(-inf, rng)
             return trace, MHInfo(False, -inf, "another selection would be picked from the proposed trace")
-        return _decide(trace, edit.trace, edit.log_weight, rng)
+        return decide(trace, edit.trace, edit.log_weight, rng)
 
     return step
 
 
-def _proposal_step(proposal: GenFunction, args_at: Callable[[ReferenceTrace], tuple[Any, ...]]) -> Any:
+def _proposal_step(
+    proposal: GenFunction,
+    args_at: Callable[[ReferenceTrace], tuple[Any, ...]],
+    decide: Decide = decide,
+) -> Any:
     def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, MHInfo]:
         check_start(trace)
         forward = proposal.simulate_once(args_at(trace), rng)
@@ -318,7 +349,7 @@ def _proposal_step(proposal: GenFunction, args_at: Callable[[ReferenceTrace], tu
                 fix="propose every choice that is new in the trace",
             ) from None
         ratio = edit.log_weight + backward - forward.log_prob
-        return _decide(trace, proposed, ratio, rng)
+        return decide(trace, proposed, ratio, rng)
 
     return step
 
@@ -399,16 +430,3 @@ def _rejected(
 ) -> tuple[ReferenceTrace, MHInfo]:
     accept(-inf, rng)
     return trace, MHInfo(False, -inf, f"out of support at {format_address(signal.path)}")
-
-
-def _decide(
-    trace: ReferenceTrace, proposed: ReferenceTrace, ratio: float, rng: np.random.Generator
-) -> tuple[ReferenceTrace, MHInfo]:
-    if ratio != ratio or ratio == inf:
-        raise NaNError(
-            f"the log acceptance ratio is {ratio}: log p went from {trace.log_prob} to {proposed.log_prob}",
-            fix="start from a trace of positive, finite density",
-        )
-    if accept(ratio, rng):
-        return proposed, MHInfo(True, ratio)
-    return trace, MHInfo(False, ratio)

@@ -169,7 +169,7 @@ class _General(TraceTranslator):
     def _translate(self, trace: ReferenceTrace, rng: np.random.Generator) -> Translated:
         aux = None
         if self.forward is not None:
-            aux = self.forward.simulate((trace, *self.forward_args), rng=rng)
+            aux = self.forward.simulate_once((trace, *self.forward_args), rng)
         f = self.f.forward if isinstance(self.f, TransformPair) else self.f
         there = image_elsewhere(
             f, trace, aux, self.forward_args, self.target, self.backward, self.backward_args
@@ -271,7 +271,7 @@ class _Symmetric(TraceTranslator):
         self.name = f.forward.name if isinstance(f, TransformPair) else f.name
 
     def _translate(self, trace: ReferenceTrace, rng: np.random.Generator) -> Translated:
-        aux = None if self.q is None else self.q.simulate((trace, *self.q_args), rng=rng)
+        aux = None if self.q is None else self.q.simulate_once((trace, *self.q_args), rng)
         f = self.f.forward if isinstance(self.f, TransformPair) else self.f
         back = self.f.backward if isinstance(self.f, TransformPair) else self.f
         there = image(f, trace, self.q, self.q_args, aux)
@@ -327,7 +327,7 @@ class _Extending(TraceTranslator):
     def _translate(self, trace: ReferenceTrace, rng: np.random.Generator) -> Translated:
         values, forward = self.observations, None
         if self.proposal is not None:
-            forward = self.proposal.simulate((trace, *self.proposal_args), rng=rng)
+            forward = self.proposal.simulate_once((trace, *self.proposal_args), rng)
             proposed = {path: record[1] for path, record in forward.records.items()}
             self._check_proposed(self.proposal, trace, proposed)
             values = ChoiceMap._from_flat({**values._flat, **proposed})
