@@ -24,8 +24,15 @@ Touched = Iterable[Path] | None
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
 NOTHING: Any = (None, None, 0.0)
 """The state of a block with choices that has not run."""
-LATER = object()
-"""A value that is computed when it is asked for."""
+
+
+class Later:
+    """A value that is computed when it is asked for. Two of them may differ anywhere, so it is no tuple."""
+
+    __slots__ = ("make",)
+
+    def __init__(self, make: Any) -> None:
+        self.make = make
 
 
 class Block(ABC):
@@ -159,7 +166,7 @@ class ReturnBlock(Block):
 
     def run(self, execution: Any, frames: Frames) -> str:
         frame = frames[-1]
-        frame[RETVAL] = (LATER, self.runner.call) if self.later else self.runner.call(*frames)
+        frame[RETVAL] = Later(self.runner.call) if self.later else self.runner.call(*frames)
         frame[STATUS] = RETURN
         return RETURN
 

@@ -10,7 +10,7 @@ from gendsl.address import Path
 from gendsl.distributions import Distribution
 from gendsl.errors import Location
 from gendsl.interface import CallRequest
-from gendsl.runtime.blocks import LATER, NOTHING, Block, Touched
+from gendsl.runtime.blocks import NOTHING, Block, Later, Touched
 from gendsl.runtime.change import UNSET, difference
 from gendsl.runtime.executions import Closed, Execution, check_namespaces
 from gendsl.runtime.reads import Changes, Frame, Frames, Runner
@@ -41,8 +41,8 @@ class Called:
     def retval(self) -> Any:
         """What the call returned; a value that could wait is made now."""
         value = self._value
-        if type(value) is tuple and len(value) == 2 and value[0] is LATER:
-            value = self._value = value[1](self.frame)
+        if type(value) is Later:
+            value = self._value = value.make(self.frame)
         return value
 
 
