@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 
@@ -107,8 +107,10 @@ def _step(
         )
     check_start(trace)
     aux = None if q is None else q.simulate_once((trace, *q_args), rng)
-    ways = directions(f)
-    f, inverse = ways[0] if len(ways) == 1 or rng.random() < 0.5 else ways[1]
+    if isinstance(f, Transform):
+        inverse = f
+    else:
+        f, inverse = directions(f)[rng.random() >= 0.5]
     try:
         try:
             there = image(f, trace, q, q_args, aux)
@@ -122,7 +124,7 @@ def _step(
             check_round_trip(f, inverse, trace, aux, q_args, there)
             if is_due(there.trace):
                 compare_with_reference(there.trace)
-        info = _info(f, there, aux)
+        ratio, log_aux = _log_ratio(f, there, aux)
     except _REJECTED as error:
         if check != "reject":
             raise
@@ -130,18 +132,16 @@ def _step(
         accept(-np.inf, rng)
         reason = error.problem if isinstance(error, GenDSLError) else f"{type(error).__name__}: {error}"
         return trace, InvolutiveInfo(False, -np.inf, reason=reason, check_failed=True)
-    if accept(info.log_accept_ratio, rng):
-        return there.trace, info
-    return trace, InvolutiveInfo(
-        False, info.log_accept_ratio, info.log_model_ratio, info.log_aux_ratio, info.log_abs_det
-    )
+    accepted = accept(ratio, rng)
+    info = InvolutiveInfo(accepted, ratio, there.log_weight, log_aux, there.log_abs_det)
+    return there.trace if accepted else trace, info
 
 
-def _info(f: Transform, there: Image, aux: ReferenceTrace | None) -> InvolutiveInfo:
-    """The info of an accepted step."""
+def _log_ratio(f: Transform, there: Image, aux: ReferenceTrace | None) -> tuple[float, float]:
+    """The log acceptance ratio, and the auxiliary part of it."""
     log_aux = 0.0
     if aux is not None:
-        log_aux = cast(ReferenceTrace, there.aux).log_prob - aux.log_prob
+        log_aux = there.aux.log_prob - aux.log_prob  # type: ignore[union-attr]
     ratio = there.log_weight + log_aux + there.log_abs_det
     if ratio != ratio or ratio == np.inf:
         raise MoveNaNError(
@@ -150,10 +150,13 @@ def _info(f: Transform, there: Image, aux: ReferenceTrace | None) -> InvolutiveI
             location=f.location,
             fix="a density is infinite: look for a choice on the boundary of its support",
         )
-    return InvolutiveInfo(True, ratio, there.log_weight, log_aux, there.log_abs_det)
+    return ratio, log_aux
 
 
 def _validate_move(q: Any, q_args: Any, f: Any, check: Any) -> None:
+    usual = type(q) is GenFunction and type(q_args) is tuple and type(check) is bool
+    if usual and type(f) is Transform and len(f.inputs) == 2:
+        return
     check_move(q, q_args, f)
     if not isinstance(check, bool) and check != "reject":
         raise KernelError(f"an involutive move got check={check!r}", fix='check is True, False or "reject"')

@@ -155,14 +155,17 @@ class Transform:
         """
         run = Run(self)
         handles = []
-        for name, (trace, args) in zip(self.inputs, inputs, strict=True):
-            state = Input(run, name, trace, args)
-            run.inputs.append(state)
+        states, outputs = run.inputs, run.outputs
+        names = self.inputs
+        for trace, args in inputs:
+            state = Input(run, names[len(states)], trace, args)
+            states.append(state)
             handles.append(InputHandle(state, ()))
-        keywords = self.parameters.copy()
+        keywords: dict[str, Any] = {**self.parameters}
         for name in self.outputs:
-            output = Output(run, name, () if run.outputs else protected)
-            run.outputs.append(output)
+            output = Output(run, name, protected)
+            protected = ()
+            outputs.append(output)
             keywords[name] = OutputHandle(output, ())
         if there is not None:
             for state, made in zip(run.inputs, there.outputs, strict=True):

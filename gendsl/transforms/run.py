@@ -97,9 +97,8 @@ class Input:
         record = self.find(path)
         if record is None:
             raise self.missing(path)
-        support = self.supports.get(path)
-        if support is None:
-            support = self.supports[path] = record[0]._measure or record[0].support
+        support = record[0]._measure or self.supports.get(path) or record[0].support
+        self.supports[path] = support
         is_discrete = support.discrete
         if label is not None and label is not (discrete if is_discrete else continuous):
             check_label(label, is_discrete, path)
