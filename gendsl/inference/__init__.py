@@ -1,30 +1,91 @@
 """Kernels, and runs of them. A kernel is any callable `(trace, rng) -> (trace, info)`."""
 
+from gendsl.inference.adaptation import Adapted, adapt
 from gendsl.inference.birth_death import birth_death
-from gendsl.inference.chains import Run, sample
+from gendsl.inference.chains import load_run, resume, sample
 from gendsl.inference.components import ComponentKernel, Place
 from gendsl.inference.compose import ComposedInfo, cycle, mixture, repeat
+from gendsl.inference.coordinates import Coordinates
+from gendsl.inference.enumeration import Enumeration, enumerate_posterior
+from gendsl.inference.hmc import HMCInfo, hmc
+from gendsl.inference.importance import Drawn, importance_resampling, importance_sampling
 from gendsl.inference.involutive import InvolutiveInfo, involutive, involutive_mcmc
+from gendsl.inference.mala import MALAInfo, mala
 from gendsl.inference.mh import MHInfo, mh
+from gendsl.inference.nuts import NUTSInfo, nuts
+from gendsl.inference.optimise import Maximum, maximise
+from gendsl.inference.particle_filter import particle_filter
+from gendsl.inference.particles import Estimate, Particles, Rejuvenated
+from gendsl.inference.random_walk import RandomWalkInfo, random_walk
+from gendsl.inference.run import Run
+from gendsl.inference.smc import SMCRun, log_likelihood, smc, tempered_mh, tempered_smc
 from gendsl.inference.split_merge import split_merge
-from gendsl.inference.summary import Share, monte_carlo_error
+from gendsl.inference.summary import Group, Share, monte_carlo_error
+from gendsl.inference.tally import Tally
+from gendsl.transforms.translators import (
+    TraceTranslator,
+    Translated,
+    TranslationInfo,
+    deterministic_translator,
+    extending_translator,
+    general_translator,
+    symmetric_translator,
+)
 
 __all__ = [
+    "Adapted",
     "ComponentKernel",
     "ComposedInfo",
+    "Coordinates",
+    "Drawn",
+    "Enumeration",
+    "Estimate",
+    "Group",
+    "HMCInfo",
     "InvolutiveInfo",
+    "MALAInfo",
     "MHInfo",
+    "Maximum",
+    "NUTSInfo",
+    "Particles",
     "Place",
+    "RandomWalkInfo",
+    "Rejuvenated",
     "Run",
+    "SMCRun",
     "Share",
+    "Tally",
+    "TraceTranslator",
+    "Translated",
+    "TranslationInfo",
+    "adapt",
     "birth_death",
     "cycle",
+    "deterministic_translator",
+    "enumerate_posterior",
+    "extending_translator",
+    "general_translator",
+    "hmc",
+    "importance_resampling",
+    "importance_sampling",
     "involutive",
     "involutive_mcmc",
+    "load_run",
+    "log_likelihood",
+    "mala",
+    "maximise",
     "mh",
     "mixture",
     "monte_carlo_error",
+    "nuts",
+    "particle_filter",
+    "random_walk",
     "repeat",
+    "resume",
     "sample",
+    "smc",
     "split_merge",
+    "symmetric_translator",
+    "tempered_mh",
+    "tempered_smc",
 ]

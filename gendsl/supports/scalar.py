@@ -8,6 +8,8 @@ from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
+from autograd.extend import defvjp, primitive
+from autograd.numpy.numpy_vjps import unbroadcast_f
 
 from gendsl.errors import ParameterError
 from gendsl.supports.base import Support, as_float, plain
@@ -17,6 +19,29 @@ def exp(u: Any) -> Any:
     """exp(u), inf without a warning where a chart point lies too far out: no support contains it."""
     with np.errstate(over="ignore"):
         return anp.exp(u)
+
+
+def _share(u: Any) -> Any:
+    """1 / (1 + exp(-u))."""
+    return np.exp(-np.logaddexp(0.0, -u))
+
+
+def _point_between(u: Any, low: Any, high: Any) -> Any:
+    # Written from the nearer end: the small distance to either end keeps all its digits.
+    width = high - low
+    return np.where(u < 0.0, low + width * _share(u), high - width * _share(-u))[()]
+
+
+# Each of these is one function to autograd, which is much faster than a record of its steps.
+_between = primitive(_point_between)
+defvjp(
+    _between,
+    lambda ans, u, low, high: lambda g: g * (high - low) * _share(u) * _share(-u),
+    lambda ans, u, low, high: unbroadcast_f(low, lambda g: g * _share(-u)),
+    lambda ans, u, low, high: unbroadcast_f(high, lambda g: g * _share(u)),
+)
+_log_logistic = primitive(lambda u: -np.logaddexp(0.0, -u) - np.logaddexp(0.0, u))
+defvjp(_log_logistic, lambda ans, u: lambda g: -g * np.tanh(0.5 * u))
 
 
 class ScalarSupport(Support):
@@ -102,11 +127,7 @@ class Interval(Line):
             return u if self.high == math.inf else self.high - exp(-u)
         if self.high == math.inf:
             return self.low + exp(u)
-        # Written from the nearer end: the small distance to either end keeps all its digits.
-        width = self.high - self.low
-        near_low = self.low + width * anp.exp(-anp.logaddexp(0.0, -u))
-        near_high = self.high - width * anp.exp(-anp.logaddexp(0.0, u))
-        return anp.where(u < 0.0, near_low, near_high)
+        return _between(u, self.low, self.high)
 
     def to_line(self, x: Any) -> Any:
         if self.low == -math.inf:
@@ -120,7 +141,7 @@ class Interval(Line):
             return 0.0 * u if self.high == math.inf else -u
         if self.high == math.inf:
             return u
-        return anp.log(self.high - self.low) - u - 2.0 * anp.logaddexp(0.0, -u)
+        return anp.log(self.high - self.low) + _log_logistic(u)
 
 
 @dataclass(frozen=True, init=False)
