@@ -88,10 +88,9 @@ def gibbs(
         check_start(trace)
         if block:
             paths = trace.selected(selection, skip_absent=skip_absent)
-            if len(paths) != 1:
-                after = _update_block(trace, selection, paths, rng)
-                changed = 0 if after is trace else _differing(trace, after, paths)
-                return after, GibbsInfo(True, len(paths), changed)
+            after = _update_block(trace, selection, paths, rng) if paths else trace
+            changed = 0 if after is trace else _differing(trace, after, paths)
+            return after, GibbsInfo(True, len(paths), changed)
         after, count, changed = visited(trace, selection, scan, skip_absent, rng, _update_one)
         return after, GibbsInfo(True, count, changed)
 
@@ -203,15 +202,14 @@ def _update_block(
                 raise new_choice(_cause(chosen, paths), error, "gibbs") from None
             pending.append((chosen, {**unknown, new: math.nan}))
             continue
-        except GenDSLError:
-            raise
         except Exception as error:
-            if not unknown:
+            if not unknown or (isinstance(error, GenDSLError) and error.address not in unknown):
                 raise
             raise KernelError(
                 f"gibbs can't find the values of {', '.join(map(shown, unknown))}: {error!r}",
                 address=next(iter(unknown)),
-                fix="the logpdf of a distribution must return -inf outside its support",
+                fix="the logpdf of a distribution must return -inf outside its support; an array that only "
+                "some values of the block make can't be part of it, its entries as choices can",
             ) from error
         for gone in edit.removed:
             if gone not in selection:

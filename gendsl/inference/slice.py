@@ -1,0 +1,237 @@
+"""Slice sampling of one coordinate at a time, by stepping out and shrinkage (Neal 2003, section 4).
+
+From x draw a level y ~ uniform(0, p(x)). Place an interval of some width w around x at random, extend it by
+w on either side until both ends lie below y, and draw from the interval uniformly until the density is at
+least y; each draw that fails becomes the interval's end on its side. The number of extensions is limited to
+m - 1, divided at random between the two sides, so that the probability of the interval is the same from
+every point of the slice that it can lead to. Nothing is rejected, and any w is right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gendsl.address import Path
+from gendsl.errors import KernelError, MissingChoiceError, NaNError
+from gendsl.inference.kernel import Kernel
+from gendsl.inference.scan import Scan, as_target, check_same_choices, check_scan, new_choice, visited
+from gendsl.runtime.executions import ZeroProbability
+from gendsl.runtime.trace import ReferenceTrace, check_start
+from gendsl.supports import Integers, Support
+
+At = Callable[[Any], float]
+"""log p(x') - log p(x) of the trace with a coordinate at x'."""
+
+
+@dataclass(frozen=True, slots=True)
+class SliceInfo:
+    """What happened in one step of slice sampling.
+
+    Attributes:
+        accepted: True, as nothing is proposed that could be rejected.
+        visited: how many choices were updated.
+        evaluations: how many edits of the trace that took.
+    """
+
+    accepted: bool
+    visited: int
+    evaluations: int
+
+
+def slice_sampling(
+    target: Any,
+    *,
+    width: float = 1.0,
+    max_steps: int = 32,
+    scan: Scan = "systematic",
+    skip_absent: bool = False,
+    name: str | None = None,
+) -> Kernel:
+    """A slice sampling kernel for continuous choices and for integers.
+
+    A choice that is an array is updated one free coordinate after another (the weights of a simplex but the
+    last, the lower triangle of a covariance matrix). Outside the support the density is zero.
+
+    Args:
+        target: the choices: a selection, or an address.
+        width: w, the first guess of how wide the slice is, in the units of the choice. Too narrow a guess
+            costs steps out, too wide a one steps in; both are cheap.
+        max_steps: m; an interval is at most m w wide.
+        scan: whether a step updates every selected choice in turn ("systematic", which is not reversible)
+            or one picked at random ("random").
+        skip_absent: leave out selected addresses that the current trace doesn't have; an error if not.
+        name: the name under which it is counted.
+
+    For integers the same is done with whole numbers: the interval holds w of them, w rounded up
+    and at least 2.
+
+    Raises:
+        KernelError: an argument is not as described; and in a step, a choice is neither continuous nor an
+            integer, or its value decides which other choices exist.
+    """
+    selection = as_target(target, "slice_sampling")
+    check_scan(scan, "slice_sampling")
+    if isinstance(width, bool) or not isinstance(width, (int, float, np.number)) or not 0 < width < math.inf:
+        raise KernelError(f"slice_sampling got width={width!r}", fix="width must be positive and finite")
+    if isinstance(max_steps, bool) or not isinstance(max_steps, (int, np.integer)) or max_steps < 1:
+        raise KernelError(
+            f"slice_sampling got max_steps={max_steps!r}", fix="max_steps must be a whole number, 1 or more"
+        )
+
+    def visit(trace: ReferenceTrace, path: Path, rng: np.random.Generator) -> tuple[ReferenceTrace, int]:
+        return _update(trace, path, float(width), int(max_steps), rng)
+
+    def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, SliceInfo]:
+        check_start(trace)
+        after, count, evaluations = visited(trace, selection, scan, skip_absent, rng, visit)
+        return after, SliceInfo(True, count, evaluations)
+
+    return Kernel(step, name or f"slice {selection!r}", reversible=scan == "random")
+
+
+def _update(
+    trace: ReferenceTrace, path: Path, width: float, max_steps: int, rng: np.random.Generator
+) -> tuple[ReferenceTrace, int]:
+    """The trace with one choice updated, and how many edits that took."""
+    support = trace.records[path][0].support
+    if isinstance(support, Integers):
+        line = _Line(trace, path, lambda x: x)
+        start = trace.records[path][1]
+        chosen = sample_integer(line, start, max(2, math.ceil(width)), max_steps, rng)
+        return line.traced(chosen), line.evaluations
+    if support.discrete:
+        raise KernelError(
+            f"slice_sampling is for continuous choices and integers, and this one's support is {support!r}",
+            address=path,
+            fix="use gibbs or mh",
+        )
+    coordinates = np.asarray(support.coordinates(trace.records[path][1]), dtype=float)
+    order = range(support.dim) if support.dim == 1 else rng.permutation(support.dim).tolist()
+    evaluations = 0
+    for i in order:
+        line = _Line(trace, path, _moved(support, coordinates, i))
+        chosen = sample_real(line, float(coordinates[i]), width, max_steps, rng)
+        trace = line.traced(chosen)
+        coordinates[i] = chosen
+        evaluations += line.evaluations
+    return trace, evaluations
+
+
+def _moved(support: Support, coordinates: np.ndarray, i: int) -> Callable[[float], Any]:
+    """The value with coordinate i at x."""
+    if support.shape == ():
+        return lambda x: x
+    before = coordinates.copy()
+
+    def moved(x: float) -> Any:
+        point = before.copy()
+        point[i] = x
+        return support.from_coordinates(point)
+
+    return moved
+
+
+class _Line:
+    """The density of a trace along a line of values of one choice.
+
+    Attributes:
+        evaluations: how many edits were made.
+    """
+
+    def __init__(self, trace: ReferenceTrace, path: Path, value_at: Callable[[Any], Any]) -> None:
+        self.trace = trace
+        self.path = path
+        self.value_at = value_at
+        self.evaluations = 0
+        self.last: tuple[Any, ReferenceTrace] = (None, trace)
+
+    def __call__(self, x: Any) -> float:
+        """log p(x) relative to the start; -inf outside the support."""
+        self.evaluations += 1
+        try:
+            edit = self.trace.edit({self.path: self.value_at(x)}, stop_at_zero=True)
+        except ZeroProbability:
+            return -math.inf
+        except MissingChoiceError as error:
+            raise new_choice(self.path, error, "slice_sampling") from None
+        if edit.removed or edit.remeasured:
+            check_same_choices(self.trace, edit, self.path, "slice_sampling")
+        weight = edit.log_weight
+        if weight != weight or weight == math.inf:
+            raise NaNError(
+                f"the log density at {x} is {weight} relative to that of the current trace",
+                address=self.path,
+                fix="look for a choice on the boundary of its support, where its density is infinite",
+            )
+        self.last = x, edit.trace
+        return weight
+
+    def traced(self, x: Any) -> ReferenceTrace:
+        """The trace at the point where the density was found last; the one at the start for any other."""
+        return self.last[1] if self.last[0] is x else self.trace
+
+
+def _level(at: At, rng: np.random.Generator) -> Callable[[Any], bool]:
+    """Whether a point is in the slice {x: p(x) > u p(x0)}, for a uniform u."""
+    u = rng.random()
+
+    def inside(x: Any) -> bool:
+        weight = at(x)
+        return weight >= 0.0 or bool(u < math.exp(weight))
+
+    return inside
+
+
+def sample_real(at: At, start: float, width: float, max_steps: int, rng: np.random.Generator) -> float:
+    """The next point of a chain on the real line (Neal 2003, figures 3 and 5)."""
+    inside = _level(at, rng)
+    low = start - width * rng.random()
+    high = low + width
+    left = int(rng.integers(max_steps))
+    right = max_steps - 1 - left
+    while left > 0 and inside(low):
+        low -= width
+        left -= 1
+    while right > 0 and inside(high):
+        high += width
+        right -= 1
+    while True:
+        x = low + (high - low) * rng.random()
+        if inside(x):
+            return x
+        if x < start:
+            low = x
+        elif x > start:
+            high = x
+        else:  # the slice is narrower than the distance between floats
+            return x
+
+
+def sample_integer(at: At, start: int, width: int, max_steps: int, rng: np.random.Generator) -> int:
+    """The same on the integers: intervals hold `width` of them and grow by as many."""
+    inside = _level(at, rng)
+    low = start - int(rng.integers(width))
+    high = low + width - 1
+    left = int(rng.integers(max_steps))
+    right = max_steps - 1 - left
+    while left > 0 and inside(low - 1):
+        low -= width
+        left -= 1
+    while right > 0 and inside(high + 1):
+        high += width
+        right -= 1
+    while True:
+        x = int(rng.integers(low, high + 1))
+        if x == start:
+            return start
+        if inside(x):
+            return x
+        if x < start:
+            low = x + 1
+        else:
+            high = x - 1
