@@ -8,7 +8,7 @@ from gendsl import distributions as _distributions
 from gendsl.choices import ChoiceMap, choicemap
 from gendsl.distributions import *  # noqa: F403
 from gendsl.errors import GenDSLError
-from gendsl.inference import involutive_mcmc, sample
+from gendsl.inference import involutive_mcmc, load_run, resume, sample
 from gendsl.interface import GenerativeFunction, Trace
 from gendsl.runtime.generative import gen
 from gendsl.runtime.saving import load_trace
@@ -31,9 +31,11 @@ __all__ = [
     "discrete",
     "gen",
     "involutive_mcmc",
+    "load_run",
     "load_trace",
     "pair",
     "read",
+    "resume",
     "sample",
     "select",
     "transform",

@@ -1,187 +1,211 @@
-"""Run one chain: draws, recorded quantities, acceptance rates, progress."""
+"""Run chains: in this process or in others, kept in memory or in files."""
 
 from __future__ import annotations
 
-import sys
+import os
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
-from gendsl.address import as_path, format_address
-from gendsl.errors import UnknownAddressError, ValueTypeError
-from gendsl.inference.compose import ComposedInfo
-from gendsl.inference.kernel import KernelFunction, check_kernel, kernel_name, run_kernel
-from gendsl.inference.summary import Share, frequency
-from gendsl.interface import Rng, Trace, as_rng
+from gendsl.errors import ValueTypeError
+from gendsl.inference import checkpoint as files
+from gendsl.inference.chain import Chain, Plan, run_chain
+from gendsl.inference.executors import run_parallel
+from gendsl.inference.kernel import KernelFunction, check_kernel
+from gendsl.inference.progress import Display, can_be_shown
+from gendsl.inference.recording import AtAddress, Recorder, as_recorder, as_recorders, quantity_name
+from gendsl.inference.run import Run
+from gendsl.interface import GenerativeFunction, Rng, Trace, as_rng
 from gendsl.runtime.trace import check_start
 
-Recorder = Callable[[Trace], Any]
-
-
-@dataclass
-class Tally:
-    """How often a kernel ran, was accepted, and failed a check."""
-
-    proposed: int = 0
-    accepted: int = 0
-    failed_checks: int = 0
-
-    @property
-    def rate(self) -> float:
-        """The share of proposals that were accepted; NaN if there were none."""
-        return self.accepted / self.proposed if self.proposed else float("nan")
-
-
-@dataclass
-class Run:
-    """The draws of one chain.
-
-    Attributes:
-        recorded: for each recorded quantity, its value in every draw.
-        traces: the trace of every draw; empty if quantities were recorded.
-        last: the trace the chain stopped at; pass it to `sample` to go on.
-        acceptance: what became of the proposals of each kernel after warm-up, by name.
-        interrupted: whether the run was stopped by a KeyboardInterrupt.
-        seconds: how long the run took.
-    """
-
-    recorded: dict[str, list[Any]]
-    traces: list[Trace]
-    last: Trace
-    acceptance: dict[str, Tally] = field(default_factory=dict)
-    interrupted: bool = False
-    seconds: float = 0.0
-
-    def __len__(self) -> int:
-        """The number of draws."""
-        return len(self.traces) or min(map(len, self.recorded.values()), default=0)
-
-    def __getitem__(self, name: Any) -> Any:
-        """A recorded quantity, or the choice at an address, in every draw.
-
-        An array of shape (draws, ...) where all values have one shape, else a list.
-
-        Raises:
-            UnknownAddressError: nothing of that name was recorded, or a draw has no such choice.
-        """
-        quantity = name if isinstance(name, str) else _quantity_name(name)
-        if quantity in self.recorded:
-            return _stacked(self.recorded[quantity])
-        if self.recorded or not self.traces:
-            known = ", ".join(self.recorded) or "nothing"
-            raise UnknownAddressError(
-                f"{quantity} was not recorded (recorded: {known})",
-                fix="name it in `record=`, or leave `record` out to keep whole traces",
-            )
-        recorder = _recorder(name)
-        return _stacked([recorder(trace) for trace in self.traces])
-
-    def frequency(self, name: Any) -> dict[Any, Share]:
-        """The share of draws with each value of a quantity, with Monte Carlo standard errors."""
-        return frequency(self[name])
-
-    def __str__(self) -> str:
-        rate = len(self) / self.seconds if self.seconds > 0 else float("inf")
-        stopped = ", interrupted" if self.interrupted else ""
-        lines = [f"{len(self)} draws in {self.seconds:.1f} s ({rate:.0f}/s){stopped}"]
-        width = max(map(len, self.acceptance), default=0)
-        for name, tally in self.acceptance.items():
-            line = f"  {name:<{width}}  accepted {tally.rate:6.1%} of {tally.proposed}"
-            if tally.failed_checks:
-                line += f", {tally.failed_checks} failed a check and were rejected"
-            lines.append(line)
-        return "\n".join(lines)
-
-    def __repr__(self) -> str:
-        return f"<run of {len(self)} draws>"
-
-
-def _stacked(values: list[Any]) -> Any:
-    """The values as one array if they are numbers or arrays of one shape, else the list of them."""
-    numeric = all(isinstance(v, (bool, int, float, np.generic, np.ndarray)) for v in values)
-    if numeric and len({np.shape(v) for v in values}) <= 1:
-        return np.array(values)
-    return values
+StrPath = str | os.PathLike[str]
 
 
 def sample(
     kernel: KernelFunction,
-    trace: Trace,
+    trace: Trace | Sequence[Trace],
     draws: int,
     *,
     warmup: int = 0,
     thin: int = 1,
+    chains: int = 1,
     record: Any = None,
     seed: Rng = None,
-    progress: bool = True,
+    executor: Any = None,
+    progress: Any = True,
+    checkpoint: StrPath | None = None,
 ) -> Run:
-    """Run a chain of `kernel` from `trace`.
+    """Run one chain or several of `kernel`.
+
+    One chain runs in this process, several in processes of their own, unless an executor is given. One seed
+    gives the same draws whatever the executor and the number of workers, and the first chains are the same
+    however many there are, from two on.
 
     Args:
-        kernel: a callable (trace, rng) -> (trace, info).
-        trace: where to start.
-        draws: how many draws to keep.
+        kernel: a callable (trace, rng) -> (trace, info). What it adapts, it adapts during warm-up.
+        trace: where to start; or a list of traces, one for each chain.
+        draws: how many draws to keep of each chain.
         warmup: how many steps to run before the first draw; not kept, not counted in acceptance rates.
         thin: how many steps each draw takes.
+        chains: how many chains to run.
         record: what to keep of a draw: an address, a function of the trace, a list of addresses, or a
             dict from names to addresses and functions. A function's quantity has the function's name; one
             that is given alone may return a dict, which names its own. If not given, whole traces are kept.
-        seed: anything `numpy.random.default_rng` takes. One seed gives one chain.
-        progress: show a progress bar, if standard error is a terminal.
+        seed: anything `numpy.random.default_rng` takes. One chain uses this generator; of several each has
+            one that is spawned from it.
+        executor: where chains run: anything with the interface of `concurrent.futures.Executor`, such as
+            `dask.distributed.Client(...).get_executor()`. If not given, processes on this machine, one for
+            each chain but no more than there are processors. BLAS uses one thread in each.
+        progress: show how far each chain is, if standard error is a terminal, or in a notebook; an address or
+            a function of the trace is shown beside it.
+        checkpoint: a folder that the draws are written to as they come, so that `resume` can go on with a run
+            that was killed, and make the very draws that it would have made. Its traces are made afresh every
+            now and then, so that draws can differ in the last bits from those without it. On several machines
+            it must be on a disk that they share.
 
     Returns:
         The draws. A KeyboardInterrupt ends the run early and returns those made so far.
 
     Raises:
-        KernelError: `kernel` is no kernel.
-        ZeroProbabilityError: the chain would start where the density is zero.
-        ValueTypeError: a count is no whole number, `trace` is no trace, or `record` is ambiguous.
-        UnknownAddressError: a recorded address is missing: where the chain starts (before any step is
+        KernelError: `kernel` is no kernel, or something can't be sent to another process.
+        ZeroProbabilityError: a chain would start where the density is zero.
+        ValueTypeError: a count is no whole number, `trace` is no trace, `record` is ambiguous, or something
+            can't be saved.
+        UnknownAddressError: a recorded address is missing: where a chain starts (before any step is
             made), or in a draw.
+        FileFormatError: there is a run in the checkpoint's folder.
     """
     check_kernel(kernel)
-    if not isinstance(trace, Trace):
-        raise ValueTypeError(
-            f"sample starts from a trace, got {trace!r}",
-            fix="pass model.generate(args, observations).trace",
-        )
-    check_start(trace)
+    starts = _starts(trace, chains)
+    for start in starts:
+        check_start(start)
     _check_count("draws", draws, 0)
     _check_count("warmup", warmup, 0)
     _check_count("thin", thin, 1)
-    rng = as_rng(seed)
-    recorders = _recorders(record)
+    recorders = as_recorders(record)
     for recorder in recorders.values():
-        if isinstance(recorder, _AtAddress):
-            recorder(trace)
-    run = Run({name: [] for name in recorders if name}, [], trace)
-    rows: list[dict[str, Any]] = []  # of all quantities of a draw at once, so an interrupt can't part them
+        if isinstance(recorder, AtAddress):
+            for start in starts:
+                recorder(start)
+    rng = as_rng(seed)
+    watched = _watched(progress)
+    plans = [
+        Plan(number, kernel, start, own, recorders, int(draws), int(warmup), int(thin), watched)
+        for number, (start, own) in enumerate(zip(starts, _generators(rng, len(starts)), strict=True))
+    ]
+    folder = None
+    if checkpoint is not None:
+        for plan in plans:
+            plan.every = files.steps_between(plan.trace)
+        folder = files.create(checkpoint, plans)
     started = time.perf_counter()
-    bar = tqdm(
-        total=warmup + draws * thin, disable=not (progress and sys.stderr.isatty()), unit="step", leave=False
-    )
+    done = _run(plans, executor, folder, progress)
+    if len(done) == 1:
+        rng.bit_generator.state = done[0].rng_state or rng.bit_generator.state
+    return Run(done, list(recorders), time.perf_counter() - started)
+
+
+def resume(
+    path: StrPath,
+    kernel: KernelFunction | None = None,
+    model: GenerativeFunction | None = None,
+    *,
+    record: Any = None,
+    executor: Any = None,
+    progress: Any = True,
+) -> Run:
+    """Go on with a run that was written to a folder by `sample(..., checkpoint=path)`.
+
+    Its draws are exactly those that the run would have made if it hadn't been stopped. A run that is complete
+    is read.
+
+    Args:
+        path: the folder.
+        kernel: the kernel of the run. If not given, it is looked up by the name of the variable that held it,
+            in the model's module or in `__main__`.
+        model: the program of the run. If not given, its module is imported and it is looked up by name.
+        record: what the run records, as it was given to `sample`; needed only where it has functions that
+            can't be looked up by name.
+        executor, progress: as for `sample`; they needn't be what they were.
+
+    Raises:
+        FileFormatError: a file is damaged or foreign; or the kernel, the model or a recorded function isn't
+            found, or isn't the one that the run was started with.
+        OSError: a file can't be read or written.
+    """
+    given = None if record is None else as_recorders(record)
+    folder, plans = files.open_run(path, kernel, model, given)
+    check_kernel(plans[0].kernel)
+    for plan in plans:
+        plan.watched = _watched(progress)
+    return Run(_run(plans, executor, folder, progress), list(plans[0].recorders))
+
+
+def load_run(path: StrPath, model: GenerativeFunction | None = None) -> Run:
+    """What has been written so far of a run in a folder; it may be running meanwhile.
+
+    Args:
+        path: the folder that was given as `checkpoint` to `sample`.
+        model: the program of the run; needed only for whole traces, and if it can't be looked up by name.
+
+    Raises:
+        FileFormatError: a file is damaged or foreign.
+        OSError: a file can't be read.
+    """
+    return Run(*files.read_chains(path, model))
+
+
+def _run(plans: list[Plan], executor: Any, folder: files.Folder | None, progress: Any) -> list[Chain]:
+    named = None if progress is True or progress is False else quantity_name(progress)
+    display = Display(plans, shown=progress is not False and can_be_shown(), watched=named)
     try:
-        with bar:
-            for step in range(1, warmup + draws * thin + 1):
-                run.last, info = run_kernel(kernel, run.last, rng)
-                bar.update()
-                if step > warmup:
-                    _count(run.acceptance, kernel_name(kernel), info)
-                    if (step - warmup) % thin == 0:
-                        if recorders:
-                            rows.append(_quantities(run.last, recorders, rows))
-                        else:
-                            run.traces.append(run.last)
-    except KeyboardInterrupt:
-        run.interrupted = True
-    if rows:
-        run.recorded = {name: [row[name] for row in rows] for name in rows[0]}
-    run.seconds = time.perf_counter() - started
-    return run
+        if len(plans) == 1 and executor is None:
+            store = None if folder is None else folder.store(plans[0])
+            return [run_chain(plans[0], display.show, store)]
+        return run_parallel(plans, executor, folder, display)
+    except Exception as error:
+        if folder is not None:
+            error.add_note(f"the draws so far are in {folder.path}; gendsl.resume goes on with them")
+        raise
+    finally:
+        display.close()
+
+
+def _watched(progress: Any) -> Recorder | None:
+    return None if progress is True or progress is False else as_recorder(progress)
+
+
+def _starts(trace: Any, chains: Any) -> list[Any]:
+    """Where each chain starts."""
+    _check_count("chains", chains, 1)
+    several = isinstance(trace, (list, tuple)) and not hasattr(trace, "_fields")
+    starts = list(trace) if several else [trace] * int(chains)
+    for start in starts:
+        if not isinstance(start, Trace):
+            raise ValueTypeError(
+                f"sample starts from a trace, got {start!r}",
+                fix="pass model.generate(args, observations).trace",
+            )
+    if not starts or (several and chains not in (1, len(starts))):
+        raise ValueTypeError(
+            f"sample got {len(starts)} traces to start from, for {chains} chains",
+            fix="give one trace for all chains, or a list with one for each",
+        )
+    return starts
+
+
+def _generators(rng: np.random.Generator, chains: int) -> list[np.random.Generator]:
+    if chains == 1:
+        return [rng]
+    try:
+        return rng.spawn(chains)
+    except TypeError:
+        raise ValueTypeError(
+            f"the generators of {chains} chains can't be spawned from {rng!r}",
+            fix="give an integer as seed, or np.random.default_rng(seed)",
+        ) from None
 
 
 def _check_count(name: str, value: Any, least: int) -> None:
@@ -189,101 +213,3 @@ def _check_count(name: str, value: Any, least: int) -> None:
         raise ValueTypeError(
             f"sample got {name}={value!r}", fix=f"{name} must be a whole number, {least} or more"
         )
-
-
-def _count(acceptance: dict[str, Tally], name: str, info: Any) -> None:
-    for part, leaf in _leaves(name, info):
-        tally = acceptance.setdefault(part, Tally())
-        tally.proposed += 1
-        tally.accepted += bool(getattr(leaf, "accepted", True))
-        tally.failed_checks += bool(getattr(leaf, "check_failed", False))
-
-
-def _leaves(name: str, info: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(info, ComposedInfo):
-        for part, inner in info.parts:
-            yield from _leaves(part, inner)
-    else:
-        yield name, info
-
-
-def _quantities(
-    trace: Trace, recorders: dict[str, Recorder], before: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """What is recorded of one draw, which has the same names as every draw before it."""
-    draw: dict[str, Any] = {}
-    for name, recorder in recorders.items():
-        value = recorder(trace)
-        if name:
-            draw[name] = value
-        elif isinstance(value, dict):
-            draw.update(value)
-        else:
-            draw[_function_name(recorder)] = value
-    if before and draw.keys() != before[0].keys():
-        raise ValueTypeError(
-            f"draw {len(before)} has the quantities {_names(draw)}, and the draws before it have "
-            f"{_names(before[0])}",
-            fix="return the same names for every draw; what is missing can be None or float('nan')",
-        )
-    return draw
-
-
-def _names(quantities: Mapping[str, Any]) -> str:
-    return ", ".join(map(str, quantities)) or "none"
-
-
-def _recorders(record: Any) -> dict[str, Recorder]:
-    """What computes each quantity, by name; the name is "" where a function may name its own."""
-    if record is None:
-        return {}
-    if isinstance(record, Mapping):
-        return {str(name): _recorder(what) for name, what in record.items()}
-    if not isinstance(record, list):
-        return {"" if callable(record) else _quantity_name(record): _recorder(record)}
-    recorders: dict[str, Recorder] = {}
-    for what in record:
-        name = _quantity_name(what)
-        if name in recorders:
-            raise ValueTypeError(
-                f"two recorded quantities are named {name}",
-                fix='name them in a dict: record={"mean": f, "spread": g}',
-            )
-        recorders[name] = _recorder(what)
-    return recorders
-
-
-def _quantity_name(what: Any) -> str:
-    if callable(what):
-        return _function_name(what)
-    path = as_path(what)
-    return str(path[0]) if len(path) == 1 else format_address(path)
-
-
-def _function_name(function: Any) -> str:
-    name = str(getattr(function, "__name__", "value"))
-    return "value" if name == "<lambda>" else name
-
-
-def _recorder(what: Any) -> Recorder:
-    return what if callable(what) else _AtAddress(what)
-
-
-class _AtAddress:
-    """Records what is at an address of the trace."""
-
-    def __init__(self, address: Any) -> None:
-        self.address = as_path(address)
-
-    def __call__(self, trace: Trace) -> Any:
-        try:
-            return trace[self.address]
-        except UnknownAddressError as error:
-            error.problem = f"a recorded address must exist in every draw: {error.problem}"
-            if not trace.choices.submap(self.address):
-                name = format_address(self.address)
-                error.fix = (
-                    f"{error.fix}; for a choice that comes and goes record a function: "
-                    f"lambda trace: trace[{name}] if {name} in trace else float('nan')"
-                )
-            raise

@@ -1,9 +1,10 @@
-"""Monte Carlo standard errors of what a chain recorded."""
+"""Shares of draws with some value or structure, with Monte Carlo standard errors."""
 
 from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,48 +19,86 @@ class Share(NamedTuple):
     standard_error: float
 
 
-def monte_carlo_error(draws: Any) -> float:
-    """The Monte Carlo standard error of the mean of a chain's draws, by batch means.
+class Group(NamedTuple):
+    """The draws with one structure: their share, its Monte Carlo standard error, and the run of them."""
 
-    The chain is cut into floor(sqrt(n)) batches of b draws; with batch means m_i and their mean m the
-    error is sqrt(b sum (m_i - m)^2 / ((a - 1) n)), a the number of batches. (Flegal and Jones 2010,
-    "Batch means and spectral variance estimators in Markov chain Monte Carlo".)
+    probability: float
+    standard_error: float
+    run: Any
+
+
+def monte_carlo_error(draws: Any) -> float:
+    """The Monte Carlo standard error of the mean of draws, by batch means.
+
+    Each chain is cut into floor(sqrt(n)) batches of b draws. With the means m_i of the a batches of all
+    chains, their mean m, and N draws in all, the error is sqrt(b sum (m_i - m)^2 / ((a - 1) N)). (Flegal and
+    Jones 2010, "Batch means and spectral variance estimators in Markov chain Monte Carlo"; for several chains
+    Gupta and Vats 2020, "Estimating Monte Carlo variance from multiple Markov chains".)
 
     Args:
-        draws: n numbers, in the order they were drawn; n at least 4.
+        draws: n numbers, in the order they were drawn, n at least 4; or a list of such, one for each chain.
 
     Returns:
-        The error; NaN for fewer than 4 draws.
+        The error; NaN where a chain has fewer than 4 draws.
     """
-    x = np.asarray(draws, dtype=float)
-    n = len(x)
-    if n < 4:
+    given = list(draws)
+    chains = given if given and np.ndim(given[0]) > 0 else [given]
+    values = [np.asarray(chain, dtype=float) for chain in chains]
+    shortest = min(map(len, values))
+    if shortest < 4:
         return float("nan")
-    batches = int(np.sqrt(n))
-    size = n // batches
-    means = x[n - batches * size :].reshape(batches, size).mean(axis=1)
-    return float(np.sqrt(size * means.var(ddof=1) / n))
+    size = min(len(x) // math.isqrt(len(x)) for x in values)
+    means = []
+    for x in values:
+        batches = len(x) // size
+        means.append(x[len(x) - batches * size :].reshape(batches, size).mean(axis=1))
+    return float(np.sqrt(size * np.concatenate(means).var(ddof=1) / sum(map(len, values))))
 
 
-def frequency(values: Any) -> dict[Any, Share]:
-    """The share of each distinct value among draws, in increasing order of value where they have one.
+def frequency(chains: Sequence[Any]) -> dict[Any, Share]:
+    """The share of each distinct value among the draws of some chains.
+
+    In increasing order of value where the values have one.
+
+    Args:
+        chains: the values in each chain, in the order they were drawn.
 
     Raises:
         ValueTypeError: a draw is an array or a list.
     """
-    values = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    values = [math.nan if isinstance(v, float) and v != v else v for v in values]  # one NaN for all
+    values = [_hashable(chain) for chain in chains]
+    distinct = _distinct(values)
+    with contextlib.suppress(TypeError):  # values of several kinds keep the order in which they came up
+        distinct.sort()
+    return {value: _share(value, values) for value in distinct}
+
+
+def per_structure(keys: list[list[Any]], part: Callable[[list[list[int]]], Any]) -> dict[Any, Group]:
+    """The draws grouped by a key, the most frequent first; `part` makes the run of some of them."""
+    values = [_hashable(chain) for chain in keys]
+    groups = {}
+    for value in _distinct(values):
+        chosen = [[i for i, v in enumerate(chain) if v is value or v == value] for chain in values]
+        groups[value] = Group(*_share(value, values), part(chosen))
+    return dict(sorted(groups.items(), key=lambda item: -item[1].probability))
+
+
+def _hashable(chain: Any) -> list[Any]:
+    values = chain.tolist() if isinstance(chain, np.ndarray) else list(chain)
+    values = [v.item() if isinstance(v, np.generic) else v for v in values]
+    return [math.nan if isinstance(v, float) and v != v else v for v in values]  # one NaN for all
+
+
+def _distinct(chains: list[list[Any]]) -> list[Any]:
     try:
-        distinct = list(dict.fromkeys(values))
+        return list(dict.fromkeys(value for chain in chains for value in chain))
     except TypeError:
         raise ValueTypeError(
             "the share of draws with each value can't be counted for arrays and lists",
             fix="record one entry, or a tuple: lambda trace: tuple(trace['z'])",
         ) from None
-    with contextlib.suppress(TypeError):  # values of several kinds keep the order in which they came up
-        distinct.sort()
-    shares = {}
-    for value in distinct:
-        hits = np.array([v is value or v == value for v in values], dtype=float)
-        shares[value] = Share(float(hits.mean()), monte_carlo_error(hits))
-    return shares
+
+
+def _share(value: Any, chains: list[list[Any]]) -> Share:
+    hits = [np.array([v is value or v == value for v in chain], dtype=float) for chain in chains]
+    return Share(float(np.concatenate(hits).mean()), monte_carlo_error(hits))

@@ -203,3 +203,11 @@ def check_density(trace: Any, expected: float, what: str) -> None:
             f"{what} had the log density {expected!r}, and {trace.gen_fn.name} now gives it {found!r}",
             fix="give the program that it was saved from, as it was then",
         )
+
+
+def whole_trace(start: Any, choices: dict[Any, Any]) -> Any:
+    """The trace with the program, the arguments and the observations of another, and these latent choices."""
+    observed = dict(start.observed.items())
+    trace = remake(start.gen_fn, start.args, {**observed, **choices}, ())
+    trace.observed_paths = start.observed_paths
+    return trace

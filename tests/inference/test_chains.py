@@ -10,6 +10,7 @@ import pytest
 from gendsl import bernoulli, dirichlet, gen, normal, select, uniform_discrete
 from gendsl.errors import KernelError, UnknownAddressError, ValueTypeError
 from gendsl.inference import Run, cycle, mh, monte_carlo_error, sample
+from gendsl.inference.chain import Chain
 
 
 @gen
@@ -183,7 +184,7 @@ def test_an_unknown_quantity_of_a_run():
     with pytest.raises(UnknownAddressError, match=r"\('mu', 1\) was not recorded \(recorded: k, "):
         run["mu", 1]
     with pytest.raises(UnknownAddressError, match="recorded: nothing"):
-        Run({}, [], start())["k"]
+        Run([Chain([], [], start())])["k"]
 
 
 def test_run_without_draws():
@@ -264,7 +265,7 @@ def test_progress_is_shown_on_a_terminal(monkeypatch, tty, progress, shown):
     terminal = Terminal(tty)
     monkeypatch.setattr(sys, "stderr", terminal)
     sample(KERNEL, start(), 5, seed=1, progress=progress)
-    assert ("step" in terminal.getvalue()) == shown
+    assert ("chain 0" in terminal.getvalue()) == shown
 
 
 # --- tallies -----------------------------------------------------------------------------------------
@@ -356,6 +357,6 @@ def test_a_kernel_must_be_one():
 def test_nan_is_one_value_of_a_recorded_quantity():
     from gendsl.inference.summary import frequency
 
-    shares = frequency([1.0, math.nan, float("nan"), 1.0, np.nan, np.nan])
+    shares = frequency([[1.0, math.nan, float("nan")], [1.0, np.nan, np.nan]])
     assert sum(share.probability for share in shares.values()) == pytest.approx(1.0)
     assert len(shares) == 2

@@ -1,0 +1,251 @@
+"""One chain: its steps, from where it starts or was left to its last draw.
+
+The numbers in a trace can differ in their last bits between one that came about by many small updates and one
+that is made of the same choices at once. A trace that travels to another process, or is read from a file, is
+of the second kind. So that a chain makes the same draws wherever it runs, every one starts from a trace that
+is made afresh; and one that is written to files makes its trace afresh each time before it may be written.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from gendsl.errors import UnknownAddressError
+from gendsl.inference.adaptation import finish_warmup, start_warmup
+from gendsl.inference.kernel import KernelFunction, kernel_name, run_kernel
+from gendsl.inference.recording import Quantities, Recorder, quantities
+from gendsl.inference.tally import Tallies, count
+from gendsl.interface import Trace
+from gendsl.runtime.trace import ReferenceTrace
+
+REPORT_EVERY = 0.1
+"""Seconds between two reports of a chain's progress."""
+
+
+@dataclass
+class Plan:
+    """What a chain is to do.
+
+    Attributes:
+        number: which chain it is, from 0.
+        kernel: what makes a step.
+        trace: where it starts.
+        rng: its generator.
+        recorders: what is recorded of a draw, by name; empty if whole traces are kept.
+        draws, warmup, thin: see `sample`.
+        watched: the quantity that the progress display shows.
+        every: after how many steps the trace is made afresh, where the chain is written to files.
+    """
+
+    number: int
+    kernel: KernelFunction
+    trace: Trace
+    rng: np.random.Generator
+    recorders: dict[str, Recorder]
+    draws: int
+    warmup: int = 0
+    thin: int = 1
+    watched: Recorder | None = None
+    every: int = 0
+
+    @property
+    def steps(self) -> int:
+        """How many steps there are in all."""
+        return self.warmup + self.draws * self.thin
+
+
+@dataclass
+class Chain:
+    """What became of one chain.
+
+    Attributes:
+        rows: the recorded quantities of each draw.
+        traces: the trace of each draw; empty if quantities were recorded.
+        last: the trace that it stopped at.
+        acceptance: what became of the proposals of each kernel after warm-up, by name.
+        interrupted: whether it was stopped early.
+        seconds: how long it took.
+        rng_state: the state that its generator was left in.
+    """
+
+    rows: list[Quantities]
+    traces: Any
+    last: Any
+    acceptance: Tallies = field(default_factory=dict)
+    interrupted: bool = False
+    seconds: float = 0.0
+    rng_state: Any = None
+
+    def __len__(self) -> int:
+        """The number of draws."""
+        return len(self.traces) or len(self.rows)
+
+
+@dataclass
+class Report:
+    """How far a chain is: `step` of its steps, the acceptance rates now, and the watched quantity as text."""
+
+    step: int
+    rates: dict[str, float]
+    value: str | None = None
+
+
+class Position(Protocol):
+    """Where a chain was left."""
+
+    step: int
+    trace: Any
+    rng_state: Any
+    seconds: float
+    acceptance: Tallies
+    rows: list[Quantities]
+    traces: Any
+
+
+class Store(Protocol):
+    """What writes a chain to files."""
+
+    def position(self, plan: Plan) -> Position | None:
+        """Where the chain was left; None if nothing has been written since it started."""
+
+    def due(self) -> bool:
+        """Whether it is time to write."""
+
+    def write(self, plan: Plan, step: int, chain: Chain) -> None:
+        """Write where the chain is, with the draws that were made since."""
+
+
+Listener = Callable[[int, Report], bool | None]
+"""Called with the number of a chain and how far it is; whether the chain is to stop."""
+
+
+def remade(trace: Any) -> Any:
+    """The trace made afresh of its arguments and choices; any other kind of trace as it is."""
+    if not isinstance(trace, ReferenceTrace):
+        return trace
+    values = {path: record[1] for path, record in trace.records.items()}
+    made = trace.gen_fn.score(trace.args, values)
+    made.observed_paths = trace.observed_paths
+    return made
+
+
+def run_chain(plan: Plan, report: Listener | None = None, store: Store | None = None) -> Chain:
+    """Run a chain to its end, or until a KeyboardInterrupt.
+
+    Args:
+        plan: what it is to do.
+        report: called ten times a second or less.
+        store: what writes the chain to files, and continues it from them.
+    """
+    chain = Chain([], [], plan.trace)
+    try:
+        _Steps(plan, chain, report, store).run()
+    except KeyboardInterrupt:
+        chain.interrupted = True
+    chain.rng_state = plan.rng.bit_generator.state
+    return chain
+
+
+class _Steps:
+    """The steps of a chain."""
+
+    def __init__(self, plan: Plan, chain: Chain, report: Listener | None, store: Store | None) -> None:
+        self.plan = plan
+        self.chain = chain
+        self.report = report
+        self.store = store
+        self.name = kernel_name(plan.kernel)
+        self.warmup_tallies: Tallies = {}  # shown, and not kept
+        self.reported = time.perf_counter()
+
+    def run(self) -> None:
+        """All of them."""
+        plan, chain, rng = self.plan, self.chain, self.plan.rng
+        kernel, step = plan.kernel, 0
+        chain.last = remade(plan.trace)
+        saved = None if self.store is None else self.store.position(plan)
+        warmup = start_warmup(kernel, chain.last, plan.warmup, rng) if plan.warmup else kernel
+        if warmup is not kernel:
+            # what a warm-up finds is in no file: it is found again, from the same start
+            self.advance(warmup, 0, plan.warmup, write=False)
+            kernel, step = finish_warmup(warmup), plan.warmup
+        if saved is not None:
+            rng.bit_generator.state = saved.rng_state
+            step, chain.last = saved.step, saved.trace
+            chain.acceptance, chain.rows, chain.traces = saved.acceptance, saved.rows, saved.traces
+            chain.seconds = saved.seconds
+        self.advance(kernel, step, plan.steps)
+        self.tell(plan.steps)
+
+    def advance(self, kernel: KernelFunction, first: int, last: int, *, write: bool = True) -> None:
+        """The steps after step `first` up to step `last`, a piece at a time."""
+        plan, chain, every = self.plan, self.chain, self.plan.every
+        while first < last:
+            piece = min(last, plan.warmup) if first < plan.warmup else last
+            if every:
+                piece = min(piece, (first // every + 1) * every)
+            self.piece(kernel, first, piece)
+            first = piece
+            if every and (first % every == 0 or first == plan.steps):
+                chain.last = remade(chain.last)
+                store = self.store
+                if store is not None and write and (first == plan.steps or store.due()):
+                    store.write(plan, first, chain)
+
+    def piece(self, kernel: KernelFunction, first: int, last: int) -> None:
+        """Steps that are all in the warm-up, or all after it."""
+        plan, chain, name, clock = self.plan, self.chain, self.name, time.perf_counter
+        warmup, thin, recorders, rng = plan.warmup, plan.thin, plan.recorders, plan.rng
+        drawing = first >= warmup
+        tallies = chain.acceptance if drawing else self.warmup_tallies
+        due = self.reported + REPORT_EVERY
+        trace, rows, traces = chain.last, chain.rows, chain.traces
+        started, before = clock(), chain.seconds
+        try:
+            for step in range(first + 1, last + 1):
+                start = clock()
+                trace, info = run_kernel(kernel, trace, rng)
+                now = clock()
+                count(tallies, name, info, now - start)
+                if drawing and (step - warmup) % thin == 0:
+                    if recorders:
+                        rows.append(quantities(trace, recorders, rows))
+                    else:
+                        traces.append(trace)
+                if now >= due:
+                    chain.last = trace
+                    if self.tell(step):
+                        raise KeyboardInterrupt  # from where the run was asked for
+                    due = self.reported + REPORT_EVERY
+        finally:
+            chain.last = trace
+            chain.seconds = before + clock() - started
+
+    def tell(self, step: int) -> bool:
+        """Report how far the chain is; whether it is to stop."""
+        if self.report is None:
+            return False
+        tallies = self.warmup_tallies if step <= self.plan.warmup else self.chain.acceptance
+        rates = {name: tally.rate for name, tally in tallies.items()}
+        report = Report(step, rates, _shown(self.plan.watched, self.chain.last))
+        stop = self.report(self.plan.number, report)
+        self.reported = time.perf_counter()
+        return bool(stop)
+
+
+def _shown(watched: Recorder | None, trace: Any) -> str | None:
+    """A watched quantity as short text; None if nothing is watched."""
+    if watched is None:
+        return None
+    try:
+        value = watched(trace)
+    except UnknownAddressError:  # a choice that comes and goes
+        return "-"
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.4g}"
+    return " ".join(str(value).split())[:24]

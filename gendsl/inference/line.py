@@ -1,0 +1,141 @@
+"""The line between a run and its chains in other processes: their reports come in, the word to stop goes out.
+
+Plain connections over TCP, which reach workers on other machines as well; where they don't, there is no live
+display and Ctrl-C waits for the chains, and everything else works. Messages are JSON, never pickled.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import threading
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client, Connection, Listener
+from typing import Any
+
+from gendsl.inference.chain import Report
+
+_LOG = logging.getLogger("gendsl")
+_STOP = b"stop"
+_PAUSE = 0.1  # seconds
+_LOST = (OSError, EOFError, AuthenticationError, ValueError)
+
+
+class Switchboard:
+    """Where the reports of chains come in.
+
+    Args:
+        elsewhere: whether chains may run on other machines.
+    """
+
+    def __init__(self, *, elsewhere: bool) -> None:
+        self.key = os.urandom(32)
+        self.listener = Listener(("" if elsewhere else "127.0.0.1", 0), authkey=self.key)
+        self.port = self.listener.address[1]
+        self.stopped = False
+        self.closed = False
+        self.latest: dict[int, Report] = {}
+        self.lock = threading.Lock()
+        self.lines: list[Connection] = []
+
+    @property
+    def contacts(self) -> Any:
+        """What a worker needs to connect."""
+        return socket.gethostname(), self.port, self.key
+
+    def __enter__(self) -> Switchboard:
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.closed = True
+        try:  # a thread that waits for a connection ends when one comes
+            socket.create_connection(("127.0.0.1", self.port), timeout=1.0).close()
+        except OSError as error:
+            _LOG.debug("the switchboard was closed already: %s", error)
+        self.listener.close()
+        with self.lock:
+            for line in self.lines:
+                line.close()
+
+    def _accept(self) -> None:
+        while not self.closed:
+            try:
+                line = self.listener.accept()
+            except _LOST as error:
+                _LOG.debug("a connection was refused: %s", error)
+                continue
+            with self.lock:
+                self.lines.append(line)
+            threading.Thread(target=self._listen, args=(line,), daemon=True).start()
+            if self.stopped:
+                self._send_stop(line)
+
+    def _listen(self, line: Connection) -> None:
+        try:
+            while not self.closed:
+                number, *report = json.loads(line.recv_bytes())
+                with self.lock:
+                    self.latest[number] = Report(*report)
+        except (*_LOST, TypeError) as error:
+            _LOG.debug("a chain hung up: %s", error)
+
+    def reports(self) -> list[tuple[int, Report]]:
+        """The last report of each chain that has sent one since this was called."""
+        with self.lock:
+            latest, self.latest = self.latest, {}
+        return list(latest.items())
+
+    def stop(self) -> None:
+        """Tell all chains to stop."""
+        self.stopped = True
+        with self.lock:
+            lines = list(self.lines)
+        for line in lines:
+            self._send_stop(line)
+
+    def _send_stop(self, line: Connection) -> None:
+        try:
+            line.send_bytes(_STOP)
+        except _LOST as error:
+            _LOG.debug("a chain can't be told to stop: %s", error)
+
+
+class Line:
+    """A worker's end. All waiting is done by a thread: the chain leaves its report there and goes on."""
+
+    def __init__(self, contacts: Any, home: tuple[str, int]) -> None:
+        self.contacts = contacts
+        self.home = home
+        self.message: bytes | None = None
+        self.stopped = False
+        self.ended = threading.Event()
+
+    def __enter__(self) -> Line:
+        threading.Thread(target=self._talk, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+
+    def report(self, number: int, report: Report) -> bool:
+        """Leave a report to be sent; whether the chain was told to stop."""
+        self.message = json.dumps([number, report.step, report.rates, report.value]).encode()
+        return self.stopped
+
+    def _talk(self) -> None:
+        host, port, key = self.contacts
+        if host == socket.gethostname():
+            host = "127.0.0.1"
+        try:
+            with Client((host, port), authkey=key) as line:
+                while not self.ended.wait(_PAUSE):
+                    message, self.message = self.message, None
+                    if message is not None:
+                        line.send_bytes(message)
+                    while line.poll():
+                        self.stopped = self.stopped or line.recv_bytes() == _STOP
+        except _LOST as error:
+            _LOG.debug("no progress is shown of a chain: %s", error)

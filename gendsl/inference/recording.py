@@ -1,0 +1,99 @@
+"""What is kept of a draw: addresses, functions of the trace, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gendsl.address import as_path, format_address
+from gendsl.errors import UnknownAddressError, ValueTypeError
+from gendsl.interface import Trace
+
+Recorder = Callable[[Trace], Any]
+
+Quantities = dict[str, Any]
+"""The recorded quantities of one draw, by name."""
+
+
+class AtAddress:
+    """Records what is at an address of the trace."""
+
+    def __init__(self, address: Any) -> None:
+        self.address = as_path(address)
+
+    def __call__(self, trace: Trace) -> Any:
+        try:
+            return trace[self.address]
+        except UnknownAddressError as error:
+            error.problem = f"a recorded address must exist in every draw: {error.problem}"
+            if not trace.choices.submap(self.address):
+                name = format_address(self.address)
+                error.fix = (
+                    f"{error.fix}; for a choice that comes and goes record a function: "
+                    f"lambda trace: trace[{name}] if {name} in trace else float('nan')"
+                )
+            raise
+
+
+def as_recorder(what: Any) -> Recorder:
+    """What computes a quantity from a trace: a function itself, or what is at an address."""
+    return what if callable(what) else AtAddress(what)
+
+
+def as_recorders(record: Any) -> dict[str, Recorder]:
+    """What computes each quantity, by name; the name is "" where a function may name its own."""
+    if record is None:
+        return {}
+    if isinstance(record, Mapping):
+        return {str(name): as_recorder(what) for name, what in record.items()}
+    if not isinstance(record, list):
+        return {"" if callable(record) else quantity_name(record): as_recorder(record)}
+    recorders: dict[str, Recorder] = {}
+    for what in record:
+        name = quantity_name(what)
+        if name in recorders:
+            raise ValueTypeError(
+                f"two recorded quantities are named {name}",
+                fix='name them in a dict: record={"mean": f, "spread": g}',
+            )
+        recorders[name] = as_recorder(what)
+    return recorders
+
+
+def quantity_name(what: Any) -> str:
+    """What a quantity is called: the name of a function, or an address as it is written."""
+    if callable(what):
+        return _function_name(what)
+    path = as_path(what)
+    return str(path[0]) if len(path) == 1 else format_address(path)
+
+
+def quantities(trace: Trace, recorders: dict[str, Recorder], before: list[Quantities]) -> Quantities:
+    """What is recorded of one draw, which has the same names as every draw before it."""
+    if "" not in recorders:
+        return {name: recorder(trace) for name, recorder in recorders.items()}
+    draw: Quantities = {}
+    for name, recorder in recorders.items():
+        value = recorder(trace)
+        if name:
+            draw[name] = value
+        elif isinstance(value, dict):
+            draw.update(value)
+        else:
+            draw[_function_name(recorder)] = value
+    if before and draw.keys() != before[0].keys():
+        raise ValueTypeError(
+            f"draw {len(before)} has the quantities {_names(draw)}, and the draws before it have "
+            f"{_names(before[0])}",
+            fix="return the same names for every draw; what is missing can be None or float('nan')",
+        )
+    return draw
+
+
+def _names(draw: Quantities) -> str:
+    return ", ".join(map(str, draw)) or "none"
+
+
+def _function_name(function: Any) -> str:
+    name = str(getattr(function, "__name__", "value"))
+    return "value" if name == "<lambda>" else name

@@ -1,0 +1,284 @@
+"""What `sample` returns: the draws of one chain or several, and what can be asked about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from gendsl.errors import UnknownAddressError, ValueTypeError
+from gendsl.inference import arviz_export
+from gendsl.inference.chain import Chain
+from gendsl.inference.recording import AtAddress, as_recorder, quantity_name
+from gendsl.inference.summary import Group, Share, frequency, per_structure
+from gendsl.inference.tally import Tallies, total
+from gendsl.interface import Trace
+from gendsl.runtime.saving import whole_trace
+
+
+class Draws(Sequence[Any]):
+    """The traces of a chain's draws: whole ones, or latent choices that are made traces when asked for.
+
+    Args:
+        kept: a trace or such a dict for each draw.
+        start: a trace with the same program, arguments and observations.
+    """
+
+    def __init__(self, kept: Sequence[Any], start: Any) -> None:
+        self.kept = list(kept)
+        self.start = start
+
+    def __len__(self) -> int:
+        return len(self.kept)
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> Draws: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return Draws(self.kept[index], self.start)
+        return whole(self.kept[index], self.start)
+
+    def append(self, trace: Trace) -> None:
+        """Add a draw."""
+        self.kept.append(trace)
+
+    def at(self, recorder: Callable[[Any], Any]) -> list[Any]:
+        """A quantity in every draw; a choice is looked up without making the trace."""
+        path = recorder.address if isinstance(recorder, AtAddress) else None
+        return [
+            draw[path] if type(draw) is dict and path in draw else recorder(whole(draw, self.start))
+            for draw in self.kept
+        ]
+
+    def choices(self) -> Iterator[dict[Any, Any]]:
+        """The latent choices of every draw."""
+        for draw in self.kept:
+            yield draw if type(draw) is dict else latent(draw)
+
+
+def latent(trace: Any) -> dict[Any, Any]:
+    """The choices of a trace that are no observations, by path."""
+    observed = trace.observed
+    return {path: value for path, value in trace.choices.items() if path not in observed}
+
+
+def whole(kept: Any, start: Any) -> Any:
+    """The trace that was kept as it is or as its latent choices."""
+    if type(kept) is not dict:
+        return kept
+    return whole_trace(start, kept)
+
+
+class Run:
+    """The draws of one chain or of several.
+
+    Attributes:
+        chains: what became of each chain.
+
+    With one chain, `run["k"]`, `run.recorded`, `run.traces` and `run.last` are of that chain. With several,
+    `run["k"]` has the chains as its first axis, and the others are lists with an entry for each chain.
+    """
+
+    def __init__(
+        self, chains: Sequence[Chain], names: Sequence[str] = (), seconds: float | None = None
+    ) -> None:
+        self.chains = list(chains)
+        rows = next((chain.rows for chain in self.chains if chain.rows), None)
+        self._names = [name for name in names if name] if rows is None else list(rows[0])
+        self._seconds = seconds
+
+    @property
+    def recorded(self) -> Any:
+        """For each recorded quantity, its value in every draw, a list; of several chains, a list of lists."""
+        columns = {name: self.by_chain(name) for name in self._names}
+        return {name: c[0] for name, c in columns.items()} if len(self.chains) == 1 else columns
+
+    @property
+    def traces(self) -> Any:
+        """The trace of every draw; empty if quantities were recorded. Of several chains, a list of these."""
+        return self._each([chain.traces for chain in self.chains])
+
+    @property
+    def last(self) -> Any:
+        """The trace that the chain stopped at, or a list of them; pass it to `sample` to go on."""
+        return self._each([chain.last for chain in self.chains])
+
+    @property
+    def acceptance(self) -> Tallies:
+        """What became of the proposals of each kernel after warm-up, by name, in all chains together."""
+        return total([chain.acceptance for chain in self.chains])
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the run was stopped by a KeyboardInterrupt."""
+        return any(chain.interrupted for chain in self.chains)
+
+    @property
+    def seconds(self) -> float:
+        """How long the run took."""
+        return max((c.seconds for c in self.chains), default=0.0) if self._seconds is None else self._seconds
+
+    def _each(self, values: list[Any]) -> Any:
+        return values[0] if len(values) == 1 else values
+
+    def __len__(self) -> int:
+        """The number of draws, in all chains together."""
+        return sum(map(len, self.chains))
+
+    def by_chain(self, name: Any) -> list[list[Any]]:
+        """A recorded quantity, or the choice at an address, in every draw of each chain.
+
+        Raises:
+            UnknownAddressError: nothing of that name was recorded, or a draw has no such choice.
+        """
+        quantity = name if isinstance(name, str) else quantity_name(name)
+        names = self._names
+        if quantity in names:
+            return [[row[quantity] for row in chain.rows] for chain in self.chains]
+        if names or not any(len(chain.traces) for chain in self.chains):
+            raise UnknownAddressError(
+                f"{quantity} was not recorded (recorded: {', '.join(names) or 'nothing'})",
+                fix="name it in `record=`, or leave `record` out to keep whole traces",
+            )
+        recorder = as_recorder(name)
+        return [values_of(chain.traces, recorder) for chain in self.chains]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the recorded quantities; none if whole traces were kept."""
+        return list(self._names)
+
+    def __getitem__(self, name: Any) -> Any:
+        """A recorded quantity, or the choice at an address, in every draw.
+
+        An array of shape (draws, ...), or (chains, draws, ...) of several chains, where all values have one
+        shape and all chains one length; else a list, or a list with an array or list for each chain.
+
+        Raises:
+            UnknownAddressError: nothing of that name was recorded, or a draw has no such choice.
+        """
+        columns = [stacked(values) for values in self.by_chain(name)]
+        if len(columns) == 1:
+            return columns[0]
+        one_shape = len({np.shape(c) for c in columns if isinstance(c, np.ndarray)}) == 1
+        return np.array(columns) if one_shape and all(isinstance(c, np.ndarray) for c in columns) else columns
+
+    def frequency(self, name: Any) -> dict[Any, Share]:
+        """The share of draws with each value of a quantity, with Monte Carlo standard errors."""
+        return frequency(self.by_chain(name))
+
+    def per_structure(self, by: Any = None) -> dict[Any, Group]:
+        """The draws grouped by their discrete structure, the most frequent first.
+
+        Args:
+            by: the quantity that is the structure: the name of a recorded one, an address, or a function of
+                the trace. If not given, which choices there are; this needs whole traces.
+
+        Returns:
+            For each structure its share of the draws, with a standard error, and the run of its draws:
+            `run.per_structure("k")[2].run["mu"]`.
+
+        Raises:
+            UnknownAddressError: there is no such quantity.
+            ValueTypeError: `by` isn't given and quantities were recorded.
+        """
+        if by is not None:
+            keys = self.by_chain(by)
+        elif self._names:
+            raise ValueTypeError(
+                "whole traces weren't kept, so which choices there were isn't known",
+                fix="name the recorded quantity that is the structure: run.per_structure('k')",
+            )
+        else:
+            known: dict[frozenset[Any], tuple[Any, ...]] = {}  # the order of the choices makes no difference
+            keys = [
+                [known.setdefault(frozenset(draw), tuple(draw)) for draw in choices_of(chain)]
+                for chain in self.chains
+            ]
+        return per_structure(keys, self.part)
+
+    def part(self, chosen: list[list[int]]) -> Run:
+        """The run of some draws of each chain, given by their numbers."""
+        chains = []
+        for chain, draws in zip(self.chains, chosen, strict=True):
+            rows = [chain.rows[i] for i in draws] if chain.rows else []
+            kept = chain.traces.kept if isinstance(chain.traces, Draws) else chain.traces
+            traces = Draws([kept[i] for i in draws], chain.last) if len(kept) else []
+            chains.append(Chain(rows, traces, chain.last, chain.acceptance, chain.interrupted, chain.seconds))
+        return Run(chains, self._names, self.seconds)
+
+    def to_arviz(self, names: Sequence[Any] | None = None) -> Any:
+        """The draws for ArviZ: a DataTree with ArviZ 1, an InferenceData with an older one.
+
+        Numbers and arrays of one shape are as they are; arrays whose shape changes from draw to draw are
+        filled up with NaN. Where whole traces were kept, the choices ("mu", 0), ("mu", 1), ... are a variable
+        mu with NaN where there is no such choice.
+
+        Args:
+            names: which quantities to take; all if not given.
+
+        Raises:
+            ImportError: ArviZ isn't installed.
+            ValueTypeError: a quantity is nothing that an array can hold, or chains have different lengths.
+        """
+        return arviz_export.to_arviz(self, names)
+
+    def summary(self, names: Sequence[Any] | None = None) -> Any:
+        """Mean, standard deviation, intervals, Monte Carlo errors, effective sample sizes and R-hat.
+
+        A pandas DataFrame made by ArviZ, a row for each number. (Vehtari et al. 2021, "Rank-normalization,
+        folding, and localization: an improved R-hat".)
+
+        Raises:
+            ImportError: ArviZ isn't installed.
+            ValueTypeError: a quantity has no mean; name others in `names`.
+        """
+        return arviz_export.summary(self, names)
+
+    def __str__(self) -> str:
+        rate = len(self) / self.seconds if self.seconds > 0 else float("inf")
+        stopped = ", interrupted" if self.interrupted else ""
+        several = f" of {len(self.chains)} chains" if len(self.chains) > 1 else ""
+        lines = [f"{len(self)} draws{several} in {self.seconds:.1f} s ({rate:.0f}/s){stopped}"]
+        acceptance = self.acceptance
+        width = max(map(len, acceptance), default=0)
+        for name, tally in acceptance.items():
+            each = tally.seconds / tally.proposed if tally.proposed else 0.0
+            line = f"  {name:<{width}}  accepted {tally.rate:6.1%} of {tally.proposed}"
+            line += f", {_duration(each)} each"
+            if tally.failed_checks:
+                line += f", {tally.failed_checks} failed a check and were rejected"
+            lines.append(line)
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        several = f" in {len(self.chains)} chains" if len(self.chains) > 1 else ""
+        return f"<run of {len(self)} draws{several}>"
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} µs"
+
+
+def values_of(traces: Any, recorder: Callable[[Any], Any]) -> list[Any]:
+    """A quantity in every trace."""
+    return traces.at(recorder) if isinstance(traces, Draws) else [recorder(trace) for trace in traces]
+
+
+def choices_of(chain: Chain) -> Iterator[dict[Any, Any]]:
+    """The latent choices of every draw of a chain that kept whole traces."""
+    return Draws(chain.traces.kept if isinstance(chain.traces, Draws) else chain.traces, chain.last).choices()
+
+
+def stacked(values: list[Any]) -> Any:
+    """The values as one array if they are numbers or arrays of one shape, else the list of them."""
+    numeric = all(isinstance(v, (bool, int, float, np.generic, np.ndarray)) for v in values)
+    if numeric and len({np.shape(v) for v in values}) <= 1:
+        return np.array(values)
+    return values
