@@ -28,7 +28,7 @@ _ROUNDING = 1e-6
 """How far the sum of weights may be from one to count as rounding."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ComponentKernel(Kernel):
     """The kernel of a move made by `birth_death` or `split_merge`.
 
@@ -333,4 +333,4 @@ def component_kernel(
                 error.fix = advice
             raise
 
-    return ComponentKernel(step, name, q, f)
+    return ComponentKernel(step, name, q, f, reversible=kernel.reversible)
