@@ -4,24 +4,29 @@ from gendsl.inference.adaptation import Adapted, adapt
 from gendsl.inference.birth_death import birth_death
 from gendsl.inference.chains import load_run, resume, sample
 from gendsl.inference.components import ComponentKernel, Place
-from gendsl.inference.compose import ComposedInfo, cycle, mixture, repeat
+from gendsl.inference.compose import ComposedInfo, ComposedKernel, PickedInfo, cycle, mixture, repeat
 from gendsl.inference.coordinates import Coordinates
+from gendsl.inference.elliptical import EllipticalInfo, elliptical_slice
 from gendsl.inference.enumeration import Enumeration, enumerate_posterior
+from gendsl.inference.gibbs import GibbsInfo, gibbs
 from gendsl.inference.hmc import HMCInfo, hmc
 from gendsl.inference.importance import Drawn, importance_resampling, importance_sampling
 from gendsl.inference.involutive import InvolutiveInfo, involutive, involutive_mcmc
+from gendsl.inference.kernel import Kernel
 from gendsl.inference.mala import MALAInfo, mala
-from gendsl.inference.mh import MHInfo, mh
+from gendsl.inference.mh import MHInfo, independent, mh, single_site
 from gendsl.inference.nuts import NUTSInfo, nuts
 from gendsl.inference.optimise import Maximum, maximise
 from gendsl.inference.particle_filter import particle_filter
 from gendsl.inference.particles import Estimate, Particles, Rejuvenated
 from gendsl.inference.random_walk import RandomWalkInfo, random_walk
 from gendsl.inference.run import Run
+from gendsl.inference.slice import SliceInfo, slice_sampling
 from gendsl.inference.smc import SMCRun, log_likelihood, smc, tempered_mh, tempered_smc
 from gendsl.inference.split_merge import split_merge
 from gendsl.inference.summary import Group, Share, monte_carlo_error
 from gendsl.inference.tally import Tally
+from gendsl.inference.tempered import TemperedInfo, tempered
 from gendsl.transforms.translators import (
     TraceTranslator,
     Translated,
@@ -36,25 +41,32 @@ __all__ = [
     "Adapted",
     "ComponentKernel",
     "ComposedInfo",
+    "ComposedKernel",
     "Coordinates",
     "Drawn",
+    "EllipticalInfo",
     "Enumeration",
     "Estimate",
+    "GibbsInfo",
     "Group",
     "HMCInfo",
     "InvolutiveInfo",
+    "Kernel",
     "MALAInfo",
     "MHInfo",
     "Maximum",
     "NUTSInfo",
     "Particles",
+    "PickedInfo",
     "Place",
     "RandomWalkInfo",
     "Rejuvenated",
     "Run",
     "SMCRun",
     "Share",
+    "SliceInfo",
     "Tally",
+    "TemperedInfo",
     "TraceTranslator",
     "Translated",
     "TranslationInfo",
@@ -62,12 +74,15 @@ __all__ = [
     "birth_death",
     "cycle",
     "deterministic_translator",
+    "elliptical_slice",
     "enumerate_posterior",
     "extending_translator",
     "general_translator",
+    "gibbs",
     "hmc",
     "importance_resampling",
     "importance_sampling",
+    "independent",
     "involutive",
     "involutive_mcmc",
     "load_run",
@@ -83,9 +98,12 @@ __all__ = [
     "repeat",
     "resume",
     "sample",
+    "single_site",
+    "slice_sampling",
     "smc",
     "split_merge",
     "symmetric_translator",
+    "tempered",
     "tempered_mh",
     "tempered_smc",
 ]

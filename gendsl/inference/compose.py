@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from gendsl.errors import KernelError
-from gendsl.inference.kernel import Kernel, KernelFunction, check_kernel, kernel_name, run_kernel
+from gendsl.inference.adaptation import finish_warmup, start_warmup
+from gendsl.inference.kernel import (
+    Kernel,
+    KernelFunction,
+    accept,
+    check_kernel,
+    check_reversible,
+    kernel_name,
+    run_kernel,
+)
+
+Weights = Sequence[float] | Callable[[Any], Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True)
 class ComposedInfo:
-    """What happened in the parts of a composed step, in order: the name and the info of each."""
+    """What happened in the parts of a composed step, in order.
+
+    Attributes:
+        parts: the name and the info of each part that ran.
+        seconds: how long each of them took; empty if that wasn't measured.
+    """
 
     parts: tuple[tuple[str, Any], ...]
+    seconds: tuple[float, ...] = ()
 
     @property
     def accepted(self) -> bool:
@@ -24,26 +43,125 @@ class ComposedInfo:
         return any(getattr(info, "accepted", False) for _, info in self.parts)
 
 
+@dataclass(frozen=True, slots=True)
+class PickedInfo:
+    """What happened to a kernel that was picked with a probability that depends on the state.
+
+    Attributes:
+        accepted: whether it accepted a proposal, and the step there was accepted.
+        log_weight_ratio: log w(x') - log w(x) of the probability w of picking it.
+        info: what happened in the kernel.
+    """
+
+    accepted: bool
+    log_weight_ratio: float
+    info: Any
+
+    @property
+    def check_failed(self) -> bool:
+        """Whether a check of the kernel failed."""
+        return bool(getattr(self.info, "check_failed", False))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComposedKernel(Kernel):
+    """A kernel made of others, which are adapted with it.
+
+    Attributes:
+        parts: the kernels.
+        calls: how often each is called in a step, on average.
+        rebuild: makes the same composition of other parts.
+    """
+
+    parts: tuple[KernelFunction, ...] = field(kw_only=True)
+    calls: tuple[float, ...] = field(kw_only=True)
+    rebuild: Callable[[tuple[KernelFunction, ...]], ComposedKernel] = field(kw_only=True)
+
+    def start_warmup(self, trace: Any, steps: int, rng: np.random.Generator) -> Any:
+        """A warm-up of about `steps` steps of the parts that can be adapted; itself if none can."""
+        calls: dict[int, float] = {}
+        for part, count in zip(self.parts, self.calls, strict=True):
+            calls[id(part)] = calls.get(id(part), 0.0) + count
+        started = _one_by_one(
+            self.parts, lambda part: start_warmup(part, trace, max(1, round(steps * calls[id(part)])), rng)
+        )
+        if all(a is b for a, b in zip(started, self.parts, strict=True)):
+            return self
+        return ComposedWarmUp(self.rebuild(started))
+
+
+class ComposedWarmUp:
+    """A composition whose parts change as it runs."""
+
+    def __init__(self, kernel: ComposedKernel) -> None:
+        self.kernel = kernel
+        self.name = kernel.name
+
+    def __call__(self, trace: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+        """One step."""
+        return self.kernel(trace, rng)
+
+    def finish(self) -> ComposedKernel:
+        """The composition of the parts with what they found, frozen."""
+        return self.kernel.rebuild(_one_by_one(self.kernel.parts, finish_warmup))
+
+
+def _one_by_one(
+    parts: tuple[KernelFunction, ...], change: Callable[[KernelFunction], Any]
+) -> tuple[KernelFunction, ...]:
+    """The parts changed; what was one kernel in two places still is."""
+    changed: dict[int, Any] = {}
+    for part in parts:
+        if id(part) not in changed:
+            changed[id(part)] = change(part)
+    return tuple(changed[id(part)] for part in parts)
+
+
 def _run_all(kernels: Iterable[KernelFunction], trace: Any, rng: np.random.Generator) -> tuple[Any, Any]:
     parts = []
+    seconds = []
+    before = perf_counter()
     for kernel in kernels:
         trace, info = run_kernel(kernel, trace, rng)
         parts.append((kernel_name(kernel), info))
-    return trace, ComposedInfo(tuple(parts))
+        now = perf_counter()
+        seconds.append(now - before)
+        before = now
+    return trace, ComposedInfo(tuple(parts), tuple(seconds))
 
 
-def cycle(*kernels: KernelFunction, name: str = "cycle") -> Kernel:
+def _all_reversible(parts: Iterable[KernelFunction]) -> bool | None:
+    """Whether all parts are reversible; None if that isn't known."""
+    known = [getattr(part, "reversible", None) for part in parts]
+    return False if False in known else None if None in known else True
+
+
+def cycle(*kernels: KernelFunction, name: str = "cycle") -> ComposedKernel:
     """All kernels, one after the other, in every step.
+
+    It is reversible where its parts are and their order backwards is the same: cycle(a, b, a).
 
     Raises:
         KernelError: there are none, or one isn't a kernel.
     """
     parts = _checked(kernels, "cycle")
-    return Kernel(lambda trace, rng: _run_all(parts, trace, rng), name)
+
+    def build(parts: tuple[KernelFunction, ...]) -> ComposedKernel:
+        symmetric = all(a is b for a, b in zip(parts, reversed(parts), strict=True))
+        return ComposedKernel(
+            lambda trace, rng: _run_all(parts, trace, rng),
+            name,
+            reversible=_all_reversible(parts) if symmetric else False,
+            parts=parts,
+            calls=(1.0,) * len(parts),
+            rebuild=build,
+        )
+
+    return build(parts)
 
 
-def repeat(kernel: KernelFunction, times: int, *, name: str | None = None) -> Kernel:
-    """One kernel, several times in every step.
+def repeat(kernel: KernelFunction, times: int, *, name: str | None = None) -> ComposedKernel:
+    """One kernel, several times in every step. It is reversible where the kernel is.
 
     Raises:
         KernelError: `times` is no positive whole number, or `kernel` is no kernel.
@@ -51,44 +169,110 @@ def repeat(kernel: KernelFunction, times: int, *, name: str | None = None) -> Ke
     check_kernel(kernel)
     if isinstance(times, bool) or not isinstance(times, (int, np.integer)) or times < 1:
         raise KernelError(f"repeat got times={times!r}", fix="times must be a whole number, 1 or more")
-    return Kernel(
-        lambda trace, rng: _run_all((kernel,) * times, trace, rng),
-        name or f"repeat {kernel_name(kernel)}",
-    )
+    shown = name or f"repeat {kernel_name(kernel)}"
+
+    def build(parts: tuple[KernelFunction, ...]) -> ComposedKernel:
+        return ComposedKernel(
+            lambda trace, rng: _run_all(parts * int(times), trace, rng),
+            shown,
+            reversible=_all_reversible(parts),
+            parts=parts,
+            calls=(float(times),),
+            rebuild=build,
+        )
+
+    return build((kernel,))
 
 
 def mixture(
-    kernels: Sequence[KernelFunction], weights: Sequence[float] | None = None, *, name: str = "mixture"
-) -> Kernel:
-    """One kernel per step, picked at random with fixed probabilities.
+    kernels: Sequence[KernelFunction], weights: Weights | None = None, *, name: str = "mixture"
+) -> ComposedKernel:
+    """One kernel per step, picked at random.
 
-    The probabilities don't depend on the state, so that each kernel's invariance is enough. To choose a
-    move depending on the state, make the choice in the auxiliary program of an involutive move.
+    With fixed weights the invariance of each kernel is enough. With weights w(x) that depend on the state it
+    is not: kernel i is run with probability w_i(x) (scaled to add up to 1), and where it leads, x', is
+    accepted with probability min(1, w_i(x') / w_i(x)). The flow from x to x' by kernel i is then
+    pi(x) K_i(x, x') min(w_i(x), w_i(x')), the same both ways where K_i is reversible, which is required.
 
     Args:
         kernels: the kernels to pick from.
-        weights: their probabilities, up to a factor; equal if not given.
+        weights: their probabilities, up to a factor; equal if not given; or a function of the trace that
+            returns them: `lambda trace: [trace["k"], 1]`.
 
     Raises:
-        KernelError: there are no kernels, or the weights don't fit.
+        KernelError: there are no kernels, the weights don't fit, or they depend on the state and a kernel
+            isn't reversible.
     """
     parts = _checked(kernels, "mixture")
+    if callable(weights):
+        for part in parts:
+            check_reversible(part, "a mixture with weights that depend on the state")
+        return _mixture_by_state(parts, weights, name)
+    shares = _shares([1.0] * len(parts) if weights is None else weights, len(parts), "")
+    bounds = np.cumsum(shares)[:-1]
+
+    def build(parts: tuple[KernelFunction, ...]) -> ComposedKernel:
+        def step(trace: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+            chosen = int(np.searchsorted(bounds, rng.random(), side="right"))
+            return _run_all((parts[chosen],), trace, rng)
+
+        calls = tuple(shares.tolist())
+        return ComposedKernel(
+            step, name, reversible=_all_reversible(parts), parts=parts, calls=calls, rebuild=build
+        )
+
+    return build(parts)
+
+
+def _mixture_by_state(
+    parts: tuple[KernelFunction, ...], weights: Callable[[Any], Sequence[float]], name: str
+) -> ComposedKernel:
+    count = len(parts)
+
+    def shares_at(trace: Any) -> np.ndarray:
+        return _shares(weights(trace), count, " from its function of the trace")
+
+    def build(parts: tuple[KernelFunction, ...]) -> ComposedKernel:
+        def step(trace: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+            shares = shares_at(trace)
+            chosen = int(np.searchsorted(np.cumsum(shares)[:-1], rng.random(), side="right"))
+            after, ran = _run_all((parts[chosen],), trace, rng)
+            ((part, info),) = ran.parts
+            ratio, kept = 0.0, True
+            if after is not trace:
+                ratio = _log(shares_at(after)[chosen]) - _log(shares[chosen])
+                kept = accept(ratio, rng)
+            accepted = kept and bool(getattr(info, "accepted", True))
+            picked = PickedInfo(accepted, ratio, info)
+            return after if kept else trace, ComposedInfo(((part, picked),), ran.seconds)
+
+        return ComposedKernel(
+            step, name, reversible=True, parts=parts, calls=(1.0 / count,) * count, rebuild=build
+        )
+
+    return build(parts)
+
+
+def _log(share: float) -> float:
+    return math.log(share) if share > 0.0 else -math.inf
+
+
+def _shares(weights: Any, count: int, source: str) -> np.ndarray:
+    """Weights as probabilities, one for each of `count` kernels.
+
+    Raises:
+        KernelError: they aren't that.
+    """
     try:
-        probs = np.ones(len(parts)) if weights is None else np.asarray(weights, dtype=float)
+        shares = np.asarray(weights, dtype=float)
     except (TypeError, ValueError):
-        probs = np.full(0, np.nan)  # no numbers: refused below, as weights of a wrong length are
-    if probs.shape != (len(parts),) or not np.all(np.isfinite(probs) & (probs >= 0)) or probs.sum() <= 0:
+        shares = np.full(0, np.nan)  # no numbers: refused below, as weights of a wrong length are
+    if shares.shape != (count,) or not np.all(np.isfinite(shares) & (shares >= 0)) or shares.sum() <= 0:
         raise KernelError(
-            f"mixture of {len(parts)} kernels got weights {weights!r}",
+            f"mixture of {count} kernels got weights {weights!r}{source}",
             fix="give one non-negative finite number per kernel, not all zero",
         )
-    bounds = np.cumsum(probs / probs.sum())[:-1]
-
-    def step(trace: Any, rng: np.random.Generator) -> tuple[Any, Any]:
-        chosen = int(np.searchsorted(bounds, rng.random(), side="right"))
-        return _run_all((parts[chosen],), trace, rng)
-
-    return Kernel(step, name)
+    return shares / shares.sum()
 
 
 def _checked(kernels: Iterable[Any], what: str) -> tuple[KernelFunction, ...]:
