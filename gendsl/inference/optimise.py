@@ -48,8 +48,8 @@ def maximise(
 
     It maximises log p(x, rest), the density with respect to the base measure of the choices: that is the MAP
     estimate of textbooks, x* = argmax p(x | data, rest). Unconstrained coordinates only serve to search
-    without bounds; a mode of p(x) is found at the same x in whatever coordinates. With `jacobian` it maximises
-    instead
+    without bounds; a mode of p(x) is found at the same x in whatever coordinates. With `jacobian` it
+    maximises instead
 
         log p(x(u), rest) + log |det d x / d u|,
 

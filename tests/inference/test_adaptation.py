@@ -1,0 +1,144 @@
+"""Warm-up: what it finds, that it is frozen afterwards, and the protocol that composed kernels use."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from gendsl import gamma, gen, normal, poisson, select
+from gendsl.errors import KernelError, ValueTypeError
+from gendsl.inference import adapt, hmc, mala, mh, nuts, random_walk
+from gendsl.inference.adaptation import (
+    DualAveraging,
+    Variances,
+    finish_warmup,
+    start_warmup,
+    window_ends,
+)
+
+
+@gen
+def scaled():
+    a = ~normal(0, 10)
+    b = ~normal(0, 0.1)
+
+
+@gen
+def components():
+    k = ~poisson(2)
+    for i in range(k):
+        ("mu", i) @ ~normal(0, 5)
+
+
+def test_dual_averaging_finds_the_step_size_of_the_target():
+    averaging = DualAveraging(1.0, 0.8)
+    rng = np.random.default_rng(0)
+    for _ in range(2000):
+        averaging.update(min(1.0, math.exp(-averaging.step_size + 0.1 * rng.standard_normal())))
+    assert math.exp(-averaging.averaged) == pytest.approx(0.8, abs=0.03)
+
+
+def test_running_variances():
+    variances = Variances()
+    draws = np.random.default_rng(0).normal([1.0, 5.0], [2.0, 0.1], (500, 2))
+    for draw in draws:
+        variances.add(("x",), draw)
+    expected = 1 / ((500 * draws.var(axis=0, ddof=1) + 5e-3) / 505)
+    assert variances.mass()[("x",)] == pytest.approx(expected)
+    variances.add(("y",), 1.0)
+    assert ("y",) not in variances.mass()  # one draw says nothing
+
+
+def test_windows():
+    assert window_ends(1000) == [(75, 100), (100, 150), (150, 250), (250, 450), (450, 950)]
+    assert window_ends(10) == []
+    for steps in (20, 50, 149, 150, 151, 400, 5000):
+        ends = window_ends(steps)
+        assert ends[-1][1] <= steps and all(a[1] == b[0] for a, b in itertools.pairwise(ends))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "target"),
+    [(nuts(select("a", "b")), 0.8), (hmc(select("a", "b"), steps=3), 0.8), (mala(select("a", "b")), 0.574),
+     (random_walk(select("a", "b")), 0.3)],
+    ids=["nuts", "hmc", "mala", "walk"],
+)  # fmt: skip
+def test_what_warm_up_finds(kernel, target):
+    kernel, trace = adapt(kernel, scaled.simulate(rng=1), steps=300, rng=2)
+    ratio = float(kernel.tuning.mass["b",] / kernel.tuning.mass["a",])
+    assert 2e3 < ratio < 5e4 if target == 0.8 else ratio > 300  # 10^4; the walk mixes less well
+    rng = np.random.default_rng(3)
+    probabilities = []
+    for _ in range(100):
+        trace, info = kernel(trace, rng)
+        probabilities.append(info.accept_probability)
+    assert np.mean(probabilities) == pytest.approx(target, abs=0.2)
+
+
+def test_it_is_frozen_afterwards():
+    kernel, trace = adapt(nuts(select("a")), scaled.simulate(rng=1), steps=50, rng=2)
+    before = kernel.tuning
+    for seed in range(20):
+        trace, _ = kernel(trace, seed)
+    assert kernel.tuning is before
+    assert kernel(trace, 5)[0].choices == kernel(trace, 5)[0].choices
+    assert start_warmup(kernel, trace, 10, np.random.default_rng(1)) is kernel  # nothing is left to find
+
+
+def test_what_is_given_stays():
+    given = hmc(select("a"), 0.3)
+    assert adapt(given, scaled.simulate(rng=1), steps=5, rng=1).kernel is given
+    kernel, _ = adapt(hmc(select("a"), mass=[2.0]), scaled.simulate(rng=1), steps=60, rng=1)
+    assert kernel.tuning.mass.tolist() == [2.0] and kernel.tuning.step_size > 0
+
+
+def test_without_a_step_size_there_is_no_step():
+    for kernel in (nuts(select("a")), hmc(select("a")), mala(select("a")), random_walk(select("a"))):
+        with pytest.raises(KernelError, match="no step size yet") as caught:
+            kernel(scaled.simulate(rng=1), 1)
+        assert "warmup=" in caught.value.fix and "adapt(" in caught.value.fix
+
+
+def test_the_structure_may_change():
+    """Masses are by address, so that they fit whatever components there are."""
+    kernel = nuts(select("mu"), skip_absent=True)
+    rng = np.random.default_rng(1)
+    trace = components.generate((), init={"k": 0}).trace
+    warmup = start_warmup(kernel, trace, 200, rng)
+    birth = mh(select("k", "mu"), skip_absent=True)
+    for _ in range(200):
+        trace, _ = warmup(trace, rng)
+        trace, _ = birth(trace, rng)
+    frozen = finish_warmup(warmup)
+    assert frozen.tuning.step_size > 0 and ("mu", 0) in frozen.tuning.mass
+    for k in range(4):
+        frozen(components.generate((), init={"k": k}, rng=1).trace, 1)
+
+
+def test_kernels_without_anything_to_adapt():
+    trace = scaled.simulate(rng=1)
+    kernel = mh(select("a"))
+    assert start_warmup(kernel, trace, 10, np.random.default_rng(1)) is kernel
+    assert finish_warmup(kernel) is kernel
+    assert adapt(kernel, trace, steps=3, rng=1).kernel is kernel
+    with pytest.raises(ValueTypeError, match="steps"):
+        adapt(kernel, trace, steps=0)
+
+
+def test_a_selection_that_is_never_there_leaves_no_step_size():
+    trace = components.generate((), init={"k": 0}).trace
+    kernel, _ = adapt(nuts(select("mu"), skip_absent=True), trace, steps=5, rng=1)
+    with pytest.raises(KernelError, match="no step size yet"):
+        kernel(trace, 1)
+
+
+def test_bounds_need_no_care():
+    @gen
+    def model():
+        s = ~gamma(2, 1)
+        y = ~normal(0, s)
+
+    trace = model.generate((), {"y": 1.0}, rng=1).trace
+    kernel, trace = adapt(nuts(select("s")), trace, steps=100, rng=1)
+    assert trace["s"] > 0 and kernel.tuning.step_size > 0

@@ -1,0 +1,186 @@
+"""Coordinates without bounds: densities, gradients, Jacobians and moves, against independent ones."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from gendsl import bernoulli, dirichlet, gamma, gen, inv_wishart, lkj, mvnormal, normal, select, uniform
+from gendsl.errors import LabelError, ObservedError, UnknownAddressError
+from gendsl.inference import Coordinates
+from gendsl.inference.coordinates import OutsideError
+
+
+@gen
+def many():
+    b = ~bernoulli(0.5)
+    x = ~uniform(-1, 2)
+    y = ~uniform(x - 1, 3)  # the chart depends on x
+    s = ~gamma(2, 1)
+    w = ~dirichlet([1.0, 2.0, 3.0])
+    cov = ~inv_wishart(5, np.eye(2))
+    corr = ~lkj(3, 2.0)
+    z = ~normal(y + w[0] + b, s)
+    v = ~mvnormal([x, y], cov)
+    t = "sub" @ ~below(z, corr[0, 1])
+
+
+@gen
+def below(mean, shift):
+    q = ~normal(mean, 1 + shift**2)
+    r = ~uniform(0, math.exp(0.1 * q))
+
+
+ALL = select("x", "y", "s", "w", "cov", "corr", "z", "sub")
+
+
+def differences(coordinates, step=1e-6):
+    found = []
+    for i in range(coordinates.dim):
+        change = np.zeros(coordinates.dim)
+        change[i] = step
+        up, down = (coordinates.log_density(coordinates.position + s * change) for s in (1, -1))
+        found.append((up - down) / (2 * step))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("jacobian", [True, False])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_gradients_against_differences(seed, jacobian):
+    trace = many.simulate(rng=seed)
+    coordinates = Coordinates(trace, ALL, jacobian=jacobian)
+    assert coordinates.dim == 1 + 1 + 1 + 2 + 3 + 3 + 1 + 2
+    point = coordinates.start()
+    assert point.gradient == pytest.approx(differences(coordinates), rel=1e-4, abs=1e-5)
+    for path, value in point.values.items():
+        assert value == pytest.approx(trace[path], rel=1e-9)
+    if not jacobian:
+        assert point.log_density == pytest.approx(trace.log_prob)
+
+
+def test_the_density_has_the_determinant_of_the_whole_map():
+    """log|det| of the values' coordinates by all u at once, by differences; charts depend on each other."""
+    coordinates = Coordinates(many.simulate(rng=5), ALL)
+    trace = coordinates.trace
+
+    def values(position):
+        placed = coordinates.point(position).values
+        supports = {path: trace.records[path][0].support for path in coordinates.paths}
+        return np.concatenate([np.atleast_1d(supports[p].coordinates(placed[p])) for p in coordinates.paths])
+
+    u, step = coordinates.position, 1e-5
+    columns = [
+        (values(u + step * e) - values(u - step * e)) / (2 * step) for e in np.eye(coordinates.dim)
+    ]
+    expected = np.linalg.slogdet(np.array(columns).T)[1]
+    assert coordinates.point(u).log_density - trace.log_prob == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_density_by_hand():
+    @gen
+    def model():
+        s = ~gamma(3, 2)
+        x = ~uniform(0, s)
+
+    trace = model.generate((), init={"s": 1.7, "x": 0.4}).trace
+    u = np.array([0.3, -0.8])
+    s = math.exp(0.3)
+    share = 1 / (1 + math.exp(0.8))
+    expected = scipy.stats.gamma(3, scale=2).logpdf(s) - math.log(s)
+    expected += math.log(s) + math.log(s * share * (1 - share))
+    point = Coordinates(trace, select("s", "x")).point(u)
+    assert point.log_density == pytest.approx(expected)
+    assert point.values == pytest.approx({("s",): s, ("x",): s * share})
+
+
+@pytest.mark.parametrize("names", [("x", "y", "s"), ("x",), ("w", "cov"), ("s", "z", "sub")])
+def test_moves_are_to_the_same_traces(names):
+    trace = many.simulate(rng=2)
+    coordinates = Coordinates(trace, select(*names))
+    position = coordinates.position + 0.2
+    moved, change = coordinates.move(position)
+    point = coordinates.point(position)
+    for path, value in point.values.items():
+        assert moved[path] == pytest.approx(value, rel=1e-12)
+    assert change == pytest.approx(point.log_density - coordinates.start().log_density, rel=1e-9)
+    assert moved.log_prob == pytest.approx(many.assess((), moved.choices).log_prob)
+
+
+def test_what_is_not_selected_stays():
+    trace = many.simulate(rng=2)
+    moved, _ = Coordinates(trace, select("x")).move(np.array([0.1]))
+    assert all(moved[path] is value or np.all(moved[path] == value)
+               for path, value in trace.choices.items() if path != ("x",))  # fmt: skip
+
+
+@gen
+def structural():
+    n = ~uniform(0, 1)
+    if n > 0.5:
+        extra = ~normal(0, 1)
+    else:
+        other = ~gamma(1, 1)
+    y = ~normal(n, 1)
+
+
+def test_other_structures_are_outside():
+    trace = structural.generate((), init={"n": 0.7}, rng=1).trace
+    coordinates = Coordinates(trace, select("n"))
+    assert coordinates.point(np.array([-1.0])).log_density == -math.inf
+    assert "other choices" in coordinates.point(np.array([-1.0])).reason
+    assert coordinates.log_density(np.array([-1.0])) == -math.inf
+    with pytest.raises(OutsideError):
+        coordinates.move(np.array([-1.0]))
+    assert coordinates.point(np.array([1.0])).log_density > -math.inf
+
+    @gen
+    def fewer():
+        n = ~uniform(0, 1)
+        if n > 0.5:
+            extra = ~normal(0, 1)
+
+    coordinates = Coordinates(fewer.generate((), init={"n": 0.7}, rng=1).trace, select("n"))
+    coordinates.start()
+    assert "fewer choices" in coordinates.point(np.array([-1.0])).reason
+    with pytest.raises(OutsideError, match="fewer"):
+        coordinates.move(np.array([-1.0]))
+
+
+def test_points_that_cannot_be_computed_are_outside():
+    @gen
+    def model():
+        s = ~gamma(2, 1)
+        y = ~normal(0, s)
+        z = ~normal(math.exp(100 * s), 1)
+
+    coordinates = Coordinates(model.generate((), init={"s": 0.01, "y": 0.0}, rng=1).trace, select("s"))
+    for u in (-800.0, 800.0, 5.0, math.nan, math.inf):
+        point = coordinates.point(np.array([u]))
+        assert point.log_density == -math.inf and point.reason and not point.gradient.any()
+    with pytest.raises(OutsideError):
+        coordinates.move(np.array([-800.0]))
+
+
+def test_the_border_of_a_support():
+    @gen
+    def model():
+        x = ~uniform(0, 1)
+
+    coordinates = Coordinates(model.generate((), init={"x": 1.0}).trace, select("x"))
+    assert "'x' lies on the border" in coordinates.border
+    inside = Coordinates(model.generate((), init={"x": 0.5}).trace, select("x"))
+    with pytest.raises(OutsideError, match="rounded to the border"):
+        inside.move(np.array([50.0]))
+
+
+def test_errors():
+    trace = many.generate((), {"z": 1.0}, rng=1).trace
+    with pytest.raises(LabelError, match="discrete choice is selected") as caught:
+        Coordinates(trace, select("b"))
+    assert caught.value.address == ("b",)
+    with pytest.raises(ObservedError):
+        Coordinates(trace, select("z"))
+    with pytest.raises(UnknownAddressError):
+        Coordinates(trace, select("nothing"))
+    assert Coordinates(trace, select("nothing"), skip_absent=True).dim == 0

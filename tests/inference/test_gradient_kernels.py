@@ -1,0 +1,214 @@
+"""Random walk, MALA, HMC and NUTS: what a step is, and what is refused. Their laws are tested elsewhere."""
+
+import math
+
+import numpy as np
+import pytest
+
+from gendsl import bernoulli, exponential, gamma, gen, normal, select, uniform
+from gendsl.errors import KernelError, LabelError, UnknownAddressError, ZeroProbabilityError
+from gendsl.inference import Coordinates, hmc, mala, nuts, random_walk
+from gendsl.inference.kernel import is_reversible
+from gendsl.inference.metric import check_mass, metric_at
+from gendsl.inference.trajectory import State, leapfrog
+
+
+@gen
+def model():
+    x = ~normal(0, 1)
+    s = ~gamma(2, 1)
+    k = ~bernoulli(0.5)
+    y = ~normal(x, s)
+
+
+SELECTED = select("x", "s")
+KERNELS = [
+    random_walk(SELECTED, 0.5), mala(SELECTED, 0.5), hmc(SELECTED, 0.3, 4), nuts(SELECTED, 0.3),
+    hmc(SELECTED, 0.3, 4, mass=np.array([[2.0, 0.3], [0.3, 1.0]])), nuts(SELECTED, 0.3, {"s": 2.0}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_a_step(kernel):
+    trace = model.generate((), {"y": 0.7}, rng=1).trace
+    rng = np.random.default_rng(1)
+    moved = 0
+    for _ in range(30):
+        after, info = kernel(trace, rng)
+        assert info.accepted == (after is not trace)
+        assert 0 <= info.accept_probability <= 1
+        assert after["y"] == 0.7 and after["k"] == trace["k"]
+        assert after.log_prob == pytest.approx(model.assess((), after.choices).log_prob)
+        moved += info.accepted
+        trace = after
+    assert moved > 5
+
+
+@pytest.mark.parametrize("kernel", KERNELS[:4], ids=repr)
+def test_one_seed_gives_one_step(kernel):
+    trace = model.simulate(rng=3)
+    first, second = (kernel(trace, 7)[0] for _ in range(2))
+    assert first.choices == second.choices
+
+
+def test_leapfrog_runs_backwards_and_keeps_the_energy():
+    trace = model.generate((), {"y": 0.7}, rng=1).trace
+    coordinates = Coordinates(trace, SELECTED)
+    metric = metric_at(check_mass(np.array([[2.0, 0.3], [0.3, 1.0]]), "test"), coordinates)
+    start = State(coordinates.start(), np.array([0.4, -1.1]))
+    errors = []
+    for size in (0.1, 0.05):
+        state = start
+        for _ in range(round(1 / size)):
+            state = leapfrog(coordinates, metric, state, size)
+        errors.append(abs(state.energy(metric) - start.energy(metric)))
+        for _ in range(round(1 / size)):
+            state = leapfrog(coordinates, metric, state, -size)
+        assert state.point.position == pytest.approx(start.point.position, abs=1e-12)
+        assert state.momentum == pytest.approx(start.momentum, abs=1e-12)
+    assert errors[0] < 0.02 and errors[1] < 0.35 * errors[0]  # of second order
+
+
+@pytest.mark.parametrize("mass", [None, [2.0, 0.5], [[2.0, 0.3], [0.3, 1.0]], {"s": 3.0}])
+def test_momenta_have_the_covariance_of_the_mass(mass):
+    coordinates = Coordinates(model.simulate(rng=1), SELECTED)
+    metric = metric_at(check_mass(mass, "test"), coordinates)
+    matrix = {True: np.eye(2)}.get(mass is None)
+    if isinstance(mass, dict):
+        matrix = np.diag([1.0, 3.0])
+    elif mass is not None:
+        matrix = np.diag(mass) if np.ndim(mass) == 1 else np.array(mass)
+    rng = np.random.default_rng(0)
+    draws = np.array([metric.draw(2, rng) for _ in range(20_000)])
+    assert np.cov(draws.T) == pytest.approx(matrix, abs=0.1)
+    p = np.array([0.3, -0.8])
+    assert metric.velocity(p) == pytest.approx(np.linalg.solve(matrix, p))
+    assert metric.energy(p) == pytest.approx(0.5 * p @ np.linalg.solve(matrix, p))
+    noise = np.array([metric.spread(rng.standard_normal(2)) for _ in range(20_000)])
+    assert np.cov(noise.T) == pytest.approx(np.linalg.inv(matrix), abs=0.1)
+    assert metric.whiten(metric.spread(p)) == pytest.approx(p)
+
+
+@pytest.mark.parametrize("scale", [0.5, [0.5, 0.2], [[0.25, 0.1], [0.1, 0.09]], {"s": 0.2}])
+def test_scales_of_a_random_walk(scale):
+    """The proposals of many steps from one trace, where flat densities accept all of them."""
+
+    @gen
+    def flat():
+        x = ~normal(0, 1e6)
+        s = ~normal(0, 1e6)
+
+    trace = flat.generate((), init={"x": 0.0, "s": 0.0}).trace
+    kernel = random_walk(SELECTED, scale)
+    steps = np.array([list(kernel(trace, seed)[0].choices.values()) for seed in range(1200)])
+    expected = {True: np.diag([0.25, 0.25])}.get(np.ndim(scale) == 0 and not isinstance(scale, dict))
+    if isinstance(scale, dict):
+        expected = np.diag([1.0, 0.04])
+    elif expected is None:
+        expected = np.diag(np.square(scale)) if np.ndim(scale) == 1 else np.array(scale)
+    assert np.cov(steps.T) == pytest.approx(expected, rel=0.15, abs=0.02)
+
+
+@pytest.mark.parametrize("make", [
+    lambda s, **o: random_walk(s, 0.5, **o), lambda s, **o: mala(s, 0.5, **o),
+    lambda s, **o: hmc(s, 0.5, **o), lambda s, **o: nuts(s, 0.5, **o),
+])  # fmt: skip
+def test_absent_and_wrong_selections(make):
+    trace = model.simulate(rng=1)
+    with pytest.raises(UnknownAddressError):
+        make(select("nothing"))(trace, 1)
+    after, info = make(select("nothing"), skip_absent=True)(trace, 1)
+    assert after is trace and not info.accepted and "none of the selected" in info.reason
+    assert info.accept_probability is None
+    with pytest.raises(LabelError, match="discrete"):
+        make(select("k"))(trace, 1)
+    with pytest.raises(KernelError, match="needs a selection"):
+        make("x")
+    with pytest.raises(KernelError):
+        make(model)
+    impossible = model.generate((), {"y": math.nan}, rng=1).trace
+    with pytest.raises(ZeroProbabilityError):
+        make(SELECTED)(impossible, 1)
+
+
+def test_on_the_border_nothing_is_moved():
+    @gen
+    def unit():
+        x = ~uniform(0, 1)
+
+    trace = unit.generate((), init={"x": 1.0}).trace
+    for kernel in (random_walk(select("x"), 1.0), hmc(select("x"), 1.0), nuts(select("x"), 1.0)):
+        after, info = kernel(trace, 1)
+        assert after is trace and "border" in info.reason
+
+
+def test_divergences_are_counted():
+    @gen
+    def steep():
+        x = ~normal(0, 1e-4)
+
+    trace = steep.generate((), init={"x": 1e-4}).trace
+    _, info = nuts(select("x"), 1.0)(trace, 1)
+    assert info.divergences == 1 and not info.accepted and info.steps == 1 and "diverges" in info.reason
+    _, info = hmc(select("x"), 1.0, 3)(trace, 1)
+    assert info.divergences == 1 and not info.accepted
+
+
+def test_a_density_that_cannot_be_computed_is_not_accepted():
+    @gen
+    def broken():
+        x = ~normal(0, 1)
+        y = ~normal(0 if x < 0.5 else math.sqrt(0.5 - x), 1)
+
+    trace = broken.generate((), init={"x": 0.0}, rng=1).trace
+    for kernel in (random_walk(select("x"), 1.0), mala(select("x"), 1.0), hmc(select("x"), 0.5, 5),
+                   nuts(select("x"), 0.5)):  # fmt: skip
+        rng, seen = np.random.default_rng(1), set()
+        state = trace
+        for _ in range(40):
+            state, info = kernel(state, rng)
+            assert state["x"] < 0.5
+            seen.add(info.reason)
+        assert seen - {None}
+
+
+def test_structures_are_kept():
+    @gen
+    def structural():
+        n = ~uniform(0, 1)
+        if n > 0.5:
+            extra = ~exponential(1.0)
+        y = ~normal(n, 1)
+
+    trace = structural.generate((), init={"n": 0.7}, rng=1).trace
+    rng = np.random.default_rng(1)
+    for kernel in (random_walk(select("n", "extra"), 1.0), hmc(select("n", "extra"), 0.4, 3), nuts(
+            select("n", "extra"), 0.4)):  # fmt: skip
+        state = trace
+        for _ in range(20):
+            state, _ = kernel(state, rng)
+            assert "extra" in state
+
+
+def test_arguments():
+    for wrong in (0, -1.0, math.nan, math.inf, "1", True):
+        with pytest.raises(KernelError, match="step_size"):
+            hmc(SELECTED, wrong)
+        with pytest.raises(KernelError, match="scale"):
+            random_walk(SELECTED, wrong)
+    for wrong in ([-1.0, 1.0], [[1.0, 2.0], [2.0, 1.0]], [[1.0, 0.5], [0.0, 1.0]], "m", {"s": -1.0}):
+        with pytest.raises(KernelError, match="mass"):
+            nuts(SELECTED, 0.1, wrong)
+    with pytest.raises(KernelError, match="steps"):
+        hmc(SELECTED, 0.1, 0)
+    with pytest.raises(KernelError, match="max_depth"):
+        nuts(SELECTED, 0.1, max_depth=0)
+    with pytest.raises(KernelError, match="dimension 3"):
+        hmc(SELECTED, 0.1, mass=[1.0, 1.0, 1.0])(model.simulate(rng=1), 1)
+    with pytest.raises(KernelError, match="has 2 entries"):
+        hmc(SELECTED, 0.1, mass={"s": [1.0, 1.0]})(model.simulate(rng=1), 1)
+
+
+def test_names_and_reversibility():
+    assert hmc(SELECTED, 0.1).name == "hmc select('x', 's')" and hmc(SELECTED, 0.1, name="h").name == "h"
+    assert all(is_reversible(kernel) for kernel in KERNELS[:3]) and not is_reversible(KERNELS[3])
