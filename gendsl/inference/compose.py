@@ -272,7 +272,8 @@ def _shares(weights: Any, count: int, source: str) -> np.ndarray:
             f"mixture of {count} kernels got weights {weights!r}{source}",
             fix="give one non-negative finite number per kernel, not all zero",
         )
-    return shares / shares.sum()
+    normalised: np.ndarray = shares / shares.sum()
+    return normalised
 
 
 def _checked(kernels: Iterable[Any], what: str) -> tuple[KernelFunction, ...]:

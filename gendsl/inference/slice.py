@@ -102,8 +102,8 @@ def _update(
     if isinstance(support, Integers):
         line = _Line(trace, path, lambda x: x)
         start = trace.records[path][1]
-        chosen = sample_integer(line, start, max(2, math.ceil(width)), max_steps, rng)
-        return line.traced(chosen), line.evaluations
+        whole = sample_integer(line, start, max(2, math.ceil(width)), max_steps, rng)
+        return line.traced(whole), line.evaluations
     if support.discrete:
         raise KernelError(
             f"slice_sampling is for continuous choices and integers, and this one's support is {support!r}",
@@ -187,13 +187,18 @@ def _level(at: At, rng: np.random.Generator) -> Callable[[Any], bool]:
     return inside
 
 
+def split(max_steps: int, rng: np.random.Generator) -> tuple[int, int]:
+    """How often an interval may be extended on the left and on the right."""
+    left = int(rng.integers(max_steps))
+    return left, max_steps - 1 - left
+
+
 def sample_real(at: At, start: float, width: float, max_steps: int, rng: np.random.Generator) -> float:
     """The next point of a chain on the real line (Neal 2003, figures 3 and 5)."""
     inside = _level(at, rng)
     low = start - width * rng.random()
     high = low + width
-    left = int(rng.integers(max_steps))
-    right = max_steps - 1 - left
+    left, right = split(max_steps, rng)
     while left > 0 and inside(low):
         low -= width
         left -= 1
@@ -217,8 +222,7 @@ def sample_integer(at: At, start: int, width: int, max_steps: int, rng: np.rando
     inside = _level(at, rng)
     low = start - int(rng.integers(width))
     high = low + width - 1
-    left = int(rng.integers(max_steps))
-    right = max_steps - 1 - left
+    left, right = split(max_steps, rng)
     while left > 0 and inside(low - 1):
         low -= width
         left -= 1
