@@ -78,6 +78,10 @@ class Program:
     def __repr__(self) -> str:
         return self.name
 
+    def score(self, args: tuple[Any, ...], choices: Any) -> Scored:
+        """The oracle's scores of a complete set of choices."""
+        return score(self, args, choices)
+
 
 class Scored(NamedTuple):
     """What the oracle finds: the score of each choice, in order, and the return value."""

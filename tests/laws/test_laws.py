@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.laws.laws import LAWS
+from gendsl.testing.laws import LAWS
 from tests.programs import PROGRAMS
 
 
@@ -12,4 +12,5 @@ from tests.programs import PROGRAMS
 def test_law(program, law):
     for seed in range(6):
         rng = np.random.default_rng([seed, 1])
-        law(program, program.args[seed % len(program.args)], rng)
+        trace = program.model.simulate(program.args[seed % len(program.args)], rng=rng)
+        law(program, trace, rng)

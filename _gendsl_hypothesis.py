@@ -1,0 +1,17 @@
+"""What hypothesis calls when it is imported: `from_type` learns gendsl's types, if gendsl.testing is loaded.
+
+It lies outside of the package so that importing hypothesis doesn't import gendsl. Where gendsl.testing is
+imported after hypothesis, it registers its strategies itself.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def register() -> None:
+    """Register the strategies of gendsl's types."""
+    if "gendsl.testing" in sys.modules:
+        from gendsl.testing.strategies import register
+
+        register()

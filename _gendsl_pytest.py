@@ -1,0 +1,72 @@
+"""The pytest plugin of gendsl: the fixtures `rng` and `gendsl_long`, the switch `--gendsl-long` and its marker.
+
+pytest loads this before anything else, in every test suite of an environment that has gendsl. So it lies
+outside of the package and imports nothing of it: nobody's tests start later, and coverage that starts after
+the plugins still sees gendsl's and NumPy's imports.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from typing import Any
+
+import pytest
+
+LONG = "GENDSL_LONG"
+"""The environment variable that the switch sets, which worker processes inherit."""
+
+MORE_EXAMPLES = 20
+
+
+def pytest_addoption(parser: Any) -> None:
+    """Add the switch."""
+    parser.getgroup("gendsl").addoption(
+        "--gendsl-long",
+        action="store_true",
+        help=f"run tests marked gendsl_long, and {MORE_EXAMPLES} times as many hypothesis examples; sets {LONG}=1",
+    )
+
+
+def is_long() -> bool:
+    """Whether long tests are to run: by the switch, or by the environment variable."""
+    return os.environ.get(LONG, "") not in ("", "0")
+
+
+def pytest_configure(config: Any) -> None:
+    """Register the marker; with the switch, set the environment variable and ask hypothesis for more."""
+    config.addinivalue_line("markers", "gendsl_long: runs only with --gendsl-long (or GENDSL_LONG=1)")
+    if not config.getoption("--gendsl-long"):
+        return
+    os.environ[LONG] = "1"
+    try:
+        from hypothesis import settings
+    except ImportError:
+        return
+    current = settings()
+    settings.register_profile("gendsl-long", current, max_examples=MORE_EXAMPLES * current.max_examples)
+    settings.load_profile("gendsl-long")
+
+
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    """Skip long tests unless they are asked for."""
+    if is_long():
+        return
+    skip = pytest.mark.skip(reason="long: run with --gendsl-long")
+    for item in items:
+        if item.get_closest_marker("gendsl_long"):
+            item.add_marker(skip)
+
+
+@pytest.fixture
+def gendsl_long() -> bool:
+    """Whether long tests are to run."""
+    return is_long()
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> Any:
+    """A NumPy generator whose seed is the test's name: the same numbers in every run, others in every test."""
+    import numpy as np
+
+    return np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))

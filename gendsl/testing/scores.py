@@ -1,0 +1,85 @@
+"""How far the average of a statistic along chains lies from its expectation, and how likely that is by chance.
+
+The chains are independent, so their averages m_1, ..., m_C of a statistic are, too, and where the kernel
+is right each has the expectation of the statistic over the model. Two tests of that, by what is known:
+
+- The chains' averages differ from one another: Student's t with Welch's degrees of freedom, transformed to
+  take out the skewness of the averages (Hall 1992, "On the removal of skewness by transformation").
+- Fewer than a quarter of them differ, as with an event that most chains never see: their spread says too
+  little. Bernstein's inequality holds whatever the chains do, for under the null hypothesis an average
+  along a chain has no larger variance than a single draw.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtr
+
+_FEW = 0.25
+
+
+@dataclass(frozen=True)
+class Score:
+    """How the average of one statistic along the chains compares with that over draws of the model.
+
+    Attributes:
+        name: what was averaged.
+        mean: its average along the chains.
+        expected: its average over independent draws of the model.
+        error: the standard error of the difference.
+        p_value: the probability of so large a difference in either direction if the kernel is right.
+    """
+
+    name: str
+    mean: float
+    expected: float
+    error: float
+    p_value: float
+
+    @property
+    def z(self) -> float:
+        """The difference in standard errors."""
+        difference = self.mean - self.expected
+        if self.error == 0.0:
+            return 0.0 if abs(difference) < 1e-12 else math.copysign(math.inf, difference)
+        return difference / self.error
+
+
+def compare(name: str, means: np.ndarray, draws: np.ndarray) -> Score:
+    """The score of a statistic, from its averages along chains and its values at draws of the model.
+
+    Args:
+        name: the name of the statistic.
+        means: its average along each chain, shape (chains,).
+        draws: its values at independent draws of the model, shape (draws,).
+    """
+    chains = len(means)
+    mean, expected = float(means.mean()), float(draws.mean())
+    difference = mean - expected
+    of_draws = float(draws.var()) / len(draws)
+    differing = np.count_nonzero(np.abs(means - np.median(means)) > 1e-12 * (1.0 + np.abs(means)))
+    if differing < _FEW * chains:
+        error = math.sqrt(float(draws.var()) / chains + of_draws)
+        return Score(name, mean, expected, error, _bernstein(difference, error, chains, np.ptp(draws)))
+    of_means = float(means.var(ddof=1)) / chains
+    error = math.sqrt(of_means + of_draws)
+    skewness = float(np.mean((means - mean) ** 3)) / chains**2 / error**3
+    t = _unskewed(difference / error, skewness)
+    freedom = (chains - 1) * (error**2 / of_means) ** 2
+    return Score(name, mean, expected, error, float(2.0 * stdtr(freedom, -abs(t))))
+
+
+def _unskewed(t: float, skewness: float) -> float:
+    """Hall's cubic transformation of a t statistic, increasing in t, whose law is less skewed."""
+    return t + skewness / 3.0 * t**2 + skewness**2 / 27.0 * t**3 + skewness / 6.0
+
+
+def _bernstein(difference: float, error: float, chains: int, width: float) -> float:
+    """2 exp(-d² / (2 (v + w |d| / (3 n)))): a bound of P(|mean - expectation| >= |d|)."""
+    if abs(difference) < 1e-12:
+        return 1.0
+    spread = error**2 + float(width) * abs(difference) / (3.0 * chains)
+    return min(1.0, 2.0 * math.exp(-(difference**2) / (2.0 * spread))) if spread else 0.0
