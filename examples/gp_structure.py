@@ -15,6 +15,7 @@ import math
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from pathlib import Path
+from textwrap import fill
 from typing import ClassVar
 
 import numpy as np
@@ -133,9 +134,9 @@ def with_noise(matrix: np.ndarray, noise: float) -> np.ndarray:
 
 
 @lru_cache
-def kind_probabilities(depth: int, most: int = 6) -> tuple[float, ...]:
+def kind_probabilities(depth: int, most: int = 5) -> tuple[float, ...]:
     """The root is plus or times with probability 1/2, a node below it less often, none at depth `most`."""
-    branch = 0.5 * 0.8**depth if depth < most else 0.0
+    branch = 0.5 * 0.6**depth if depth < most else 0.0
     leaf = (1 - branch) / 3.5
     return (leaf / 2, leaf, leaf, leaf, branch / 2, branch / 2)
 
@@ -441,7 +442,7 @@ def predictive(trace, ahead: Grid) -> tuple[np.ndarray, np.ndarray]:
     return mean, np.sqrt(np.maximum(variance, noise**2))
 
 
-def run(draws: int = 600, thin: int = 5, seed: int = 1, progress: bool = True) -> tuple[Series, Run]:
+def run(draws: int = 500, thin: int = 3, seed: int = 1, progress: bool = True) -> tuple[Series, Run]:
     """The airline series, and the draws of one chain on it."""
     series = read_series()
     grid, ahead = Grid(series.times[: series.known]), Grid(series.times)
@@ -464,7 +465,7 @@ def run(draws: int = 600, thin: int = 5, seed: int = 1, progress: bool = True) -
     )
 
 
-def run_small(draws: int = 8000, seed: int = 1, walk=walk_tree, progress: bool = True) -> tuple[Run, dict]:
+def run_small(draws: int = 5000, seed: int = 1, walk=walk_tree, progress: bool = True) -> tuple[Run, dict]:
     """A chain on the small grammar, given every third month of three years, and the exact answer."""
     series = read_series()
     few = slice(0, 36, 3)
@@ -503,7 +504,7 @@ def draw_figure(series: Series, chain: Run, small: Run, exact: dict[str, float],
 
     shares = sorted(chain.frequency("structure").items(), key=lambda item: -item[1].probability)[:8]
     found.barh(
-        [name for name, _ in shares], [s.probability for _, s in shares],
+        [fill(name, 32) for name, _ in shares], [s.probability for _, s in shares],
         xerr=[2 * s.standard_error for _, s in shares], color="C0", ecolor="0.3", capsize=3,
     )  # fmt: skip
     found.set(xlabel="p(structure | y), ± 2 standard errors", title="airline series", xlim=(0, None))
@@ -515,8 +516,8 @@ def draw_figure(series: Series, chain: Run, small: Run, exact: dict[str, float],
         color="0.75", capsize=3, label="chain, ± 2 standard errors",
     )  # fmt: skip
     check.plot([exact[name] for name in names], range(len(names)), "k|", markersize=14, label="exact")
-    check.set(xlabel="p(structure | y)", title="small grammar, 12 months", xlim=(0, None))
-    check.legend(frameon=False, loc="lower right", markerscale=0.6)
+    check.set(xlabel="p(structure | y)", title="small grammar", xlim=(0, None))
+    check.legend(frameon=False, loc="center right", markerscale=0.6)
     for axes in (forecast, found, check):
         axes.spines[["top", "right"]].set_visible(False)
     for axes in (found, check):
@@ -529,8 +530,8 @@ def draw_figure(series: Series, chain: Run, small: Run, exact: dict[str, float],
 def main() -> None:
     """Compare with the exact answer on the small grammar, forecast the airline series, draw the figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--draws", type=int, default=600)
-    parser.add_argument("--small-draws", type=int, default=8000)
+    parser.add_argument("--draws", type=int, default=500)
+    parser.add_argument("--small-draws", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--figure", type=Path, default=Path("gp_structure.png"))
     options = parser.parse_args()
