@@ -21,6 +21,8 @@ from gendsl.inference.kernel import KernelFunction, kernel_name, run_kernel
 from gendsl.inference.recording import Quantities, Recorder, quantities
 from gendsl.inference.tally import Tallies, count
 from gendsl.interface import Trace
+from gendsl.runtime.encoding import decode, encode
+from gendsl.runtime.saving import latent, whole_trace
 from gendsl.runtime.trace import ReferenceTrace
 
 REPORT_EVERY = 0.1
@@ -134,6 +136,12 @@ def remade(trace: Any) -> Any:
     return made
 
 
+def as_saved(trace: Any) -> Any:
+    """The trace as it will be when it is read from a file: made afresh, and arrays in C order."""
+    values = {path: decode(encode(value, "a choice")) for path, value in latent(trace).items()}
+    return whole_trace(trace, values)
+
+
 def run_chain(plan: Plan, report: Listener | None = None, store: Store | None = None) -> Chain:
     """Run a chain to its end, or until a KeyboardInterrupt.
 
@@ -192,7 +200,7 @@ class _Steps:
             self.piece(kernel, first, piece)
             first = piece
             if every and (first % every == 0 or first == plan.steps):
-                chain.last = remade(chain.last)
+                chain.last = as_saved(chain.last)
                 store = self.store
                 if store is not None and write and (first == plan.steps or store.due()):
                     store.write(plan, first, chain)

@@ -18,7 +18,7 @@ from gendsl.inference.progress import Display, can_be_shown
 from gendsl.inference.recording import AtAddress, Recorder, as_recorder, as_recorders, quantity_name
 from gendsl.inference.run import Run
 from gendsl.interface import GenerativeFunction, Rng, Trace, as_rng
-from gendsl.runtime.trace import check_start
+from gendsl.runtime.trace import ReferenceTrace, check_start
 
 StrPath = str | os.PathLike[str]
 
@@ -98,8 +98,14 @@ def sample(
     folder = None
     if checkpoint is not None:
         for plan in plans:
+            if not isinstance(plan.trace, ReferenceTrace):
+                raise ValueTypeError(
+                    f"{plan.trace!r} can't be saved, so neither can a run", fix="leave checkpoint= out"
+                )
             plan.every = files.steps_between(plan.trace)
         folder = files.create(checkpoint, plans)
+        for plan in plans:  # it starts from what is in the files, as it will if it is resumed
+            plan.trace = files.read_start(folder, plan.number, starts[plan.number].gen_fn)
     started = time.perf_counter()
     done = _run(plans, executor, folder, progress)
     if len(done) == 1:

@@ -142,16 +142,11 @@ def _start(plan: Plan) -> Any:
     return {
         "args": [encode(arg, f"an argument of {what}") for arg in trace.args],
         "observed": encode_choices(trace.observed, what),
-        "choices": encode_choices(_latent(trace), what),
+        "choices": encode_choices(saving.latent(trace), what),
         "log_prob": encode(float(trace.log_prob)),
         "rng": encode_rng(plan.rng),
         "every": plan.every,
     }
-
-
-def _latent(trace: Any) -> dict[Any, Any]:
-    observed = trace.observed_paths
-    return {path: record[1] for path, record in trace.records.items() if path not in observed}
 
 
 # --- generators ------------------------------------------------------------------------------------
@@ -249,7 +244,7 @@ class ChainStore:
         kept = chain.traces.kept if isinstance(chain.traces, Draws) else chain.traces
         for draw in kept[self.written :]:
             self._check(draw)
-            lines.append(saving.to_json(encode_choices(_latent(draw), "a draw")))
+            lines.append(saving.to_json(encode_choices(saving.latent(draw), "a draw")))
         self._append(lines)
         self.written += len(lines)
         content = {
@@ -257,7 +252,7 @@ class ChainStore:
             "draws": self.written,
             "size": self.size,
             "crc32": f"{self.sum:08x}",
-            "choices": encode_choices(_latent(trace)),
+            "choices": encode_choices(saving.latent(trace)),
             "log_prob": encode(float(trace.log_prob)),
             "rng": encode_rng(plan.rng),
             "seconds": chain.seconds,
@@ -385,7 +380,7 @@ def open_run(
     plans = []
     for number in range(description["chains"]):
         start = saving.read_file(folder.file(number, "start.json"), START)
-        trace = _started(model, start, folder.file(number, "start.json"))
+        trace = read_start(folder, number, model)
         counts = {name: description[name] for name in ("draws", "warmup", "thin")}
         rng = decode_rng(start["rng"])
         plans.append(Plan(number, kernel, trace, rng, recorders, **counts, every=start["every"]))
@@ -403,7 +398,10 @@ def open_folder(path: str | os.PathLike[str]) -> tuple[Folder, Any]:
     return folder, saving.read_file(folder.run, RUN)
 
 
-def _started(model: Any, start: Any, path: FilePath) -> Any:
+def read_start(folder: Folder, number: int, model: Any) -> Any:
+    """The trace that a chain started from."""
+    path = folder.file(number, "start.json")
+    start = saving.read_file(path, START)
     observed = decode_choices(start["observed"])
     args = tuple(decode(arg) for arg in start["args"])
     trace = saving.remake(model, args, {**observed, **decode_choices(start["choices"])}, observed)
@@ -449,8 +447,7 @@ def read_chains(path: str | os.PathLike[str], model: Any = None) -> tuple[list[C
         start = last = None
         if model is not None or not names:
             model = find_program(description["program"]) if model is None else model
-            place = folder.file(number, "start.json")
-            start = last = _started(model, saving.read_file(place, START), place)
+            start = last = read_start(folder, number, model)
         if not state_path.exists():
             chains.append(Chain([], [], last, interrupted=True))
             continue

@@ -29,6 +29,7 @@ from gendsl.inference.checkpoint import Folder
 from gendsl.inference.line import Line, Switchboard
 from gendsl.inference.progress import Display
 from gendsl.inference.run import Draws
+from gendsl.runtime.saving import latent
 from gendsl.runtime.travel import Pickler, remember_texts, source_texts
 
 _POLL = 0.05  # seconds
@@ -177,8 +178,7 @@ def _portable(chain: Chain, plan: Plan) -> Chain:
     def kept(trace: Any) -> Any:
         if type(trace) is dict or not _is_of(trace, start):
             return trace
-        observed = trace.observed_paths
-        return {path: record[1] for path, record in trace.records.items() if path not in observed}
+        return latent(trace)
 
     draws = chain.traces.kept if isinstance(chain.traces, Draws) else chain.traces
     chain.traces = [kept(draw) for draw in draws]

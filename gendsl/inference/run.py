@@ -14,7 +14,7 @@ from gendsl.inference.recording import AtAddress, as_recorder, quantity_name
 from gendsl.inference.summary import Group, Share, frequency, per_structure
 from gendsl.inference.tally import Tallies, total
 from gendsl.interface import Trace
-from gendsl.runtime.saving import whole_trace
+from gendsl.runtime.saving import latent, whole_trace
 
 
 class Draws(Sequence[Any]):
@@ -57,12 +57,6 @@ class Draws(Sequence[Any]):
         """The latent choices of every draw."""
         for draw in self.kept:
             yield draw if type(draw) is dict else latent(draw)
-
-
-def latent(trace: Any) -> dict[Any, Any]:
-    """The choices of a trace that are no observations, by path."""
-    observed = trace.observed
-    return {path: value for path, value in trace.choices.items() if path not in observed}
 
 
 def whole(kept: Any, start: Any) -> Any:

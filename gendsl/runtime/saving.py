@@ -26,6 +26,8 @@ from gendsl.runtime.encoding import (
 TRACE = "gendsl trace"
 VERSION = 1
 
+_CONTENT, _END = b',"content":', b"}\n"
+
 
 # --- any file --------------------------------------------------------------------------------------
 
@@ -42,9 +44,9 @@ def checksum(data: bytes) -> str:
 
 def write_file(path: str | os.PathLike[str], kind: str, content: Any) -> None:
     """Write a file with its format, version and checksum; whole or not at all."""
-    text = to_json(content)
-    head = {"format": kind, "version": VERSION, "crc32": checksum(text.encode())}
-    replace_file(path, f'{to_json(head)[:-1]},"content":{text}}}\n'.encode())
+    text = to_json(content).encode()
+    head = {"format": kind, "version": VERSION, "crc32": checksum(text)}
+    replace_file(path, to_json(head)[:-1].encode() + _CONTENT + text + _END)
 
 
 def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
@@ -91,13 +93,9 @@ def read_file(path: str | os.PathLike[str], kind: str) -> Any:
             f"gendsl reads version {VERSION}",
             fix="read it with the gendsl that wrote it",
         )
-    if not data.endswith(b"}\n") or "content" not in document:
-        raise damaged(path)
-    try:
-        whole = checksum(to_json(document["content"]).encode()) == document.get("crc32")
-    except ValueError:  # a NaN, which no file of ours has
-        whole = False
-    if not whole:
+    _, found, text = data.partition(_CONTENT)
+    whole = bool(found) and text.endswith(_END)
+    if not whole or checksum(text[: -len(_END)]) != document.get("crc32"):
         raise damaged(path)
     return document["content"]
 
@@ -123,13 +121,11 @@ def foreign(path: str | os.PathLike[str], kind: str) -> FileFormatError:
 
 def save_trace(trace: Trace, path: str | os.PathLike[str]) -> None:
     """Save a trace: `trace.save(path)`."""
-    observed = trace.observed
-    latent = {at: value for at, value in trace.choices.items() if at not in observed}
     content = {
         "program": program_name(trace.gen_fn, must_be_found=False),
         "args": [encode(arg, "an argument of the trace") for arg in trace.args],
-        "observed": encode_choices(observed),
-        "choices": encode_choices(latent),
+        "observed": encode_choices(trace.observed),
+        "choices": encode_choices(latent(trace)),
         "log_prob": encode(float(trace.log_prob)),
     }
     write_file(path, TRACE, content)
@@ -203,6 +199,12 @@ def check_density(trace: Any, expected: float, what: str) -> None:
             f"{what} had the log density {expected!r}, and {trace.gen_fn.name} now gives it {found!r}",
             fix="give the program that it was saved from, as it was then",
         )
+
+
+def latent(trace: Any) -> dict[Any, Any]:
+    """The choices of a trace that are no observations, by path."""
+    observed = trace.observed_paths
+    return {path: record[1] for path, record in trace.records.items() if path not in observed}
 
 
 def whole_trace(start: Any, choices: dict[Any, Any]) -> Any:
