@@ -380,8 +380,9 @@ def leaves(node: Node) -> list[Node]:
 
 
 def has_yearly_cycle(node: Node) -> bool:
-    """Whether some periodic part repeats after one year."""
-    return any(isinstance(leaf, Periodic) and abs(leaf.period - 1) < 0.03 for leaf in leaves(node))
+    """Whether some periodic part repeats after a whole number of years, usually one."""
+    periods = [leaf.period for leaf in leaves(node) if isinstance(leaf, Periodic)]
+    return any(period > 0.5 and abs(period - round(period)) < 0.03 for period in periods)
 
 
 def has_changing_cycle(node: Node) -> bool:
@@ -556,6 +557,7 @@ def main() -> None:
 
     series, chain = run(options.draws, seed=options.seed)
     print(f"\nthe airline series, without its last {HELD_OUT} months\n{chain}")
+    print("  (many structures fit about as well, and chains go slowly from one to the next)")
     shares = sorted(chain.frequency("structure").items(), key=lambda item: -item[1].probability)
     for name, share in shares[:8]:
         print(f"  p({name} | y) = {share.probability:.3f} ± {share.standard_error:.3f}")
