@@ -15,6 +15,7 @@ from gendsl.compiler.fence import check_syntax
 from gendsl.compiler.ir import Program
 from gendsl.compiler.lift import lift_assignments, lift_calls
 from gendsl.compiler.lower import lower
+from gendsl.compiler.plates import Plate, lift_plates
 from gendsl.compiler.render import render
 from gendsl.compiler.rewrite import rewrite
 from gendsl.compiler.sites import Site, is_choice, known_value
@@ -78,8 +79,19 @@ class Compiled:
     @cached_property
     def differentiable(self) -> Callable[..., Any]:
         """The body with its calls lifted, for executions that substitute what is called."""
+        return self._differentiable[0]
+
+    @property
+    def plates(self) -> list[Plate]:
+        """The loops of `differentiable` that can run at once, by the numbers that it gives them."""
+        return self._differentiable[1]
+
+    @cached_property
+    def _differentiable(self) -> tuple[Callable[..., Any], list[Plate]]:
         lifted = replace(self.origin, node=lift_calls(self.origin.node))
-        return _compile(lifted, lift_assignments(rewrite(lifted)[0], lifted.function))
+        node = lift_assignments(rewrite(lifted)[0], lifted.function)
+        plates = lift_plates(node, self.program)
+        return _compile(lifted, node), plates
 
 
 _LOOPS = ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp

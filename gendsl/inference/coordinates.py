@@ -25,12 +25,14 @@ import numpy.typing as npt
 from autograd.tracer import getval, isbox
 
 from gendsl.address import Path, format_address
+from gendsl.compiler.vectors import NotColumnsError
 from gendsl.distributions import Distribution
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import GenDSLError, LabelError, MissingChoiceError, NaNError, ParameterError
 from gendsl.interface import CallRequest
+from gendsl.runtime.columns_of import column_of
 from gendsl.runtime.executions import Execution, ZeroProbability
-from gendsl.runtime.gradients import Differentiate, check_score, followed
+from gendsl.runtime.gradients import Differentiate, check_score, followed, old_column
 from gendsl.runtime.records import Record
 from gendsl.runtime.tape import Tape
 from gendsl.runtime.trace import ReferenceTrace, check_kept_choice, definition, same_measure
@@ -106,6 +108,7 @@ class Coordinates:
         self.where: dict[Path, Where] = {}
         self.border: str | None = None
         self.supports: dict[Path, Support] = {}
+        self._columns: dict[Any, Any] = {}
         self._seen: dict[Path, Record | None] = {}
         self._size: int | None = None
         parts: list[Any] = []
@@ -217,11 +220,13 @@ class Coordinates:
             raise OutsideError(problem) from None
         if not isfinite(run.score + run.log_abs_det):
             raise OutsideError("the log density is not finite")
-        size = len(run.records)
+        size = len(run.records) + run.plated
         if self._size is None:
-            self._size = len(trace.records)
             if run.position is self.position:
+                self._size = size
                 check_score(run.score, trace.log_prob)
+            else:
+                self._size = len(trace.records)
         if size != self._size:
             raise OutsideError("the program makes fewer choices there")
 
@@ -238,6 +243,25 @@ class Coordinates:
         if record is None:
             raise _OtherStructure(format_address(path))
         return record
+
+    def kept_column(self, before: Path, indices: range, after: Path, family: Any) -> Any:
+        """The values that choices of a plate have in the trace, none of them selected.
+
+        Raises:
+            NotColumnsError: they are no column.
+            _OtherStructure: one of them is not there.
+        """
+        key = before, indices, after, family
+        known = self._columns.get(key)
+        if known is None:
+            paths = [(*before, i, *after) for i in indices]
+            if not self.where.keys().isdisjoint(paths):
+                raise NotColumnsError
+            known = column_of(self.trace, before, indices, after, family)
+            if known is None:
+                known = old_column([self.old(path) for path in paths], family)
+            self._columns[key] = known
+        return known
 
     # --- moving -----------------------------------------------------------------------------------
 
@@ -360,6 +384,8 @@ class _Placing(Execution):
         log_abs_det: the sum of the log determinants of their charts.
     """
 
+    plated = 0
+
     def __init__(self, coordinates: Coordinates, position: Vector) -> None:
         Execution.__init__(self)
         self.coordinates = coordinates
@@ -443,6 +469,9 @@ class _Followed(_Placing, Differentiate):
         self.variables.append((where, u))
         self.values[path] = _plain(getval(value))
         return value
+
+    def column(self, before: Path, indices: range, after: Path, family: Any) -> Any:
+        return self.coordinates.kept_column(before, indices, after, family)
 
     def add_log_abs_det(self, term: Any) -> None:
         """Count the log determinant of a chart."""

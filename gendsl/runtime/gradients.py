@@ -7,19 +7,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import autograd.numpy as anp
 import numpy as np
 from autograd.tracer import getval, isbox
 
 from gendsl.address import Path
 from gendsl.choices import ChoiceMap
 from gendsl.compiler.build import Compiled
+from gendsl.compiler.vectors import NotColumnsError
 from gendsl.distributions import Distribution
+from gendsl.distributions.columns import COLUMN_DTYPES
 from gendsl.distributions.partials import PARTIALS
 from gendsl.distributions.scipy_frozen import Duck
 from gendsl.errors import GenDSLError, LostDerivativeError, NaNError, traceback_location
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime.differentiable import Differentiable
 from gendsl.runtime.executions import Execution
+from gendsl.runtime.followed import FollowedVectors, score_plate
 from gendsl.runtime.records import Record, Records
 from gendsl.runtime.tape import Tape
 from gendsl.selection import Selection
@@ -36,9 +40,32 @@ class Differentiate(Execution):
     put = staticmethod(_DIFFERENTIABLE.put)
     inplace = staticmethod(_DIFFERENTIABLE.inplace)
 
+    vectors = FollowedVectors
+    plated = 0
+    """How many choices were scored in plates, and have no records."""
+
     def __init__(self, tape: Tape) -> None:
         super().__init__()
         self.tape = tape
+
+    def plate(self, number: int, sources: Callable[[], tuple[Any, ...]], *steps: Any) -> bool:
+        """Score the choices of a loop at once; False, and nothing is done, if they must come one by one."""
+        plate = self.function.compiled.plates[number]
+        try:
+            score, size = score_plate(plate, self.prefix, sources(), steps, self.column, self.tape)
+        except Exception:  # the iterations, one by one, meet it where it belongs
+            return False
+        self.score += score
+        self.plated += size
+        return True
+
+    def column(self, before: Path, indices: range, after: Path, family: Any) -> Any:
+        """The values of the choices at (*before, i, *after), all from a family.
+
+        Raises:
+            NotColumnsError: they must be looked up one by one.
+        """
+        raise NotColumnsError
 
     def body_of(self, compiled: Compiled) -> Callable[..., Any]:
         return compiled.differentiable
@@ -83,6 +110,23 @@ class _AtOldValues(Differentiate):
 
     def value(self, path: Path, distribution: Distribution) -> Any:
         return self.boxed[path] if path in self.boxed else self.old[path][1]
+
+    def column(self, before: Path, indices: range, after: Path, family: Any) -> Any:
+        paths = [(*before, i, *after) for i in indices]
+        if any(path in self.boxed for path in paths):
+            return anp.array([self.boxed[path] for path in paths])
+        return old_column([self.old[path] for path in paths], family)
+
+
+def old_column(records: list[Record], family: Any) -> Any:
+    """The values of records of one family as an array.
+
+    Raises:
+        NotColumnsError: they are of several.
+    """
+    if any(type(record[0]) is not family for record in records):
+        raise NotColumnsError
+    return np.array([record[1] for record in records], COLUMN_DTYPES[family])
 
 
 @contextmanager

@@ -87,7 +87,7 @@ def test_the_second_moment_of_a_gaussian(kernel, steps):
     """Within 10 % of what it is, which is three standard errors."""
     statistics = {"x": lambda trace: trace["x"], "x²": lambda trace: (trace["x"] - 0.5) ** 2}
     report = assert_stationary(
-        kernel, gaussian, statistics=statistics, chains=64, steps=steps, draws=20_000, rng=1, threshold=4.0
+        kernel, gaussian, statistics=statistics, chains=64, steps=steps, draws=20_000, rng=1
     )
     square = next(score for score in report.scores if score.name == "x²")
     assert 3 * square.error < 0.1 * 4.0 and abs(square.mean - 4.0) < 0.4, square

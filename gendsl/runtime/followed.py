@@ -1,0 +1,151 @@
+"""Array code on columns that autograd may follow, and the terms of a plate's choices on a tape."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.tracer import getval, isbox
+
+from gendsl.address import Path
+from gendsl.compiler import vectors
+from gendsl.compiler.plates import Plate
+from gendsl.compiler.vectors import NotColumnsError, as_column
+from gendsl.distributions.columns import VECTORS, total_columns
+from gendsl.distributions.partials import PARTIALS
+from gendsl.runtime.differentiable import holds_box
+from gendsl.runtime.tape import Tape
+
+Column = Callable[[Path, range, Path, Any], Any]
+"""Gives the values of the choices at (*before, i, *after), all from a family."""
+
+
+def _operand(value: Any) -> Any:
+    if type(value) is range:
+        return np.arange(value.start, value.stop, value.step)
+    if isinstance(value, np.ndarray) and value.dtype.kind == "b":
+        return value.astype(np.int64)
+    if isinstance(value, (list, tuple)):
+        raise NotColumnsError
+    return value
+
+
+def _followed(plain: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """An operation of `vectors`; where autograd follows an operand, the operator itself."""
+
+    def operation(*operands: Any) -> Any:
+        if any(map(isbox, operands)):
+            return function(*map(_operand, operands))
+        return plain(*operands)
+
+    return staticmethod(operation)
+
+
+def _refused(*operands: Any) -> Any:
+    raise NotColumnsError
+
+
+class FollowedVectors:
+    """`compiler.vectors`, for boxes too."""
+
+    add = _followed(vectors.add, operator.add)
+    subtract = _followed(vectors.subtract, operator.sub)
+    multiply = _followed(vectors.multiply, operator.mul)
+    divide = _followed(vectors.divide, operator.truediv)
+    power = _followed(vectors.power, operator.pow)
+    negative = _followed(vectors.negative, operator.neg)
+    floor_divide = _followed(vectors.floor_divide, _refused)
+    remainder = _followed(vectors.remainder, _refused)
+
+    @staticmethod
+    def gather(container: Any, index: Any) -> Any:
+        """`[container[i] for i in index]`."""
+        if isbox(index):
+            raise NotColumnsError
+        if isinstance(container, (list, tuple)) and holds_box(container):
+            container = anp.array(container)
+        if not isbox(container):
+            return vectors.gather(container, index)
+        plain = getval(container)
+        if plain.ndim != 1 or type(index) is int:
+            raise NotColumnsError
+        if type(index) is range:
+            index = np.arange(index.start, index.stop, index.step)
+        if index.dtype.kind != "i" or (len(index) and (index.min() < 0 or index.max() >= len(plain))):
+            raise NotColumnsError
+        return container[index]
+
+    @staticmethod
+    def elementwise(function: Any, value: Any) -> Any:
+        """`[function(x) for x in value]`."""
+        if not isbox(value):
+            return vectors.elementwise(function, value)
+        if function not in vectors.ELEMENTWISE:
+            raise NotColumnsError
+        return getattr(anp, vectors.ELEMENTWISE[function].__name__)(value)
+
+
+def score_plate(
+    plate: Plate, prefix: Path, sources: tuple[Any, ...], steps: tuple[Any, ...], column: Column, tape: Tape
+) -> tuple[float, int]:
+    """Put the scores of all choices of a plate on a tape; their sum, and their number.
+
+    Raises:
+        Exception: of any kind, where array code can't vouch for them. Nothing is on the tape then.
+    """
+    sizes = [len(v) for v, (counted, _) in zip(sources, plate.sources, strict=True) if not counted]
+    size = min(sizes)
+    frame: dict[int, Any] = {}
+    for value, (counted, target) in zip(sources, plate.sources, strict=True):
+        if counted:
+            frame[target] = range(value, value + size)
+        elif type(value) is range:
+            frame[target] = value[:size]
+        elif isbox(value) or holds_box(value):
+            frame[target] = FollowedVectors.gather(value, range(size))
+        else:
+            frame[target] = as_column(value)[:size]
+    seeds: list[tuple[Any, Any]] = []
+    total, number = 0.0, 0
+    for step, function in zip(plate.steps, steps, strict=True):
+        made = function(*[frame[slot] for slot in step.reads])
+        site = step.site
+        if site is None:
+            frame[step.slot] = made
+            continue
+        family, *parameters = made
+        if family is not site.family:
+            raise NotColumnsError
+        indices = frame[site.index]
+        if type(indices) is not range:
+            raise NotColumnsError
+        constants = [constant for constant, _ in site.parts]
+        before, after = (*prefix, *constants[: site.position]), tuple(constants[site.position + 1 :])
+        value = column(before, indices, after, family)
+        number += 1
+        frame[step.slot] = value
+        if family in VECTORS:
+            if any(map(holds_box, parameters)):
+                raise NotColumnsError
+        else:
+            parameters = [_operand(parameter) for parameter in parameters]
+        arguments = [value, *parameters]
+        plain = [getval(argument) for argument in arguments]
+        score = total_columns(family, plain[0], tuple(plain[1:]))
+        if score is None or not np.isfinite(score):
+            raise NotColumnsError
+        if any(map(isbox, arguments)):
+            partials = PARTIALS[family](*plain)
+            if partials is None:
+                raise NotColumnsError
+            for argument, partial in zip(arguments, partials[1:], strict=True):
+                if isbox(argument):
+                    found = partial() if callable(partial) else partial
+                    seeds.append((argument, np.broadcast_to(found, size)))
+        total += score
+    for box, partial in seeds:
+        tape.seed(box, partial)
+    return total, number * size
