@@ -83,7 +83,7 @@ class Selection:
             raise UnknownAddressError(
                 f"an address named in {what} doesn't exist",
                 address=path,
-                fix=explain_unknown(path, known),
+                fix=_joined(path, patterns, known) or explain_unknown(path, known),
             )
         for pattern in patterns:
             if ... in pattern and not any(_matches(pattern, path) for path in known):
@@ -229,6 +229,18 @@ def _union(selections: Iterable[Selection]) -> Selection:
 def _intersection(selections: Iterable[Selection]) -> Selection:
     parts = [part for part in _parts(_Intersection, selections) if part != _EVERYTHING]
     return _Intersection(parts) if len(set(parts)) > 1 else (parts or [_EVERYTHING])[0]
+
+
+def _joined(unknown: Path, patterns: tuple[Path, ...], known: Collection[Path]) -> str | None:
+    """What to do where one address was written as two: select("z", 3) in place of select(("z", 3))."""
+    for pattern in patterns:
+        path = pattern + unknown
+        if pattern != unknown and any(p[: len(path)] == path for p in known):
+            return (
+                f"select takes several addresses; the one address {_show(path)} is written "
+                f"select({_show(path)}), with parentheses of its own"
+            )
+    return None
 
 
 def _matches(pattern: Path, path: Path) -> bool:

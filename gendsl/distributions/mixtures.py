@@ -192,7 +192,8 @@ class mixture(ArrayFamily):
     __slots__ = ("_support", "distributions", "weights")
     parameters = ("weights", "distributions")
 
-    def __init__(self, weights: Any, distributions: Sequence[Any]) -> None:
+    def __init__(self, weights: Any, distributions: Sequence[Any] | None = None) -> None:
+        _refuse_kernels(weights, distributions)
         self.weights = weight_array("mixture", "weights", weights)
         if not isinstance(distributions, (list, tuple)):
             raise bad_parameter(
@@ -227,6 +228,17 @@ class mixture(ArrayFamily):
     @property
     def support(self) -> Support:
         return self._support
+
+
+def _refuse_kernels(*arguments: Any) -> None:
+    """Raise where kernels are given: their mixture has the same name, and is another thing."""
+    for argument in arguments:
+        for item in argument if isinstance(argument, (list, tuple)) else ():
+            if callable(item) and hasattr(item, "step") and not hasattr(item, "logpdf"):
+                raise ParameterError(
+                    f"mixture: this is the mixture of distributions, and {item!r} is none",
+                    fix="the kernel that picks one of some is gendsl.inference.mixture(kernels, weights)",
+                )
 
 
 def hull(supports: Sequence[Support]) -> Support:

@@ -40,6 +40,7 @@ from gendsl.transforms.vectors import entries, numbers
 
 def check_move(q: Any, q_args: Any, f: Any) -> None:
     """Raise unless q, its arguments and f are the parts of one move."""
+    _check_order(q, q_args, f)
     if q is not None and not isinstance(q, GenFunction):
         raise KernelError(f"the auxiliary program is {q!r}", fix="decorate it with @gen, or pass None")
     if type(q_args) is not tuple:
@@ -49,6 +50,18 @@ def check_move(q: Any, q_args: Any, f: Any) -> None:
         )
     for transform in directions(f) if isinstance(f, TransformPair) else ((f, f),):
         _check_traces(q, transform[0])
+
+
+def _check_order(q: Any, q_args: Any, f: Any) -> None:
+    """Raise where the parts of a move are given in an order that another function takes."""
+    transforms = Transform, TransformPair
+    if isinstance(q, transforms) or isinstance(q_args, transforms) or isinstance(f, (GenFunction, tuple)):
+        given = ", ".join(getattr(part, "name", None) or repr(part) for part in (q, q_args, f))
+        raise KernelError(
+            f"the auxiliary program, its arguments and the transform are in another order: they are {given}",
+            fix="write involutive(q, f, q_args), involutive_mcmc(trace, q, q_args, f) or "
+            "check_involutive(model, args, q, f, q_args=...); all take q=, f= and q_args= by name",
+        )
 
 
 def _check_traces(q: Any, f: Any) -> None:
