@@ -23,6 +23,7 @@ import drift
 import figure1_steps
 import local_moves
 import numpy as np
+import particle_filter
 import parts
 import plot
 from harness import FULL, QUICK, Group, Line, measure
@@ -36,6 +37,7 @@ GROUPS: dict[str, Group] = {
     **compiling.GROUPS,
     **drift.GROUPS,
     **parts.GROUPS,
+    **particle_filter.GROUPS,
 }
 PLOT = Path(__file__).with_name("cost_against_n.png")
 HEADER = "work", "N", "us", "baseline us", "baseline", "ratio", "limit", "ok?"

@@ -24,7 +24,7 @@ class Enumeration:
     """All traces of positive probability that agree with the observations, with their probabilities.
 
     Attributes:
-        traces: the traces, the latent choices' values in the order of their supports, the last choice fastest.
+        traces: the traces, with values in the order of the choices' supports, the last choice fastest.
         log_probs: log p(latent choices, observations) of each, shape (n,).
         log_evidence: log p(observations), the log of their sum.
     """

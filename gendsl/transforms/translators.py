@@ -56,12 +56,14 @@ class TranslationInfo:
         log_aux_ratio: the backward log density minus the forward one.
         log_abs_det: log |det J|.
         reason: why the weight is 0, or None.
+        aux: the trace of the auxiliary choices that lead back, or None.
     """
 
     log_model_ratio: float = 0.0
     log_aux_ratio: float = 0.0
     log_abs_det: float = 0.0
     reason: str | None = None
+    aux: ReferenceTrace | None = None
 
 
 class Translated(NamedTuple):
@@ -80,8 +82,14 @@ class TraceTranslator:
 
     name: str
 
-    def __call__(self, trace: Any, *, rng: Rng = None) -> Translated:
+    def __call__(self, trace: Any, *, aux: Choices | None = None, rng: Rng = None) -> Translated:
         """The translated trace, and its log weight.
+
+        Args:
+            trace: a trace of positive density.
+            aux: the auxiliary choices, where they are not to be drawn: with those of another translation's
+                `info.aux.choices` an inverse leads back to where that started.
+            rng: seed or generator.
 
         Raises:
             ZeroProbabilityError: `trace` has density 0 or infinity.
@@ -94,7 +102,7 @@ class TraceTranslator:
             )
         check_start(trace)
         try:
-            translated = self._translate(trace, as_rng(rng))
+            translated = self._translate(trace, aux, as_rng(rng))
         except ZeroProbability as signal:
             reason = f"out of support at {format_address(signal.path)}"
             return Translated(None, -inf, TranslationInfo(-inf, reason=reason))
@@ -108,7 +116,9 @@ class TraceTranslator:
             )
         return translated
 
-    def _translate(self, trace: ReferenceTrace, rng: np.random.Generator) -> Translated:
+    def _translate(
+        self, trace: ReferenceTrace, aux_choices: Choices | None, rng: np.random.Generator
+    ) -> Translated:
         raise TypeError(f"{type(self).__name__} must define _translate")
 
     def inverse(self, trace: Any) -> TraceTranslator:
@@ -133,12 +143,30 @@ def _nothing(*args: Any) -> None:
     """An auxiliary program without choices."""
 
 
+def _auxiliary(
+    name: str,
+    q: GenFunction | None,
+    args: tuple[Any, ...],
+    choices: Choices | None,
+    rng: np.random.Generator,
+) -> ReferenceTrace | None:
+    """The auxiliary trace: drawn, or that of given choices."""
+    if choices is None:
+        return None if q is None else q.simulate_once(args, rng)
+    if q is None:
+        raise KernelError(f"translator {name} has no auxiliary program", fix="leave `aux` out")
+    given = Constraints(choicemap(choices))
+    aux = q.score_once(args, given)
+    given.check_used(aux.records, "aux")
+    return aux
+
+
 def _weighted(there: Image, aux: ReferenceTrace | None) -> Translated:
     """new - old + backward - forward + log |det J|."""
     log_aux = 0.0
     if aux is not None and there.aux is not None:
         log_aux = there.aux.log_prob - aux.log_prob
-    info = TranslationInfo(there.log_weight, log_aux, there.log_abs_det)
+    info = TranslationInfo(there.log_weight, log_aux, there.log_abs_det, aux=there.aux)
     return Translated(there.trace, there.log_weight + log_aux + there.log_abs_det, info)
 
 
@@ -166,10 +194,10 @@ class _General(TraceTranslator):
         self.check = check
         self.name = f.forward.name if isinstance(f, TransformPair) else f.name
 
-    def _translate(self, trace: ReferenceTrace, rng: np.random.Generator) -> Translated:
-        aux = None
-        if self.forward is not None:
-            aux = self.forward.simulate_once((trace, *self.forward_args), rng)
+    def _translate(
+        self, trace: ReferenceTrace, aux_choices: Choices | None, rng: np.random.Generator
+    ) -> Translated:
+        aux = _auxiliary(self.name, self.forward, (trace, *self.forward_args), aux_choices, rng)
         f = self.f.forward if isinstance(self.f, TransformPair) else self.f
         there = image_elsewhere(
             f, trace, aux, self.forward_args, self.target, self.backward, self.backward_args
@@ -270,8 +298,10 @@ class _Symmetric(TraceTranslator):
         self.q, self.f, self.q_args, self.check = q, f, q_args, check
         self.name = f.forward.name if isinstance(f, TransformPair) else f.name
 
-    def _translate(self, trace: ReferenceTrace, rng: np.random.Generator) -> Translated:
-        aux = None if self.q is None else self.q.simulate_once((trace, *self.q_args), rng)
+    def _translate(
+        self, trace: ReferenceTrace, aux_choices: Choices | None, rng: np.random.Generator
+    ) -> Translated:
+        aux = _auxiliary(self.name, self.q, (trace, *self.q_args), aux_choices, rng)
         f = self.f.forward if isinstance(self.f, TransformPair) else self.f
         back = self.f.backward if isinstance(self.f, TransformPair) else self.f
         there = image(f, trace, self.q, self.q_args, aux)
@@ -324,7 +354,11 @@ class _Extending(TraceTranslator):
         self.proposal, self.proposal_args = proposal, proposal_args
         self.name = "extend" if proposal is None else proposal.name
 
-    def _translate(self, trace: ReferenceTrace, rng: np.random.Generator) -> Translated:
+    def _translate(
+        self, trace: ReferenceTrace, aux_choices: Choices | None, rng: np.random.Generator
+    ) -> Translated:
+        if aux_choices is not None:
+            _auxiliary(self.name, None, (), aux_choices, rng)
         values, forward = self.observations, None
         if self.proposal is not None:
             forward = self.proposal.simulate_once((trace, *self.proposal_args), rng)
