@@ -240,9 +240,9 @@ class Run:
         acceptance = self.acceptance
         width = max(map(len, acceptance), default=0)
         for name, tally in acceptance.items():
-            each = tally.seconds / tally.proposed if tally.proposed else 0.0
             line = f"  {name:<{width}}  accepted {tally.rate:6.1%} of {tally.proposed}"
-            line += f", {_duration(each)} each"
+            if tally.seconds:
+                line += f", {_duration(tally.seconds / tally.proposed)} each"
             if tally.failed_checks:
                 line += f", {tally.failed_checks} failed a check and were rejected"
             lines.append(line)

@@ -16,7 +16,7 @@ class Tally:
         proposed: how often it ran.
         accepted: how often its proposal was accepted.
         failed_checks: how often a check failed and the proposal was rejected for it.
-        seconds: how long it ran, in all.
+        seconds: how long it ran, in all; 0 if a kernel of the user's that composes others didn't say.
     """
 
     proposed: int = 0
@@ -44,10 +44,7 @@ Tallies = dict[str, Tally]
 def count(tallies: Tallies, name: str, info: Any, seconds: float) -> None:
     """Add one step of a kernel: of a composed one, each of its parts."""
     if type(info) is ComposedInfo:
-        times = getattr(info, "seconds", None)
-        if times is None or len(times) != len(info.parts):
-            share = seconds / max(len(info.parts), 1)
-            times = [share] * len(info.parts)
+        times = info.seconds or (0.0,) * len(info.parts)
         for (part, inner), time in zip(info.parts, times, strict=True):
             count(tallies, part, inner, time)
         return
