@@ -2,13 +2,13 @@
 
 import math
 
-import numpy as np
 import pytest
 
 from gendsl import bernoulli, cauchy, gen, normal, poisson, select
+from gendsl.errors import UnknownAddressError, ValueTypeError
 from gendsl.inference import mh
 from gendsl.inference.kernel import Kernel
-from gendsl.testing import Score, assert_stationary, stationarity
+from gendsl.testing import assert_stationary, stationarity
 
 
 @gen
@@ -99,7 +99,25 @@ def test_a_kernel_that_never_moves_shows_nothing():
         assert_stationary(lambda trace, rng: (trace, None), model, (1.0,), steps=2, draws=100)
 
 
-def test_scores_without_spread():
-    assert Score("x", 1.0, 1.0, 0.0).z == 0.0
-    assert Score("x", 2.0, 1.0, 0.0).z == np.inf
-    assert Score("x", 2.0, 1.0, 0.5).z == 2.0
+def test_what_is_wrong_is_said():
+    with pytest.raises(UnknownAddressError, match="named in observed"):
+        assert_stationary(mh(walk), model, (1.0,), observed="z", steps=2, draws=100)
+    with pytest.raises(ValueTypeError, match="steps is a whole number"):
+        assert_stationary(mh(walk), model, (1.0,), steps=0)
+
+    def changes_the_data(trace, rng):
+        return trace.update({"y": trace["y"] + 1.0}).trace, None
+
+    with pytest.raises(AssertionError, match="changed an observation"):
+        assert_stationary(changes_the_data, model, (1.0,), observed="y", steps=2, draws=100)
+
+
+def test_a_stale_score_is_seen():
+    def stale(trace, rng):
+        after, info = mh(walk)(trace, rng)
+        after = after.update().trace
+        after.log_prob += 1e-3
+        return after, info
+
+    with pytest.raises(AssertionError, match="chains end in a trace whose log_prob is not"):
+        assert_stationary(stale, model, (1.0,), steps=5, draws=500)
