@@ -474,7 +474,7 @@ def run_small(draws: int = 5000, seed: int = 1, walk=walk_tree, progress: bool =
     start = small_process.generate((grid,), {"y": y}, rng=seed).trace
     kernel = structure_moves(walk, small_grammar)
     record = {"structure": lambda trace: structure(trace["tree"])}
-    chain = sample(kernel, start, draws, warmup=200, record=record, seed=seed, progress=progress)
+    chain = sample(kernel, start, draws, warmup=draws // 20, record=record, seed=seed, progress=progress)
     return chain, exact_structures(grid, y)
 
 
@@ -541,7 +541,7 @@ def main() -> None:
     for q, f in ((from_prior, swap_subtrees), (insert_or_remove, graft)):
         for walk in (walk_tree, walk_tree_uniformly):
             args, q_args = (tiny, covariance_function), (walk, covariance_function)
-            report = check_involutive(gaussian_process, args, q, f, q_args=q_args, observed="y", n=100, rng=1)
+            report = check_involutive(gaussian_process, args, q, f, q_args=q_args, observed="y", n=40, rng=1)
             print(f"{walk.name}: {report}")
 
     small, exact = run_small(options.small_draws, seed=options.seed)

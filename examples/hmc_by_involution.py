@@ -136,7 +136,7 @@ def run(draws: int = 3000, seed: int = 1, progress: bool = True) -> tuple[Run, n
         log_dets.append(info.log_abs_det)
         return trace, info
 
-    chain = sample(step, start_trace(), draws, warmup=100, record="theta", seed=seed, progress=progress)
+    chain = sample(step, start_trace(), draws, warmup=draws // 20, record="theta", seed=seed, progress=progress)
     return chain, np.array(log_dets)
 
 
@@ -197,7 +197,7 @@ def main() -> None:
     parser.add_argument("--figure", type=Path, default=Path("hmc_by_involution.png"))
     options = parser.parse_args()
 
-    print(check_involutive(bioassay, (), draw_momentum, leapfrog, observed="deaths", n=50, rng=1))
+    print(check_involutive(bioassay, (), draw_momentum, leapfrog, observed="deaths", n=25, rng=1))
     for what, f in (("without turning round", no_turn), ("without half steps", no_half_steps)):
         print(f"\n{what}:\n{mistake(f)}")
     chain, log_dets = run(options.draws, seed=options.seed)

@@ -111,7 +111,7 @@ def run(x: np.ndarray, weight: float = 5.0, draws: int = 1500, seed: int = 1, pr
     start = signal.generate((len(x),), {"x": x}, init={"z": np.ones(len(x), dtype=int)}).trace
     moves = repeat(kernel(weight), 20)
     record = {"z": lambda trace: np.array(trace.retval)}
-    return sample(moves, start, draws, warmup=200, record=record, seed=seed, progress=progress)
+    return sample(moves, start, draws, warmup=draws // 10, record=record, seed=seed, progress=progress)
 
 
 def changes(chain: Run) -> np.ndarray:
@@ -165,18 +165,13 @@ def main() -> None:
     for weight in (1.0, 5.0):
         chain = run(x, weight, options.draws, options.seed)
         counts = changes(chain)
-        error = monte_carlo_error(counts)
+        rows = [("number of changes", counts, mean_changes)]
+        rows += [(f"level at site {i}", chain["z"][:, i], means[i]) for i in range(0, N, 5)]
         print(f"\n{chain}")
-        print(
-            f"  number of changes {counts.mean():.3f} ± {error:.3f}; exact {mean_changes:.3f}, "
-            f"{(counts.mean() - mean_changes) / error:+.1f} standard errors"
-        )
-        for i in range(0, N, 5):
-            mean, error = chain["z"][:, i].mean(), monte_carlo_error(chain["z"][:, i])
-            print(
-                f"  mean of z[{i:2d}] {mean:.3f} ± {error:.3f}; exact {means[i]:.3f}, "
-                f"{(mean - means[i]) / error:+.1f} standard errors"
-            )
+        for name, values, exact in rows:
+            mean, error = values.mean(), monte_carlo_error(values)
+            z = (mean - exact) / error if error else np.nan
+            print(f"  {name:<17} {mean:.3f} ± {error:.3f}; exact {exact:.3f}, {z:+.1f} standard errors")
     try:
         draw_figure(x, chain, options.figure)
         print(f"\nfigure: {options.figure.resolve()}")

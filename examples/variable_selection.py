@@ -191,7 +191,7 @@ def run(x: np.ndarray, y: np.ndarray, draws: int = 4000, seed: int = 1, progress
     """One chain, from the model with no predictor."""
     start = regression.generate((x,), {"y": y}, init={"included": [False] * x.shape[1]}, rng=seed).trace
     return sample(
-        KERNEL, start, draws, warmup=200, record={"model": model_of}, seed=seed, progress=progress
+        KERNEL, start, draws, warmup=draws // 20, record={"model": model_of}, seed=seed, progress=progress
     )
 
 
@@ -252,7 +252,7 @@ def main() -> None:
 
     x, y = read_data()
     for q, f in BETWEEN:
-        print(check_involutive(regression, (x,), q, f, observed="y", n=100, rng=1))
+        print(check_involutive(regression, (x,), q, f, observed="y", n=40, rng=1))
     chain, exact = run(x, y, options.draws, options.seed), exact_models(x, y)
     print(f"\n{chain}\n")
     shares = chain.frequency("model")
