@@ -24,6 +24,7 @@ from gendsl.compiler.lift import Lifter
 from gendsl.compiler.sites import is_program
 from gendsl.compiler.source import Source
 from gendsl.errors import EXECUTION
+from gendsl.transforms.formulas import Formulas, formula_of
 from gendsl.transforms.functions import lifted as differentiable
 from gendsl.transforms.handles import (
     InputHandle,
@@ -70,6 +71,7 @@ class Accessor(Lifter):
     def __init__(self) -> None:
         super().__init__(differentiable)
         self.known = _Known(self)
+        self.formulas = Formulas(self.lift)
 
     def rewrite(self, source: Source) -> FunctionNode:
         return rewritten(source)
@@ -161,8 +163,29 @@ class _Rewriter(ast.NodeTransformer):
         return node if is_program(node) else self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
+        formula = self._formula(node)
+        if formula is not None:
+            return formula
         self.generic_visit(node)
         return self._access(node) or self._called(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        return self._formula(node) or self.generic_visit(node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        return self._formula(node) or self.generic_visit(node)
+
+    def _formula(self, node: ast.expr) -> ast.AST | None:
+        """The call that computes a line of arithmetic; None if this is no such line."""
+        found = formula_of(node, self._meant)
+        if found is None:
+            return None
+        text, functions, arguments = found
+        formulas = _method("formulas", [], node).func
+        key = ast.copy_location(ast.Constant(text), node)
+        function = ast.copy_location(ast.Subscript(formulas, key, ast.Load()), node)
+        given = [*functions, *(self.visit(argument) for argument in arguments)]
+        return ast.copy_location(ast.Call(function, given, []), node)
 
     def _access(self, node: ast.Call) -> ast.AST | None:
         """The call that reads, writes or copies by address; None if this is no such call."""

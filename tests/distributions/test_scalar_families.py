@@ -305,3 +305,10 @@ NORMALISED = [
 @pytest.mark.parametrize("law, low, high, points", NORMALISED, ids=lambda p: repr(p)[:40])
 def test_density_is_normalised(law, low, high, points):
     assert_normalised(law, low, high, points)
+
+
+@each(CASES)
+def test_a_family_knows_the_measure_of_its_supports(case):
+    for law in (case.law, 3 - 2 * case.law):
+        one, other = law._measure, law.support
+        assert (one.discrete, one.dim, one.shape) == (other.discrete, other.dim, other.shape)
