@@ -21,6 +21,7 @@ import columns
 import compiling
 import drift
 import figure1_steps
+import gradient_kernels
 import local_moves
 import numpy as np
 import particle_filter
@@ -36,6 +37,7 @@ GROUPS: dict[str, Group] = {
     **coal_moves.GROUPS,
     **compiling.GROUPS,
     **drift.GROUPS,
+    **gradient_kernels.GROUPS,
     **parts.GROUPS,
     **particle_filter.GROUPS,
 }

@@ -37,7 +37,7 @@ from gendsl.runtime.records import Record
 from gendsl.runtime.tape import Tape
 from gendsl.runtime.trace import ReferenceTrace, check_kept_choice, definition, same_measure
 from gendsl.selection import Selection
-from gendsl.supports import Real, Support
+from gendsl.supports import Real, RealArray, Repeated, Support
 from gendsl.supports.scalar import Line
 
 Vector = npt.NDArray[np.float64]
@@ -254,11 +254,14 @@ class Coordinates:
         key = before, indices, after, family
         known = self._columns.get(key)
         if known is None:
-            paths = [(*before, i, *after) for i in indices]
-            if not self.where.keys().isdisjoint(paths):
-                raise NotColumnsError
+            at, size = len(before), len(before) + 1 + len(after)
+            for path in self.where:
+                inside = len(path) == size and path[:at] == before and path[at + 1 :] == after
+                if inside and path[at] in indices:
+                    raise NotColumnsError
             known = column_of(self.trace, before, indices, after, family)
             if known is None:
+                paths = [(*before, i, *after) for i in indices]
                 known = old_column([self.old(path) for path in paths], family)
             self._columns[key] = known
         return known
@@ -350,6 +353,11 @@ class Coordinates:
                     raise OutsideError(f"the support of {format_address(path)} is another there")
                 raise _MovingCharts
         return trace, trace.log_prob - self.trace.log_prob + difference - self._log_abs_det()
+
+
+def _is_flat(support: Support) -> bool:
+    """Whether the chart is the identity."""
+    return type(support) is RealArray or (type(support) is Repeated and type(support.component) is Real)
 
 
 def _has_point(support: Support, value: Any) -> bool:
@@ -464,7 +472,7 @@ class _Followed(_Placing, Differentiate):
         else:
             u = self.tape.variable(self.position[where])
             value = support.constrain(u)
-            if self.coordinates.jacobian:
+            if self.coordinates.jacobian and not _is_flat(support):
                 self.add_log_abs_det(support.log_abs_det(u))
         self.variables.append((where, u))
         self.values[path] = _plain(getval(value))

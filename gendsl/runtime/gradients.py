@@ -17,6 +17,7 @@ from gendsl.compiler.build import Compiled
 from gendsl.compiler.vectors import NotColumnsError
 from gendsl.distributions import Distribution
 from gendsl.distributions.columns import COLUMN_DTYPES
+from gendsl.distributions.compound import iid
 from gendsl.distributions.partials import PARTIALS
 from gendsl.distributions.scipy_frozen import Duck
 from gendsl.errors import GenDSLError, LostDerivativeError, NaNError, traceback_location
@@ -80,24 +81,30 @@ class Differentiate(Execution):
 
     def scored(self, distribution: Distribution, value: Any) -> float:
         """The score of a choice, which goes onto the tape."""
-        family = type(distribution)
+        law = getattr(distribution, "dist", distribution) if type(distribution) is iid else distribution
+        family = type(law)
         partials = PARTIALS.get(family)
         if partials is not None:
-            arguments = [value, *[getattr(distribution, name) for name in family.parameters]]
+            arguments = [value, *[getattr(law, name) for name in family.parameters]]
             boxed = [i for i, argument in enumerate(arguments) if isbox(argument)]
             if not boxed:
                 return float(distribution.logpdf(value))
-            found = partials(*[getval(a) for a in arguments]) if np.ndim(arguments[0]) == 0 else None
-            if found is not None and math.isfinite(found[0]):
-                for i in boxed:
-                    partial = found[i + 1]
-                    self.tape.seed(arguments[i], partial() if callable(partial) else partial)
-                return float(found[0])
+            plain = [getval(argument) for argument in arguments]
+            shape = np.shape(plain[0])
+            expected = () if law is distribution else (getattr(distribution, "n", 0),)
+            found = partials(*plain) if shape == expected else None
+            if found is not None:
+                score = float(found[0]) if not shape else float(np.broadcast_to(found[0], shape).sum())
+                if math.isfinite(score):
+                    for i in boxed:
+                        partial = found[i + 1]() if callable(found[i + 1]) else found[i + 1]
+                        self.tape.seed(arguments[i], np.broadcast_to(partial, shape) if shape else partial)
+                    return score
         owner = distribution.thing if isinstance(distribution, Duck) else distribution
-        score = self.lift(owner.logpdf)(value)
-        if isbox(score):
-            self.tape.add(score)
-        return float(getval(score))
+        term = self.lift(owner.logpdf)(value)
+        if isbox(term):
+            self.tape.add(term)
+        return float(getval(term))
 
 
 class _AtOldValues(Differentiate):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gendsl import bernoulli, categorical, gamma, gen, normal, poisson, select, uniform
+from gendsl import bernoulli, categorical, gamma, gen, iid, normal, poisson, select, uniform
 from gendsl.distributions.partials import PARTIALS
 from gendsl.errors import LostDerivativeError
 from gendsl.inference import Coordinates
@@ -162,3 +162,24 @@ def test_a_family_without_partials_is_left_to_autograd(monkeypatch):
     monkeypatch.delitem(PARTIALS, normal)
     found = Coordinates(trace, selection).start()
     assert found.gradient == pytest.approx(expected.gradient, rel=1e-10)
+
+
+@gen
+def arrays():
+    m = ~normal(0, 1)
+    s = ~gamma(2, 1)
+    x = ~iid(normal(m, s), 4)
+    g = ~iid(gamma(1 + s, 2), 3)
+    flags = ~iid(bernoulli(0.3), 2)
+    many = ~iid(iid(normal(m, 1), 2), 3)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_arrays_of_one_family(seed):
+    coordinates = Coordinates(arrays.simulate(rng=seed), select("m", "s", "x", "g", "many"))
+    point = coordinates.start()
+    for i in range(coordinates.dim):
+        change = np.zeros(coordinates.dim)
+        change[i] = 1e-6
+        up, down = (coordinates.log_density(coordinates.position + s * change) for s in (1, -1))
+        assert point.gradient[i] == pytest.approx((up - down) / 2e-6, rel=1e-4, abs=1e-5)
