@@ -136,7 +136,8 @@ def run(draws: int = 3000, seed: int = 1, progress: bool = True) -> tuple[Run, n
         log_dets.append(info.log_abs_det)
         return trace, info
 
-    chain = sample(step, start_trace(), draws, warmup=draws // 20, record="theta", seed=seed, progress=progress)
+    start, warmup = start_trace(), draws // 20
+    chain = sample(step, start, draws, warmup=warmup, record="theta", seed=seed, progress=progress)
     return chain, np.array(log_dets)
 
 
