@@ -132,7 +132,7 @@ def mh_deciding(
         step = _chosen_step(target, _takes_generator(target), skip_absent, decide)
         return Kernel(step, name or f"mh {target.__name__}", reversible=True)
     raise KernelError(
-        f"mh needs a selection, a proposal program or a function that picks a selection, got {target!r}",
+        f"mh needs a selection or a proposal program, or a function that picks a selection; got {target!r}",
         fix="write mh(select('x')), or decorate the proposal with @gen",
     )
 

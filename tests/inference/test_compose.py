@@ -7,7 +7,20 @@ import pytest
 
 from gendsl import gen, normal, select
 from gendsl.errors import KernelError
-from gendsl.inference import ComposedInfo, cycle, mh, mixture, repeat, sample
+from gendsl.inference import (
+    ComposedInfo,
+    PickedInfo,
+    adapt,
+    cycle,
+    gibbs,
+    mh,
+    mixture,
+    random_walk,
+    repeat,
+    sample,
+    tempered,
+    tempered_mh,
+)
 from gendsl.inference.kernel import Kernel
 
 
@@ -129,3 +142,132 @@ def test_a_wrong_result_names_the_part():
 def test_kernels_pass_the_generator_on():
     first, second = (cycle(mh(select("x")), mh(select("x")))(TRACE, seed)[0]["x"] for seed in (3, 3))
     assert first == second
+
+
+def test_every_part_is_timed():
+    log = []
+    _, info = cycle(marking("a", log), repeat(marking("b", log), 2))(TRACE, 1)
+    assert len(info.seconds) == 2 and min(info.seconds) >= 0
+    assert len(info.parts[1][1].seconds) == 2
+
+
+def test_weights_of_the_state():
+    log = []
+    kernel = mixture(
+        [Kernel(marking(name, log).step, name, reversible=True) for name in "ab"],
+        lambda trace: [0, 2] if trace["x"] > 0 else [3, 0],
+    )
+    for x, name in ((1.0, "b"), (-1.0, "a")):
+        trace = TRACE.update({"x": x}).trace
+        after, info = kernel(trace, 1)
+        assert after is trace and log.pop() == name
+        ((part, picked),) = info.parts
+        assert part == name and picked == PickedInfo(True, 0.0, Said(True))
+
+
+def test_a_step_to_where_the_kernel_isnt_picked_is_rejected():
+    def flip(trace, rng):
+        return trace.update({"x": -trace["x"]}).trace, Said(True)
+
+    kernel = mixture(
+        [Kernel(flip, "flip", reversible=True), mh(select("x"))],
+        lambda trace: [float(trace["x"] > 0), float(trace["x"] < 0)],
+    )
+    trace = TRACE.update({"x": 1.0}).trace
+    after, info = kernel(trace, 1)
+    assert after is trace and not info.accepted
+    assert info.parts[0][1].log_weight_ratio == -np.inf
+
+
+def test_weights_of_the_state_need_reversible_kernels():
+    weights = lambda trace: [1, 1]
+    a, b = mh(select("x")), mh(select("x"))
+    with pytest.raises(KernelError, match="needs reversible kernels, and both is not"):
+        mixture([cycle(a, b, name="both"), a], weights)
+    with pytest.raises(KernelError, match="step doesn't say whether it is"):
+        mixture([a, Kernel(a.step, "step")], weights)
+    with pytest.raises(KernelError, match=r'scan="random"'):
+        mixture([a, gibbs("z")], weights)
+    mixture([cycle(a, b, a), repeat(a, 2), mixture([a, b])], lambda trace: [1, 1, 1])
+
+
+def test_wrong_weights_of_the_state():
+    for weights in ([1], [1, -1], [0, 0], [1, np.nan], "ab", None):
+        kernel = mixture([mh(select("x")), mh(select("x"))], lambda trace, w=weights: w)
+        with pytest.raises(KernelError, match="from its function of the trace"):
+            kernel(TRACE, 1)
+
+
+def test_warm_up_reaches_the_parts():
+    walk = random_walk(select("x"))
+    for kernel in (
+        cycle(walk, mh(select("x")), walk),
+        repeat(walk, 2),
+        mixture([walk, mh(select("x"))]),
+        mixture([walk, mh(select("x"))], lambda trace: [1, 1]),
+        cycle(repeat(mixture([walk]), 2), mh(select("x"))),
+    ):
+        adapted, trace = adapt(kernel, TRACE, steps=40, rng=1)
+        assert adapted.name == kernel.name and adapted.reversible == kernel.reversible
+        inner = adapted
+        while hasattr(inner, "parts"):
+            assert inner.parts[0] is inner.parts[-1] or len(inner.parts) == 2
+            inner = inner.parts[0]
+        assert inner.tuning.step_size > 0 and walk.tuning.step_size is None
+        adapted(trace, 1)
+    plain = cycle(mh(select("x")))
+    assert adapt(plain, TRACE, steps=5, rng=1).kernel is plain
+
+
+# --- tempered transitions ------------------------------------------------------------------------------
+
+
+@gen
+def hills(temperature):
+    x = ~normal(0, 3)
+    y = ~normal(abs(x), temperature)
+
+
+HILL = hills.generate((0.3,), {"y": 3.0}, init={"x": 3.0}).trace
+
+
+@gen
+def leap(trace):
+    x = ~normal(trace["x"], 2)
+
+
+def test_tempered_transitions_cross_from_mode_to_mode():
+    for kernel in (
+        tempered(mh(leap), [(0.6,), (1.2,), (2.0,)]),
+        tempered(lambda beta: tempered_mh(leap, beta), [0.5, 0.2, 0.05]),
+    ):
+        run = sample(kernel, HILL, 300, record=["x", lambda trace: trace.args], seed=1)
+        assert (run["x"] > 0).any() and (run["x"] < 0).any()
+        assert np.all(np.asarray(run["value"]) == 0.3)
+        _, info = kernel(HILL, 1)
+        assert len(info.parts) == 6
+
+
+def test_ladders_that_are_refused():
+    for ladder in ([], [1.5], [0.5, (1,)], 3, "ab", [0.0]):
+        with pytest.raises(KernelError, match="got the ladder"):
+            tempered(mh(leap), ladder)
+    with pytest.raises(KernelError, match="one target for all temperatures"):
+        tempered(mh(leap), [0.5])
+    with pytest.raises(KernelError, match="decreasing order"):
+        tempered(lambda beta: tempered_mh(leap, beta), [0.2, 0.5])
+    with pytest.raises(KernelError, match="tempered needs reversible kernels"):
+        tempered(cycle(mh(leap), mh(select("x"))), [(1.0,)])
+
+
+def test_arguments_that_make_other_choices():
+    @gen
+    def sized(n):
+        for i in range(n):
+            ("x", i) @ ~normal(0, 1)
+
+    trace = sized.simulate((2,), rng=1)
+    for n in (1, 3):
+        with pytest.raises(KernelError, match="makes other choices with the arguments") as caught:
+            tempered(mh(select(("x", 0))), [(n,)])(trace, 1)
+        assert caught.value.address == ("x", {1: 1, 3: 2}[n])

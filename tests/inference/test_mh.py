@@ -7,8 +7,15 @@ import pytest
 from scipy import stats
 
 from gendsl import bernoulli, gen, normal, poisson, select, uniform, uniform_discrete
-from gendsl.errors import KernelError, NaNError, ObservedError, ZeroProbabilityError
-from gendsl.inference import MHInfo, mh, sample
+from gendsl.errors import (
+    CoverageError,
+    KernelError,
+    NaNError,
+    ObservedError,
+    UnknownAddressError,
+    ZeroProbabilityError,
+)
+from gendsl.inference import MHInfo, independent, mh, sample, single_site
 
 
 @gen
@@ -191,3 +198,80 @@ def test_a_start_of_probability_zero():
         assert caught.value.address == ("y",)
     with pytest.raises(NaNError, match="log probability -inf"):
         trace.update({"x": 1.0})
+
+
+# --- proposals of other kinds ----------------------------------------------------------------------
+
+
+@gen
+def several():
+    k = ~uniform_discrete(1, 3)
+    total = sum([("mu", j) @ ~normal(0, 1) for j in range(k)])
+    y = ~normal(total, 1)
+
+
+def several_start(k=2):
+    return several.generate((), {"y": 0.5}, init={"k": k}, rng=1).trace
+
+
+def test_an_independent_proposal_has_its_density_in_the_ratio():
+    def log_w(x):
+        posterior = stats.norm.logpdf(x, 0, 1) + stats.norm.logpdf(0.8, x, 0.5)
+        return posterior - stats.norm.logpdf(x, 1, 2)
+
+    @gen
+    def proposal(centre):
+        x = ~normal(centre, 2)
+
+    for kernel in (independent({"x": normal(1, 2)}), independent(proposal, (1,))):
+        accepted = [(t, i) for t, i in steps(kernel, start(), 40) if i.accepted]
+        assert accepted
+        for after, info in accepted:
+            assert info.log_accept_ratio == pytest.approx(log_w(after["x"]) - log_w(0.3))
+
+
+def test_wrong_independent_proposals():
+    for wrong in (select("x"), {}, normal(0, 1), {"x": 3}):
+        with pytest.raises(KernelError):
+            independent(wrong)
+    with pytest.raises(UnknownAddressError):
+        independent({"z": normal(0, 1)})(start(), 1)
+    with pytest.raises(CoverageError):  # a mean that is new and not proposed
+        steps(independent({"k": uniform_discrete(3, 3)}), several_start(), 5)
+
+
+def test_single_site_moves_one_choice_and_corrects_for_their_number():
+    trace = several_start()
+    kernel = single_site(select("k", "mu"))
+    numbers = set()
+    for after, info in steps(kernel, trace, 60):
+        if info.accepted:
+            changed = [p for p in trace.choices if p in after and after[p] != trace[p]]
+            assert len(changed) <= 1
+            numbers.add(after["k"])
+            if changed == [("k",)]:
+                total = sum(after["mu", j] for j in range(after["k"]))
+                before = sum(trace["mu", j] for j in range(2))
+                expected = stats.norm.logpdf(0.5, total) - stats.norm.logpdf(0.5, before)
+                expected += math.log(3 / (after["k"] + 1))
+                assert info.log_accept_ratio == pytest.approx(expected)
+    assert numbers == {1, 2, 3}
+    with pytest.raises(KernelError, match=r"write single_site\(select\('mu'\)\)"):
+        single_site("mu")
+    assert single_site(select("w"), skip_absent=True)(trace, 1)[1].reason is not None
+
+
+def test_a_function_may_pick_the_selection():
+    trace = several_start()
+    for after, _ in steps(mh(lambda trace, rng: select(("mu", int(rng.integers(trace["k"]))))), trace, 20):
+        assert sum(after["mu", j] != trace["mu", j] for j in range(2)) <= 1
+    infos = [info for _, info in steps(mh(lambda trace: select("k", ("mu", trace["k"] - 1))), trace, 30)]
+    assert any("another selection" in (info.reason or "") for info in infos)
+    assert any(info.accepted for info in infos)
+
+
+def test_functions_that_pick_no_selection():
+    with pytest.raises(KernelError, match="which is no selection"):
+        mh(lambda trace: "x")(start(), 1)
+    with pytest.raises(KernelError, match=r"takes \(trace\) or \(trace, rng\)"):
+        mh(lambda a, b, c: select("x"))

@@ -91,7 +91,7 @@ def level_of_the_square_root(monkeypatch):
 
 def prior_counted_twice(monkeypatch):
     """Elliptical slice sampling: the level is one of the posterior, not of the likelihood."""
-    monkeypatch.setattr(elliptical_module, "_rest_weight", lambda trace, edit, paths, records: edit.log_weight)
+    monkeypatch.setattr(elliptical_module, "_rest_weight", lambda trace, edit, *rest: edit.log_weight)
 
 
 def mean_forgotten(monkeypatch):

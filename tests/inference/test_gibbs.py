@@ -1,0 +1,142 @@
+"""Gibbs by enumeration: conditional probabilities by hand, what a step costs, and what is refused."""
+
+import os
+from importlib import import_module
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gendsl import bernoulli, categorical, gen, iid, normal, poisson, select, uniform_discrete
+from gendsl.errors import KernelError, ObservedError, UnknownAddressError
+from gendsl.inference import GibbsInfo, gibbs, sample
+from gendsl.testing import assert_exact
+from tests.runtime.test_cost import calls
+
+
+@gen
+def clusters(n):
+    mu = [("mu", j) @ ~normal(0, 3) for j in range(3)]
+    for i in range(n):
+        z = ("z", i) @ ~categorical([0.5, 0.3, 0.2])
+        ("y", i) @ ~normal(mu[z], 1)
+
+
+def start(n=2, rng=1):
+    y = {("y", i): i % 3 - 0.5 for i in range(n)}
+    return clusters.generate((n,), y, init={("mu", j): float(j) for j in range(3)}, rng=rng).trace
+
+
+def test_draws_have_the_conditional_probabilities():
+    trace, rng = start(), np.random.default_rng(1)
+    kernel = gibbs(("z", 1))
+    counts = np.zeros(3)
+    for _ in range(600):
+        after, info = kernel(trace, rng)
+        counts[after["z", 1]] += 1
+        assert info == GibbsInfo(True, 1, int(after["z", 1] != trace["z", 1]))
+        assert after["z", 0] == trace["z", 0]
+    weights = np.array([0.5, 0.3, 0.2]) * stats.norm.pdf(0.5, [0, 1, 2], 1)
+    expected = weights / weights.sum()
+    assert np.abs((counts / 600 - expected) / np.sqrt(expected * (1 - expected) / 600)).max() < 4
+
+
+def test_a_value_that_stays_gives_the_same_trace():
+    trace, rng = start(), np.random.default_rng(1)
+    seen = set()
+    for kernel in (gibbs(("z", 1)), gibbs(select(("z", 0), ("z", 1)), block=True)):
+        for _ in range(30):
+            after, info = kernel(trace, rng)
+            assert (after is trace) == (info.changed == 0)
+            seen.add(info.changed)
+    assert seen == {0, 1, 2}
+
+
+def test_scans():
+    trace = start(5)
+    assert gibbs("z")(trace, 1)[1].visited == 5
+    assert gibbs(select(("z", ...)), scan="random")(trace, 1)[1].visited == 1
+    assert gibbs(select(("z", 1), ("z", 2)), block=True)(trace, 1)[1].visited == 2
+    assert gibbs("w", skip_absent=True)(trace, 1) == (trace, GibbsInfo(True, 0, 0))
+
+
+@pytest.mark.skipif(os.environ.get("GENDSL_RUNTIME") == "reference", reason="about the compiled runtime")
+def test_the_cost_of_one_site_doesnt_grow():
+    kernel = gibbs(select(("z", ...)), scan="random")
+    few, many = (start(n) for n in (60, 3000))
+    first, second = (calls(lambda t=t: kernel(t, 3)) for t in (few, many))
+    assert second < 1.4 * first
+
+
+def test_what_a_block_makes_may_come_and_go():
+    @gen
+    def optional():
+        a = ~bernoulli(0.4)
+        b = False
+        if a:
+            b = ~bernoulli(0.7)
+        y = ~bernoulli(0.8 if a and b else 0.3)
+
+    kernel = gibbs(select("a", "b"), block=True, skip_absent=True)
+    found = assert_exact(kernel, optional, (), {"y": True})
+    assert len(found.traces) == 3
+    assert np.abs(found.matrix - found.posterior).max() < 1e-12
+
+
+def test_a_value_that_decides_what_exists_is_refused():
+    @gen
+    def sizes():
+        k = ~uniform_discrete(1, 2)
+        for j in range(k):
+            ("mu", j) @ ~normal(0, 1)
+
+    for k in (1, 2):
+        trace = sizes.generate((), init={"k": k}, rng=1).trace
+        for kernel in (gibbs("k"), gibbs("k", block=True)):
+            with pytest.raises(KernelError, match=r"decides whether \('mu', 1\) exists") as caught:
+                kernel(trace, 1)
+            assert caught.value.address == ("k",)
+            assert "use mh(select('k'))" in str(caught.value) and "involutive" in str(caught.value)
+
+
+def test_what_cant_be_enumerated():
+    @gen
+    def model():
+        n = ~poisson(3)
+        x = ~normal(0, 1)
+
+    trace = model.simulate(rng=1)
+    with pytest.raises(KernelError, match="infinitely many values"):
+        gibbs("n")(trace, 1)
+    with pytest.raises(KernelError, match="a continuous distribution"):
+        gibbs("x")(trace, 1)
+
+
+def test_blocks_that_are_too_large(monkeypatch):
+    @gen
+    def many():
+        for i in range(10):
+            ("v", i) @ ~iid(bernoulli(0.5), 4)
+
+    monkeypatch.setattr(import_module("gendsl.inference.gibbs"), "_MOST_STATES", 60)
+    with pytest.raises(KernelError, match="more than 60 joint values"):
+        gibbs("v", block=True)(many.simulate(rng=1), 1)
+
+
+def test_observations_and_typos():
+    trace = start()
+    with pytest.raises(ObservedError):
+        gibbs(select("z", "y"))(trace, 1)
+    with pytest.raises(UnknownAddressError):
+        gibbs("zz")(trace, 1)
+    with pytest.raises(KernelError, match='"systematic" or "random"'):
+        gibbs("z", scan="sweep")
+    with pytest.raises(KernelError, match="block is True or False"):
+        gibbs("z", block="z")
+    with pytest.raises(KernelError, match="needs a selection or an address"):
+        gibbs(clusters)
+
+
+def test_a_run_counts_it():
+    run = sample(gibbs("z"), start(), 20, record=("z", 0), seed=1)
+    assert run.acceptance["gibbs select('z')"].proposed == 20

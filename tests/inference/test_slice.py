@@ -1,0 +1,137 @@
+"""Slice sampling: the procedure on functions, edges of supports, and what is refused."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gendsl import bernoulli, gamma, gen, normal, poisson, select, uniform, wishart
+from gendsl.errors import KernelError, NaNError
+from gendsl.inference import SliceInfo, sample, slice_sampling
+from gendsl.inference.slice import sample_integer, sample_real, split
+
+
+@gen
+def model():
+    x = ~normal(0, 1)
+    s = ~gamma(2, 1)
+    n = ~poisson(2)
+    y = ~normal(x + s, 1 + n)
+
+
+TRACE = model.generate((), {"y": 1.0}, rng=1).trace
+
+
+def test_draws_on_the_line_stay_in_the_slice_and_fit():
+    rng, x = np.random.default_rng(1), 0.3
+    draws = []
+
+    def at(new):
+        return math.log(new / x) - new + x if new > 0 else -math.inf
+
+    for _ in range(3000):
+        x = sample_real(at, x, 1.5, 4, rng)
+        draws.append(x)
+    assert min(draws) > 0
+    assert stats.kstest(draws[::15], stats.gamma(2).cdf).pvalue > 1e-3
+
+
+def test_draws_of_integers_fit():
+    rng, x = np.random.default_rng(1), 3
+    draws = []
+
+    def at(new):
+        if new < 0:
+            return -math.inf
+        return (new - x) * math.log(4) - math.lgamma(new + 1) + math.lgamma(x + 1)
+
+    for _ in range(3000):
+        x = sample_integer(at, x, 3, 4, rng)
+        draws.append(x)
+    mean = np.mean(draws[::6])
+    assert abs(mean - 4) < 4 * 2 / math.sqrt(500)
+
+
+def test_the_steps_out_are_divided_at_random():
+    rng = np.random.default_rng(1)
+    pairs = [split(4, rng) for _ in range(200)]
+    assert {left for left, _ in pairs} == {0, 1, 2, 3} and {left + right for left, right in pairs} == {3}
+    assert split(1, rng) == (0, 0)
+
+
+def test_a_step_updates_every_selected_choice_or_one():
+    after, info = slice_sampling(select("x", "s", "n"))(TRACE, 1)
+    assert isinstance(info, SliceInfo) and info.accepted and info.visited == 3 and info.evaluations >= 3
+    assert after["x"] != TRACE["x"] and after["s"] != TRACE["s"] and after["y"] == 1.0
+    assert type(after["n"]) is int
+    after, info = slice_sampling(select("x", "s"), scan="random")(TRACE, 1)
+    assert info.visited == 1 and (after["x"] == TRACE["x"]) != (after["s"] == TRACE["s"])
+    assert after.log_prob == pytest.approx(model.assess((), after.choices).log_prob)
+
+
+def test_few_and_many_steps_out_are_both_right():
+    for options in ({"width": 0.05, "max_steps": 1}, {"width": 100.0}):
+        run = sample(slice_sampling("s", **options), TRACE, 50, record="s", seed=1)
+        assert min(run["s"]) > 0 and len(set(run["s"])) > 40
+
+
+def test_a_matrix_coordinate_by_coordinate():
+    @gen
+    def spread():
+        cov = ~wishart(5.0, np.eye(2))
+        y = ~normal(cov[0, 1], 1)
+
+    trace = spread.generate((), {"y": 2.0}, rng=1).trace
+    after, _ = slice_sampling("cov")(trace, 2)
+    assert np.allclose(after["cov"], after["cov"].T) and np.all(after["cov"] != trace["cov"])
+    assert np.linalg.eigvalsh(after["cov"]).min() > 0
+
+
+def test_bounded():
+    @gen
+    def box():
+        x = ~uniform(0, 1)
+
+    run = sample(slice_sampling("x"), box.simulate(rng=1), 400, record="x", seed=1)
+    assert 0 < run["x"].min() < 0.1 and 0.9 < run["x"].max() < 1
+
+
+def test_what_is_refused():
+    @gen
+    def branches():
+        x = ~normal(0, 1)
+        if x > 0:
+            z = ~normal(0, 1)
+        b = ~bernoulli(0.5)
+
+    trace = branches.generate((), init={"x": 0.01}, rng=1).trace
+    with pytest.raises(KernelError, match=r"decides whether 'z' exists") as caught:
+        sample(slice_sampling("x"), trace, 20, seed=1)
+    assert caught.value.address == ("x",)
+    with pytest.raises(KernelError, match="use gibbs or mh"):
+        slice_sampling("b")(trace, 1)
+    for width in (0, -1.0, math.inf, math.nan, "1", True):
+        with pytest.raises(KernelError, match="width must be positive"):
+            slice_sampling("x", width=width)
+    for steps in (0, 1.5, True):
+        with pytest.raises(KernelError, match="max_steps must be"):
+            slice_sampling("x", max_steps=steps)
+
+
+def test_an_infinite_density_is_an_error():
+    class Spike:
+        support = normal(0, 1).support
+
+        def sample(self, rng):
+            return 1.0
+
+        def logpdf(self, x):
+            return 0.0 if x == 1.0 else math.inf
+
+    @gen
+    def spiked():
+        x = ~Spike()
+
+    with pytest.raises(NaNError, match="boundary of its support"):
+        slice_sampling("x")(spiked.simulate(rng=1), 1)
