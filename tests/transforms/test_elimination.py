@@ -1,0 +1,175 @@
+"""The determinant of a small move from its entries, against the one from the matrix."""
+
+import math
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from gendsl import continuous, copy, dirichlet, discrete, gen, normal, poisson, read, transform, write
+from gendsl.errors import LabelError, LostDerivativeError, SingularJacobianError
+from gendsl.transforms import elimination
+from gendsl.transforms import jacobian as jacobian_module
+from gendsl.transforms.apply import image
+
+
+@gen
+def model(n, k):
+    count = ~poisson(3)
+    for i in range(n):
+        ("x", i) @ ~normal(0, 1)
+    w = ~dirichlet([2.0] * k)
+
+
+@gen
+def q(trace, m):
+    for i in range(m):
+        ("u", i) @ ~normal(0, 1)
+
+
+@contextmanager
+def only(way):
+    """Determinants are taken in one way: "small" without a matrix, "matrix" with one."""
+    with pytest.MonkeyPatch.context() as patch:
+        if way == "small":
+            def refuse(*_):
+                raise AssertionError("a matrix was made")
+
+            patch.setattr(jacobian_module, "_log_abs_det", refuse)
+        else:
+            patch.setattr(jacobian_module, "small_log_abs_det", lambda *_: None)
+        yield
+
+
+def both(f, n, m, k, seed):
+    trace = model.simulate((n, k), rng=seed)
+    aux = q.simulate((trace, m), rng=seed)
+    found = []
+    for way in ("small", "matrix"):
+        with only(way):
+            found.append(image(f, trace, q, (m,), aux).log_abs_det)
+    return found
+
+
+def a_move(seed):
+    """A random move of at most ten coordinates: copies, permutations, sparse mixtures, weights."""
+    rng = np.random.default_rng(seed)
+    n, m, k = int(rng.integers(1, 5)), int(rng.integers(1, 4)), int(rng.integers(2, 4))
+    inputs = [("x", i) for i in range(n)] + [("u", i) for i in range(m)]
+    outputs = [inputs[i] for i in rng.permutation(len(inputs))]
+    copied = {source for source in inputs if rng.random() < 0.3}
+    slopes = rng.normal(size=(len(inputs), len(inputs))) * (rng.random((len(inputs),) * 2) < 0.4)
+    slopes += np.diag(rng.normal(size=len(inputs)) + 2.0)
+    with_weights = bool(rng.random() < 0.5)
+
+    @transform
+    def f(model_in, aux_in, *, model_out, aux_out):
+        values = [read(model_in[p]) if p[0] == "x" else read(aux_in[p]) for p in inputs]
+        copy(model_in["count"], model_out["count"])
+        for source, target, row in zip(inputs, outputs, slopes.tolist(), strict=True):
+            here = model_in if source[0] == "x" else aux_in
+            there = model_out if target[0] == "x" else aux_out
+            if source in copied:
+                copy(here[source], there[target])
+            else:
+                write(there[target], sum(s * v for s, v in zip(row, values, strict=True) if s), continuous)
+        if with_weights:
+            w = read(model_in["w"])
+            rest = [w[j] * (1.0 + 0.1 * w[0]) for j in range(k - 1)]
+            write(model_out["w"], [*rest, 1.0 - sum(rest)])
+
+    return f, n, m, k
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_both_ways_give_one_determinant(seed):
+    f, n, m, k = a_move(seed)
+    small, matrix = both(f, n, m, k, seed)
+    assert small == pytest.approx(matrix, rel=1e-10, abs=1e-10)
+
+
+MISTAKES = {
+    "a row stays live": ("live.discard(only)", "pass"),
+    "the last pivot only": ("det *= slope", "det = slope"),
+    "the wrong entry": ("only, slope = row, d", "only, slope = row, max(tangent.values())"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_planted_mistakes_are_seen(mistake, monkeypatch):
+    was, wrong = MISTAKES[mistake]
+    with open(elimination.__file__) as file:
+        source = file.read()
+    assert source.count(was) == 1
+    namespace = {"__name__": "planted"}
+    exec(compile(source.replace(was, wrong), "planted", "exec"), namespace)
+    monkeypatch.setattr(jacobian_module, "small_log_abs_det", namespace["small_log_abs_det"])
+    wrong_moves = 0
+    for seed in range(80):
+        f, n, m, k = a_move(seed)
+        trace = model.simulate((n, k), rng=seed)
+        aux = q.simulate((trace, m), rng=seed)
+        found = image(f, trace, q, (m,), aux).log_abs_det
+        with only("matrix"):
+            wrong_moves += abs(found - image(f, trace, q, (m,), aux).log_abs_det) > 1e-9
+    assert wrong_moves > 5
+
+
+def test_not_more_than_it_is_good_for(monkeypatch):
+    monkeypatch.setattr(jacobian_module, "_SMALL", 1)
+    f, n, m, k = a_move(0)
+    trace = model.simulate((n, k), rng=0)
+    with pytest.raises(AssertionError, match="a matrix was made"), only("small"):
+        image(f, trace, q, (m,), q.simulate((trace, m), rng=0))
+
+
+def writes(write_it):
+    @transform
+    def f(model_in, aux_in, *, model_out, aux_out):
+        u, x = read(aux_in["u", 0]), read(model_in["x", 0])
+        write_it(model_in, model_out, aux_in, aux_out, u, x)
+
+    trace = model.simulate((2, 3), rng=1)
+    return image(f, trace, q, (1,), q.simulate((trace, 1), rng=2))
+
+
+@pytest.mark.parametrize(
+    ("what", "error"),
+    [
+        (lambda m, n, a, b, u, x: (write(b["u", 0], u), write(n["count"], 2, continuous)), LabelError),
+        (lambda m, n, a, b, u, x: (write(b["u", 0], u), write(n["count"], u)), LabelError),
+        (lambda m, n, a, b, u, x: (write(b["u", 0], x, discrete), write(n["x", 0], u)), LabelError),
+        (lambda m, n, a, b, u, x: (write(b["u", 0], u), write(n["x", 0], 1.5)), SingularJacobianError),
+        (lambda m, n, a, b, u, x: (write(b["u", 0], u), write(n["x", 0], u)), SingularJacobianError),
+        (lambda m, n, a, b, u, x: (copy(m["x", 1], b["u", 0]), write(n["x", 0], u)), SingularJacobianError),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_found_by_the_other_way(what, error):
+    with pytest.raises(error):
+        writes(what)
+
+
+def test_what_depends_on_a_return_value():
+    @gen
+    def returns():
+        x = ~normal(0, 1)
+        return 2.0 * x
+
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["x"], read(model_in["x"]) + model_in.retval, continuous)
+
+    with pytest.raises(LostDerivativeError):
+        image(f, returns.simulate(rng=1), None, (), None)
+
+
+def test_a_slope_beyond_all_floats():
+    @transform
+    def f(model_in, aux_in, *, model_out, aux_out):
+        for i in range(2):
+            write(model_out["x", i], read(model_in["x", i]) * 1e-200, continuous)
+        copy(aux_in["u", 0], aux_out["u", 0])
+
+    trace = model.simulate((2, 3), rng=1)
+    found = image(f, trace, q, (1,), q.simulate((trace, 1), rng=2)).log_abs_det
+    assert found == pytest.approx(-400 * math.log(10))
