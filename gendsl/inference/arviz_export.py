@@ -20,8 +20,8 @@ def to_arviz(run: Run, names: Sequence[Any] | None = None) -> Any:
     arviz = _arviz()
     posterior = posterior_arrays(run, names)
     attributes = {"inference_library": "gendsl", "sampling_time": run.seconds}
-    if hasattr(arviz, "InferenceData"):  # ArviZ before 1.0
-        return arviz.from_dict(posterior=posterior, attrs=attributes)
+    if int(arviz.__version__.partition(".")[0]) < 1:
+        return arviz.from_dict(posterior=posterior, posterior_attrs=attributes)
     return arviz.from_dict({"posterior": posterior}, attrs={"posterior": attributes})
 
 

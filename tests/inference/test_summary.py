@@ -1,0 +1,198 @@
+"""What is asked of a run: shares and their errors over chains, groups by structure, ArviZ, the summary."""
+
+import math
+
+import numpy as np
+import pytest
+
+from gendsl import bernoulli, gen, normal, sample, select, uniform_discrete
+from gendsl.errors import UnknownAddressError, ValueTypeError
+from gendsl.inference import Run, cycle, mh, monte_carlo_error
+from gendsl.inference.arviz_export import posterior_arrays
+from gendsl.inference.chain import Chain
+from gendsl.inference.summary import frequency
+from gendsl.inference.tally import Tally
+from tests.inference.test_chains import autoregression
+from tests.inference.test_executors import InTurn
+
+
+@gen
+def model():
+    k = ~uniform_discrete(1, 3)
+    for j in range(k):
+        ("mu", j) @ ~normal(0, 1)
+    b = ~bernoulli(0.5)
+
+
+KERNEL = cycle(mh(select("k")), mh(select("b")), mh(select(("mu", 0))))
+
+
+def start():
+    return model.simulate((), rng=1)
+
+
+def means(trace):
+    return np.array([trace["mu", j] for j in range(trace["k"])])
+
+
+def made(*chains, name="x"):
+    """A run whose chains recorded these values."""
+    return Run([Chain([{name: value} for value in chain], [], start()) for chain in chains])
+
+
+# --- errors over chains ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.8])
+def test_the_error_of_several_chains(rho):
+    """The asymptotic variance of the mean of m chains of n is (1 + rho) / (1 - rho) / (m n)."""
+    rng, n, m = np.random.default_rng(2), 2500, 4
+    estimates = []
+    for _ in range(25):
+        estimates.append(monte_carlo_error([autoregression(rho, n, rng) for _ in range(m)]))
+    exact = math.sqrt((1 + rho) / (1 - rho) / (n * m))
+    seen = 1 - 2 * rho * (1 - rho**50) / (1 - rho**2) / 50  # of it by batches of 50
+    z = (np.mean(np.square(estimates)) / exact**2 / seen - 1) / math.sqrt(2 / (25 * (4 * 50 - 1)))
+    assert abs(z) < 4
+
+
+def test_the_error_sees_chains_that_disagree():
+    rng = np.random.default_rng(1)
+    stuck = [rng.normal(center, 0.1, 400) for center in (0.0, 5.0)]
+    each = [monte_carlo_error(chain) for chain in stuck]
+    assert monte_carlo_error(stuck) > 20 * max(each)
+
+
+def test_the_error_by_hand():
+    # two chains of 9 draws: 3 batches of 3 each, with means 2, 5, 8 and 3, 6, 9
+    expected = math.sqrt(3 * np.var([2, 5, 8, 3, 6, 9], ddof=1) / 18)
+    assert monte_carlo_error([range(1, 10), range(2, 11)]) == pytest.approx(expected)
+    assert monte_carlo_error(np.array([range(1, 10), range(2, 11)])) == pytest.approx(expected)
+    assert math.isnan(monte_carlo_error([range(9), range(3)])) and math.isnan(monte_carlo_error([]))
+
+
+def test_shares_are_of_all_chains():
+    shares = frequency([[1, 1, 2, 2], [2, 2, 2, 2, 2, 2]])
+    assert shares[1].probability == 0.2 and shares[2].probability == 0.8
+    run = sample(KERNEL, start(), 50, chains=3, record="k", seed=1, executor=InTurn())
+    for k, share in run.frequency("k").items():
+        assert share.probability == np.mean(run["k"] == k)
+        assert share.standard_error == monte_carlo_error(run["k"] == k)
+
+
+# --- groups ------------------------------------------------------------------------------------------
+
+
+def test_draws_by_the_choices_there_are():
+    run = sample(KERNEL, start(), 60, chains=2, seed=1, executor=InTurn())
+    groups = run.per_structure()
+    assert {len(paths) for paths in groups} == {3, 4, 5} and len(groups) == 3
+    shares = [group.probability for group in groups.values()]
+    assert shares == sorted(shares, reverse=True) and sum(shares) == pytest.approx(1)
+    for paths, group in groups.items():
+        k = len(paths) - 2
+        assert group[:2] == run.frequency("k")[k] and len(group.run) == np.sum(run["k"] == k)
+        assert all({t["k"] for t in chain.traces} == {k} for chain in group.run.chains)
+        assert np.concatenate(group.run.by_chain(("mu", k - 1))).shape == (len(group.run),)
+
+
+def test_draws_by_a_recorded_quantity():
+    run = sample(KERNEL, start(), 80, record={"k": "k", "mu": means}, seed=1)
+    groups = run.per_structure("k")
+    for k, group in groups.items():
+        assert group.run["mu"].shape == (np.sum(run["k"] == k), k)
+        expected = [mu for draw, mu in zip(run["k"], run["mu"], strict=True) if draw == k]
+        np.testing.assert_array_equal(group.run["mu"], expected)
+    assert sum(len(group.run) for group in groups.values()) == 80
+    with pytest.raises(ValueTypeError, match="whole traces weren't kept"):
+        run.per_structure()
+    with pytest.raises(UnknownAddressError, match="nothing was not recorded"):
+        run.per_structure("nothing")
+
+
+def test_draws_by_a_function_of_the_trace():
+    run = sample(KERNEL, start(), 40, seed=1)
+    groups = run.per_structure(lambda trace: (trace["k"], bool(trace["b"])))
+    assert set(groups) <= {(k, b) for k in (1, 2, 3) for b in (False, True)} and len(groups) > 3
+
+
+# --- ArviZ -------------------------------------------------------------------------------------------
+
+
+def test_arrays_for_arviz():
+    run = sample(
+        KERNEL, start(), 30, chains=2, seed=1, executor=InTurn(),
+        record={"k": "k", "b": "b", "mu": means, "name": lambda t: "ab"[t["k"] % 2]},
+    )  # fmt: skip
+    arrays = posterior_arrays(run)
+    assert arrays["k"].shape == (2, 30) and arrays["mu"].shape == (2, 30, 3)
+    np.testing.assert_array_equal(arrays["k"], run["k"])
+    np.testing.assert_array_equal(np.isfinite(arrays["mu"]).sum(axis=2), run["k"])
+    assert arrays["mu"][1, 7, 0] == run.by_chain("mu")[1][7][0]
+    assert arrays["b"].dtype.kind == "b" and arrays["name"][0, 0] in "ab"
+    assert list(posterior_arrays(run, ["k"])) == ["k"]
+
+
+def test_arrays_of_whole_traces():
+    run = sample(KERNEL, start(), 30, chains=2, seed=1, executor=InTurn())
+    arrays = posterior_arrays(run)
+    assert set(arrays) == {"k", "mu", "b"}
+    np.testing.assert_array_equal(np.isfinite(arrays["mu"]).sum(axis=2), run["k"])
+    np.testing.assert_array_equal(arrays["mu"][:, :, 0], run["mu", 0])
+
+
+def test_what_arviz_can_t_hold():
+    for values in (["a", 1], [{"a": 1}], [[1, 2], 3], [None, 1.0]):
+        with pytest.raises(ValueTypeError, match="x isn't made of numbers, or of arrays"):
+            made(values).to_arviz()
+    with pytest.raises(ValueTypeError, match="chains of one length, and these have 2, 1 draws"):
+        made([1, 2], [1]).to_arviz()
+    assert posterior_arrays(made([1, 2], [3]).part([[0], [0]]))["x"].tolist() == [[1], [3]]
+    with pytest.raises(ValueTypeError, match="so it has no mean"):
+        made(["a", "b"] * 5).summary()
+
+
+def test_the_summary():
+    pytest.importorskip("arviz")
+    rng = np.random.default_rng(1)
+    chains = [autoregression(0.6, 1000, rng) for _ in range(4)]
+    row = made(*chains).summary().loc["x"]
+    assert row["mean"] == pytest.approx(np.mean(chains))
+    assert row["sd"] == pytest.approx(np.std(chains), rel=1e-3)
+    assert 0.7 * 1000 < row["ess_bulk"] < 1.4 * 1000  # n (1 - rho) / (1 + rho) of 4000
+    assert row["mcse_mean"] == pytest.approx(monte_carlo_error(chains), rel=0.3) and row["r_hat"] < 1.02
+    stuck = made(*(chain + center for center, chain in enumerate(chains)))
+    assert stuck.summary().loc["x", "r_hat"] > 1.3
+
+
+def test_the_object_for_arviz():
+    arviz = pytest.importorskip("arviz")
+    run = sample(KERNEL, start(), 20, chains=2, seed=1, executor=InTurn(), record=["k", means])
+    data = run.to_arviz()
+    posterior = data["posterior"]
+    assert dict(posterior["k"].sizes) == {"chain": 2, "draw": 20}
+    np.testing.assert_array_equal(posterior["k"].values, run["k"])
+    assert posterior.attrs["inference_library"] == "gendsl"
+    old = arviz.__version__.startswith("0.")
+    assert type(data).__name__ == ("InferenceData" if old else "DataTree")
+    assert "k" in run.summary(["k"]).index
+
+
+def test_arviz_is_optional(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "arviz", None)
+    for ask in (made([1.0, 2.0]).to_arviz, made([1.0, 2.0]).summary):
+        with pytest.raises(ImportError, match=r"pip install 'gendsl\[arviz\]'"):
+            ask()
+
+
+# --- tallies -----------------------------------------------------------------------------------------
+
+
+def test_tallies_add_up():
+    run = sample(KERNEL, start(), 25, chains=2, thin=2, record="k", seed=1, executor=InTurn())
+    for name, tally in run.acceptance.items():
+        each = [chain.acceptance[name] for chain in run.chains]
+        assert tally == each[0] + each[1] and tally.proposed == 100
+        assert 0 < tally.seconds < run.seconds
+    assert "100" in str(run) and "each" in str(run)
+    assert Tally(4, 1, 2, 0.5) + Tally(1, 1, 0, 0.25) == Tally(5, 2, 2, 0.75)
