@@ -16,7 +16,7 @@ from gendsl.testing.scores import Score
 from gendsl.testing.stationarity import StationarityReport, assert_stationary, stationarity
 from gendsl.transforms.checks import CheckReport, check_involutive
 
-if "hypothesis" in _sys.modules:  # else its entry point does this when it is imported
+if _sys.modules.get("hypothesis") is not None:  # else its entry point does this when it is imported
     from gendsl.testing.strategies import register as _register
 
     _register()
