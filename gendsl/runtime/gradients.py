@@ -9,7 +9,7 @@ from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
-from autograd.tracer import getval, isbox
+from autograd.tracer import Box, getval, isbox
 
 from gendsl.address import Path
 from gendsl.choices import ChoiceMap
@@ -86,25 +86,37 @@ class Differentiate(Execution):
         partials = PARTIALS.get(family)
         if partials is not None:
             arguments = [value, *[getattr(law, name) for name in family.parameters]]
-            boxed = [i for i, argument in enumerate(arguments) if isbox(argument)]
+            boxed = [i for i, argument in enumerate(arguments) if isinstance(argument, Box)]
             if not boxed:
                 return float(distribution.logpdf(value))
-            plain = [getval(argument) for argument in arguments]
-            shape = np.shape(plain[0])
-            expected = () if law is distribution else (getattr(distribution, "n", 0),)
-            found = partials(*plain) if shape == expected else None
-            if found is not None:
-                score = float(found[0]) if not shape else float(np.broadcast_to(found[0], shape).sum())
-                if math.isfinite(score):
-                    for i in boxed:
-                        partial = found[i + 1]() if callable(found[i + 1]) else found[i + 1]
-                        self.tape.seed(arguments[i], np.broadcast_to(partial, shape) if shape else partial)
-                    return score
+            plain = [a._value if isinstance(a, Box) else a for a in arguments]
+            score = self._partial(distribution, partials, arguments, plain, boxed)
+            if score is not None:
+                return score
         owner = distribution.thing if isinstance(distribution, Duck) else distribution
         term = self.lift(owner.logpdf)(value)
         if isbox(term):
             self.tape.add(term)
         return float(getval(term))
+
+
+    def _partial(
+        self, distribution: Any, partials: Any, arguments: list[Any], plain: list[Any], boxed: list[int]
+    ) -> float | None:
+        """The score of a choice, put onto the tape by its partial derivatives; None where that can't be."""
+        shape = () if type(plain[0]) is float else np.shape(plain[0])
+        if shape != ((distribution.n,) if type(distribution) is iid else ()):
+            return None
+        found = partials(*plain)
+        if found is None:
+            return None
+        score = float(np.broadcast_to(found[0], shape).sum() if shape else found[0])
+        if not math.isfinite(score):
+            return None
+        for i in boxed:
+            partial = found[i + 1]() if callable(found[i + 1]) else found[i + 1]
+            self.tape.seed(arguments[i], np.broadcast_to(partial, shape) if shape else partial)
+        return score
 
 
 class _AtOldValues(Differentiate):

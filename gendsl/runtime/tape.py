@@ -46,10 +46,13 @@ class Tape:
             partial: the derivative; of the shape of what the term is the sum over, to which `box` broadcasts.
         """
         value, node = box._value, box._node
-        shape = np.shape(value)
+        shape = () if type(value) is float else np.shape(value)
         if shape == ():
-            partial = np.add.reduce(partial) if type(partial) is np.ndarray else np.float64(partial)
-        elif np.shape(partial) != shape:
+            partial = partial.sum() if type(partial) is np.ndarray else partial
+            before = self._seeds.get(node)
+            self._seeds[node] = partial if before is None else before[0] + partial, False
+            return
+        if np.shape(partial) != shape:
             shapes = np.broadcast_shapes(np.shape(partial), shape)
             meta = shape, len(shape), np.asarray(value).dtype, False
             partial = unbroadcast(np.broadcast_to(partial, shapes), meta)
@@ -73,7 +76,8 @@ class Tape:
             if not node.parents:
                 continue
             gradient = gradients.pop(node)
-            for parent, part in zip(node.parents, node.vjp(gradient[0]), strict=False):
+            outside = gradient[0] if isinstance(gradient[0], np.ndarray) else np.float64(gradient[0])
+            for parent, part in zip(node.parents, node.vjp(outside), strict=False):
                 gradients[parent] = add_outgrads(gradients.get(parent), part)
                 children[parent] -= 1
                 if not children[parent]:
