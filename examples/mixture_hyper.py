@@ -244,7 +244,7 @@ def posterior_by_partitions(y, sweeps, seed=1, fresh=3):
     log_v = logsumexp(log_p, axis=1)
     p_of_k = np.exp(log_p - log_v[:, None])
     new_block = np.append(np.exp(np.diff(log_v)), 0.0) / fresh
-    blocks = [[float(np.mean(y)), 1 / float(np.var(y)), n]]  # mean, precision, size
+    blocks = [[float(np.mean(y)), 1 / float(np.var(y) or 1.0), n]]  # mean, precision, size
     block_of = [blocks[0]] * n
     rate, values = 1.0, y.tolist()
     p = np.empty((sweeps, MOST + 1))
@@ -304,10 +304,10 @@ def start(k=5, seed=1):
     return mixture.generate((len(VELOCITIES),), {"y": VELOCITIES}, init=init, rng=seed).trace
 
 
-def run(draws=20_000, seed=1, progress=True) -> Run:
+def run(draws=20_000, warmup=500, seed=1, progress=True) -> Run:
     """The draws of one chain, a sweep apart."""
     record = {"k": "k", "density": density}
-    return sample(kernel(), start(), draws, warmup=500, record=record, seed=seed, progress=progress)
+    return sample(kernel(), start(), draws, warmup=warmup, record=record, seed=seed, progress=progress)
 
 
 def draw_figure(chain: Run, path: Path) -> None:
@@ -342,14 +342,20 @@ def draw_figure(chain: Run, path: Path) -> None:
     plt.close(figure)
 
 
+def in_errors(difference, error) -> str:
+    """A difference in standard errors; nothing where no error can be told."""
+    return f"{difference / error:+.1f}" if error > 0 else "?"
+
+
 def main() -> None:
     """Run the chain and the sampler by hand, compare them with the published table, draw the figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--draws", type=int, default=20_000)
+    parser.add_argument("--warmup", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--figure", type=Path, default=Path("mixture_hyper.png"))
     options = parser.parse_args()
-    chain = run(options.draws, seed=options.seed)
+    chain = run(options.draws, options.warmup, seed=options.seed)
     by_hand, errors = posterior_by_partitions(VELOCITIES, options.draws, seed=options.seed)
     print(f"{chain}\n\nposterior of the number of components, with Monte Carlo standard errors; in brackets")
     print("the difference from the published value, and from the sampler by hand, in standard errors")
@@ -357,10 +363,9 @@ def main() -> None:
     for k, published in PUBLISHED.items():
         if k in shares:
             p, error = shares[k]
-            both = math.hypot(error, errors[k])
             print(f"  p(k = {k:2d} | y) = {p:.4f} ± {error:.4f}   published {published:.3f} "
-                  f"({(p - published) / error:+.1f})   by partitions {by_hand[k]:.4f} ± {errors[k]:.4f} "
-                  f"({(p - by_hand[k]) / both:+.1f})")  # fmt: skip
+                  f"({in_errors(p - published, error)})   by partitions {by_hand[k]:.4f} ± {errors[k]:.4f} "
+                  f"({in_errors(p - by_hand[k], math.hypot(error, errors[k]))})")  # fmt: skip
     try:
         draw_figure(chain, options.figure)
         print(f"figure: {options.figure.resolve()}")
