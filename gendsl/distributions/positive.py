@@ -68,7 +68,8 @@ class gamma(ScalarFamily):
     __slots__ = parameters = ("shape", "scale")
 
     def __init__(self, shape: float, scale: float) -> None:
-        if type(shape) in PLAIN and type(scale) in PLAIN and 0.0 < shape <= LARGEST and 0.0 < scale <= LARGEST:
+        plain = type(shape) in PLAIN and type(scale) in PLAIN
+        if plain and 0.0 < shape <= LARGEST and 0.0 < scale <= LARGEST:
             self.shape = shape
             self.scale = scale
         else:
@@ -110,7 +111,8 @@ class inv_gamma(ScalarFamily):
     __slots__ = parameters = ("shape", "scale")
 
     def __init__(self, shape: float, scale: float) -> None:
-        if type(shape) in PLAIN and type(scale) in PLAIN and 0.0 < shape <= LARGEST and 0.0 < scale <= LARGEST:
+        plain = type(shape) in PLAIN and type(scale) in PLAIN
+        if plain and 0.0 < shape <= LARGEST and 0.0 < scale <= LARGEST:
             self.shape = shape
             self.scale = scale
         else:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from gendsl.address import Path
 from gendsl.compiler.ir import ITEM, RETVAL, STATUS
+from gendsl.runtime import fused
 from gendsl.runtime.change import ALL, UNSET, difference
 from gendsl.runtime.reads import Changes, Frame, Frames, Read, Runner, is_dirty
 
@@ -62,6 +63,10 @@ class Block(ABC):
         self, execution: Any, old: Frames, new: Frames, changes: Changes, touched: Touched
     ) -> int:
         """Compute what is different; the mask of the blocks that have to be visited for it."""
+
+    def written_out(self, i: int, frames: str, scope: dict[str, Any]) -> str:
+        """The lines that do the same as `update` in a generated function; see `fused`."""
+        return fused.written_out_other(i)
 
     def status(self, frame: Frame) -> str | None:
         """How control left the block, in a frame where it has run."""
@@ -120,6 +125,9 @@ class FragmentBlock(Block):
                 mask |= self.readers.get(slot, 0)
         return mask
 
+    def written_out(self, i: int, frames: str, scope: dict[str, Any]) -> str:
+        return fused.written_out_fragment(self, i, frames, scope, self.runner, self.defs)
+
     def clear(self, frame: Frame) -> None:
         for slot in self.defs:
             frame[slot] = UNSET
@@ -148,6 +156,9 @@ class CopyBlock(Block):
         new[-1][self.slot] = new[depth][source]
         changes[-1][self.slot] = change
         return self.readers.get(self.slot, 0)
+
+    def written_out(self, i: int, frames: str, scope: dict[str, Any]) -> str:
+        return fused.written_out_copy(self, i, self.source, self.slot)
 
     def clear(self, frame: Frame) -> None:
         """Nothing: other ways of control copy to the same slot, and may have done so by now."""
@@ -213,13 +224,24 @@ class ExitBlock(Block):
 
 
 class Sequence:
-    """Blocks that run one after the other over one frame."""
+    """Blocks that run one after the other over one frame.
+
+    Attributes:
+        update: visits the blocks of a mask, and those that read what they change; how control leaves now.
+        score: the sum of the scores of the blocks in a frame.
+    """
+
+    update: Callable[..., str | None]
+    score: Callable[[Frame], float]
 
     def __init__(self, blocks: list[Block], depth: int) -> None:
         self.blocks = blocks
         self.depth = depth
+        self.update = self._update
+        self.updates = 0
         self.by_bit = {1 << i: block for i, block in enumerate(blocks)}
         self.states = [block.state for block in blocks if block.state >= 0]
+        self.score = fused.fused_score(self.states)
         self.may_exit = any(block.may_exit for block in blocks)
         self.uses = [read for block in blocks for read in block.uses]
         self.users: dict[tuple[int, int], int] = {}
@@ -262,13 +284,6 @@ class Sequence:
             block.run(execution, frames)
         return None
 
-    def score(self, frame: Frame) -> float:
-        """The sum of the scores of the blocks."""
-        total = 0.0
-        for slot in self.states:
-            total += frame[slot][2]
-        return total
-
     def routed(self, touched: Touched, offset: int) -> int:
         """The mask of the blocks that may make a choice at a touched address."""
         if touched is None:
@@ -293,16 +308,30 @@ class Sequence:
                 mask |= users.get((depth, slot), 0)
         return mask
 
-    def update(
-        self, execution: Any, old: Frames, new: Frames, changes: Changes, touched: Touched, todo: int
+    def _update(
+        self,
+        execution: Any,
+        old: Frames,
+        new: Frames,
+        changes: Changes,
+        touched: Touched,
+        todo: int,
+        hit: int,
     ) -> str | None:
-        """Visit the blocks of a mask, and those that read what they change; how control leaves now."""
+        """Visit the blocks of a mask, and those that read what they change; how control leaves now.
+
+        Args:
+            hit: the mask of the blocks that may make a choice at a touched address.
+        """
         by_bit = self.by_bit
         if not self.may_exit:
+            self.updates += 1
+            if self.updates > fused.AFTER:
+                self.update = fused.fused_update(self)
             while todo:
                 bit = todo & -todo
                 todo ^= bit
-                todo |= by_bit[bit].update(execution, old, new, changes, touched)
+                todo |= by_bit[bit].update(execution, old, new, changes, touched if hit & bit else None)
             return None
         was: str | None = None
         now: str | None = None
@@ -313,7 +342,7 @@ class Sequence:
                 if block.may_exit:
                     was = block.status(before)
                 if todo & bit:
-                    todo |= block.update(execution, old, new, changes, touched)
+                    todo |= block.update(execution, old, new, changes, touched if hit & bit else None)
                     if block.may_exit:
                         now = block.status(after)
                 else:

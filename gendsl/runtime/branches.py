@@ -45,12 +45,11 @@ class BranchBlock(Block):
             arm = 0 if self.test.call(*new) else 1
         sequence = self.arms[arm]
         if arm == before:
-            todo = sequence.affected(changes)
-            if touched is not None:
-                todo |= sequence.routed(touched, len(execution.prefix))
+            hit = 0 if touched is None else sequence.routed(touched, len(execution.prefix))
+            todo = sequence.affected(changes) | hit
             if not todo:
                 return 0
-            status = sequence.update(execution, old, new, changes, touched, todo)
+            status = sequence.update(execution, old, new, changes, touched, todo, hit)
             mask = 0
             changed = changes[-1]
             for slot in self.defs:

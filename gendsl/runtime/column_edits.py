@@ -40,27 +40,29 @@ def edit_few(
         visited.append((t, was))
     body, offset = loop.body, len(execution.prefix)
     here = body.affected(changes) if any(changes) else 0
-    # what was outside when the store was made may have changed since, where no iteration had read it
-    frames: Any = store.with_outer(outer_of(loop.reads, new), store.values)
     readers = before.readers
     keys: dict[int, set[Any]] = {}
+    edits: list[tuple[int, Frame, Frame]] = []
     for t, was in visited:
         frame = was.copy()
         touched = paths.get(t)
-        todo = here if touched is None else here | body.routed(touched, offset)
+        hit = 0 if touched is None else body.routed(touched, offset)
+        todo = here | hit
         if not todo:
             continue
         changed: dict[int, Any] = {}
         inner_old, inner = (*old, was), (*new, frame)
-        body.update(execution, inner_old, inner, (*changes, changed), touched, todo)
+        body.update(execution, inner_old, inner, (*changes, changed), touched, todo, hit)
         frame[0] = body.score(frame)
-        frames = frames.replaced(t, was, frame) if type(frames) is ColumnFrames else frames.set(t, frame)
+        edits.append((t, was, frame))
         for slot, index in readers.items():
             if type(index) is not SameIndex:
                 readers = loop.reread(readers, slot, t, inner_old, inner, offset)
         for written in loop.stored:
             if written.value in changed:
                 keys.setdefault(written.after, set()).add(new[-1][written.inside].key_in(t, frame))
+    # what was outside when the store was made may have changed since, where no iteration had read it
+    frames = store.replaced(edits, outer_of(loop.reads, new))
     if type(frames) is ColumnFrames:
         total = frames.total()
     else:

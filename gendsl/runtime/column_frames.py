@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gendsl.compiler.ir import POSITION
 from gendsl.distributions.columns import COLUMN_DTYPES
 from gendsl.runtime.columns import Column
 from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.reads import Frame, Frames
-from gendsl.runtime.records import as_score
 from gendsl.runtime.totals import Total, total_of
 from gendsl.runtime.totals import change as changed_total
 
@@ -73,32 +71,12 @@ class ColumnFrames:
                 raise IndexError(t)
             if len(self._recent) >= _RECENT:
                 self._recent = {}
-            frame = self._recent[t] = self._frame(t)
+            frame = self._recent[t] = self.loop.frame_of(self.outer, self.values, self.columns, t)
         return frame
 
     def _frame(self, t: int) -> Frame:
         """The frame of iteration t."""
-        loop = self.loop
-        frame = loop.template.copy()
-        frame[POSITION] = t
-        for source, value in zip(loop.sources, self.values):  # noqa: B905 (of one length; hot)
-            frame[source.target] = source.element(value, t)
-        frames: Any = (*self.outer, frame)
-        columns = iter(self.columns)
-        total = 0.0
-        for block, is_site in loop.blocks:
-            if is_site:
-                value = next(columns)[t]
-                distribution = block.thing.call(*frames)
-                score = distribution.logpdf(value)
-                if type(score) is not float:
-                    score = as_score(score, distribution, value)
-                frame[block.value] = value
-                frame[block.state] = distribution, value, score
-                total += score
-            else:
-                block.run(None, frames)
-        frame[0] = total
+        frame: Frame = self.loop.frame_of(self.outer, self.values, self.columns, t)
         return frame
 
     def __iter__(self) -> Iterator[Frame]:
@@ -141,27 +119,39 @@ class ColumnFrames:
         """The same with other totals."""
         return ColumnFrames(self.loop, self.outer, self.values, self.size, self.columns, totals, self.arrays)
 
-    def replaced(self, t: int, was: Frame, frame: Frame) -> Any:
-        """With a frame in place of another; a vector of frames where the columns can't hold its choices."""
-        columns, totals = self.columns, self.totals
-        for i, (value, state) in enumerate(self.loop.choices):
-            record, before = frame[state], was[state]
-            if record is before:
-                continue
-            if record[2] != before[2]:
-                totals = (*totals[:i], changed_total(totals[i], before[2], record[2]), *totals[i + 1 :])
-            if record[1] is not before[1]:
-                try:
-                    columns = (*columns[:i], columns[i].set(t, frame[value]), *columns[i + 1 :])
-                except TypeError:
-                    return PersistentVector.of([*self]).set(t, frame)
-        new = ColumnFrames(self.loop, self.outer, self.values, self.size, columns, totals, self.arrays)
-        new._recent[t] = frame
+    def replaced(self, edits: list[tuple[int, Frame, Frame]], outer: Outer) -> Any:
+        """With frames in place of others (iteration, old frame, new one), read in the scope `outer`.
+
+        A vector of frames where the columns can't hold their choices.
+        """
+        columns, totals = [*self.columns], [*self.totals]
+        recent = {}
+        fits = True
+        for t, was, frame in edits:
+            recent[t] = frame
+            for i, (value, state) in enumerate(self.loop.choices):
+                record, before = frame[state], was[state]
+                if record is before:
+                    continue
+                if record[2] != before[2]:
+                    totals[i] = changed_total(totals[i], before[2], record[2])
+                if record[1] is not before[1]:
+                    try:
+                        columns[i] = columns[i].set(t, frame[value])
+                    except TypeError:
+                        fits = False
+        if not fits:
+            frames = PersistentVector.of([*self.with_outer(outer, self.values)])
+            return frames.set_many(recent)
+        new = ColumnFrames(
+            self.loop, outer, self.values, self.size, tuple(columns), tuple(totals), self.arrays
+        )
+        new._recent = recent
         return new
 
     def set(self, t: int, frame: Frame) -> Any:
         """With `frame` as that of iteration t."""
-        return self.replaced(t, self[t], frame)
+        return self.replaced([(t, self[t], frame)], self.outer)
 
     def truncate(self, size: int) -> ColumnFrames:
         """The first iterations; the totals are those of all, for the caller to put right."""
@@ -189,7 +179,10 @@ class ColumnFrames:
         totals = self.totals
         if len(totals) == 1:
             return totals[0]
-        return sum(t[0] for t in totals), sum(t[1] for t in totals), sum(t[2] for t in totals)
+        high, low, count = totals[0]
+        for more, less, others in totals[1:]:
+            high, low, count = high + more, low + less, count + others
+        return high, low, count
 
     def __reduce__(self) -> Any:
         return PersistentVector.of, (list(self),)

@@ -27,6 +27,7 @@ from gendsl.runtime.column_steps import ARITHMETIC, Lookup, Step, as_typed, colu
 from gendsl.runtime.column_updates import ColumnUpdate
 from gendsl.runtime.columns import Column
 from gendsl.runtime.executions import Assess, Generate, Simulate
+from gendsl.runtime.fused import fused_frame
 from gendsl.runtime.loop_parts import Iterations, Slot, Source
 from gendsl.runtime.loop_updates import LoopUpdate
 from gendsl.runtime.loops import LoopBlock
@@ -67,6 +68,7 @@ class ColumnLoopBlock(LoopBlock):
         self.sites = [step for step in steps if step.site is not None]
         self.blocks: list[tuple[Any, bool]] = [(block, isinstance(block, SiteBlock)) for block in body.blocks]
         self.choices = [(step.site.value, step.site.state) for step in self.sites if step.site is not None]
+        self.frame_of = fused_frame(self)
         self.column_of = {value: i for i, (value, _) in enumerate(self.choices)}
         depth = self.depth
         reads: list[set[int]] = [set() for _ in range(depth)]

@@ -89,17 +89,20 @@ class ColumnUpdate(LoopUpdate):
                 changed[source.target] = change
         old, new, changes = (*self.old, was), (*self.new, frame), (*self.changes, changed)
         touched = self.paths.get(t)
-        todo = body.affected(changes)
-        if touched is not None:
-            todo |= body.routed(touched, self.offset)
+        hit = 0 if touched is None else body.routed(touched, self.offset)
+        todo = body.affected(changes) | hit
         if not todo:
             return changed, None
-        body.update(self.execution, old, new, changes, touched, todo)
+        body.update(self.execution, old, new, changes, touched, todo, hit)
         frame[0] = body.score(frame)
         if not -EXTREME < was[0] < EXTREME:
             self.extreme = True
         frames = self.frames
-        self.frames = frames.replaced(t, was, frame) if type(frames) is ColumnFrames else frames.set(t, frame)
+        self.frames = (
+            frames.replaced([(t, was, frame)], frames.outer)
+            if type(frames) is ColumnFrames
+            else frames.set(t, frame)
+        )
         for building in self.inside.values():
             building.frames = self.frames
         for slot, index in self.readers.items():

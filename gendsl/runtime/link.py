@@ -229,14 +229,13 @@ class Linked:
             request = called.request
         body = self.body
         changes = (changed,)
-        todo = body.affected(changes) if changed else 0
-        if touched is not None:
-            todo |= body.routed(touched, len(execution.prefix))
+        hit = 0 if touched is None else body.routed(touched, len(execution.prefix))
+        todo = body.affected(changes) | hit if changed else hit
         if not todo:
             if request is called.request:
                 return None
             return Called(request, self, frame, {}, {}, frame[RETVAL]), old[0], None
-        body.update(execution, (old,), (frame,), changes, touched, todo)
+        body.update(execution, (old,), (frame,), changes, touched, todo, hit)
         frame[0] = score = body.score(frame)
         return Called(request, self, frame, {}, {}, frame[RETVAL]), score, changed.get(RETVAL)
 

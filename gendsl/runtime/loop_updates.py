@@ -210,12 +210,11 @@ class LoopUpdate:
         body = loop.body
         old, new, changes = (*self.old, was), (*self.new, frame), (*self.changes, changed)
         touched = self.paths.get(t)
-        todo = body.affected(changes)
-        if touched is not None:
-            todo |= body.routed(touched, self.offset)
+        hit = 0 if touched is None else body.routed(touched, self.offset)
+        todo = body.affected(changes) | hit
         status = None
         if todo:
-            status = body.update(self.execution, old, new, changes, touched, todo)
+            status = body.update(self.execution, old, new, changes, touched, todo, hit)
             frame[0] = body.score(frame)
         elif loop.exits:
             status = body.end(frame)

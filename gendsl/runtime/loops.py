@@ -225,12 +225,13 @@ class LoopBlock(Routed):
             extreme = extreme or not -HUGE < was[0] < HUGE
             frame = was.copy()
             touched = paths.get(t)
-            todo = here if touched is None else here | body.routed(touched, offset)
+            hit = 0 if touched is None else body.routed(touched, offset)
+            todo = here | hit
             if not todo:
                 continue
             changed: dict[int, Any] = {}
             inner_old, inner = (*old, was), (*new, frame)
-            body.update(execution, inner_old, inner, (*changes, changed), touched, todo)
+            body.update(execution, inner_old, inner, (*changes, changed), touched, todo, hit)
             frame[0] = score = body.score(frame)
             frames = frames.set(t, frame)
             if score != was[0]:

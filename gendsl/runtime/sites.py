@@ -14,6 +14,7 @@ from gendsl.distributions import Distribution, as_distribution
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import Location, MissingAddressError
 from gendsl.interface import CallRequest, GenerativeFunction
+from gendsl.runtime import fused
 from gendsl.runtime.blocks import NOTHING, Block, Touched
 from gendsl.runtime.change import ALL, SCALARS, UNSET, difference
 from gendsl.runtime.executions import duplicate
@@ -271,6 +272,9 @@ class SiteBlock(Block):
         frame[self.value] = updated.retval
         changes[-1][self.value] = change
         return self.readers.get(self.value, 0)
+
+    def written_out(self, i: int, frames: str, scope: dict[str, Any]) -> str:
+        return fused.written_out_site(self, i, frames, scope)
 
     # --- removing and looking ---------------------------------------------------------------------
 

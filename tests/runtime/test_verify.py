@@ -6,6 +6,7 @@ import pytest
 
 from gendsl import gen, involutive_mcmc, normal, poisson, read, transform, write
 from gendsl.errors import RuntimeMismatchError
+from gendsl.runtime import fused
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.verify import compare_with_reference, is_due
@@ -51,8 +52,29 @@ def test_traces_agree(trace):
         compare_with_reference(trace)
 
 
-def test_a_score_that_is_not_brought_up_to_date_is_noticed(trace, monkeypatch):
+def forget_block_by_block(monkeypatch):
     monkeypatch.setattr(SiteBlock, "_rescore", lambda *_: 0)
+    monkeypatch.setattr(fused, "AFTER", 10**9)
+
+
+def forget_written_out(monkeypatch):
+    planted = fused._SITE.replace("d, state[1], score", "d, state[1], state[2]")
+    assert planted != fused._SITE
+    monkeypatch.setattr(fused, "_SITE", planted)
+    monkeypatch.setattr(fused, "AFTER", 0)
+
+
+@pytest.mark.parametrize("forget", [forget_block_by_block, forget_written_out])
+def test_a_score_that_is_not_brought_up_to_date_is_noticed(forget, monkeypatch):
+    forget(monkeypatch)
+
+    @gen
+    def line(xs):
+        slope = ~normal(0, 1)
+        for i, x in enumerate(xs):
+            ("y", i) @ ~normal(slope * x, 1)
+
+    trace = line.generate((XS,), {"y": [1.0, 2.0, -1.0]}, rng=1).trace
     for seed in range(20):
         involutive_mcmc(trace, step, (), shift, rng=seed)
     with pytest.raises(RuntimeMismatchError) as caught:
