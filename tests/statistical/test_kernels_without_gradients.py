@@ -282,8 +282,14 @@ def gaussian():
     x = ~normal(1, 2)
     v = ~mvnormal(np.array([1.0, 2.0]), np.array([[2.0, 1.0], [1.0, 3.0]]))
     u = ~iid(normal(1, 0.5), 2)
+    y = ~normal(x * v[0] + v[1] + u[0], 1)
+
+
+@gen
+def shifted():
+    x = ~normal(1, 2)
     a = ~(2 * normal(1, 1) + 1)
-    y = ~normal(x * v[0] + v[1] + u[0] + a, 1)
+    y = ~normal(x * a, 2)
 
 
 @gen
@@ -301,7 +307,7 @@ def two_normals(temperature):
 
 @gen
 def walk(trace):
-    x = ~normal(trace["x"], 0.5)
+    x = ~normal(trace["x"], 0.1)
 
 
 @gen
@@ -315,21 +321,22 @@ def one_mean(trace, rng):
 
 CASES = [
     Case("gibbs and slice", lambda: cycle(gibbs("z"), slice_sampling("mu")), clusters, (2,), "y",
-         (planted.even_draws,)),
+         (planted.even_draws,), 40),
     Case("slice", lambda: slice_sampling(select("x", "b", "n"), width=0.4, max_steps=3), constrained,
-         mistakes=(planted.even_split, planted.level_of_the_square_root)),
+         mistakes=(planted.level_of_the_square_root,)),
     Case("slice on a simplex", lambda: slice_sampling("w", width=0.3, max_steps=2), shares,
          steps=40),
-    Case("elliptical slice", lambda: elliptical_slice(select("x", "v", "u", "a")), gaussian,
+    Case("elliptical slice", lambda: elliptical_slice(select("x", "a")), shifted,
          mistakes=(planted.prior_counted_twice, planted.mean_forgotten)),
-    Case("independent", lambda: independent({"x": student_t(4, 1, 1)}), two_normals, (1.0,),
+    Case("elliptical slice of vectors", lambda: elliptical_slice(select("x", "v", "u")), gaussian, steps=25),
+    Case("independent", lambda: independent({"x": student_t(4, 0, 2)}), two_normals, (1.0,),
          mistakes=(broken.dropped_backward,)),
-    Case("single site of many", lambda: single_site(select("k", "mu")), sums, steps=200,
+    Case("single site of many", lambda: single_site(select("k", "mu")), sums, steps=150,
          mistakes=(planted.uncorrected_count,)),
-    Case("picked", lambda: mixture([mh(select("k")), mh(one_mean)]), sums),
+    Case("picked", lambda: mixture([mh(select("k")), mh(one_mean)]), sums, steps=60),
     Case("mixture by state",
-         lambda: mixture([mh(walk), mh(wide_walk)], lambda trace: [0.2 + trace["x"] ** 2, 1]),
-         two_normals, (1.0,), mistakes=(planted.uncorrected_weights,), steps=200),
+         lambda: mixture([mh(walk), mh(wide_walk)], lambda trace: [9 if trace["x"] > 1 else 0.1, 1]),
+         two_normals, (1.0,), mistakes=(planted.uncorrected_weights,), steps=100),
     Case("tempered", lambda: tempered(mh(wide_walk), [(2.0,), (4.0,)]), two_normals, (1.0,),
          mistakes=(planted.unweighted_descent,)),
 ]  # fmt: skip
