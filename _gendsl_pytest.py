@@ -1,4 +1,4 @@
-"""The pytest plugin of gendsl: the fixtures `rng` and `gendsl_long`, the switch `--gendsl-long` and its marker.
+"""The pytest plugin of gendsl: the fixtures `rng`, `gendsl_long`, the switch `--gendsl-long` and its marker.
 
 pytest loads this before anything else, in every test suite of an environment that has gendsl. So it lies
 outside of the package and imports nothing of it: nobody's tests start later, and coverage that starts after
@@ -24,7 +24,8 @@ def pytest_addoption(parser: Any) -> None:
     parser.getgroup("gendsl").addoption(
         "--gendsl-long",
         action="store_true",
-        help=f"run tests marked gendsl_long, and {MORE_EXAMPLES} times as many hypothesis examples; sets {LONG}=1",
+        help=f"run tests marked gendsl_long, and {MORE_EXAMPLES} times as many hypothesis examples "
+        f"(sets {LONG}=1)",
     )
 
 
@@ -66,7 +67,7 @@ def gendsl_long() -> bool:
 
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> Any:
-    """A NumPy generator whose seed is the test's name: the same numbers in every run, others in every test."""
+    """A NumPy generator whose seed is the test's name: the same in every run, another in every test."""
     import numpy as np
 
     return np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))

@@ -70,7 +70,7 @@ class Calibration:
 
     def ecdf_z(self, name: str) -> np.ndarray:
         """The ranks' empirical distribution function less the uniform one, in standard errors, shape (L,)."""
-        return _ecdf_z(self.ranks[name][None, :], self.draws)[0]
+        return np.asarray(_ecdf_z(self.ranks[name][None, :], self.draws)[0])
 
     def ecdf(self, name: str) -> float:
         """The p-value of the largest |z| of the ECDF, by simulating uniform ranks."""
@@ -126,8 +126,8 @@ class Calibration:
             z = self.ecdf_z(name)
             worst = int(np.argmax(np.abs(z)))
             lines.append(
-                f"  {name}: mean rank {np.mean(self.ranks[name]) / self.draws:.3f} of L, ECDF z = {z[worst]:+.1f} "
-                f"at {(worst + 1) / (self.draws + 1):.2f}, p = {p_values[name]:.2g}"
+                f"  {name}: mean rank {np.mean(self.ranks[name]) / self.draws:.3f} of L, "
+                f"ECDF z = {z[worst]:+.1f} at {(worst + 1) / (self.draws + 1):.2f}, p = {p_values[name]:.2g}"
             )
         return "\n".join(lines)
 
@@ -140,7 +140,7 @@ def _ecdf_z(ranks: np.ndarray, draws: int) -> np.ndarray:
     counts = np.stack([np.bincount(row, minlength=draws + 1) for row in ranks])
     at = np.arange(1, draws + 1) / (draws + 1)
     share = np.cumsum(counts, axis=1)[:, :-1] / simulations
-    return (share - at) / np.sqrt(at * (1.0 - at) / simulations)
+    return np.asarray((share - at) / np.sqrt(at * (1.0 - at) / simulations))
 
 
 def largest_z(simulations: int, draws: int) -> np.ndarray:

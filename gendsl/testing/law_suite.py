@@ -84,5 +84,6 @@ def _obey(law: Callable[..., None], subject: Subject, trace: Trace, rng: np.rand
         name = law.__name__.replace("_", " ")
         doc = (law.__doc__ or "").strip()
         raise AssertionError(
-            f"{subject.model.name} breaks the {name} ({doc})\n  {error}\n  at {trace.choices.to_flat_dict()!r}"
+            f"{subject.model.name} breaks the {name} ({doc})\n  {error}\n"
+            f"  at {trace.choices.to_flat_dict()!r}"
         ) from error

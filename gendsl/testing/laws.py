@@ -207,14 +207,15 @@ def generate_law(subject: Any, trace: Any, rng: np.random.Generator) -> None:
         seen = subset(given, rng)
         start = _without(given, seen)
         try:
-            made, weight = subject.model.generate(trace.args, seen, init=start, rng=int(rng.integers(1 << 30)))
+            seed = int(rng.integers(1 << 30))
+            made, weight = subject.model.generate(trace.args, seen, init=start, rng=seed)
             break
         except UnknownAddressError as error:  # drawn in another branch than this run takes
             _check(error.address in given, f"generate misses {error.address!r}, which was not given")
             given = _without(given, [error.address])  # type: ignore[list-item]
     scores = check_trace(subject, trace.args, made)
     _check_same(made.observed.to_flat_dict(), seen.to_flat_dict(), "the observations")
-    _check_kept(made, given, "which was given to generate")
+    _check_kept(made, given.to_flat_dict(), "which was given to generate")
     drawn = total(scores, (path for path in scores if path not in given))
     _check_weight(weight, made.log_prob - drawn, "generate: the weight is log p(t; x) / q(t; u, x)")
     _check_weight(weight, total(scores, given), "generate: the weight is the log density of what is given")
@@ -235,7 +236,8 @@ def update_law(subject: Any, trace: Any, rng: np.random.Generator) -> None:
             given = _without(given, [error.address])  # type: ignore[list-item]
     after = check_trace(subject, new_args, new)
     fresh = [path for path in after if path not in given and path not in before]
-    _check_kept(new, {p: given[p] if p in given else old[p] for p in after if p not in fresh}, "after an update")
+    kept = {p: given[p] if p in given else old[p] for p in after if p not in fresh}
+    _check_kept(new, kept, "after an update")
     _check_weight(
         weight, new.log_prob - old.log_prob - total(after, fresh),
         "update: the weight is log p(t'; x') / (p(t; x) q(fresh))",
@@ -295,7 +297,8 @@ def regenerate_law(subject: Any, trace: Any, rng: np.random.Generator) -> None:
     )  # fmt: skip
     for path in before:
         if path in after and path in selected and isinstance(trace[path], float):
-            again = [new, *(trace.regenerate(selected, rng=rng).trace for _ in range(20 * (new[path] == trace[path])))]
+            more = 20 if new[path] == trace[path] else 0  # a discrete choice may come out as it was
+            again = [new, *(trace.regenerate(selected, rng=rng).trace for _ in range(more))]
             moved = any(path not in t or t[path] != trace[path] for t in again)
             _check(moved, f"{format_address(path)} was selected, and kept its value")
 
@@ -393,7 +396,8 @@ def gradients_law(subject: Any, trace: Any, rng: np.random.Generator) -> None:
         noise = 1e-12 * (1 + abs(trace.log_prob)) / 1e-6 / max(abs(value), 1e-3)
         found = gradients[path]
         agree = any(
-            slope is None or math.isclose(found, slope, rel_tol=1e-4, abs_tol=1e-4 + noise) for slope in slopes
+            slope is None or math.isclose(found, slope, rel_tol=1e-4, abs_tol=1e-4 + noise)
+            for slope in slopes
         )
         what = f"the gradient at {format_address(path)} is {found!r}, finite differences give {slopes!r}"
         _check(agree, what)

@@ -1,4 +1,4 @@
-"""How far the average of a statistic along chains lies from its expectation, and how likely that is by chance.
+"""How far the average of a statistic along chains is from its expectation, and how likely that is by chance.
 
 The chains are independent, so their averages m_1, ..., m_C of a statistic are, too, and where the kernel
 is right each has the expectation of the statistic over the model. Two tests of that, by what is known:

@@ -129,7 +129,8 @@ def stationarity(
                 trace = _with_new_data(trace, data, rng)
             after, _ = run_kernel(kernel, trace, rng)
             if step == 0 and after.observed != trace.observed:
-                raise AssertionError(f"the kernel changed an observation: {trace.observed} to {after.observed}")
+                was, now = trace.observed, after.observed
+                raise AssertionError(f"the kernel changed an observation: {was} to {now}")
             moved += after is not trace
             trace = after
             seen.append(seen_in(trace))

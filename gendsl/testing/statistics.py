@@ -6,6 +6,8 @@ that x has in the model, which makes them work for heavy tails) and indicator fu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.special import ndtri
 
@@ -35,7 +37,7 @@ def look(trace: Trace, where: Selection | None = None) -> dict[str, float]:
     return numbers
 
 
-def data_names(traces: list[Trace], data: Selection | None) -> set[str]:
+def data_names(traces: Sequence[Trace], data: Selection | None) -> set[str]:
     """The names of the numbers that are data."""
     if data is None:
         return set()

@@ -56,7 +56,7 @@ def values(distribution: Distribution) -> Values:
 def _values(distribution: Distribution) -> Values:
     support = distribution.support
     possible = functools.partial(_possible, distribution)
-    if support.discrete and type(support) in (Boolean, Integers, Lattice) or support.shape is None:
+    if type(support) in (Boolean, Integers, Lattice) or (support.discrete and support.shape is None):
         listed = _listed(support)
         if listed is not None:
             return st.sampled_from([value for value in listed if possible(value)])
@@ -145,8 +145,8 @@ def _covariance(support: Covariance, draws: list[Any]) -> Values:
         size, lower, upper = parts
         factor = np.diag(upper).astype(float)
         factor[np.tril_indices(d, -1)] = lower
-        product: np.ndarray = size * factor @ factor.T
-        return (product + product.T) / 2
+        product = size * factor @ factor.T
+        return np.asarray((product + product.T) / 2)
 
     return st.tuples(_floats(low, high), below, diagonal).map(matrix)
 
@@ -171,7 +171,11 @@ def _real_array(support: RealArray, draws: list[Any]) -> Values:
 def _repeated(support: Repeated, draws: list[Any]) -> Values | None:
     listed = _listed(support.component) if support.discrete else None
     pool = [entry for x in draws for entry in x]
-    one = st.sampled_from(listed) if listed else _of_support(support.component, pool) if pool else st.nothing()
+    one: Values | None
+    if listed:
+        one = st.sampled_from(listed)
+    else:
+        one = _of_support(support.component, pool) if pool else st.nothing()
     if one is None:
         return None
     return st.lists(one, min_size=support.n, max_size=support.n).map(

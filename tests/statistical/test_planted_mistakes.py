@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pytest
 
 from gendsl import bernoulli, categorical, gamma, gen, normal, read, transform, write
+from gendsl.errors import TransformError
 from gendsl.inference.kernel import accept
 from gendsl.testing import (
     assert_exact,
@@ -103,9 +103,9 @@ def walk(trace, rng, until_accepted=False, one_random_number=False):
         step = rng.normal()
         if one_random_number:  # which way to go and whether to accept are decided by one number
             u = rng.random()
-            after = moved(trace, x=trace["x"] + 2 * u)if u < 0.5 else moved(trace, x=trace["x"] - 2 * (1 - u))
+            after = moved(trace, x=trace["x"] + (2 * u if u < 0.5 else 2 * u - 2))
             return (after if u < math.exp(min(0.0, after.log_prob - trace.log_prob)) else trace), None
-        after, _ = metropolis(trace, rng, "x", trace["x"] + 1.5 * step)
+        after, _ = metropolis(trace, rng, "x", trace["x"] + 4 * step)
         if after is not trace or not until_accepted:
             return after, None
     return trace, None
@@ -215,12 +215,12 @@ def by_bisection(model_in, *, model_out, exact=False):
 
 
 def passes(kernel, model, **options):
-    assert_stationary(kernel, model, steps=options.pop("steps", 150), draws=10_000, **options)
+    assert_stationary(kernel, model, steps=options.pop("steps", 60), draws=5000, **options)
 
 
 def calibrated(kernel, **options):
     simulation_based_calibration(
-        kernel, line_with_data, observed="y", simulations=300, draws=9, thin=2, **options
+        kernel, line_with_data, observed="y", simulations=200, draws=9, thin=2, **options
     ).assert_calibrated()
 
 
@@ -258,7 +258,8 @@ TABLE = [
     Row("a variance for a standard deviation", WITH_DATA, gibbs, partial(gibbs, variance=0.25)),
     Row("data are ignored", WITH_DATA, gibbs, from_the_prior),
     Row("data are ignored", calibrated, gibbs, from_the_prior),
-    Row("data are counted twice", calibrated, gibbs, partial(gibbs, variance=1 / 3, mean=2 / 3)),
+    Row("data are counted twice", WITH_DATA, gibbs, partial(gibbs, variance=1 / 3, mean=2 / 3)),
+    Row("draws are too close to one another", calibrated, gibbs, partial(gibbs, variance=0.2)),
     Row("no warm-up", partial(calibrated, warmup=0), gibbs,
         lambda trace, rng: metropolis(trace, rng, "x", trace["x"] + 0.05 * rng.normal())),
     Row("an independent proposal without its density", EXACT, independent,
@@ -277,7 +278,8 @@ TABLE = [
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row.mistake}: {row.test}"[:60])
 def test_a_mistake_is_seen(row):
     row.test(row.right)
-    with pytest.raises(Exception, match=r"not stationary|not calibrated|posterior invariant|involution|singular|derivative"):
+    seen = "not stationary|not calibrated|posterior invariant|no involution|not an involution|loses it"
+    with pytest.raises((AssertionError, TransformError), match=seen):
         row.test(row.wrong)
 
 
@@ -288,5 +290,4 @@ def test_the_table_is_long_enough():
 def test_without_warm_up_the_kernel_is_stationary_all_the_same():
     """Why calibration is another test: a slow chain started from the posterior stays there."""
     slow = next(row.wrong for row in TABLE if row.mistake == "no warm-up")
-    assert np.isfinite(line_with_data.simulate(rng=1).log_prob)
-    assert_stationary(slow, line_with_data, observed="y", steps=60, draws=5000)
+    assert_stationary(slow, line_with_data, observed="y", steps=30, draws=2000)

@@ -31,7 +31,8 @@ def test_short():
 
 def run(arguments, folder, **environment):
     """Run Python in a folder with this checkout on the path."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GENDSL", "PYTEST", "CI"))}
+    unwanted = ("GENDSL", "PYTEST", "CI")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
     done = subprocess.run(
         [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, timeout=300,
         env={**kept, "PYTHONPATH": str(ROOT), **environment},
@@ -57,7 +58,11 @@ def test_the_fixture_the_marker_and_the_switch(tmp_path):
 
 
 def test_the_entry_modules_import_nothing_heavy(tmp_path):
-    code = "import sys, _gendsl_pytest, _gendsl_hypothesis; _gendsl_hypothesis.register(); print(sorted(sys.modules))"
+    code = (
+        "import sys, _gendsl_pytest, _gendsl_hypothesis\n"
+        "_gendsl_hypothesis.register()\n"
+        "print(sorted(sys.modules))"
+    )
     found = run(["-c", code], tmp_path)
     assert "_gendsl_pytest" in found, found
     for module in ("'numpy'", "'gendsl'", "'hypothesis'"):
@@ -65,7 +70,10 @@ def test_the_entry_modules_import_nothing_heavy(tmp_path):
 
 
 def test_types_are_registered_in_either_order(tmp_path):
-    use = "\nfrom hypothesis import strategies as st; from gendsl import Selection\nprint(st.from_type(Selection))"
+    use = (
+        "\nfrom hypothesis import strategies as st\nfrom gendsl import Selection\n"
+        "print(st.from_type(Selection))"
+    )
     hook = "import _gendsl_hypothesis; _gendsl_hypothesis.register()"
     for order in ("import hypothesis, gendsl.testing", f"import gendsl.testing, hypothesis; {hook}"):
         found = run(["-c", order + use], tmp_path, HYPOTHESIS_NO_PLUGINS="1")

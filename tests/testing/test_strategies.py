@@ -83,7 +83,7 @@ def test_a_whole_column_is_observed():
 
 def failure(test):
     """The smallest failing case of a test, as hypothesis prints it, and the error."""
-    with pytest.raises(Exception) as caught:  # noqa: PT011
+    with pytest.raises(Exception) as caught:
         test()
     return "\n".join(caught.value.__notes__), caught.value
 

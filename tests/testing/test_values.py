@@ -99,7 +99,8 @@ DISTRIBUTIONS = [
     dirichlet([2.0, 1.0, 3.0]), dirichlet([1.0]), mvnormal(np.array([0.0, 1e6]), np.eye(2)),
     inv_wishart(6.0, 100 * np.eye(3)), lkj(3, 1.0), multinomial(40, [0.2, 0.3, 0.5]), iid(gamma(2, 1), 4),
     iid(dirichlet([1.0, 1.0]), 2), iid(normal(0, 1), 0), iid(categorical([0.0, 1.0]), 3),
-    iid(normal(0, 1), 200), product([normal(0, 1), gamma(1, 1)]), product([poisson(1), categorical([0.5, 0.5])]),
+    iid(normal(0, 1), 200), product([normal(0, 1), gamma(1, 1)]),
+    product([poisson(1), categorical([0.5, 0.5])]),
     mixture([0.5, 0.5], [uniform(0, 1), uniform(2, 3)]), piecewise_uniform([0, 1, 3], [0.5, 0.5]),
     gendsl.bernoulli(1.0), 3 - gamma(2, 1), stats.norm(3, 2), Colour(), OnRing(), Unhashable(),
 ]  # fmt: skip
