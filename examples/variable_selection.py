@@ -120,20 +120,18 @@ def swap(model_in, aux_in, *, model_out, aux_out):
 
 
 @gen
-def pick_to_draw_again(trace):
-    now = included(trace)
-    if now.any():
-        j = ~categorical(now / now.sum())
-        coefficient = ~normal(*given_others(trace, j, without=j))
-
-
-@transform
-def draw_again(model_in, aux_in, *, model_out, aux_out):
-    if "j" in aux_in:
-        j = read(aux_in["j"], discrete)
-        copy(aux_in["j"], aux_out["j"])
-        copy(model_in["coefficient", j], aux_out["coefficient"])
-        copy(aux_in["coefficient"], model_out["coefficient", j])
+def draw_coefficients(trace):
+    """All of them given y and the variance, the last first: precision is lower @ lower.T."""
+    (x,), variance = trace.args, trace["variance"]
+    now = np.flatnonzero(included(trace)).tolist()
+    precision = (x[:, now].T @ x[:, now] + np.eye(len(now)) / TAU**2) / variance
+    lower = np.linalg.cholesky(precision)
+    mean = np.linalg.solve(precision, x[:, now].T @ trace["y"] / variance)
+    deviations = []  # of those already drawn, the last first
+    for a in reversed(range(len(now))):
+        shift = sum(low * d for low, d in zip(lower[:a:-1, a], deviations, strict=True)) / lower[a, a]
+        coefficient = ("coefficient", now[a]) @ ~normal(mean[a] - shift, 1 / lower[a, a])
+        deviations.append(coefficient - mean[a])
 
 
 @gen
@@ -148,7 +146,7 @@ def draw_variance(trace):
 BETWEEN = ((pick_to_add_or_drop, add_or_drop), (pick_to_swap, swap))
 KERNEL = cycle(
     *(involutive(q, f) for q, f in BETWEEN),
-    involutive(pick_to_draw_again, draw_again),
+    mh(draw_coefficients),
     mh(draw_variance),
 )
 

@@ -66,8 +66,9 @@ def test_the_moves_between_models_pass_every_check(example):
 
 def test_the_moves_within_a_model_are_always_accepted(example):
     x, y = example.read_data()
-    chain = example.run(x, y, 40, progress=False)
-    assert chain.acceptance["draw_again"].rate == chain.acceptance["mh draw_variance"].rate == 1.0
+    chain = example.run(x, y, 60, progress=False)
+    for name in ("mh draw_coefficients", "mh draw_variance"):
+        assert chain.acceptance[name].rate == 1.0
 
 
 def test_the_command_prints_its_result(example, run_main):
