@@ -336,7 +336,7 @@ CASES = [
     Case("picked", lambda: mixture([mh(select("k")), mh(one_mean)]), sums, steps=60),
     Case("mixture by state",
          lambda: mixture([mh(walk), mh(wide_walk)], lambda trace: [9 if trace["x"] > 1 else 0.1, 1]),
-         two_normals, (1.0,), mistakes=(planted.uncorrected_weights,), steps=100),
+         two_normals, (1.0,), steps=100),
     Case("tempered", lambda: tempered(mh(wide_walk), [(2.0,), (4.0,)]), two_normals, (1.0,),
          mistakes=(planted.unweighted_descent,)),
 ]  # fmt: skip
