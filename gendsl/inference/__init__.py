@@ -27,12 +27,12 @@ from gendsl.inference.split_merge import split_merge
 from gendsl.inference.summary import Group, Share, monte_carlo_error
 from gendsl.inference.tally import Tally
 from gendsl.inference.tempered import TemperedInfo, tempered
+from gendsl.transforms.extending import extending_translator
 from gendsl.transforms.translators import (
     TraceTranslator,
     Translated,
     TranslationInfo,
     deterministic_translator,
-    extending_translator,
     general_translator,
     symmetric_translator,
 )

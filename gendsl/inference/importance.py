@@ -16,7 +16,7 @@ from gendsl.interface import Choices, Rng, as_rng
 from gendsl.runtime.executions import Generate, ZeroProbability
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import definition
-from gendsl.transforms.translators import check_proposal, check_proposed_measures
+from gendsl.transforms.extending import check_proposal, check_proposed_measures
 
 
 class Drawn(NamedTuple):

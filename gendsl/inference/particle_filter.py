@@ -14,7 +14,7 @@ from gendsl.inference.resampling import Scheme
 from gendsl.inference.smc import SMCRun, Stages
 from gendsl.interface import Rng, as_rng
 from gendsl.runtime.generative import GenFunction
-from gendsl.transforms.translators import extending_translator
+from gendsl.transforms.extending import extending_translator
 
 Steps = Iterable[tuple[Any, ...]]
 """Steps of a filter: pairs (args, observations) or triples (args, observations, proposal_args)."""

@@ -9,7 +9,7 @@ import pytest
 from gendsl import bernoulli, categorical, errors, gen, normal, select, uniform
 from gendsl.inference import extending_translator, importance_sampling, mh, particle_filter
 from gendsl.inference.particles import Particles
-from gendsl.transforms import translators
+from gendsl.transforms import extending
 
 START = np.array([0.7, 0.3])
 MOVE = np.array([[0.8, 0.2], [0.3, 0.7]])
@@ -163,13 +163,13 @@ def test_weights_that_are_not_reset_are_found(monkeypatch):
 
 
 def test_a_proposal_score_that_is_added_is_found(monkeypatch):
-    correct = translators._Extending._translate
+    correct = extending._Extending._translate
 
     def wrong(self, *args):
         found = correct(self, *args)
         return found._replace(log_weight=found.log_weight - 2 * found.info.log_aux_ratio)
 
-    monkeypatch.setattr(translators._Extending, "_translate", wrong)
+    monkeypatch.setattr(extending._Extending, "_translate", wrong)
     ratios, _ = evidence_ratios(15, proposal=guess)
     assert np.abs(z_scores(ratios)[-1]) > 8
 
