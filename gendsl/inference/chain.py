@@ -239,11 +239,15 @@ class _Steps:
         if self.report is None:
             return False
         tallies = self.warmup_tallies if step <= self.plan.warmup else self.chain.acceptance
-        rates = {name: tally.rate for name, tally in tallies.items()}
-        report = Report(step, rates, _shown(self.plan.watched, self.chain.last))
-        stop = self.report(self.plan.number, report)
+        stop = self.report(self.plan.number, report_of(self.plan, step, tallies, self.chain.last))
         self.reported = time.perf_counter()
         return bool(stop)
+
+
+def report_of(plan: Plan, step: int, tallies: Tallies, trace: Any) -> Report:
+    """How far a chain is."""
+    rates = {name: tally.rate for name, tally in tallies.items()}
+    return Report(step, rates, _shown(plan.watched, trace))
 
 
 def _shown(watched: Recorder | None, trace: Any) -> str | None:

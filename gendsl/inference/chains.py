@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.errors import ValueTypeError
+from gendsl.errors import UnknownAddressError, ValueTypeError
 from gendsl.inference import checkpoint as files
 from gendsl.inference.chain import Chain, Plan, run_chain
 from gendsl.inference.executors import run_parallel
@@ -74,7 +74,7 @@ def sample(
         ValueTypeError: a count is no whole number, `trace` is no trace, `record` is ambiguous, or something
             can't be saved.
         UnknownAddressError: a recorded address is missing: where a chain starts (before any step is
-            made), or in a draw.
+            made), or in a draw; or `progress` names no choice.
         FileFormatError: there is a run in the checkpoint's folder.
     """
     check_kernel(kernel)
@@ -90,7 +90,7 @@ def sample(
             for start in starts:
                 recorder(start)
     rng = as_rng(seed)
-    watched = _watched(progress)
+    watched = _watched(progress, starts)
     plans = [
         Plan(number, kernel, start, own, recorders, int(draws), int(warmup), int(thin), watched)
         for number, (start, own) in enumerate(zip(starts, _generators(rng, len(starts)), strict=True))
@@ -144,8 +144,9 @@ def resume(
     given = None if record is None else as_recorders(record)
     folder, plans = files.open_run(path, kernel, model, given)
     check_kernel(plans[0].kernel)
+    watched = _watched(progress, [plan.trace for plan in plans])
     for plan in plans:
-        plan.watched = _watched(progress)
+        plan.watched = watched
     return Run(_run(plans, executor, folder, progress), list(plans[0].recorders))
 
 
@@ -179,8 +180,19 @@ def _run(plans: list[Plan], executor: Any, folder: files.Folder | None, progress
         display.close()
 
 
-def _watched(progress: Any) -> Recorder | None:
-    return None if progress is True or progress is False else as_recorder(progress)
+def _watched(progress: Any, starts: list[Any]) -> Recorder | None:
+    """What is shown beside the progress of a chain, or None."""
+    if progress is True or progress is False:
+        return None
+    watched = as_recorder(progress)
+    if isinstance(watched, AtAddress) and not any(watched.address[:1] in start for start in starts):
+        # further components may come and go
+        raise UnknownAddressError(
+            "the progress display can't show this: there is no such choice where the chains start",
+            address=watched.address,
+            fix="give the address of a choice, or a function of the trace",
+        )
+    return watched
 
 
 def _starts(trace: Any, chains: Any) -> list[Any]:

@@ -24,7 +24,7 @@ import cloudpickle
 from threadpoolctl import threadpool_limits
 
 from gendsl.errors import KernelError
-from gendsl.inference.chain import Chain, Plan, run_chain
+from gendsl.inference.chain import Chain, Plan, report_of, run_chain
 from gendsl.inference.checkpoint import Folder
 from gendsl.inference.line import Line, Switchboard
 from gendsl.inference.progress import Display
@@ -71,7 +71,11 @@ def run_parallel(
         home = socket.gethostname(), os.getpid()
         payloads = [_packed(Job(plan, folder, board.contacts, home)) for plan in plans]
         futures = [executor.submit(work, payload) for payload in payloads]
-        return _collect(plans, futures, board, display)
+        chains = _collect(plans, futures, board, display)
+    for plan, chain in zip(plans, chains, strict=True):
+        if not chain.interrupted:  # its last report came before its end
+            display.show(plan.number, report_of(plan, plan.steps, chain.acceptance, chain.last))
+    return chains
 
 
 def _processes(chains: int) -> Any:

@@ -41,18 +41,21 @@ class _Line:
         self.plan = plan
         self.watched = watched
         self.warming = plan.warmup > 0
+        self.begun = False
         self.bar: Any = tqdm(
             total=plan.warmup if self.warming else plan.draws,
             desc=f"chain {plan.number}{' warm-up' if self.warming else ''}",
             unit="step" if self.warming else "draw",
             position=plan.number,
-            mininterval=0.0,
             dynamic_ncols=True,
         )
 
     def show(self, report: Report) -> None:
         """Show a report."""
         bar, plan = self.bar, self.plan
+        if not self.begun:
+            self.begun = True
+            bar.unpause()  # the time until a worker began is no time per draw
         if self.warming and report.step > plan.warmup:
             self.warming = False
             bar.set_description_str(f"chain {plan.number}", refresh=False)
@@ -64,7 +67,7 @@ class _Line:
         bar.set_postfix_str(", ".join(parts), refresh=False)
         if done < bar.n:  # a worker died, and another makes the chain again
             bar.reset()
-        bar.update(done - bar.n)
+        bar.n = done
         bar.refresh()
 
     def close(self) -> None:

@@ -165,6 +165,30 @@ def test_what_can_t_travel_is_an_error_at_once():
         run(InTurn(), kernel=locked)
 
 
+INTERRUPTED = """
+import time
+from gendsl import sample
+from tests.inference.test_executors import KERNEL, slow, start
+
+for draws in (10**6, 5):
+    run = sample(slow, start(), draws, chains=2, record="k", seed=1)
+    print(run.interrupted, [len(chain) for chain in run.chains], flush=True)
+"""
+
+
+@pytest.mark.statistical
+def test_ctrl_c_stops_worker_processes_and_keeps_their_draws():
+    """A terminal sends it to all processes of a run. The same workers make the next run."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    time.sleep(20)
+    os.killpg(process.pid, signal.SIGINT)
+    shown, _ = process.communicate(timeout=60)
+    first, second = shown.splitlines()
+    assert first.startswith("True") and first != "True [0, 0]" and second == "False [5, 5]"
+
+
 def slow(trace, rng):
     time.sleep(0.01)
     return KERNEL(trace, rng)
