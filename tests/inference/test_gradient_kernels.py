@@ -9,7 +9,7 @@ from gendsl import bernoulli, exponential, gamma, gen, normal, select, uniform
 from gendsl.errors import KernelError, LabelError, UnknownAddressError, ZeroProbabilityError
 from gendsl.inference import Coordinates, hmc, mala, nuts, random_walk
 from gendsl.inference.kernel import is_reversible
-from gendsl.inference.metric import check_mass, metric_at
+from gendsl.inference.metric import DenseMetric, check_mass, metric_at
 from gendsl.inference.trajectory import State, leapfrog
 
 
@@ -67,6 +67,21 @@ def test_leapfrog_runs_backwards_and_keeps_the_energy():
         assert state.point.position == pytest.approx(start.point.position, abs=1e-12)
         assert state.momentum == pytest.approx(start.momentum, abs=1e-12)
     assert errors[0] < 0.02 and errors[1] < 0.35 * errors[0]  # of second order
+
+
+def test_moving_by_the_momentum_is_seen(monkeypatch):
+    """Moving by p instead of M^-1 p is reversible and so leaves the posterior invariant, but is no dynamics."""
+    plain, real = DenseMetric.velocity, leapfrog
+
+    def planted(coordinates, metric, state, size):
+        monkeypatch.setattr(DenseMetric, "velocity", lambda self, momentum: momentum)
+        moved = real(coordinates, metric, state, size)
+        monkeypatch.setattr(DenseMetric, "velocity", plain)
+        return moved
+
+    monkeypatch.setitem(test_leapfrog_runs_backwards_and_keeps_the_energy.__globals__, "leapfrog", planted)
+    with pytest.raises(AssertionError):
+        test_leapfrog_runs_backwards_and_keeps_the_energy()
 
 
 @pytest.mark.parametrize("mass", [None, [2.0, 0.5], [[2.0, 0.3], [0.3, 1.0]], {"s": 3.0}])
