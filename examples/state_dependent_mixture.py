@@ -170,8 +170,8 @@ def main() -> None:
         print(f"\n{chain}")
         for name, values, exact in rows:
             mean, error = values.mean(), monte_carlo_error(values)
-            z = (mean - exact) / error if error else np.nan
-            print(f"  {name:<17} {mean:.3f} ± {error:.3f}; exact {exact:.3f}, {z:+.1f} standard errors")
+            apart = f", {(mean - exact) / error:+.1f} standard errors" if error else ""
+            print(f"  {name:<17} {mean:.3f} ± {error:.3f}; exact {exact:.3f}{apart}")
     try:
         draw_figure(x, chain, options.figure)
         print(f"\nfigure: {options.figure.resolve()}")
