@@ -19,6 +19,7 @@ from gendsl.address import format_address
 from gendsl.errors import GenDSLError, KernelError, MoveNaNError, NaNError, ParameterError, TransformError
 from gendsl.inference.kernel import Kernel, accept
 from gendsl.interface import Rng, as_rng
+from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import ReferenceTrace, check_start
@@ -100,7 +101,7 @@ def _step(
     rng: np.random.Generator,
 ) -> tuple[ReferenceTrace, InvolutiveInfo]:
     """`involutive_mcmc` of a valid move."""
-    if not isinstance(trace, ReferenceTrace):
+    if type(trace) is not CompiledTrace and not isinstance(trace, ReferenceTrace):
         raise KernelError(
             f"involutive_mcmc needs a trace, got {trace!r}",
             fix="start from model.generate(args, observations).trace",

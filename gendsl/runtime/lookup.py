@@ -33,7 +33,7 @@ def record_at(body: Sequence, frames: Frames, path: Path, offset: int = 0) -> An
         elif isinstance(block, LoopBlock):
             iterations = frames[-1][block.state][0]
             found = block.positions(iterations, frames, path, offset, False)
-            for t in range(len(iterations.frames)) if found is None else sorted(found):
+            for t in range(len(iterations.frames)) if found is None else found:
                 record = record_at(block.body, (*frames, iterations.frames[t]), path, offset)
                 if record is not None:
                     return record
