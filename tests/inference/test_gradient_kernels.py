@@ -70,7 +70,7 @@ def test_leapfrog_runs_backwards_and_keeps_the_energy():
 
 
 def test_moving_by_the_momentum_is_seen(monkeypatch):
-    """Moving by p instead of M^-1 p is reversible and so leaves the posterior invariant, but is no dynamics."""
+    """Moving by p instead of M^-1 p is reversible, so that the posterior stays invariant, but no dynamics."""
     plain, real = DenseMetric.velocity, leapfrog
 
     def planted(coordinates, metric, state, size):
