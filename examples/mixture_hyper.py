@@ -3,9 +3,9 @@
 The model and the moves are those of Richardson and Green (1997, JRSS B 59, 731-792): points are allocated to
 components; split/merge shares the points of one out anew, birth/death adds and removes empty components,
 and all else is drawn from its conditional distribution, by proposals that are accepted with probability one.
-Components have no order here: theirs are in order of their means, with k! times the density, which is the same
-mixture, so that k has the same posterior. It is compared with their Table 1, and with a sampler of another kind, written by hand, which
-has no jumps: it moves through partitions of the points.
+Components have no order here; theirs are in order of their means, with k! times the density, which is the
+same mixture, so that k has the same posterior. It is compared with their Table 1, and with a sampler of
+another kind, written by hand, which has no jumps: it moves through partitions of the points.
 
     python examples/mixture_hyper.py
 """
