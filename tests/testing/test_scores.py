@@ -36,7 +36,7 @@ def square(rng, shape):
 
 
 @pytest.mark.parametrize("draw", [rare, rarer, uncommon, normal, square])
-@pytest.mark.parametrize("repeats", [1, 5, 40])  # from chains that never move to chains that mix well
+@pytest.mark.parametrize("repeats", [1, 40])  # from chains that never move to chains that mix well
 def test_false_alarms_are_as_rare_as_stated(draw, repeats):
     found = p_values(draw, repeats)
     for level in (1e-1, 1e-2, 1e-3):
