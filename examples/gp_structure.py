@@ -492,7 +492,7 @@ def draw_figure(series: Series, chain: Run, small: Run, exact: dict[str, float],
     import matplotlib.pyplot as plt
 
     figure, (forecast, found, check) = plt.subplots(
-        1, 3, figsize=(13, 4), width_ratios=(1.7, 1, 1), layout="constrained"
+        1, 3, figsize=(14, 4), width_ratios=(1.7, 1, 1), layout="constrained"
     )
     n, years = series.known, 1949 + series.times
     forecast.plot(years[:n], series.passengers[:n], "k-", lw=0.9, label="passengers")
@@ -514,11 +514,11 @@ def draw_figure(series: Series, chain: Run, small: Run, exact: dict[str, float],
     shown = [here.get(name, Share(0.0, 0.0)) for name in names]
     check.barh(
         names, [s.probability for s in shown], xerr=[2 * s.standard_error for s in shown],
-        color="0.75", capsize=3, label="chain, ± 2 standard errors",
+        color="0.75", capsize=3, label="chain",
     )  # fmt: skip
     check.plot([exact[name] for name in names], range(len(names)), "k|", markersize=14, label="exact")
-    check.set(xlabel="p(structure | y)", title="small grammar", xlim=(0, None))
-    check.legend(frameon=False, loc="center right", markerscale=0.6)
+    check.set(xlabel="p(structure | y), ± 2 standard errors", title="small grammar", xlim=(0, None))
+    check.legend(frameon=False, loc="lower right", markerscale=0.6)
     for axes in (forecast, found, check):
         axes.spines[["top", "right"]].set_visible(False)
     for axes in (found, check):
