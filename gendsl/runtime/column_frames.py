@@ -17,6 +17,8 @@ from gendsl.runtime.totals import change as changed_total
 if TYPE_CHECKING:
     from gendsl.runtime.column_loops import ColumnLoopBlock
 
+EXTREME = 1e6
+"""A score from which on the last digit matters: taking it from a total again would leave a trace."""
 _RECENT = 8
 """How many frames are kept once they are made: a move asks for those that it edits more than once."""
 

@@ -20,7 +20,6 @@ from gendsl.compiler.vectors import NotColumnsError, as_column
 from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS, sample_columns
 from gendsl.runtime.blocks import Sequence, Touched
 from gendsl.runtime.change import ALL, LENGTH
-from gendsl.runtime.column_edits import edit_few
 from gendsl.runtime.column_frames import ColumnFrames, gathered, outer_of
 from gendsl.runtime.column_scores import rescored
 from gendsl.runtime.column_steps import ARITHMETIC, Lookup, Step, as_typed, column_total
@@ -28,6 +27,7 @@ from gendsl.runtime.column_updates import ColumnUpdate
 from gendsl.runtime.columns import Column
 from gendsl.runtime.executions import Assess, Generate, Simulate
 from gendsl.runtime.fused import fused_frame
+from gendsl.runtime.loop_edits import edit_few
 from gendsl.runtime.loop_parts import Iterations, Slot, Source
 from gendsl.runtime.loop_updates import LoopUpdate
 from gendsl.runtime.loops import LoopBlock
@@ -423,8 +423,7 @@ class ColumnLoopBlock(LoopBlock):
                 return 0
         few = not (every or groups or self.outs) and limit == store.size and not any(moved)
         if few and not (any(changes) and self._base_changed(changes)):
-            order = list(visit) if len(visit) < 2 else sorted(visit)
-            done = edit_few(self, execution, before, old, new, changes, order, paths)
+            done = edit_few(self, execution, before, values, old, new, changes, visit, paths, limit)
             if done is not None:
                 return done
         run = ColumnUpdate(self, execution, before, values, old, new, changes, touched, paths, moved)

@@ -8,7 +8,7 @@ import numpy as np
 
 from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.change import ALL, LENGTH, difference
-from gendsl.runtime.column_frames import ColumnFrames, outer_of
+from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
 from gendsl.runtime.column_steps import Step, moved_total
 from gendsl.runtime.loop_parts import Iterations, Slot
 from gendsl.runtime.loop_updates import LoopUpdate
@@ -19,8 +19,6 @@ from gendsl.runtime.totals import change as changed_total
 if TYPE_CHECKING:
     from gendsl.runtime.column_loops import ColumnLoopBlock
 
-EXTREME = 1e6
-"""A score from which on the last digit matters: taking it from a total again would leave a trace."""
 
 
 class ColumnUpdate(LoopUpdate):

@@ -16,8 +16,9 @@ from gendsl.address import Path
 from gendsl.choices import MISSING
 from gendsl.distributions import Distribution
 from gendsl.distributions.base import ScalarFamily
-from gendsl.runtime.executions import Given, Regenerate, Update, ZeroProbability
+from gendsl.runtime.executions import Given, ZeroProbability
 from gendsl.runtime.records import REMEMBERED, Record, as_given, as_score, draw
+from gendsl.runtime.reexecutions import Regenerate, Update
 from gendsl.selection import Selection
 
 

@@ -8,7 +8,7 @@ the iteration before them leaves. A chain is followed for as long as what it car
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from gendsl.address import Path
@@ -16,6 +16,7 @@ from gendsl.compiler.ir import ITEM, POSITION, RETVAL, Part, Stored
 from gendsl.compiler.ir import LENGTH as OF_LENGTH
 from gendsl.runtime.blocks import BREAK, NOTHING, RETURN, ReturnBlock, Sequence, Touched
 from gendsl.runtime.change import ALL, LENGTH, UNSET, Change, difference
+from gendsl.runtime.loop_edits import edit_few, is_longer
 from gendsl.runtime.loop_parts import (
     ADDRESSES,
     EVERY,
@@ -30,8 +31,7 @@ from gendsl.runtime.loop_updates import LoopUpdate
 from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.reads import Changes, Frame, Frames, Read, is_dirty
 from gendsl.runtime.reverse import ReverseIndex, SameIndex
-from gendsl.runtime.totals import HUGE, total_of
-from gendsl.runtime.totals import change as changed_total
+from gendsl.runtime.totals import total_of
 from gendsl.runtime.totals import value as total_value
 from gendsl.runtime.written import Written
 
@@ -88,6 +88,7 @@ class LoopBlock(Routed):
         keyed = any(written.kind == "key" for written in stored)
         read_inside = any((depth - 1, written.inside) in self.outer for written in stored)
         self.is_plain = not (carried or outs or exits or keyed or read_inside) and bool(sources)
+        self.only_appends = all(written.kind == "append" for written in stored)
         self.uses = [read for source in sources for read in source.runner.reads]
         self.uses += [r for r in inner if not (r.depth == depth - 1 and r.slot in inside)]
         firsts = [first for _, first, _, _ in carried] + [first for _, _, first in outs]
@@ -197,64 +198,15 @@ class LoopBlock(Routed):
                 )
                 frame[self.state] = after, *frame[self.state][1:]
             return 0
-        if self.is_plain and limit == size and visit is not EVERY and not based and not any(moved):
-            return self._update_few(execution, before, values, old, new, changes, visit, paths)
+        if self.is_plain and visit is not EVERY and not based:
+            same = limit == size and not any(moved)
+            if same or (self.only_appends and limit is not None and all(map(is_longer, moved))):
+                done = edit_few(self, execution, before, values, old, new, changes, visit, paths, limit)
+                if done is not None:
+                    return done
         run = self.update_of(execution, before, values, old, new, changes, touched, paths, moved)
         after = run.follow(visit, size if limit is None else min(size, limit), limit)
         return self._leave(frame, before, after, old, new, changes, run.keys)
-
-    def _update_few(
-        self,
-        execution: Any,
-        before: Iterations,
-        values: list[Any],
-        old: Frames,
-        new: Frames,
-        changes: Changes,
-        visit: Iterable[int],
-        paths: dict[int, list[Path]],
-    ) -> int:
-        """Update some iterations of a plate that nothing is carried through: the hot path of most moves."""
-        body, offset = self.body, len(execution.prefix)
-        frames, total, readers = before.frames, before.total, before.readers
-        here = body.affected(changes) if any(changes) else 0
-        keys: dict[int, set[Any]] = {}
-        extreme = False
-        for t in visit if len(visit) < 2 else sorted(visit):  # type: ignore[arg-type]
-            was = frames[t]
-            extreme = extreme or not -HUGE < was[0] < HUGE
-            frame = was.copy()
-            touched = paths.get(t)
-            hit = 0 if touched is None else body.routed(touched, offset)
-            todo = here | hit
-            if not todo:
-                continue
-            changed: dict[int, Any] = {}
-            inner_old, inner = (*old, was), (*new, frame)
-            body.update(execution, inner_old, inner, (*changes, changed), touched, todo, hit)
-            frame[0] = score = body.score(frame)
-            frames = frames.set(t, frame)
-            if score != was[0]:
-                total = changed_total(total, was[0], score)
-            for slot in readers:
-                readers = self.reread(readers, slot, t, inner_old, inner, offset)
-            for written in self.stored:
-                if written.value in changed:
-                    key = new[-1][written.inside].key_in(t, frame)
-                    keys.setdefault(written.after, set()).add(key)
-        frame = new[-1]
-        if extreme:
-            total = total_of([frame[0] for frame in frames])
-        readers = dict(readers)  # an index found out later is that of one trace
-        after = Iterations(frames, total, values, before.status, readers, before.positions)
-        frame[self.state] = after, None, total_value(total)
-        mask = 0
-        for written in self.stored:
-            frame[written.inside] = frame[written.after] = frame[written.inside].over(frames)
-            if written.after in keys:
-                changes[-1][written.after] = keys[written.after]
-                mask |= self.readers.get(written.after, 0)
-        return mask
 
     def reread(
         self,

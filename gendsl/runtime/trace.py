@@ -32,9 +32,10 @@ from gendsl.interface import (
     Updated,
     as_rng,
 )
-from gendsl.runtime.executions import Execution, Regenerate, Update
+from gendsl.runtime.executions import Execution
 from gendsl.runtime.gradients import gradients
 from gendsl.runtime.records import Record, Records, detached
+from gendsl.runtime.reexecutions import Regenerate, Update
 from gendsl.runtime.saving import save_trace
 from gendsl.runtime.structure import Structure, paths_in
 from gendsl.selection import Selection

@@ -19,8 +19,8 @@ import numpy as np
 from gendsl.errors import ValueTypeError
 from gendsl.inference.kernel import KernelFunction, accept, check_kernel, run_kernel
 from gendsl.interface import Rng, Trace, as_rng
-from gendsl.runtime.executions import Regenerate
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.reexecutions import Regenerate
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.selection import Selection, select
 from gendsl.testing.scores import Score, compare

@@ -7,8 +7,9 @@ import pytest
 
 from gendsl import normal
 from gendsl.choices import MISSING, Constraints
-from gendsl.runtime.executions import Execution, Generate, Regenerate, Update
+from gendsl.runtime.executions import Execution, Generate
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.reexecutions import Regenerate, Update
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.testing import laws
 from tests.laws.agreement import reference_of

@@ -11,7 +11,7 @@ from importlib import import_module
 import numpy as np
 
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
-from gendsl.runtime.executions import Regenerate, Update
+from gendsl.runtime.reexecutions import Regenerate, Update
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Simplex

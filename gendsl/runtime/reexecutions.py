@@ -1,0 +1,110 @@
+"""What a random choice does where the body runs again for a trace that there is: update and regenerate."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+
+from gendsl.address import Path
+from gendsl.choices import MISSING
+from gendsl.distributions import Distribution
+from gendsl.errors import MissingChoiceError
+from gendsl.runtime.executions import FRESH, Execution, Given, ZeroProbability
+from gendsl.runtime.records import Record, Records, as_given, as_score, draw
+from gendsl.selection import Selection
+
+
+class Update(Execution):
+    """Given choices are taken, then those of the old trace, and the rest drawn from the prior.
+
+    Attributes:
+        fresh: the choices that were drawn.
+        fresh_score: the sum of their scores.
+        added: how many choices the old trace doesn't have.
+    """
+
+    def __init__(
+        self,
+        old: Records,
+        given: Given,
+        rng: np.random.Generator | None,
+        *,
+        stop_at_zero: bool = False,
+    ) -> None:
+        super().__init__()
+        self.old = old
+        self.given = given
+        self.rng = rng
+        self.stop_at_zero = stop_at_zero
+        self.fresh: list[Path] = []
+        self.fresh_score = 0.0
+        self.added = 0
+
+    def choose(self, path: Path, distribution: Distribution) -> Record:
+        value = self.given.lookup(path)
+        before = self.old.get(path)
+        if value is MISSING:
+            if before is None:
+                return self._fresh(path, distribution)
+            value = before[1]
+        else:
+            self.added += before is None
+            value = as_given(value, distribution)
+        score = distribution.logpdf(value)
+        if type(score) is not float:
+            score = as_score(score, distribution, value)
+        if score == -inf and self.stop_at_zero:
+            raise self.fail(ZeroProbability(path, distribution, value))
+        return distribution, value, score
+
+    def _fresh(self, path: Path, distribution: Distribution) -> Record:
+        if self.rng is None:
+            raise self.fail(
+                MissingChoiceError(
+                    "the new trace makes a choice that nothing gives a value",
+                    address=path,
+                    fix="give it a value; a move never fills one in by sampling",
+                )
+            )
+        if self.rng is FRESH:
+            self.rng = np.random.default_rng()
+        record = draw(distribution, self.rng)
+        self.added += 1
+        self.fresh.append(path)
+        self.fresh_score += record[2]
+        return record
+
+
+class Regenerate(Execution):
+    """Selected choices are drawn anew, the others kept; `weight` is the change in score of those kept."""
+
+    def __init__(
+        self,
+        old: Records,
+        selection: Selection,
+        rng: np.random.Generator,
+        *,
+        stop_at_zero: bool = False,
+    ) -> None:
+        super().__init__()
+        self.old = old
+        self.selection = selection
+        self.rng = rng
+        self.stop_at_zero = stop_at_zero
+        self.weight = 0.0
+        self.added = 0
+
+    def choose(self, path: Path, distribution: Distribution) -> Record:
+        before = self.old.get(path)
+        if before is None or path in self.selection:
+            self.added += before is None
+            return draw(distribution, self.rng)
+        value = before[1]
+        score = distribution.logpdf(value)
+        if type(score) is not float:
+            score = as_score(score, distribution, value)
+        if score == -inf and self.stop_at_zero:
+            raise self.fail(ZeroProbability(path, distribution, value))
+        self.weight += score - before[2]
+        return distribution, value, score
