@@ -14,7 +14,19 @@ import cloudpickle
 import numpy as np
 import pytest
 
-from gendsl import continuous, discrete, gen, normal, read, sample, select, transform, uniform_discrete, write
+from gendsl import (
+    continuous,
+    discrete,
+    gamma,
+    gen,
+    normal,
+    read,
+    sample,
+    select,
+    transform,
+    uniform_discrete,
+    write,
+)
 from gendsl.errors import KernelError, ValueTypeError
 from gendsl.inference import cycle, executors, involutive, mh
 
@@ -92,10 +104,22 @@ def test_one_chain_is_the_same_here_and_elsewhere():
     assert here["k"].shape == (60,) and rngs[0].random() == rngs[1].random()
 
 
+@gen
+def many(n):
+    a = ~gamma(2, 1)
+    for i in range(n):
+        ("x", i) @ ~gamma(a, 1.3)
+
+
 def test_a_chain_that_goes_on_is_the_same_here_and_elsewhere():
     """The trace that it goes on from came about by many updates, and is made afresh wherever it runs."""
-    last = run(None, chains=1, draws=200).last
-    same(sample(KERNEL, last, 50, seed=1), sample(KERNEL, last, 50, seed=1, executor=InTurn()))
+    kernel = cycle(mh(select("a")), mh(select(("x", 3))))
+    trace = many.simulate((60,), rng=1)
+    options = {"record": {"log_prob": lambda t: t.log_prob}, "seed": 1}
+    for seed in range(4):
+        trace = sample(kernel, trace, 400, record="a", seed=seed).last
+        here, there = (sample(kernel, trace, 20, executor=at, **options) for at in (None, InTurn()))
+        np.testing.assert_array_equal(here["log_prob"], there["log_prob"])
 
 
 def test_whole_traces_come_back_as_traces_of_the_caller_s_program():
