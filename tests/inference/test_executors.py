@@ -113,7 +113,7 @@ def many(n):
 
 def test_a_chain_that_goes_on_is_the_same_here_and_elsewhere():
     """The trace that it goes on from came about by many updates, and is made afresh wherever it runs."""
-    kernel = cycle(mh(select("a")), mh(select(("x", 3))))
+    kernel = mh(select(("x", 3)), name="x")
     trace = many.simulate((60,), rng=1)
     options = {"record": {"log_prob": lambda t: t.log_prob}, "seed": 1}
     for seed in range(4):
