@@ -40,5 +40,5 @@ __all__ = [
     "select",
     "transform",
     "write",
-    *_distributions.__all__,
 ]
+__all__ += _distributions.__all__  # this way, as type checkers understand it

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import autograd.numpy as anp
 import numpy as np
@@ -13,6 +13,9 @@ from scipy.linalg.blas import dtrsm
 
 from gendsl.distributions.base import Distribution, ScalarFamily
 from gendsl.errors import ParameterError, ValueTypeError
+
+if TYPE_CHECKING:
+    from gendsl.distributions.choice_types import ArrayChoice
 
 LOG_2PI = math.log(2.0 * math.pi)
 SYMMETRY_TOLERANCE = 1e-8
@@ -183,3 +186,7 @@ class ArrayFamily(Distribution):
 
     __slots__ = ()
     vectorised: ClassVar[bool] = True
+
+    if TYPE_CHECKING:
+
+        def __invert__(self) -> ArrayChoice: ...

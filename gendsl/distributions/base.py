@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import math
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 from autograd.tracer import getval, isbox
 
 from gendsl.errors import ParameterError, UntracedChoiceError, ValueTypeError
 from gendsl.supports import Integers, Real, Support
+
+if TYPE_CHECKING:
+    from gendsl.distributions.choice_types import IntegerChoice, RealChoice
 
 _INF = math.inf
 
@@ -126,6 +129,10 @@ class ScalarFamily(Distribution):
     number: ClassVar[type] = float
     _measure: ClassVar[Support | None] = Real()
 
+    if TYPE_CHECKING:
+
+        def __invert__(self) -> RealChoice: ...
+
     def at(self, x: Any) -> float:
         """The log density at one Python number."""
         raise TypeError(f"{type(self).__name__} must define at(self, x)")
@@ -190,6 +197,10 @@ class DiscreteFamily(ScalarFamily):
     __slots__ = ()
     number: ClassVar[type] = int
     _measure: ClassVar[Support | None] = Integers(-math.inf, math.inf)
+
+    if TYPE_CHECKING:
+
+        def __invert__(self) -> IntegerChoice: ...  # type: ignore[override]
 
     def _number(self, x: Any) -> Any:
         """An int; NaN, in no support, for what is no integer."""

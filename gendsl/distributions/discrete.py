@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import autograd.numpy as anp
 import numpy as np
@@ -36,6 +36,9 @@ from gendsl.distributions.special import (
 from gendsl.errors import ParameterError
 from gendsl.supports import Boolean, Integers, Support
 
+if TYPE_CHECKING:
+    from gendsl.distributions.choice_types import BooleanChoice
+
 _INF = math.inf
 _BOOLEAN = Boolean()
 _COUNTS = Integers(0)
@@ -59,6 +62,10 @@ class bernoulli(DiscreteFamily):
 
     __slots__ = parameters = ("p",)
     number: ClassVar[type] = bool
+
+    if TYPE_CHECKING:
+
+        def __invert__(self) -> BooleanChoice: ...  # type: ignore[override]
 
     def __init__(self, p: float) -> None:
         if type(p) in PLAIN and 0.0 <= p <= 1.0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp, fsum, inf, log, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import autograd.numpy as anp
 import numpy as np
@@ -23,6 +23,9 @@ from gendsl.distributions.arrays import (
 from gendsl.distributions.scipy_frozen import require_distribution
 from gendsl.errors import ParameterError, ValueTypeError
 from gendsl.supports import Boolean, Integers, Interval, Lattice, Positive, Real, Support
+
+if TYPE_CHECKING:
+    from gendsl.distributions.choice_types import RealChoice
 
 _HALF_LOG_2PI = 0.5 * LOG_2PI
 # A sum of densities below this is close to the subnormal numbers, where digits get lost.
@@ -65,6 +68,10 @@ class mixture_of_normals(ArrayFamily):
 
     __slots__ = ("means", "vars", "weights")
     parameters = ("weights", "means", "vars")
+
+    if TYPE_CHECKING:
+
+        def __invert__(self) -> RealChoice: ...  # type: ignore[override]
 
     def __init__(self, weights: Any, means: Any, vars: Any) -> None:
         if type(weights) is np.ndarray:
@@ -191,6 +198,10 @@ class mixture(ArrayFamily):
 
     __slots__ = ("_support", "distributions", "weights")
     parameters = ("weights", "distributions")
+
+    if TYPE_CHECKING:
+
+        def __invert__(self) -> Any: ...
 
     def __init__(self, weights: Any, distributions: Sequence[Any] | None = None) -> None:
         _refuse_kernels(weights, distributions)
