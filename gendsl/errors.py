@@ -331,3 +331,10 @@ class EnumerationError(GenDSLError, ValueError):
 
 class FileFormatError(GenDSLError, ValueError):
     """A file is damaged, was written by something else, or doesn't belong to the program it is loaded for."""
+
+
+# --- the command line --------------------------------------------------------------------------
+
+
+class CommandError(GenDSLError, ValueError):
+    """A command names something that isn't there, or isn't what the command needs."""

@@ -12,7 +12,7 @@ from gendsl.distributions import Distribution
 
 ORDER = [
     "errors", "address", "choices", "selection", "supports", "distributions", "interface", "compiler",
-    "runtime", "transforms", "inference", "testing", "viz",
+    "runtime", "transforms", "inference", "testing", "viz", "commands", "__main__",
 ]  # fmt: skip
 PACKAGE = Path(gendsl.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -15,6 +15,7 @@ __all__ = ["html_tree", "nest", "one_line", "summary", "text_tree"]
 _SIBLINGS = 40  # more than this many under one address are elided
 _HEAD, _TAIL = 10, 3
 _DEPTH = 30  # deeper levels are counted, not shown
+_LINES = 1000  # of HTML; namespaces beyond it are counted
 _WIDTH = 72
 _ENTRIES = 8
 
@@ -71,7 +72,8 @@ def one_line(items: Iterable[tuple[Path, Any]]) -> str:
     return f"choicemap({{{', '.join(entries)}}})"
 
 
-def _label(component: Any) -> str:
+def component_label(component: Any) -> str:
+    """A component of an address, without quotes where it is a name."""
     if isinstance(component, str) and component.isidentifier():
         return component
     return repr(component.item() if isinstance(component, np.generic) else component)
@@ -89,7 +91,8 @@ def _count(node: _Namespace) -> int:
     return total
 
 
-def _choices(count: int) -> str:
+def choices_text(count: int) -> str:
+    """So many choices, in words."""
     return f"{count or 'no'} choice{'' if count == 1 else 's'}"
 
 
@@ -105,16 +108,16 @@ def _branches(node: _Namespace) -> Iterator[tuple[str, _Namespace | None]]:
         component = key[0] if isinstance(key, tuple) else key
         value = node[key]
         if isinstance(value, _Namespace):
-            yield _label(component), value
+            yield component_label(component), value
         else:
-            yield f"{_label(component)}: {summary(value)}", None
+            yield f"{component_label(component)}: {summary(value)}", None
 
 
 def text_tree(items: Iterable[tuple[Path, Any]]) -> str:
     """A tree in box-drawing characters, one line per choice or namespace."""
     root = nest(items, _Namespace)
     assert isinstance(root, _Namespace)
-    lines = [f"choicemap, {_choices(_count(root))}"]
+    lines = [f"choicemap, {choices_text(_count(root))}"]
     _add_lines(root, "", 1, lines)
     return "\n".join(lines)
 
@@ -124,7 +127,7 @@ def _add_lines(node: _Namespace, indent: str, depth: int, lines: list[str]) -> N
     for position, (text, below) in enumerate(branches, start=1):
         last = position == len(branches)
         if below is not None and depth == _DEPTH:
-            text = f"{text}: … {_choices(_count(below))} below"
+            text = f"{text}: … {choices_text(_count(below))} below"
             below = None
         lines.append(f"{indent}{'└── ' if last else '├── '}{text}")
         if below is not None:
@@ -132,22 +135,25 @@ def _add_lines(node: _Namespace, indent: str, depth: int, lines: list[str]) -> N
 
 
 def html_tree(items: Iterable[tuple[Path, Any]]) -> str:
-    """The same tree as nested HTML lists whose namespaces fold."""
+    """The same tree as nested HTML lists whose namespaces fold; past 1000 lines they are only counted."""
     root = nest(items, _Namespace)
     assert isinstance(root, _Namespace)
-    return f"<div>choicemap, {_choices(_count(root))}{_html_list(root, 1)}</div>"
+    return f"<div>choicemap, {choices_text(_count(root))}{_html_list(root, 1, [_LINES])}</div>"
 
 
-def _html_list(node: _Namespace, depth: int) -> str:
+def _html_list(node: _Namespace, depth: int, left: list[int]) -> str:
+    """The list of what is below an address; `left` holds how many lines may still be shown."""
     parts = []
-    for text, below in _branches(node):
+    branches = list(_branches(node))
+    left[0] -= len(branches)
+    for text, below in branches:
         if below is None:
             parts.append(f"<li><code>{html.escape(text)}</code></li>")
             continue
-        label = f"<code>{html.escape(text)}</code> ({_choices(_count(below))})"
-        if depth == _DEPTH:
+        label = f"<code>{html.escape(text)}</code> ({choices_text(_count(below))})"
+        if depth == _DEPTH or left[0] <= 0:
             parts.append(f"<li>{label}</li>")
         else:
-            inside = _html_list(below, depth + 1)
+            inside = _html_list(below, depth + 1, left)
             parts.append(f"<li><details open><summary>{label}</summary>{inside}</details></li>")
     return f"<ul>{''.join(parts)}</ul>" if parts else ""

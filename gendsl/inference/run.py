@@ -11,8 +11,9 @@ from gendsl.errors import UnknownAddressError, ValueTypeError
 from gendsl.inference import arviz_export
 from gendsl.inference.chain import Chain
 from gendsl.inference.recording import AtAddress, as_recorder, quantity_name
+from gendsl.inference.run_html import run_html
 from gendsl.inference.summary import Group, Share, frequency, per_structure
-from gendsl.inference.tally import Tallies, total
+from gendsl.inference.tally import Tallies, duration, total
 from gendsl.interface import Trace
 from gendsl.runtime.saving import latent, whole_trace
 
@@ -242,22 +243,18 @@ class Run:
         for name, tally in acceptance.items():
             line = f"  {name:<{width}}  accepted {tally.rate:6.1%} of {tally.proposed}"
             if tally.seconds:
-                line += f", {_duration(tally.seconds / tally.proposed)} each"
+                line += f", {duration(tally.seconds / tally.proposed)} each"
             if tally.failed_checks:
                 line += f", {tally.failed_checks} failed a check and were rejected"
             lines.append(line)
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        return run_html(self)
+
     def __repr__(self) -> str:
         several = f" in {len(self.chains)} chains" if len(self.chains) > 1 else ""
         return f"<run of {len(self)} draws{several}>"
-
-
-def _duration(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-6:.3g} µs"
 
 
 def values_of(traces: Any, recorder: Callable[[Any], Any]) -> list[Any]:

@@ -66,3 +66,11 @@ def total(several: list[Tallies]) -> Tallies:
         for name, tally in tallies.items():
             summed[name] = summed.get(name, Tally()) + tally
     return summed
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that suits it."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} µs"

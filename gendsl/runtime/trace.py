@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 from collections.abc import Callable, Container, Set
 from math import inf
@@ -211,8 +212,13 @@ class ReferenceTrace(Trace):
         return f"{self!r}\n{self.choices}"
 
     def _repr_html_(self) -> str:
-        title = repr(self).replace("<", "&lt;").replace(">", "&gt;")
-        return f"<div><code>{title}</code>{self.choices._repr_html_()}</div>"
+        latent = self.choices
+        observed = self.observed
+        if not observed:
+            return f"<div><code>{html.escape(repr(self))}</code>{latent._repr_html_()}</div>"
+        latent = ChoiceMap._from_flat({path: v for path, v in latent.items() if path not in observed})
+        parts = f"<p>latent</p>{latent._repr_html_()}<p>observed</p>{observed._repr_html_()}"
+        return f"<div><code>{html.escape(repr(self))}</code>{parts}</div>"
 
     def with_records(self, records: Records) -> ReferenceTrace:
         """This trace with other records and nothing else changed; they need not be of one execution."""

@@ -1,0 +1,84 @@
+"""What `module:name` or `file.py:name` on the command line stands for."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path as FilePath
+from types import ModuleType
+from typing import Any
+
+from gendsl.errors import CommandError
+from gendsl.interface import GenerativeFunction
+from gendsl.transforms.language import Transform, TransformPair
+
+
+def find(place: str) -> Any:
+    """The thing at `module:name` or `file.py:name`; the name may have dots.
+
+    Raises:
+        CommandError: there is no such module, file or name.
+    """
+    module, colon, name = _split(place)
+    if not colon or not name:
+        raise CommandError(f"{place!r} names a module and nothing in it", fix="write module:name")
+    found: Any = find_module(module)
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise CommandError(f"{module} has no {name}", fix=_known(found))
+        found = getattr(found, part)
+    return found
+
+
+def find_module(module: str) -> ModuleType:
+    """A module by its name, or by the path of its file; the current folder is looked in.
+
+    Raises:
+        CommandError: there is none.
+    """
+    if module.endswith(".py") or os.sep in module:
+        return _load(FilePath(module))
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (module == error.name or module.startswith(f"{error.name}.")):
+            raise  # a module that it imports
+        raise CommandError(
+            f"there is no module {module!r}", fix="give the path of its file: folder/file.py:name"
+        ) from None
+    except (TypeError, ValueError):
+        raise CommandError(f"{module!r} is no name of a module", fix="write module:name") from None
+
+
+def find_or_module(place: str) -> Any:
+    """As `find`; without a name, the module."""
+    return find(place) if _split(place)[1] else find_module(place)
+
+
+def _split(place: str) -> tuple[str, str, str]:
+    module, colon, name = place.rpartition(":")
+    if not colon or os.sep in name or name.endswith(".py"):  # the colon of a drive
+        return place, "", ""
+    return module, colon, name
+
+
+def _load(path: FilePath) -> ModuleType:
+    """The module of a file, under the name that it has when it is imported from its folder."""
+    if not path.is_file():
+        raise CommandError(f"there is no file {os.fspath(path)}", fix="give a Python file, or a module's name")
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # it may import its neighbours, as a script does
+    module = importlib.import_module(path.stem)
+    if FilePath(getattr(module, "__file__", None) or "").resolve() != path.resolve():
+        raise CommandError(
+            f"{os.fspath(path)} has the name of another module, {path.stem}", fix="rename the file"
+        )
+    return module
+
+
+def _known(found: Any) -> str:
+    programs = (GenerativeFunction, Transform, TransformPair)
+    names = [name for name in dir(found) if isinstance(getattr(found, name, None), programs)]
+    return f"its programs and transforms: {', '.join(names[:20])}" if names else "look at the spelling"
