@@ -218,19 +218,24 @@ def sample_real(at: At, start: float, width: float, max_steps: int, rng: np.rand
 
 
 def sample_integer(at: At, start: int, width: int, max_steps: int, rng: np.random.Generator) -> int:
-    """The same on the integers: intervals hold `width` of them and grow by as many."""
+    """The same on the integers, with intervals [low, high) of `width` of them that grow by as many.
+
+    Two intervals that adjoin must be joined by the same condition from either side, or the interval that two
+    points of the slice lead to is not as probable from one as from the other, and a slice with gaps is
+    sampled unevenly. On the line they have an end in common; here that is the first integer of the upper one.
+    """
     inside = _level(at, rng)
     low = start - int(rng.integers(width))
-    high = low + width - 1
+    high = low + width  # not in the interval: what adjoins it on either side is asked at the same point
     left, right = split(max_steps, rng)
-    while left > 0 and inside(low - 1):
+    while left > 0 and inside(low):
         low -= width
         left -= 1
-    while right > 0 and inside(high + 1):
+    while right > 0 and inside(high):
         high += width
         right -= 1
     while True:
-        x = int(rng.integers(low, high + 1))
+        x = int(rng.integers(low, high))
         if x == start:
             return start
         if inside(x):
@@ -238,4 +243,4 @@ def sample_integer(at: At, start: int, width: int, max_steps: int, rng: np.rando
         if x < start:
             low = x + 1
         else:
-            high = x - 1
+            high = x

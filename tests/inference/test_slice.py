@@ -10,6 +10,7 @@ from gendsl import bernoulli, gamma, gen, normal, poisson, select, uniform, wish
 from gendsl.errors import KernelError, NaNError
 from gendsl.inference import SliceInfo, sample, slice_sampling
 from gendsl.inference.slice import sample_integer, sample_real, split
+from gendsl.testing.enumeration import enumerate_outcomes
 
 
 @gen
@@ -51,6 +52,37 @@ def test_draws_of_integers_fit():
         draws.append(x)
     mean = np.mean(draws[::6])
     assert abs(mean - 4) < 4 * 2 / math.sqrt(500)
+
+
+class _Levels:
+    """A generator whose level is 1/2, and whose integers are all possible ones in turn."""
+
+    def __init__(self, rng):
+        self.rng = rng
+
+    def random(self):
+        return 0.5
+
+    def integers(self, *bounds):
+        return self.rng.integers(*bounds)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+@pytest.mark.parametrize("width", [2, 3])
+def test_a_slice_of_integers_with_gaps_is_sampled_evenly(width, steps):
+    slice_ = [0, 1, 3, 4, 5, 9]
+
+    def at(x):
+        return 0.0 if x in slice_ else -math.inf
+
+    flow = np.zeros((10, 10))
+    for start in slice_:
+        for end, probability in enumerate_outcomes(
+            lambda rng, start=start: sample_integer(at, start, width, steps, _Levels(rng))
+        ):
+            flow[start, end] += probability
+    assert np.allclose(flow.sum(axis=1)[slice_], 1.0)
+    assert np.abs(flow - flow.T).max() < 1e-12
 
 
 def test_the_steps_out_are_divided_at_random():
