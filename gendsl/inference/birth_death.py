@@ -88,7 +88,24 @@ class _Move:
             candidates = empty_components(trace, self.allocations, k)
         if self.insert == "last":
             return [k - 1] if k - 1 in candidates else []
+        if self.insert == "sorted":
+            firsts = self.firsts_of_equals(trace, k)
+            return firsts if candidates == range(k) else [j for j in candidates if j in firsts]
         return candidates
+
+    def firsts_of_equals(self, trace: ReferenceTrace, k: int) -> range | list[int]:
+        """The components that a birth would put where they are: before any that are equal in order."""
+        keys = [trace[(*self.order, j)] for j in range(k)]
+        firsts = [j for j in range(k) if not j or keys[j - 1] < keys[j]]
+        if len(firsts) == k:
+            return range(k)
+        if any(keys[j] < keys[j - 1] for j in range(1, k)):
+            raise KernelError(
+                f'birth_death with insert="sorted" met components that are not in increasing order: {keys}',
+                address=self.order,
+                fix="the model must make them in this order; where they come in any, leave `insert` out",
+            )
+        return firsts
 
 
 def birth_death(
@@ -125,7 +142,8 @@ def birth_death(
         insert: "swap" puts the new component at a uniformly random place and the one that was there at the
             end, so that at most two components move; "shift" moves all beyond the place up by one; "last"
             puts it at the end, and lets only the last one die; "sorted" keeps components in increasing order
-            of the choice under `order` (the first namespace if not given).
+            of the choice under `order` (the first namespace if not given), as the model must make them; of
+            equal ones, which a discrete choice can have, the first may die.
         vectors: for each vector with one entry per component, how the entries of the others change: a pair of
             functions `(grow, shrink)`, or None where they stay. The new entry is the proposal's choice of the
             same address; grow(entries, new) gives those of the others after a birth, shrink(entries, old) is

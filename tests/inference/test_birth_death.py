@@ -86,6 +86,15 @@ def sorted_levels():
 
 
 @gen
+def levels_with_ties():
+    k = ~uniform_discrete(1, 3)
+    low = 0
+    for j in range(k):
+        low = ("level", j) @ ~uniform_discrete(low, 2)
+    x = ~bernoulli((1 + low + k) / 7)
+
+
+@gen
 def level_between(trace):
     level = ~uniform_discrete(0, 5)
 
@@ -184,6 +193,18 @@ def test_exact_where_components_are_sorted():
     assert len(found.traces) == 2 * (6 + 15 + 20)
     # every component can die, and be born where it was
     assert (found.matrix > 0).sum(axis=1).min() >= 4
+
+
+def test_exact_where_sorted_components_can_be_equal():
+    kernel = birth_death("level", insert="sorted", propose=level_between)
+    found = assert_exact(kernel, levels_with_ties)
+    assert found.imbalance < 1e-12
+
+
+def test_components_that_are_not_sorted():
+    trace = levels.generate((0,), init={"k": 2, ("level", 0): 1, ("level", 1): 0}, rng=1).trace
+    with pytest.raises(errors.KernelError, match=r"not in increasing order: \[1, 0\]"):
+        birth_death("level", insert="sorted", propose=level_of_one)(trace, 1)
 
 
 def test_exact_with_calls_that_have_different_choices():
