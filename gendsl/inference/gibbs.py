@@ -182,6 +182,8 @@ def _update_block(
     # What is outside of every support stops an edit at the first choice that has no value yet, in the
     # order of execution, with the distribution that it has given the choices before it.
     open_ = {path: _outside(trace.records[path][1]) for path in paths}
+    for path, outside in open_.items():
+        _check_refused(trace.records[path][0], outside, path)
     pending: list[tuple[dict[Path, Any], dict[Path, Any]]] = [({}, open_)]
     while pending:
         chosen, unknown = pending.pop()
@@ -211,6 +213,9 @@ def _update_block(
                 fix="the logpdf of a distribution must return -inf outside its support; an array that only "
                 "some values of the block make can't be part of it, its entries as choices can",
             ) from error
+        for path in unknown:
+            if path in edit.trace.records:
+                raise _takes_anything(edit.trace.records[path][0], path)
         for gone in edit.removed:
             if gone not in selection:
                 check_same_choices(trace, edit, _cause(chosen, paths), "gibbs")
@@ -225,6 +230,25 @@ def _update_block(
 def _outside(value: Any) -> Any:
     """What no support contains, in the shape of a value."""
     return np.full(value.shape, math.nan) if isinstance(value, np.ndarray) else math.nan
+
+
+def _check_refused(distribution: Distribution, outside: Any, path: Path) -> None:
+    """Raise where a distribution takes a value outside its support for a possible one."""
+    try:
+        score = distribution.logpdf(outside)
+    except Exception:
+        return  # the edit meets it too, and tells
+    if score != -math.inf:
+        raise _takes_anything(distribution, path)
+
+
+def _takes_anything(distribution: Distribution, path: Path) -> KernelError:
+    return KernelError(
+        "gibbs finds the values of a block by asking for one outside the support, and "
+        f"{distribution!r} takes NaN for a possible value",
+        address=path,
+        fix="the logpdf of a distribution must return -inf outside its support",
+    )
 
 
 def _cause(chosen: dict[Path, Any], paths: tuple[Path, ...]) -> Path:

@@ -1,5 +1,6 @@
 """Gibbs by enumeration: conditional probabilities by hand, what a step costs, and what is refused."""
 
+import math
 import os
 from importlib import import_module
 
@@ -10,6 +11,7 @@ from scipy import stats
 from gendsl import bernoulli, categorical, gen, iid, normal, poisson, select, uniform_discrete
 from gendsl.errors import KernelError, ObservedError, UnknownAddressError
 from gendsl.inference import GibbsInfo, gibbs, sample
+from gendsl.supports import Boolean
 from gendsl.testing import assert_exact
 from tests.runtime.test_cost import calls
 
@@ -140,3 +142,32 @@ def test_observations_and_typos():
 def test_a_run_counts_it():
     run = sample(gibbs("z"), start(), 20, record=("z", 0), seed=1)
     assert run.acceptance["gibbs select('z')"].proposed == 20
+
+
+class coin:
+    """A user's distribution that takes everything that is not false for heads."""
+
+    support = Boolean()
+
+    def __init__(self, p):
+        self.p = p
+
+    def sample(self, rng):
+        return bool(rng.random() < self.p)
+
+    def logpdf(self, x):
+        return math.log(self.p if x else 1 - self.p)
+
+
+@gen
+def two_coins():
+    a = ~coin(0.5)
+    b = ~bernoulli(0.3 if a else 0.6)
+    y = ~bernoulli(0.9 if a != b else 0.2)
+
+
+def test_a_block_of_a_distribution_that_takes_anything_is_refused():
+    trace = two_coins.generate((), {"y": True}, init={"a": False, "b": False}, rng=1).trace
+    with pytest.raises(KernelError, match="takes NaN for a possible value"):
+        gibbs(select("a", "b"), block=True)(trace, 1)
+    assert_exact(gibbs(select("a", "b"), scan="random"), two_coins, (), {"y": True})
