@@ -1,0 +1,174 @@
+"""Build the documentation: run the examples, write the gallery from what they print and draw, make the site.
+
+    python docs/build.py                # short runs of the examples, then the site in site/
+    python docs/build.py --full         # the examples with the lengths that they have by default
+    python docs/build.py --keep         # the gallery as it is, only the site again
+    python docs/build.py --only coal    # this example again, the others as they are
+
+Needs `pip install -e '.[docs]'`. A line of an example's output such as
+
+    p(k = 2 | x) = 0.862 ± 0.014; exact 0.847
+
+is a row of the gallery's table, with the difference in standard errors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "examples"
+GALLERY = ROOT / "docs" / "gallery"
+
+SHORT = {
+    "birth_death": ["--draws", "4000"],
+    "clustering": ["--draws", "300"],
+    "coal": ["--draws", "1000"],
+    "galaxies": ["--draws", "500"],
+    "gp_structure": ["--draws", "50", "--small-draws", "2000"],
+    "hmc_by_involution": ["--draws", "1500"],
+    "hmm_smc": ["--particles", "50", "--runs", "10"],
+    "mixture_hyper": ["--draws", "3000", "--warmup", "200"],
+    "one_or_two_means": ["--draws", "2000"],
+    "polar": ["--draws", "4000"],
+    "state_dependent_mixture": ["--draws", "500"],
+    "variable_selection": ["--draws", "2000"],
+}
+"""The options of a run of about ten seconds."""
+
+_NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
+_ROW = re.compile(
+    rf"^\s*(?P<what>\S.*?)\s*(?:=\s*|\s)(?P<value>{_NUMBER}) ± (?P<error>{_NUMBER})(?P<rest>.*)$", re.MULTILINE
+)
+_REFERENCE = re.compile(rf"(?P<kind>exact|published|by \w+(?: \w+)?)\s+(?P<value>{_NUMBER})")
+
+
+@dataclass(frozen=True)
+class Row:
+    """An estimate that an example printed, and what it is compared with, if anything."""
+
+    what: str
+    value: float
+    error: float
+    reference: float | None
+    kind: str
+
+    @property
+    def difference(self) -> float | None:
+        """(value - reference) / error, where both are there."""
+        if self.reference is None or self.error == 0:
+            return None
+        return (self.value - self.reference) / self.error
+
+
+def rows(output: str) -> list[Row]:
+    """The estimates in an example's output."""
+    found = []
+    for line in _ROW.finditer(output):
+        reference = _REFERENCE.search(line["rest"])
+        found.append(
+            Row(
+                line["what"],
+                float(line["value"]),
+                float(line["error"]),
+                None if reference is None else float(reference["value"]),
+                "" if reference is None else reference["kind"],
+            )
+        )
+    return found
+
+
+def run_example(name: str, options: list[str], folder: Path) -> str:
+    """What an example prints; its figure goes to `folder`."""
+    figure = folder / f"{name}.png"
+    command = [sys.executable, str(EXAMPLES / f"{name}.py"), *options, "--figure", str(figure)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=folder, env={**os.environ, "MPLBACKEND": "Agg"}
+    )
+    if done.returncode != 0:
+        raise SystemExit(f"examples/{name}.py failed:\n{done.stdout}{done.stderr}")
+    return clean(done.stdout)
+
+
+def clean(output: str) -> str:
+    """An example's output without the paths of this machine."""
+    lines = [line for line in output.splitlines() if not line.startswith("figure: ")]
+    return "\n".join(lines).replace(f"{ROOT}{os.sep}", "").strip("\n")
+
+
+def description(name: str) -> tuple[str, str]:
+    """The first line and the rest of an example's docstring, without the command."""
+    docstring = re.match(r'"""(.*?)"""', (EXAMPLES / f"{name}.py").read_text(encoding="utf-8"), re.DOTALL)
+    assert docstring is not None, f"examples/{name}.py has no docstring"
+    first, _, rest = docstring[1].partition("\n")
+    rest = re.sub(r"(?m)^    python .*$", "", rest)
+    return first, rest.strip()
+
+
+def page(name: str, options: list[str], output: str) -> str:
+    """The gallery's section on an example."""
+    first, rest = description(name)
+    command = " ".join(["python", f"examples/{name}.py", *options])
+    parts = [f"## {name}", first, rest]
+    if (GALLERY / f"{name}.png").exists():
+        parts.append(f"![The figure of {name}]({name}.png)")
+    parts += [f"```sh\n{command}\n```", f"```text\n{output}\n```"]
+    return "\n\n".join(part for part in parts if part)
+
+
+def table(outputs: dict[str, str]) -> str:
+    """The table of all estimates."""
+    lines = ["| example | quantity | estimate | reference | difference |", "|---|---|---|---|---|"]
+    for name, output in outputs.items():
+        for row in rows(output):
+            reference = "" if row.reference is None else f"{row.reference:g} ({row.kind})"
+            difference = "" if row.difference is None else f"{row.difference:+.1f}"
+            what = row.what.replace("|", "\\|")
+            lines.append(
+                f"| [{name}](#{name}) | {what} | {row.value:g} ± {row.error:g} | {reference} | {difference} |"
+            )
+    return "\n".join(lines)
+
+
+def gallery(outputs: dict[str, str], options: dict[str, list[str]]) -> str:
+    """The gallery's page."""
+    sections = [page(name, options[name], output) for name, output in outputs.items()]
+    introduction = (
+        "# Examples and their numbers\n\nMade by `python docs/build.py` from what the examples print. Estimates "
+        "have Monte Carlo standard errors, and the last column is the difference from the reference in these. "
+        "The runs on this page are as short as the commands below say. A standard error that is estimated from a "
+        "short chain that moves slowly is itself uncertain, and mostly too small: the tests compare longer runs."
+    )
+    return "\n\n".join([introduction, "## All estimates", table(outputs), *sections]) + "\n"
+
+
+def main() -> None:
+    """Run what is to be run and make the site."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--full", action="store_true", help="long runs of the examples")
+    parser.add_argument("--keep", action="store_true", help="don't run the examples again")
+    parser.add_argument("--only", action="append", metavar="NAME", help="run this example only")
+    chosen = parser.parse_args()
+    GALLERY.mkdir(exist_ok=True)
+    names = sorted(path.stem for path in EXAMPLES.glob("*.py"))
+    options = {name: [] if chosen.full else SHORT.get(name, []) for name in names}
+    outputs = {}
+    for name in names:
+        file = GALLERY / f"{name}.txt"
+        wanted = name in chosen.only if chosen.only else not chosen.keep
+        if wanted or not file.exists():
+            print(f"examples/{name}.py {' '.join(options[name])}", flush=True)
+            file.write_text(run_example(name, options[name], GALLERY), encoding="utf-8")
+        outputs[name] = file.read_text(encoding="utf-8")
+    (GALLERY / "index.md").write_text(gallery(outputs, options), encoding="utf-8")
+    raise SystemExit(subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict"], cwd=ROOT).returncode)
+
+
+if __name__ == "__main__":
+    main()
