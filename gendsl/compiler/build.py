@@ -14,11 +14,12 @@ from gendsl.compiler.emit import render_pieces
 from gendsl.compiler.fence import check_syntax
 from gendsl.compiler.ir import Program
 from gendsl.compiler.lift import lift_assignments, lift_calls
+from gendsl.compiler.light import is_light, programs_called
 from gendsl.compiler.lower import lower
 from gendsl.compiler.plates import Plate, lift_plates
 from gendsl.compiler.render import render
 from gendsl.compiler.rewrite import rewrite
-from gendsl.compiler.sites import Site, is_choice, known_value
+from gendsl.compiler.sites import Site
 from gendsl.compiler.source import Source, find_source
 from gendsl.interface import GenerativeFunction
 
@@ -74,7 +75,12 @@ class Compiled:
     @cached_property
     def loopless(self) -> bool:
         """Whether a run executes no loop, nor does what it calls: then one run costs least as a whole."""
-        return _is_loopless(self, set())
+        return _all_called(self, _has_no_loop, set())
+
+    @cached_property
+    def light(self) -> bool:
+        """Whether a run costs little beside its choices, in this body and in what it calls."""
+        return _all_called(self, lambda compiled: is_light(compiled.origin), set())
 
     @cached_property
     def differentiable(self) -> Callable[..., Any]:
@@ -97,23 +103,25 @@ class Compiled:
 _LOOPS = ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
 
 
-def _is_loopless(compiled: Compiled, seen: set[int]) -> bool:
-    """`Compiled.loopless`; `seen` are the programs that are being looked at already."""
+def _all_called(compiled: Compiled, holds: Callable[[Compiled], bool], seen: set[int]) -> bool:
+    """Whether something holds of a program and of all that it calls; `seen` are those looked at already."""
     seen.add(id(compiled))
-    for node in ast.walk(compiled.origin.node):
-        if isinstance(node, _LOOPS):
+    if not holds(compiled):
+        return False
+    for called in programs_called(compiled.origin):
+        if called is None:
             return False
-        if isinstance(node, ast.UnaryOp) and is_choice(node) and isinstance(node.operand, ast.Call):
-            called = known_value(compiled.origin, node.operand.func)
-            if called is None:
+        inner = getattr(called, "compiled", None)
+        if isinstance(inner, Compiled):
+            if id(inner) not in seen and not _all_called(inner, holds, seen):
                 return False
-            inner = getattr(called, "compiled", None)
-            if isinstance(inner, Compiled):
-                if id(inner) not in seen and not _is_loopless(inner, seen):
-                    return False
-            elif isinstance(called, GenerativeFunction):
-                return False
+        elif isinstance(called, GenerativeFunction):
+            return False
     return True
+
+
+def _has_no_loop(compiled: Compiled) -> bool:
+    return not any(isinstance(node, _LOOPS) for node in ast.walk(compiled.origin.node))
 
 
 def _compile(source: Source, node: FunctionNode) -> FunctionType:

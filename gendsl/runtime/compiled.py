@@ -13,6 +13,7 @@ from gendsl.choices import ChoiceMap, Constraints, Exactly, choicemap
 from gendsl.distributions import Distribution
 from gendsl.errors import AddressConflictError, DuplicateAddressError, NaNError, ObservedError
 from gendsl.interface import CallRequest, Choices, Regenerated, Rng, Updated, as_rng
+from gendsl.runtime import small
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
 from gendsl.runtime.executions import FRESH, Execution
 from gendsl.runtime.link import Linked
@@ -111,7 +112,7 @@ class CallsView(Mapping[Path, Any]):
 class CompiledTrace(ReferenceTrace):
     """A trace as a frame of its program's body."""
 
-    __slots__ = ("_called", "_recent", "_records")
+    __slots__ = ("_called", "_count", "_recent", "_records")
 
     def __init__(
         self,
@@ -127,6 +128,7 @@ class CompiledTrace(ReferenceTrace):
         self._called = called
         self._recent = recent
         self._records: Mapping[Path, Record] | None = None
+        self._count = -1  # how many choices there are, where that is known to have been few
         self.log_prob = score if type(score) is float else float(score)
         self.observed_paths = observed
         self._spaces = None
@@ -147,6 +149,7 @@ class CompiledTrace(ReferenceTrace):
         trace = cls(gen_fn, args, called, score, frozenset(), records)
         if len(records) < REMEMBERED and not execution.partial:
             trace._records = records  # all of them
+            trace._count = len(records)
 
         if execution.seen is not None or score != score:
 
@@ -240,7 +243,7 @@ class CompiledTrace(ReferenceTrace):
 
     # --- operations -------------------------------------------------------------------------------
 
-    def _edited(self, execution: Any, args: tuple[Any, ...] | None, touched: Any) -> CompiledTrace:
+    def _edited(self, execution: Any, args: tuple[Any, ...] | None, touched: Any) -> ReferenceTrace:
         """The trace after an edit."""
         called = self._called
         request = None
@@ -266,6 +269,10 @@ class CompiledTrace(ReferenceTrace):
             trace._structure = self._structure.after(execution.made, execution.gone)
         if execution.crowded or score != score:
             at_definition(self.gen_fn, lambda: trace.settle(execution.made))
+        if self._count >= 0:
+            trace._count = self._count + execution.added - len(execution.gone)
+            if trace._count <= small.CHOICES and trace._count != self._count:
+                return self.gen_fn.fitted(trace)
         return trace
 
     def settle(self, made: Iterable[Path]) -> None:
@@ -273,7 +280,7 @@ class CompiledTrace(ReferenceTrace):
         self.check_addresses(made)
         self.check_score()
 
-    def _weight(self, execution: Any, trace: CompiledTrace) -> float:
+    def _weight(self, execution: Any, trace: ReferenceTrace) -> float:
         """log p(t'; x') / (p(t; x) q(fresh)): the changes summed one by one, where they are finite."""
         weight: float = execution.weight
         if not -inf < weight < inf or not -inf < self.log_prob < inf:

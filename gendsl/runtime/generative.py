@@ -30,6 +30,7 @@ from gendsl.interface import (
     Rng,
     as_rng,
 )
+from gendsl.runtime import small
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.executions import Assess, Execution, Generate, Given, Run, Simulate
 from gendsl.runtime.link import Linked
@@ -233,6 +234,20 @@ class GenFunction(GenerativeFunction):
         given = Exactly(values) if isinstance(values, dict) else values
         return self._trace(Assess(given, stop_at_zero=stop_at_zero), args)
 
+    def fitted(self, trace: ReferenceTrace) -> ReferenceTrace:
+        """A trace of this program in the form that costs least to edit; see `small`."""
+        if self.direct or not small.may_be_small(self.compiled) or self.linked is None:
+            return trace
+        few = small.are_small(trace.args, trace.records)
+        if few == (type(trace) is ReferenceTrace):
+            return trace
+        if few:
+            return trace.whole()  # type: ignore[attr-defined, no-any-return]
+        values = {path: record[1] for path, record in trace.records.items()}
+        grown = CompiledTrace.start(self, self.linked, Assess(Exactly(values)), trace.args)
+        grown.observed_paths = trace.observed_paths
+        return grown
+
     def simulate_once(self, args: tuple[Any, ...], rng: np.random.Generator) -> ReferenceTrace:
         """As `simulate`, for a trace that is looked at and not edited, as an auxiliary program's is."""
         return self._trace(Simulate(rng), args, once=True)
@@ -253,7 +268,8 @@ class GenFunction(GenerativeFunction):
             )
         linked = None if once and self.compiled.loopless else self.linked
         if linked is not None:
-            return CompiledTrace.start(self, linked, execution, args)
+            trace = CompiledTrace.start(self, linked, execution, args)
+            return trace if trace._count < 0 or trace._count > small.CHOICES else self.fitted(trace)
         retval = execution.run(CallRequest(self, args, {}))
         at_definition(self, execution.finish)
         return ReferenceTrace(self, args, retval, execution, frozenset())

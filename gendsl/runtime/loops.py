@@ -198,9 +198,9 @@ class LoopBlock(Routed):
                 )
                 frame[self.state] = after, *frame[self.state][1:]
             return 0
-        if self.is_plain and visit is not EVERY and not based:
+        if self.is_plain and visit is not EVERY and not based and limit is not None:
             same = limit == size and not any(moved)
-            if same or (self.only_appends and limit is not None and all(map(is_longer, moved))):
+            if same or (self.only_appends and all(map(is_longer, moved))):
                 done = edit_few(self, execution, before, values, old, new, changes, visit, paths, limit)
                 if done is not None:
                     return done

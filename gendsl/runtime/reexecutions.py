@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from math import inf
+from typing import Any
 
 import numpy as np
 
-from gendsl.address import Path
+from gendsl.address import Path, as_path
 from gendsl.choices import MISSING
 from gendsl.distributions import Distribution
 from gendsl.errors import MissingChoiceError
 from gendsl.runtime.executions import FRESH, Execution, Given, ZeroProbability
-from gendsl.runtime.records import Record, Records, as_given, as_score, draw
+from gendsl.runtime.records import PLAIN_FAMILIES, Record, Records, as_given, as_score, draw
 from gendsl.selection import Selection
 
 
@@ -40,6 +41,26 @@ class Update(Execution):
         self.fresh: list[Path] = []
         self.fresh_score = 0.0
         self.added = 0
+
+    def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
+        number = PLAIN_FAMILIES[type(thing)]
+        if number is None:
+            return Execution.at(self, address, thing, sugar)
+        path = address if type(address) is tuple else (address,)
+        if self.prefix:
+            path = self.prefix + (path or as_path(path))
+        try:
+            value, before = self.given.lookup(path), self.old.get(path)
+            is_new = before is None
+            if value is MISSING and before is not None:
+                value = before[1]
+            score = thing.at(value) if type(value) is number else None
+        except (TypeError, OverflowError):
+            score = None
+        if score is None or not -inf < score < inf:
+            return Execution.at(self, address, thing, sugar)
+        self.added += is_new
+        return self.keep(path, (thing, value, score))
 
     def choose(self, path: Path, distribution: Distribution) -> Record:
         value = self.given.lookup(path)

@@ -33,6 +33,7 @@ from gendsl.interface import (
     Updated,
     as_rng,
 )
+from gendsl.runtime import small
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.gradients import gradients
 from gendsl.runtime.records import Record, Records, detached
@@ -395,7 +396,7 @@ class ReferenceTrace(Trace):
         trace = ReferenceTrace(self.gen_fn, args, retval, execution, observed)
         if self._structure is not None and execution.records.keys() == self.records.keys():
             trace._structure = self._structure
-        return trace
+        return trace if len(execution.records) <= small.CHOICES else self.gen_fn.fitted(trace)
 
     def weight_of(self, execution: Update) -> float:
         """log p(t'; x') / (p(t; x) q(fresh)) of a finished update of this trace."""

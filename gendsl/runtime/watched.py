@@ -13,6 +13,11 @@ import sys
 _RUNTIME = os.environ.get("GENDSL_RUNTIME", "")
 
 
+def is_forced() -> bool:
+    """Whether GENDSL_RUNTIME says which runtime runs all bodies."""
+    return bool(_RUNTIME)
+
+
 def runs_whole() -> bool:
     """Whether bodies are to be executed whole."""
     if _RUNTIME:

@@ -2,11 +2,12 @@
 
 import pytest
 
-from gendsl.runtime import fused
+from gendsl.runtime import fused, small
 
 
 @pytest.fixture(autouse=True, scope="module")
-def soon_fused():
+def blocks_soon_fused():
     after, fused.AFTER = fused.AFTER, 1
+    choices, small.CHOICES = small.CHOICES, 0  # traces of few choices, too, are updated block by block
     yield
-    fused.AFTER = after
+    fused.AFTER, small.CHOICES = after, choices

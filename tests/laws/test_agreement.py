@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
+from gendsl.runtime import small
 from tests.laws.edits import GENERATED_ARGS, Session, edits, random_edits, vary_generated
 from tests.laws.modules import imported
 from tests.laws.source_text import programs, random_source
@@ -44,8 +45,14 @@ def test_generated_programs(text, first, start, steps):
 
 
 @pytest.mark.parametrize("block", range(40 if LONG else 4))
-def test_programs_written_at_random(block):
-    """The same without hypothesis, which likes small programs: these are as long as chance makes them."""
+def test_programs_written_at_random(block, monkeypatch):
+    """The same without hypothesis, which likes small programs: these are as long as chance makes them.
+
+    In every other block, traces of up to ten choices are executed whole.
+    """
+    if block % 2:
+        monkeypatch.setattr(small, "CHOICES", 10)
+        monkeypatch.setattr(small, "may_be_small", lambda compiled: not small.is_forced())
     for seed in range(100 * block, 100 * (block + 1)):
         with imported(random_source(seed)) as module:
             pool = GENERATED_ARGS[seed % 4 :] + GENERATED_ARGS[: seed % 4]

@@ -10,7 +10,9 @@ from importlib import import_module
 
 import numpy as np
 
+from gendsl.runtime import fused
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
+from gendsl.runtime.executions import Execution
 from gendsl.runtime.reexecutions import Regenerate, Update
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.trace import ReferenceTrace
@@ -116,6 +118,8 @@ def stale_scores(monkeypatch):
         self.weight = weight
         return record
 
+    monkeypatch.setattr(Update, "at", Execution.at)  # and so by `choose`
+    monkeypatch.setattr(fused, "AFTER", 10**9)  # and so by `SiteBlock`
     monkeypatch.setattr(Update, "choose", planted_update)
     monkeypatch.setattr(Regenerate, "choose", planted_regenerate)
     for edit in (UpdateEdit, RegenerateEdit):
