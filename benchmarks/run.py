@@ -16,6 +16,7 @@ import platform
 from pathlib import Path
 
 import assignments
+import clustering
 import coal_moves
 import columns
 import compiling
@@ -35,6 +36,7 @@ GROUPS: dict[str, Group] = {
     **assignments.GROUPS,
     **columns.GROUPS,
     **coal_moves.GROUPS,
+    **clustering.GROUPS,
     **compiling.GROUPS,
     **drift.GROUPS,
     **gradient_kernels.GROUPS,

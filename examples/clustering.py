@@ -4,8 +4,8 @@ Weights are broken off a stick (Sethuraman 1994), 20 times: more than ever have 
 the cluster of a point given all else, which costs the number of clusters, however many points there are; the
 other, in the spirit of Jain and Neal (2004), splits the cluster of two random points in two, or merges their
 two clusters, and changes only their members. For six points the posterior of the partition is known: the
-prior is conjugate, so that each of the 203 partitions has its probability. For 100 000 points what a step
-costs is measured, and the clusters are found from a start where all points are in one.
+prior is conjugate, so that each of the 203 partitions has its probability. What a step costs is measured for
+up to 100 000 points, and the clusters of 20 000 are found from a start where all are in one.
 
     python examples/clustering.py
 """
@@ -30,13 +30,13 @@ from gendsl import (
     discrete,
     gen,
     normal,
-    read,
     sample,
+    select,
     transform,
     uniform_discrete,
     write,
 )
-from gendsl.inference import Run, cycle, gibbs, involutive, mh, repeat
+from gendsl.inference import Run, Share, cycle, gibbs, involutive, mh, random_walk, repeat
 from gendsl.supports import Boolean, Repeated
 
 POINTS = np.array([-3.1, -2.2, -0.4, 0.5, 1.9, 2.8])
@@ -239,10 +239,11 @@ def partition_of(trace) -> tuple[int, ...]:
 # --- running it ------------------------------------------------------------------------------------
 
 
-def start(x: np.ndarray, seed: int = 1):
-    """A trace with the points observed, all in one cluster, the other means drawn from the prior."""
-    init = {"z": np.zeros(len(x), int), ("mu", 0): float(x.mean()), "stick": np.full(STICKS - 1, 0.5)}
-    return clusters.generate((len(x),), {"x": x}, init=init, rng=seed).trace
+def start(x: np.ndarray, labels: np.ndarray | None = None, seed: int = 1):
+    """A trace with the points observed, all in one cluster if not told where, all else drawn given that."""
+    labels = np.zeros(len(x), int) if labels is None else labels
+    trace = clusters.generate((len(x),), {"x": x}, init={"z": labels}, rng=seed).trace
+    return mh(draw_parameters)(trace, seed)[0]
 
 
 def run(kernel, draws: int = 4000, seed: int = 1, progress: bool = True) -> Run:
@@ -259,3 +260,172 @@ def many_points(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarr
     means, shares = np.linspace(-14, 14, 8), np.array([4, 2, 1, 3, 2, 4, 1, 3]) / 20
     labels = rng.choice(8, size=n, p=shares)
     return rng.normal(means[labels], 1), labels, means
+
+
+def find_clusters(x: np.ndarray, steps: int, seed: int = 1) -> Run:
+    """A chain of split/merge steps, each with a draw of all parameters, from a start in one cluster."""
+    kernel = cycle(involutive(propose, split_merge), mh(draw_parameters))
+    begin = time.perf_counter()
+    record = {
+        "sizes": lambda trace: np.bincount(trace.retval[0], minlength=STICKS),
+        "seconds": lambda trace: time.perf_counter() - begin,
+    }
+    return sample(kernel, start(x), steps, record=record, seed=seed)
+
+
+def agreement(trace, labels: np.ndarray, means: np.ndarray) -> tuple[float, float]:
+    """The share of points with the label that is most common in their cluster.
+
+    Beside it what is to be expected of labels that are drawn with the means and shares of `labels` known.
+    """
+    found, x = labels_and_points(trace)
+    table = np.zeros((STICKS, len(means)))
+    np.add.at(table, (found, labels), 1)
+    logs = np.log(np.bincount(labels, minlength=len(means))) - (x[:, None] - means) ** 2 / 2
+    known = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+    return table.max(axis=1).sum() / len(x), float(known[np.arange(len(x)), labels].mean())
+
+
+STEPS = {
+    "Gibbs, one label": gibbs(("z", 0)),
+    "random walk, one mean": random_walk(select(("mu", 3)), scale=0.01),
+    "split or merge": involutive(propose, split_merge),
+}
+
+
+def costs(n: int, rounds: int = 30) -> dict[str, float]:
+    """Milliseconds of a step of each kind at n points: the median of some, from the clusters they are of."""
+    x, labels, _ = many_points(n)
+    trace, rng, found = start(x, labels), np.random.default_rng(1), {}
+    for name, step in STEPS.items():
+        step(trace, rng)  # what is found once for a trace
+        taken = []
+        for _ in range(rounds if name != "split or merge" else max(3, rounds // 6)):
+            begin = time.perf_counter()
+            step(trace, rng)
+            taken.append(time.perf_counter() - begin)
+        found[name] = 1000 * float(np.median(taken))
+    return found
+
+
+# --- what is shown ---------------------------------------------------------------------------------
+
+
+def letters(blocks: tuple[int, ...]) -> str:
+    """The block of each point as a letter."""
+    return "".join("abcdef"[block] for block in blocks)
+
+
+def in_errors(share: Share, exact: float) -> str:
+    """The difference from the exact value in standard errors; nothing where no error can be told."""
+    return f"{(share.probability - exact) / share.standard_error:+.1f}" if share.standard_error > 0 else "?"
+
+
+def print_partitions(chains: dict[str, Run], exact: dict[tuple[int, ...], float], most: int = 10) -> None:
+    """The largest probabilities, and the shares that the chains give them."""
+    print("probabilities of partitions; in brackets the difference in Monte Carlo standard errors\n")
+    header = "".join(f"  {name:22s}" for name in chains)
+    print(f"  {'blocks':8s} {'exact':>6s} {header}".rstrip())
+    shares = {name: chain.frequency("partition") for name, chain in chains.items()}
+    for blocks, p in list(exact.items())[:most]:
+        line = f"  {letters(blocks):8s} {p:.4f} "
+        for found in shares.values():
+            share = found.get(blocks, Share(0.0, 0.0))
+            line += f"  {share.probability:.4f} ± {share.standard_error:.4f} ({in_errors(share, p)})"
+        print(line)
+
+
+def draw_figure(
+    chains: dict[str, Run],
+    exact: dict[tuple[int, ...], float],
+    measured: dict[int, dict[str, float]],
+    found,
+    path: Path,
+) -> None:
+    """Partitions of the six points, what a step costs, and the clusters of many points."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, (left, middle, right) = plt.subplots(
+        1, 3, figsize=(14, 3.9), width_ratios=(1.2, 0.9, 1.2), layout="constrained"
+    )
+    shown = list(exact)[:10]
+    left.bar(range(len(shown)), [exact[b] for b in shown], color="0.87", label="exact")
+    for i, (name, chain) in enumerate(chains.items()):
+        shares = chain.frequency("partition")
+        at = [shares.get(blocks, Share(0.0, 0.0)) for blocks in shown]
+        left.errorbar(
+            np.arange(len(shown)) + 0.25 * (i - 1), [s.probability for s in at],
+            yerr=[2 * s.standard_error for s in at], fmt="o", ms=3, lw=1, label=f"{name}, ± 2 s.e.",
+        )  # fmt: skip
+    left.set_xticks(range(len(shown)), map(letters, shown), rotation=60, fontsize=8)
+    left.set(ylabel="p(partition | x)", title="six points")
+    left.legend(frameon=False, fontsize=8)
+
+    for name in STEPS:
+        middle.loglog(list(measured), [m[name] for m in measured.values()], "o-", ms=4, label=name)
+    middle.set(xlabel="number of points", ylabel="milliseconds per step", title="cost of a step")
+    middle.legend(frameon=False, fontsize=8)
+
+    z, x = labels_and_points(found)
+    grid = np.linspace(x.min(), x.max(), 400)
+    counts = np.bincount(z, minlength=STICKS)
+    right.hist(x, bins=150, density=True, color="0.87")
+    for j in np.flatnonzero(counts > 0).tolist():
+        bump = np.exp(-((grid - found["mu", j]) ** 2) / 2) / math.sqrt(2 * math.pi)
+        right.plot(grid, counts[j] / len(x) * bump, lw=1)
+    right.set(xlabel="x", ylabel="density", title=f"{len(x):,} points, {np.sum(counts > 0)} clusters")
+    for axes in (left, middle, right):
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def main() -> None:
+    """Check the move, compare the chains with the exact answer, measure, and draw the figure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--draws", type=int, default=2000, help="of each chain for the six points")
+    parser.add_argument("--points", type=int, default=100_000, help="that steps are measured at, at most")
+    parser.add_argument("--search", type=int, default=20_000, help="points whose clusters are searched for")
+    parser.add_argument("--steps", type=int, default=60, help="of that search")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--figure", type=Path, default=Path("clustering.png"))
+    options = parser.parse_args()
+
+    print(check_involutive(clusters, (5,), propose, split_merge, observed="x", n=30, rng=1), "\n")
+    exact = exact_posterior(POINTS)
+    chains = {name: run(kernel, options.draws, options.seed) for name, kernel in kernels().items()}
+    for name, chain in chains.items():
+        print(f"{name}: {chain}")
+    print_partitions(chains, exact)
+
+    sizes = sorted({min(n, options.points) for n in (1000, 10_000, 100_000)} | {options.points})
+    measured = {n: costs(n) for n in sizes}
+    print("\nmilliseconds per step" + "".join(f"{n:>12,d}" for n in sizes) + " points")
+    for name in STEPS:
+        print(f"{name:21s}" + "".join(f"{measured[n][name]:12.2f}" for n in sizes))
+
+    x, labels, means = many_points(options.search, options.seed)
+    chain = find_clusters(x, options.steps, options.seed)
+    print(f"\n{options.search:,} points of {len(means)} clusters, from a start with one:\n{chain}")
+    print("  step seconds  clusters of more than 1 % of the points")
+    previous = 1
+    for step, (counts, seconds) in enumerate(zip(chain["sizes"], chain["seconds"], strict=True), 1):
+        large = int(np.sum(counts > 0.01 * len(x)))
+        if large != previous:
+            print(f"  {step:4d} {seconds:7.1f}  {large}")
+            previous = large
+    share, expected = agreement(chain.last, labels, means)
+    print(f"  {share:.1%} of the points are with most of their own cluster; {expected:.1%} would be, were")
+    print("  the clusters known and the labels drawn")
+    try:
+        draw_figure(chains, exact, measured, chain.last, options.figure)
+        print(f"figure: {options.figure.resolve()}")
+    except ImportError:
+        print("no figure: matplotlib is not installed (pip install 'gendsl[plot]')")
+
+
+if __name__ == "__main__":
+    main()
