@@ -46,6 +46,7 @@ def _parts(place: str, move: Any) -> dict[str, Any]:
     if missing:
         raise CommandError(
             f"{place} describes no move: it has no {' and no '.join(missing)}",
-            fix="name a dict or a class with model, args, q and f: move = dict(model=..., args=..., q=..., f=...)",
+            fix="name a dict, a class or a module with model, args, q and f, such as "
+            "move = dict(model=clusters, args=(10,), q=propose, f=birth_or_death)",
         )
     return {**_DEFAULTS, **given}

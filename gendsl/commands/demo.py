@@ -1,7 +1,7 @@
 """`gendsl demo`: the examples that come with gendsl.
 
-An installed gendsl has them in its folder `demos`, where the build puts a copy; in a checkout they are those in
-`examples`.
+In a checkout they are where they are. An installation has them in `share/gendsl/examples` of its environment,
+and not among the libraries: they are run as a user's own code is.
 """
 
 from __future__ import annotations
@@ -10,20 +10,38 @@ import ast
 import runpy
 import sys
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path as FilePath
 
 from gendsl.errors import CommandError
 
 _PACKAGE = FilePath(__file__).resolve().parents[1]
-_FOLDERS = (_PACKAGE / "demos", _PACKAGE.parent / "examples")
+_SHARED = FilePath("share", "gendsl", "examples")
+
+
+def folders() -> list[FilePath]:
+    """Where the examples may be, the likeliest place first."""
+    beside = _PACKAGE.parent
+    if (beside / "setup.cfg").is_file():
+        return [beside / "examples"]
+    try:
+        listed = [file for file in files("gendsl") or () if file.match(f"{_SHARED.as_posix()}/*.py")]
+    except PackageNotFoundError:
+        listed = []
+    recorded = [FilePath(str(file.locate())).resolve().parent for file in listed[:1]]
+    return [*recorded, beside / _SHARED, FilePath(sys.prefix) / _SHARED]
 
 
 def examples() -> dict[str, FilePath]:
-    """The files of the examples, by name."""
-    folder = next((folder for folder in _FOLDERS if folder.is_dir()), None)
+    """The files of the examples, by name.
+
+    Raises:
+        CommandError: there are none.
+    """
+    folder = next((folder for folder in folders() if folder.is_dir()), None)
     if folder is None:
         raise CommandError("this installation has no examples", fix="install gendsl from its wheel or folder")
-    return {path.stem: path for path in sorted(folder.glob("*.py")) if not path.stem.startswith("_")}
+    return {path.stem: path for path in sorted(folder.glob("*.py"))}
 
 
 def list_demos() -> int:

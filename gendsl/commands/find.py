@@ -66,7 +66,7 @@ def _split(place: str) -> tuple[str, str, str]:
 def _load(path: FilePath) -> ModuleType:
     """The module of a file, under the name that it has when it is imported from its folder."""
     if not path.is_file():
-        raise CommandError(f"there is no file {os.fspath(path)}", fix="give a Python file, or a module's name")
+        raise CommandError(f"there is no file {os.fspath(path)}", fix="give a Python file or a module")
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)  # it may import its neighbours, as a script does

@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import Any
 
 from gendsl.commands import demo, programs, runs
 from gendsl.commands.check import check
@@ -69,8 +70,8 @@ exit codes: 0 all cases passed; 1 some failed; 2 there is no such move
 class _Parser(argparse.ArgumentParser):
     """A parser whose help keeps its line breaks, and that knows --debug."""
 
-    def __init__(self, *args: object, **options: object) -> None:
-        super().__init__(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **options)  # type: ignore[arg-type]
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
         self.add_argument(
             "--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks of errors"
         )
@@ -119,8 +120,8 @@ def parser() -> argparse.ArgumentParser:
 
     one = command(
         "summary",
-        "Say how far a run is, how often each kernel was accepted, and what its quantities come to. It may be\n"
-        "running meanwhile.",
+        "Say how far a run is, how often each kernel was accepted, and what its quantities come to. It may\n"
+        "be running meanwhile.",
         "examples:\n  gendsl summary run/\n  gendsl summary run/ --full\n"
         "  gendsl summary run/ --quantity k --quantity mu,0",
     )

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gendsl.address import Path
-from gendsl.compiler.source import FunctionNode
+from gendsl.compiler.definition import FunctionNode
 from gendsl.errors import frame_location, user_frame
 from gendsl.transforms.run import Input, Label, Output, Run, Write
 
@@ -56,7 +56,8 @@ class WatchedInput(Input):
             place = frame_location(frame, frame.f_lineno, frame.f_lasti)
             written = tuple(len(output.entries) for output in self.run.outputs)
             number = self.run.inputs.index(self)
-            self.events.append(ReadEvent((number, path), place.filename, place.lineno, place.columns, written))
+            here = place.filename, place.lineno, place.columns
+            self.events.append(ReadEvent((number, path), *here, written))
         return value
 
 

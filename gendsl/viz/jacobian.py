@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.collections import PolyCollection
 
 from gendsl.viz.move import Key, Move, Sparsity
 from gendsl.viz.picture import BLUE, GREEN, GREY, MONOSPACE, inch_axes, shown_address, text_width
@@ -74,12 +75,11 @@ def _title(move: Move) -> list[str]:
 
 def _cells(sparsity: Sparsity) -> np.ndarray:
     cells = sparsity.nonzero.astype(int)
-    copied_rows = np.repeat([key in sparsity.copied[0] for key in sparsity.rows], list(sparsity.rows.values()))
-    copied_columns = np.repeat(
-        [key in sparsity.copied[1] for key in sparsity.columns], list(sparsity.columns.values())
+    rows, columns = (
+        np.array([key in copied for key, size in sizes.items() for _ in range(size)], dtype=bool)
+        for sizes, copied in zip((sparsity.rows, sparsity.columns), sparsity.copied, strict=True)
     )
-    copied = copied_rows.astype(bool)[:, None] & copied_columns.astype(bool)[None, :]
-    cells[copied & sparsity.nonzero] = 2
+    cells[rows[:, None] & columns & sparsity.nonzero] = 2
     return cells
 
 
@@ -130,8 +130,6 @@ def draw_jacobian(figure: Any, move: Move, layout: Layout, left: float, top: flo
 
 
 def _draw_cells(axes: Any, layout: Layout, x0: float, y0: float) -> None:
-    from matplotlib.collections import PolyCollection
-
     cell = layout.cell
     gap = 0.06 * cell
     for kind, colour in ((1, BLUE), (2, GREEN)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from gendsl.errors import ValueTypeError
 from gendsl.inference.run import Run
@@ -49,8 +50,6 @@ def plot_k_trace(run: Run, name: Any = "k", *, most: int = _CHAINS) -> Any:
         _shares(plain_axes(right), finite[number], values, whole)
         left.set_ylabel(title if len(shown) == 1 else f"{title}, chain {number}", size=9)
     if whole:
-        from matplotlib.ticker import MaxNLocator
-
         for left in grid[:, 0]:
             left.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=6, min_n_ticks=1))
     left, right = grid[-1]

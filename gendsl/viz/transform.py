@@ -5,7 +5,11 @@ Cusumano-Towner et al., "Automating Involutive MCMC", Figure 1f and the figure o
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
+
+from matplotlib.patches import FancyArrowPatch, Rectangle
+from matplotlib.path import Path as Curve
 
 from gendsl.viz.jacobian import draw_jacobian, jacobian_layout
 from gendsl.viz.move import Key, Move, apply_move
@@ -40,8 +44,8 @@ def plot_transform(f: Any, trace: Any, aux_trace: Any = None, *, most: int = 60)
     On the left are the choices of the input traces, on the right those of the outputs. An arrow goes from
     what was read to what was computed from it: for a continuous output these are the inputs with respect to
     which its derivative isn't zero, for a discrete one those that its expression in the source text names,
-    directly or through variables. Copies by `copy` and implicit copies have arrows of their own. Beside it are
-    the free coordinates of the Jacobian: dark cells are derivatives that aren't zero, and rows and columns of
+    directly or through variables. Copies by `copy` and implicit copies have arrows of their own. Beside it is
+    the Jacobian in free coordinates: dark cells are derivatives that aren't zero, and the rows and columns of
     copies, which the determinant leaves out, are green.
 
     A Jacobian that is singular or not square is drawn, with what is wrong beneath.
@@ -81,7 +85,8 @@ def plot_transform(f: Any, trace: Any, aux_trace: Any = None, *, most: int = 60)
     axes = inch_axes(figure, _MARGIN, _TOP, arrows_width, height)
     _draw_move(axes, move, slots, left, right)
     draw_jacobian(figure, move, jacobian, _MARGIN + arrows_width + 0.6, _TOP)
-    foot = inch_axes(figure, _MARGIN, _TOP + body + 0.2, total, _LINE * len(key_lines) + 0.18 * len(notes) + 0.1)
+    foot_height = _LINE * len(key_lines) + 0.18 * len(notes) + 0.1
+    foot = inch_axes(figure, _MARGIN, _TOP + body + 0.2, total, foot_height)
     _draw_key(foot, key_lines)
     for i, line in enumerate(notes):
         foot.text(0, _LINE * len(key_lines) + 0.18 * i + 0.1, line, size=_SIZE, color=RED, va="center")
@@ -149,8 +154,6 @@ def _draw_slot(axes: Any, move: Move, slot: Slot, left: float, right: float, y: 
 def _draw_box(
     axes: Any, x: float, width: float, y: float, slot: Slot, value: str, fill: str, line: str, gone: bool
 ) -> None:
-    from matplotlib.patches import Rectangle
-
     style = "--" if gone else "-"
     tall = _LINE * 0.78
     axes.add_patch(Rectangle((x, y - tall / 2), width, tall, fc=fill, ec=line, lw=0.9, ls=style, zorder=3))
@@ -160,9 +163,6 @@ def _draw_box(
 
 
 def _draw_arrow(axes: Any, left: float, start: float, y0: float, y1: float, kind: str) -> None:
-    from matplotlib.patches import FancyArrowPatch
-    from matplotlib.path import Path as Curve
-
     points = [(left, y0), (left + 0.4 * _ACROSS, y0), (start - 0.4 * _ACROSS, y1), (start - 0.02, y1)]
     curve = Curve(points, [Curve.MOVETO, Curve.CURVE4, Curve.CURVE4, Curve.CURVE4])
     kept = kind == "kept"
@@ -209,8 +209,6 @@ def _key_lines(entries: list[str], width: float) -> list[list[tuple[float, str]]
 
 
 def _draw_key(axes: Any, lines: list[list[tuple[float, str]]]) -> None:
-    from matplotlib.patches import Rectangle
-
     looks = {"read": (PALE_YELLOW, "0.45", "-"), "gone": ("white", RED, "--"), "kept": ("white", GREY, ":")}
     for i, line in enumerate(lines):
         y = (i + 0.5) * _LINE
@@ -221,8 +219,6 @@ def _draw_key(axes: Any, lines: list[list[tuple[float, str]]]) -> None:
 
 
 def _notes(move: Move, width: float) -> list[str]:
-    import textwrap
-
     if move.problem is None:
         return []
     across = max(30, int(width / text_width("x", _SIZE)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from matplotlib.patches import Rectangle
+
 from gendsl.address import Path
 from gendsl.choices.display import choices_text, component_label
 from gendsl.errors import ValueTypeError
@@ -84,7 +86,7 @@ def plot_trace_tree(trace: Any, *, most: int = 60, depth: int = 12) -> Any:
     axes = inch_axes(figure, _MARGIN, _MARGIN, width, height + 0.75)
     title = f"{trace.gen_fn.name}: {choices_text(len(trace.records))}, log p = {trace.log_prob:.6g}"
     axes.text(0, 0.12, title, va="center", size=10, weight="bold")
-    _draw(axes, root, trace, starts, columns, 0, 0.35)
+    _draw(axes, root, trace, starts, 0, 0.35)
     _draw_key(axes, height + 0.6)
     return figure
 
@@ -175,10 +177,8 @@ def _columns(root: _Node, trace: ReferenceTrace) -> list[float]:
 
 
 def _draw(
-    axes: Any, node: _Node, trace: ReferenceTrace, starts: list[float], columns: list[float], level: int, top: float
+    axes: Any, node: _Node, trace: ReferenceTrace, starts: list[float], level: int, top: float
 ) -> None:
-    from matplotlib.patches import Rectangle
-
     text = _text(node, trace)
     x, y, width = starts[level], top + node.y * _LINE, text_width(text, _SIZE) + 2 * _PAD
     fill, line = _look(node, trace)
@@ -195,7 +195,7 @@ def _draw(
         axes.plot([trunk, trunk], [ends[0], ends[-1]], **_TWIG)
         for child, height in zip(node.below, ends, strict=True):
             axes.plot([trunk, end], [height, height], **_TWIG)
-            _draw(axes, child, trace, starts, columns, level + 1, top)
+            _draw(axes, child, trace, starts, level + 1, top)
 
 
 def _look(node: _Node, trace: ReferenceTrace) -> tuple[str, str]:
@@ -209,8 +209,6 @@ def _look(node: _Node, trace: ReferenceTrace) -> tuple[str, str]:
 
 
 def _draw_key(axes: Any, y: float) -> None:
-    from matplotlib.patches import Rectangle
-
     looks = (("continuous", PALE_BLUE, BLUE), ("discrete", PALE_ORANGE, ORANGE), ("observed", "0.9", "0.6"))
     for i, (name, fill, line) in enumerate(looks):
         axes.add_patch(Rectangle((1.5 * i + 0.01, y - 0.06), 0.24, 0.12, fc=fill, ec=line, lw=0.8))

@@ -44,26 +44,31 @@ def exchange(model_in, aux_in, *, model_out, aux_out):
 
 
 def boxes(figure):
-    """The visible texts of a figure, each with its box in pixels."""
-    figure.canvas.draw()
-    figure.canvas.draw()  # as `savefig` does: the layout is settled by the first
-    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
-    return [(text.get_text(), text.get_window_extent()) for text in texts]
+    """The visible texts of a figure, each with its box in pixels: x0, y0, x1, y1."""
+    figure.draw_without_rendering()  # which settles the layout
+    hidden = set()
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+        low, high = sorted(axis.get_view_interval())
+        for tick in axis.get_major_ticks():
+            if not low <= tick.get_loc() <= high:
+                hidden |= {tick.label1, tick.label2}
+    texts = [t for t in figure.findobj(Text) if t.get_visible() and t.get_text().strip() and t not in hidden]
+    return [(text.get_text(), text.get_window_extent().extents.tolist()) for text in texts]
 
 
 def assert_tidy(figure):
     """All text is inside the figure, and none overlaps another."""
     found = boxes(figure)
     width, height = figure.bbox.size
-    for text, box in found:
-        assert box.x0 >= -1 and box.y0 >= -1 and box.x1 <= width + 1 and box.y1 <= height + 1, text
+    for text, (x0, y0, x1, y1) in found:
+        assert x0 >= -1 and y0 >= -1 and x1 <= width + 1 and y1 <= height + 1, text
     for (a, box_a), (b, box_b) in combinations(found, 2):
-        across = min(box_a.x1, box_b.x1) - max(box_a.x0, box_b.x0)
-        down = min(box_a.y1, box_b.y1) - max(box_a.y0, box_b.y0)
+        across = min(box_a[2], box_b[2]) - max(box_a[0], box_b[0])
+        down = min(box_a[3], box_b[3]) - max(box_a[1], box_b[1])
         assert across <= 1 or down <= 1, (a, b)
 
 
-@pytest.mark.parametrize("n", [1, 6, 15, 40])
+@pytest.mark.parametrize("n", [1, 6, 14, 40])
 def test_texts_of_a_transform_are_apart(n):
     trace = many.simulate((n,), rng=1)
     figure = plot_transform(exchange, trace, momenta.simulate((trace, n), rng=1))
