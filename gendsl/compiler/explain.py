@@ -39,13 +39,18 @@ Columns = Callable[[Loop], bool]
 """Whether a loop's iterations are kept as columns."""
 
 
-def explain(program: Program, definition: Source, columns: Columns = lambda loop: False) -> str:
+def explain(
+    program: Program, definition: Source, columns: Columns = lambda loop: False, *, few: int = 0
+) -> str:
     """The body with what is said of each line beside it, below what holds for all of it.
 
     Args:
         columns: for each plate, whether its choices are kept and scored as columns.
+        few: up to how many choices a trace is executed whole.
     """
     listing, summary = annotated(program, definition, columns)
+    if few and program.opaque is None:
+        summary += f"\nA trace of up to {few} choices is executed whole: the body is light, so this costs less."
     return f"{_head(definition)}\n{summary}\n\n{listing}"
 
 

@@ -182,7 +182,10 @@ class GenFunction(GenerativeFunction):
     def explain(self) -> str:
         origin = self.compiled.origin
         return explain_reference(origin) if self.is_reference else explain(
-            self.compiled.program, origin, lambda loop: loop.columns is not None
+            self.compiled.program,
+            origin,
+            lambda loop: loop.columns is not None,
+            few=small.CHOICES if small.may_be_small(self.compiled) else 0,
         )
 
     def simulate(self, args: tuple[Any, ...] = (), *, rng: Rng = None) -> ReferenceTrace:

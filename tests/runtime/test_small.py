@@ -214,3 +214,8 @@ def test_a_chain_across_the_border_is_that_of_the_reference():
         kinds.add(is_whole(trace))
         same(trace, twin)
     assert kinds == {True, False}
+
+
+def test_explain_says_so():
+    assert "up to 6 choices is executed whole" in counted.explain()
+    assert "executed whole" not in much_data.explain()
