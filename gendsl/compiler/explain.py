@@ -50,7 +50,7 @@ def explain(
     """
     listing, summary = annotated(program, definition, columns)
     if few and program.opaque is None:
-        summary += f"\nA trace of up to {few} choices is executed whole: the body is light, so this costs less."
+        summary += f"\nA trace of up to {few} choices is executed whole, which costs less."
     return f"{_head(definition)}\n{summary}\n\n{listing}"
 
 
