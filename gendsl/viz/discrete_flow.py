@@ -1,4 +1,4 @@
-"""Which discrete choices a transform computed a discrete value from, as its source text says it.
+"""Which choices a transform computed a discrete value from, as its source text says it.
 
 Continuous values carry their derivatives, which say what they depend on. Discrete ones are plain numbers, so
 the text is looked at: an expression that is written depends on the reads in it, and on those in what was
@@ -64,7 +64,7 @@ class WatchedInput(Input):
 def discrete_sources(
     run: Run, events: list[ReadEvent], side: int, path: Path, entry: Write
 ) -> set[tuple[int, Path]]:
-    """The discrete choices that a write of a discrete value was computed from."""
+    """The choices that a write of a discrete value was computed from."""
     filename, lineno, _ = entry.line
     calls = _reads_for(tuple(linecache.getlines(filename)), lineno)
     position = list(run.outputs[side].entries).index(path)
@@ -75,7 +75,7 @@ def discrete_sources(
         here = [e for e in before if _is_at(e, call)]
         recent = [e for e in here if last is None or e.written[side] > last]
         found.update(e.source for e in recent or here)
-    return {(i, p) for i, p in found if run.inputs[i].support(p).discrete}
+    return found
 
 
 def _write_before(output: Output, position: int, lineno: int) -> int | None:

@@ -68,6 +68,8 @@ def _title(move: Move) -> list[str]:
     down, across = (size - copies for size in sparsity.nonzero.shape)
     if not sparsity.rows and not sparsity.columns:
         return ["Jacobian: no continuous choice changes", "log |det J| = 0"]
+    if not down and not across:
+        return [f"Jacobian: {copies} copied, left out", "log |det J| = 0"]
     kind = "log |det J|: none" if move.log_abs_det is None else f"log |det J| = {move.log_abs_det:.5g}"
     left_out = f" ({copies} copied left out)" if copies else ""
     return [f"Jacobian, {down} × {across}{left_out}", kind]
@@ -85,7 +87,7 @@ def _cells(sparsity: Sparsity) -> np.ndarray:
 
 def _label(key: Key, sizes: dict[Key, int]) -> str:
     size = sizes[key]
-    return shown_address(key[1], 20) + (f" ({size})" if size > 1 else "")
+    return shown_address(key[1], 32) + (f" ({size})" if size > 1 else "")
 
 
 def draw_jacobian(figure: Any, move: Move, layout: Layout, left: float, top: float) -> None:

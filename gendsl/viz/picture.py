@@ -69,7 +69,7 @@ def text_width(text: str, size: float) -> float:
     return len(text) * _ADVANCE * size / 72
 
 
-def shown_address(path: Path, most: int = 28) -> str:
+def shown_address(path: Path, most: int = 40) -> str:
     """An address without quotes and brackets, its middle cut out where it has more than `most` characters."""
     return shortened(", ".join(map(component_label, path)), most)
 
@@ -77,7 +77,7 @@ def shown_address(path: Path, most: int = 28) -> str:
 def shown_value(value: Any, most: int = 12) -> str:
     """A value in a few characters."""
     if isinstance(value, (float, np.floating)):
-        return f"{value:.4g}"
+        return f"{value:.5g}"
     if isinstance(value, np.ndarray) and value.ndim:
         return f"array {'×'.join(map(str, value.shape))}"
     return shortened(" ".join(repr(value.item() if isinstance(value, np.generic) else value).split()), most)

@@ -43,8 +43,8 @@ class Slot:
         first, last = self.paths[0], self.paths[-1]
         if first[:-1] == last[:-1] and len(first) > 1:
             ends = f"{shown_address(first[-1:], 8)}…{shown_address(last[-1:], 8)}"
-            return f"{shown_address(first[:-1], 14)}, {ends}"
-        return f"{shown_address(first, 13)} … {shown_address(last, 13)}"
+            return f"{shown_address(first[:-1], 24)}, {ends}"
+        return f"{shown_address(first, 19)} … {shown_address(last, 19)}"
 
     def value(self, choices: dict[Key, Any]) -> str:
         """The value, or how many there are."""

@@ -151,6 +151,20 @@ def test_in_a_loop_a_discrete_value_comes_from_what_was_read_in_its_turn():
     assert found == {(("z", i), ("z", i + 1)) for i in range(3)} | {(("z", i), ("s",)) for i in range(4)}
 
 
+@transform
+def signs(model_in, *, model_out):
+    for j in range(2):
+        value = int(read(model_in["mu", j]) > read(model_in["x"]))
+        write(model_out["mu", j], -1.0 * read(model_in["mu", j]))
+    write(model_out["k"], 1 + max(1, value))
+
+
+def test_a_discrete_value_may_come_from_continuous_ones_and_what_only_decides_is_not_counted():
+    move = apply_move(signs, traces()[0])
+    to_k = {arrow.source for arrow in move.arrows if arrow.target == (0, ("k",))}
+    assert to_k == {(0, ("mu", 0)), (0, ("mu", 1)), (0, ("x",))}
+
+
 def test_nothing_but_traces_and_one_transform():
     trace, aux = traces()
     with pytest.raises(HandleError, match=r"pair\.forward"):

@@ -8,6 +8,7 @@ from itertools import combinations
 import matplotlib
 import numpy as np
 import pytest
+from IPython.core.formatters import DisplayFormatter
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -74,6 +75,37 @@ def test_texts_of_a_transform_are_apart(n):
     figure = plot_transform(exchange, trace, momenta.simulate((trace, n), rng=1))
     assert_tidy(figure)
     assert max(figure.get_size_inches()) < 20
+
+
+@transform
+def doubled(model_in, *, model_out):
+    total = read(model_in["x", 0]) + read(model_in["x", 1])
+    write(model_out["x", 0], total)
+    write(model_out["x", 1], 2 * total)
+
+
+@transform
+def one_of_two(model_in, aux_in, *, model_out, aux_out):
+    write(model_out["x", 0], read(aux_in["momentum", 0]) ** 2)
+
+
+@gen
+def some_momenta(trace):
+    if trace["x", 0] < 0:
+        for i in range(2):
+            ("momentum", i) @ ~normal(0, 1)
+
+
+def test_what_is_wrong_with_a_jacobian_is_written_beneath():
+    trace = many.simulate((3,), rng=1)
+    figure = plot_transform(doubled, trace)
+    assert_tidy(figure)
+    assert any("its outputs are not independent" in text for text in texts(figure))
+    trace, _ = many.generate((2,), init={("x", 0): -1.0}, rng=1)
+    aux = some_momenta.simulate((trace,), rng=1)
+    figure = plot_transform(one_of_two, trace, aux)
+    assert_tidy(figure)
+    assert any("maps 3 free continuous coordinates to 1" in text for text in texts(figure))
 
 
 def test_overlap_is_found():
@@ -200,10 +232,10 @@ def test_nothing_global_changes(run):
 
 
 def test_notebooks_show_svg_and_png(run):
-    diagram = plot_trace_tree(run.last)
-    assert "<svg" in diagram._repr_svg_()
-    picture, size = plot_acceptance(run)._repr_png_()
-    assert picture.startswith(b"\x89PNG") and size["width"] > 300
+    shown, sizes = DisplayFormatter().format(plot_acceptance(run))
+    assert shown["image/png"] and sizes["image/png"]["width"] > 300
+    shown, _ = DisplayFormatter().format(plot_trace_tree(run.last))
+    assert shown["image/png"] and "<svg" in shown["image/svg+xml"]
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
