@@ -106,7 +106,13 @@ DISTRIBUTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("distribution", DISTRIBUTIONS, ids=repr)
+def shown(distribution):
+    """What it is called in every process."""
+    text = repr(distribution)
+    return type(distribution).__name__ if " at 0x" in text else text
+
+
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS, ids=shown)
 def test_values_are_possible(distribution):
     distribution = as_distribution(distribution)
 
