@@ -34,7 +34,7 @@ from gendsl.transforms.forward import Dual
 from gendsl.transforms.jacobian import log_abs_det, refuse_traced
 from gendsl.transforms.language import Transform, TransformPair, directions
 from gendsl.transforms.no_draws import NO_DRAWS
-from gendsl.transforms.run import Copy, Output, Run, Write, check_label
+from gendsl.transforms.run import Copy, Output, Run, Write, check_label, measured
 from gendsl.transforms.vectors import entries, numbers
 
 
@@ -243,13 +243,14 @@ def image_elsewhere(
     """f(trace, aux) as a trace of another program, with the change in log density and the Jacobian.
 
     There are no implicit copies: every latent choice of the new trace is written or copied, and every
-    continuous latent choice of the old one counts as an input.
+    latent choice of the old one counts as an input.
 
     Raises:
         ZeroProbability: the output, or the new observations, have probability zero.
         TransformError: the transform is wrong at this input; each subclass says how.
     """
     run = run_transform(f, trace, aux, q_args, protected=target)
+    read = [set(state.supports) for state in run.inputs]
     new = target.trace_of(f, run.outputs[0])
     _refuse_surplus(run.outputs[0], new.records)
     records = [new.records]
@@ -258,7 +259,37 @@ def image_elsewhere(
         new_aux = _assess_auxiliary(f, backward, (new, *backward_args), run.outputs[1], True)
         records.append(new_aux.records)
     log_det = log_abs_det(run, records, None)
+    _refuse_unread(run, read)
     return Image(run, new, new_aux, new.log_prob - trace.log_prob, log_det, {})
+
+
+def _refuse_unread(run: Run, read: list[set[Path]]) -> None:
+    """Raise where a discrete choice was neither read nor copied: nothing of the output tells its value.
+
+    All its values lead to one output then, and each would count as if it were the only one. (Continuous
+    choices are counted with the Jacobian.) A choice of probability one has no other value.
+    """
+    copied = {
+        (id(entry.source), entry.path)
+        for output in run.outputs
+        for entry in output.entries.values()
+        if type(entry) is Copy
+    }
+    for state, seen in zip(run.inputs, read, strict=True):
+        if state.asked:
+            continue
+        for path, (distribution, _, score) in state.records.items():
+            if path in seen or path in state.observed or score == 0.0 or (id(state), path) in copied:
+                continue
+            if measured(distribution).discrete:
+                raise CoverageError(
+                    f"transform {run.transform.name} neither reads nor copies a discrete choice of "
+                    f"{state.name}, so nothing says which value to go back to",
+                    address=path,
+                    location=run.transform.location,
+                    fix="write or copy it to the output, as a choice of the backward program if the new "
+                    "model has none for it; read it if other choices tell its value",
+                )
 
 
 class Target:

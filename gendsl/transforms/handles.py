@@ -92,6 +92,7 @@ class InputHandle(Handle):
         Floats in it may be used to decide what to do, but not in what is written: how they depend on the
         choices is not known. `write` refuses what depends on them.
         """
+        self.state.asked = True
         if not self.path:
             return undifferentiated(self.state.trace.retval)
         calls = self.state.trace.calls
@@ -104,6 +105,7 @@ class InputHandle(Handle):
         return undifferentiated(calls[self.path])
 
     def __contains__(self, address: Any) -> bool:
+        self.state.asked = True
         return self[address].path in self.state.trace
 
 

@@ -70,9 +70,11 @@ class Input:
         seeds: for each continuous choice that was read, its traced value (a list for a short vector) and
             first coordinate.
         supports: those of the choices that were looked at.
+        asked: whether it was asked for what a call returned, or for which choices there are, which may tell
+            of choices that are not read.
     """
 
-    __slots__ = ("args", "find", "name", "observed", "records", "run", "seeds", "supports", "trace")
+    __slots__ = ("args", "asked", "find", "name", "observed", "records", "run", "seeds", "supports", "trace")
 
     def __init__(self, run: Run, name: str, trace: ReferenceTrace, args: tuple[Any, ...]) -> None:
         self.run = run
@@ -84,6 +86,7 @@ class Input:
         self.args = args
         self.seeds: dict[Path, tuple[Any, int]] = {}
         self.supports: dict[Path, Support] = {}
+        self.asked = False
 
     def support(self, path: Path) -> Support:
         """The support of a choice that there is."""

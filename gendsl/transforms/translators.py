@@ -240,8 +240,9 @@ def general_translator(
 
     The transform sees both old traces and writes both new ones: `f(model_in, aux_in, *, model_out, aux_out)`.
     Nothing is copied implicitly: every latent choice of the new trace must be written or copied, whatever
-    the old one has at that address, and every continuous latent choice of the old one must be used. So a
-    choice that happens to have the same address in both models is never taken over by accident.
+    the old one has at that address, and every latent choice of the old one must be used, a discrete one at
+    least be read. So a choice that happens to have the same address in both models is never taken over by
+    accident, and none is lost.
 
     Args:
         f: the transform; or the pair of it and its inverse, which can be checked and inverted.

@@ -291,9 +291,38 @@ def test_a_wrong_inverse_is_found():
     assert caught.value.address == ("x",)
 
 
+@pytest.mark.parametrize("side", ["model_in", "aux_in"])
+def test_a_discrete_choice_that_is_not_read_is_found_without_the_inverse(side):
+    @gen
+    def forward(trace):
+        coin = ~bernoulli(0.3)
+
+    @gen
+    def backward(trace):
+        label = ~bernoulli(0.5)
+        coin = ~bernoulli(1.0)
+
+    @transform
+    def forget(model_in, aux_in, *, model_out, aux_out):
+        copy(model_in["x"], model_out["x"])
+        write(aux_out["label"], False if side == "model_in" else read(model_in["label"]))
+        write(aux_out["coin"], True if side == "aux_in" else read(aux_in["coin"]))
+
+    @gen
+    def other():
+        x = ~normal(0, 1)
+
+    old = one.generate((), {"y": 0.0}, init={"label": False}, rng=1).trace
+    go = general_translator(forget, other, forward=forward, backward=backward)
+    with pytest.raises(errors.CoverageError, match=f"discrete choice of {side}, so nothing says") as caught:
+        go(old, aux={"coin": True})
+    assert caught.value.address == (("label",) if side == "model_in" else ("coin",))
+
+
 def test_a_discrete_choice_that_is_lost_is_found():
     @transform
     def drop(model_in, *, model_out):
+        read(model_in["label"])
         copy(model_in["x"], model_out["x"])
 
     @transform
