@@ -12,6 +12,4 @@ import sys
 def register() -> None:
     """Register the strategies of gendsl's types."""
     if "gendsl.testing" in sys.modules:
-        from gendsl.testing.strategies import register
-
-        register()
+        import gendsl.testing.strategies  # noqa: F401 # registers them, or is about to

@@ -17,9 +17,7 @@ from gendsl.testing.stationarity import StationarityReport, assert_stationary, s
 from gendsl.transforms.checks import CheckReport, check_involutive
 
 if _sys.modules.get("hypothesis") is not None:  # else its entry point does this when it is imported
-    from gendsl.testing.strategies import register as _register
-
-    _register()
+    from gendsl.testing import strategies as _strategies  # noqa: F401 # importing it registers them
 
 __all__ = [
     "Calibration",

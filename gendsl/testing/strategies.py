@@ -212,3 +212,6 @@ def register() -> None:
     st.register_type_strategy(Selection, selections())
     st.register_type_strategy(Distribution, _distributions())
     st.register_type_strategy(Support, _distributions().map(lambda d: d.support))
+
+
+register()

@@ -78,6 +78,9 @@ def test_types_are_registered_in_either_order(tmp_path):
     for order in ("import hypothesis, gendsl.testing", f"import gendsl.testing, hypothesis; {hook}"):
         found = run(["-c", order + use], tmp_path, HYPOTHESIS_NO_PLUGINS="1")
         assert "sampled_from" in found or "recursive" in found or "lists" in found, found
+    # with the entry point, which is called while the module of strategies is being imported
+    found = run(["-c", "import gendsl.testing.strategies" + use], tmp_path)
+    assert "sampled_from" in found or "recursive" in found or "lists" in found, found
 
 
 def test_testing_works_without_hypothesis(tmp_path):
