@@ -223,6 +223,33 @@ def test_resume_with_what_is_named(command, module):
     assert code == 2 and "has no nothing" in err
 
 
+def test_a_run_that_a_script_started(command, module):
+    """As `python script.py` leaves it: its names are those of `__main__`."""
+    script = 'if __name__ == "__main__":\n    run("run", 40)\n    run("whole", 20, record=None)\n'
+    with open(f"{module}.py", "a") as file:
+        file.write(script)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, f"{module}.py"], env=environment, check=True)
+    code, _, err = command("resume", "run")
+    assert code == 2 and "fix: say where that is: --model script.py:model" in err
+    code, _, err = command("resume", "run", "--model", f"{module}.py:model")
+    assert code == 2 and "--kernel script.py:KERNEL" in err
+    named = ["--model", f"{module}.py:model", "--kernel", f"{module}.py:KERNEL"]
+    code, out, _ = command("resume", "run", "--quiet", *named)
+    assert code == 0 and "40 draws" in out
+    assert command("summary", "run")[0] == 0
+    code, _, err = command("summary", "whole")
+    assert code == 2 and "--model script.py:model" in err
+
+
+def test_a_kernel_that_is_not_found_is_asked_for(command, module):
+    loaded = find_module(f"{module}.py")
+    loaded.run("run", 20)
+    del loaded.KERNEL
+    code, _, err = command("resume", "run", "--quiet")
+    assert code == 1 and "on the command line by --model, --kernel or --record" in err
+
+
 def test_demos_are_listed(command):
     code, out, _ = command("demo")
     assert code == 0

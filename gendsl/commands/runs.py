@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from gendsl.commands.find import find
-from gendsl.errors import CommandError
+from gendsl.errors import CommandError, FileFormatError
 from gendsl.inference.chains import load_run, resume
 from gendsl.inference.checkpoint import open_folder
 from gendsl.inference.run import Run
@@ -19,9 +21,34 @@ def _found(place: str | None) -> Any:
     return None if place is None else find(place)
 
 
+def _check_script(path: str, what: str, place: str | None, given: str | None) -> None:
+    """Raise where a run was started by a script, in whose names nothing can be looked up."""
+    if given is None and place is not None and place.startswith("__main__:"):
+        name = place.partition(":")[2]
+        raise CommandError(
+            f"the {what} of {path} is {name} in the script that started it",
+            fix=f"say where that is: --{what} script.py:{name}",
+        )
+
+
+@contextmanager
+def _named_by_options() -> Iterator[None]:
+    """Lets an error that asks for something to be passed say how that is done here."""
+    try:
+        yield
+    except FileFormatError as error:
+        if error.fix is not None and error.fix.startswith("pass "):
+            error.fix += "; on the command line by --model, --kernel or --record"
+        raise
+
+
 def resume_run(path: str, kernel: str | None, model: str | None, record: str | None, quiet: bool) -> int:
     """Go on with a run, and print what it comes to; 1 if it was interrupted again."""
-    run = resume(path, _found(kernel), _found(model), record=_found(record), progress=not quiet)
+    _, description = open_folder(path)
+    _check_script(path, "model", description["program"], model)
+    _check_script(path, "kernel", description["kernel found at"], kernel)
+    with _named_by_options():
+        run = resume(path, _found(kernel), _found(model), record=_found(record), progress=not quiet)
     print(run)
     if run.interrupted:
         print(f"interrupted; gendsl resume {path} goes on", file=sys.stderr)
@@ -33,7 +60,10 @@ def resume_run(path: str, kernel: str | None, model: str | None, record: str | N
 def summarise(path: str, model: str | None, quantities: list[str], full: bool) -> int:
     """Print how far a run is, the acceptance of its kernels, and what its quantities come to."""
     _, description = open_folder(path)
-    run = load_run(path, _found(model))
+    if not description["record"]:
+        _check_script(path, "model", description["program"], model)
+    with _named_by_options():
+        run = load_run(path, _found(model))
     print(f"{path}: {description['kernel']} on {description['program']}")
     for number, chain in enumerate(run.chains):
         state = "running, or stopped" if chain.interrupted else "complete"
