@@ -189,7 +189,7 @@ def test_split_and_merge_find_clusters(example):
 
 
 def test_the_command_prints_its_result(example, run_main):
-    out, size = run_main(example, "--draws", "12", "--points", "20", "--search", "30", "--steps", "1")
+    out, size = run_main(example, "--draws", "6", "--points", "20", "--search", "20", "--steps", "1")
     assert "all passed" in out and "aabbbb" in out and "Gibbs, one label" in out
     assert size > 20_000
 
