@@ -28,23 +28,24 @@ GALLERY = ROOT / "docs" / "gallery"
 
 SHORT = {
     "birth_death": ["--draws", "4000"],
-    "clustering": ["--draws", "300"],
-    "coal": ["--draws", "1000"],
+    "clustering": ["--draws", "300", "--points", "1000", "--search", "300", "--steps", "2"],
+    "coal": ["--draws", "600"],
     "galaxies": ["--draws", "500"],
     "gp_structure": ["--draws", "50", "--small-draws", "2000"],
     "hmc_by_involution": ["--draws", "1500"],
     "hmm_smc": ["--particles", "50", "--runs", "10"],
-    "mixture_hyper": ["--draws", "3000", "--warmup", "200"],
+    "mixture_hyper": ["--draws", "1500", "--warmup", "200"],
     "one_or_two_means": ["--draws", "2000"],
     "polar": ["--draws", "4000"],
-    "state_dependent_mixture": ["--draws", "500"],
+    "state_dependent_mixture": ["--draws", "300"],
     "variable_selection": ["--draws", "2000"],
 }
 """The options of a run of about ten seconds."""
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 _ROW = re.compile(
-    rf"^\s*(?P<what>\S.*?)\s*(?:=\s*|\s)(?P<value>{_NUMBER}) ± (?P<error>{_NUMBER})(?P<rest>.*)$", re.MULTILINE
+    rf"^\s*(?P<what>\S.*?)\s*(?:=\s*|\s)(?P<value>{_NUMBER}) ± (?P<error>{_NUMBER})(?P<rest>.*)$",
+    re.MULTILINE,
 )
 _REFERENCE = re.compile(rf"(?P<kind>exact|published|by \w+(?: \w+)?)\s+(?P<value>{_NUMBER})")
 
@@ -140,10 +141,11 @@ def gallery(outputs: dict[str, str], options: dict[str, list[str]]) -> str:
     """The gallery's page."""
     sections = [page(name, options[name], output) for name, output in outputs.items()]
     introduction = (
-        "# Examples and their numbers\n\nMade by `python docs/build.py` from what the examples print. Estimates "
-        "have Monte Carlo standard errors, and the last column is the difference from the reference in these. "
-        "The runs on this page are as short as the commands below say. A standard error that is estimated from a "
-        "short chain that moves slowly is itself uncertain, and mostly too small: the tests compare longer runs."
+        "# Examples and their numbers\n\nMade by `python docs/build.py` from what the examples print. "
+        "Estimates have Monte Carlo standard errors, and the last column is the difference from the "
+        "reference in these. The runs on this page are as short as the commands below say. A standard "
+        "error that is estimated from a short chain that moves slowly is itself uncertain, and mostly too "
+        "small: the tests compare longer runs."
     )
     return "\n\n".join([introduction, "## All estimates", table(outputs), *sections]) + "\n"
 
@@ -167,7 +169,8 @@ def main() -> None:
             file.write_text(run_example(name, options[name], GALLERY), encoding="utf-8")
         outputs[name] = file.read_text(encoding="utf-8")
     (GALLERY / "index.md").write_text(gallery(outputs, options), encoding="utf-8")
-    raise SystemExit(subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict"], cwd=ROOT).returncode)
+    site = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict"], cwd=ROOT)
+    raise SystemExit(site.returncode)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Write the outputs in pages of the documentation anew: each text block below a Python block is what that prints.
+"""Write the outputs in pages of the documentation anew: the text blocks below Python blocks.
 
     python docs/outputs.py how-to/incremental.md tutorial/checks.md
 
-Outputs that agree already stay as they are, and so do their `...`. Times, rates and lines of files become `...`.
+Outputs that agree already stay as they are, with their `...`. Times, rates and lines of files become `...`.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ PAGES = sorted(
 FENCE = re.compile(r"(?ms)^( *)```(?P<info>[^\n`]*)\n(?P<body>.*?)^\1```$")
 NOT_RUN = {"sh", "text", "yaml", "toml", "ini", "julia"}
 SLOW = {
-    "coming-from/pymc-numpyro.md", "how-to/birth-death.md", "how-to/many-chains.md", "how-to/property-tests.md",
-    "tutorial/split-merge.md",
+    "coming-from/pymc-numpyro.md", "how-to/birth-death.md", "how-to/many-chains.md",
+    "how-to/property-tests.md", "tutorial/split-merge.md",
 }  # fmt: skip
 COMPILED_ONLY = {"how-to/incremental.md", "explanation/compiler.md"}
 REFERENCE = ["gendsl", "gendsl.inference", "gendsl.testing", "gendsl.testing.strategies", "gendsl.viz"]
@@ -150,7 +150,8 @@ def build():
 @pytest.mark.parametrize(
     "line, what, value, error, reference, difference",
     [
-        ("  p(k =  1 | dates) = 0.1100 ± 0.0573; exact 0.0568", "p(k =  1 | dates)", 0.11, 0.0573, 0.0568, 0.93),
+        ("  p(k =  1 | dates) = 0.1100 ± 0.0573; exact 0.0568",
+         "p(k =  1 | dates)", 0.11, 0.0573, 0.0568, 0.93),
         ("  level at site 0   0.997 ± 0.041; exact 0.934, +1.5 standard errors",
          "level at site 0", 0.997, 0.041, 0.934, 1.54),
         ("  p(k =  2 | x) = 0.5950 ± 0.1224", "p(k =  2 | x)", 0.595, 0.1224, None, None),
