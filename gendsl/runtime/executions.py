@@ -86,12 +86,15 @@ class Execution:
         function: the program whose body runs.
         failure: an error that ends the operation, even if the body caught it.
         partial: in a compiled body, whether choices were made that are not in `records`.
+        reuses: whether a choice that keeps its value, from a distribution that is the one it had, keeps
+            its score without being scored again. The reference runtime does no such thing.
         site, place: in a compiled body, the site of the choice or call being made, and its address, which
             is found from `frames` where it is None.
         seen, called: in a compiled body, the addresses of choices and calls so far.
     """
 
     partial = False
+    reuses = False
     site: Any = None
     place: Path | None = None
     frames: Any = None

@@ -13,6 +13,7 @@ from gendsl.address import Path
 from gendsl.distributions import Distribution
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import NaNError, ValueTypeError
+from gendsl.runtime.change import difference
 
 Record = tuple[Distribution, Any, float]
 Records = dict[Path, Record]
@@ -40,6 +41,33 @@ class _PlainFamilies(dict[type, type | None]):
 
 
 PLAIN_FAMILIES = _PlainFamilies()
+
+
+def is_unchanged(distribution: Distribution, before: Distribution) -> bool:
+    """Whether two distributions surely are the same: of one type, and with the same in every attribute."""
+    kind = type(distribution)
+    if kind is not type(before):
+        return False
+    if distribution is before:
+        return True
+    names = _SLOTS.get(kind)
+    if names is None:
+        slots = (getattr(base, "__slots__", ()) for base in kind.__mro__)
+        names = _SLOTS[kind] = tuple(
+            name for some in slots for name in ((some,) if isinstance(some, str) else some)
+            if name not in ("__dict__", "__weakref__")
+        )  # fmt: skip
+    for name in names:
+        if difference(getattr(before, name, None), getattr(distribution, name, None)) is not None:
+            return False
+    mine, theirs = getattr(distribution, "__dict__", _NONE), getattr(before, "__dict__", _NONE)
+    return mine.keys() == theirs.keys() and all(
+        difference(theirs[name], value) is None for name, value in mine.items()
+    )
+
+
+_SLOTS: dict[type, tuple[str, ...]] = {}
+_NONE: dict[str, Any] = {}
 
 
 def detached(value: Any) -> Any:

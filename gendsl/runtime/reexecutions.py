@@ -12,7 +12,15 @@ from gendsl.choices import MISSING
 from gendsl.distributions import Distribution
 from gendsl.errors import MissingChoiceError
 from gendsl.runtime.executions import FRESH, Execution, Given, ZeroProbability
-from gendsl.runtime.records import PLAIN_FAMILIES, Record, Records, as_given, as_score, draw
+from gendsl.runtime.records import (
+    PLAIN_FAMILIES,
+    Record,
+    Records,
+    as_given,
+    as_score,
+    draw,
+    is_unchanged,
+)
 from gendsl.selection import Selection
 
 
@@ -68,6 +76,8 @@ class Update(Execution):
         if value is MISSING:
             if before is None:
                 return self._fresh(path, distribution)
+            if self.reuses and -inf < before[2] < inf and is_unchanged(distribution, before[0]):
+                return before
             value = before[1]
         else:
             self.added += before is None
@@ -121,6 +131,8 @@ class Regenerate(Execution):
         if before is None or path in self.selection:
             self.added += before is None
             return draw(distribution, self.rng)
+        if self.reuses and -inf < before[2] < inf and is_unchanged(distribution, before[0]):
+            return before
         value = before[1]
         score = distribution.logpdf(value)
         if type(score) is not float:

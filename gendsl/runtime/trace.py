@@ -40,6 +40,7 @@ from gendsl.runtime.records import Record, Records, detached
 from gendsl.runtime.reexecutions import Regenerate, Update
 from gendsl.runtime.saving import save_trace
 from gendsl.runtime.structure import Structure, paths_in
+from gendsl.runtime.watched import is_forced
 from gendsl.selection import Selection
 from gendsl.supports import Support
 
@@ -388,6 +389,7 @@ class ReferenceTrace(Trace):
     def rerun(self, execution: Execution, args: tuple[Any, ...] | None = None) -> ReferenceTrace:
         """The trace that an execution of the program leaves; observations stay marked as such."""
         args = self.args if args is None else check_args(args, self.gen_fn.name)
+        execution.reuses = not (self.gen_fn.direct or is_forced())
         retval = execution.run(CallRequest(self.gen_fn, args, {}))
         at_definition(self.gen_fn, execution.finish)
         observed = self.observed_paths

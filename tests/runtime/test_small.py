@@ -9,6 +9,7 @@ import pytest
 from gendsl import (
     Distribution,
     bernoulli,
+    dirichlet,
     gen,
     involutive_mcmc,
     mvnormal,
@@ -23,6 +24,8 @@ from gendsl import (
 from gendsl.inference import mh
 from gendsl.runtime import small
 from gendsl.runtime.compiled import CompiledTrace
+from gendsl.runtime.records import is_unchanged
+from gendsl.supports import Real
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("GENDSL_RUNTIME", "") != "", reason="about which runtime is taken by default"
@@ -219,3 +222,65 @@ def test_a_chain_across_the_border_is_that_of_the_reference():
 def test_explain_says_so():
     assert "up to 6 choices is executed whole" in counted.explain()
     assert "executed whole" not in much_data.explain()
+
+
+SCORED = []
+
+
+class counting(Distribution):
+    """A standard normal shifted by `by`, which notes each time that it is scored."""
+
+    support = Real()
+
+    def __init__(self, by, width):
+        self.by, self.width = by, width
+
+    def sample(self, rng):
+        return self.by + rng.standard_normal()
+
+    def logpdf(self, x):
+        SCORED.append(self.by)
+        return -0.5 * (x - self.by) ** 2 - 0.9189385332046727
+
+
+@gen
+def with_own_family():
+    a = ~normal(0, 1)
+    b = ~normal(0, 1)
+    y = ~counting(a, [1.0, 2.0])
+
+
+def test_what_a_move_does_not_concern_is_not_scored_again():
+    trace = with_own_family.generate((), {"y": 0.5}, init={"a": 0.1, "b": 0.2}).trace
+    assert is_whole(trace)
+    SCORED.clear()
+    changed = trace.update({"b": 1.0})
+    assert SCORED == []
+    assert changed.trace.log_prob == pytest.approx(
+        with_own_family.assess((), {"a": 0.1, "b": 1.0, "y": 0.5}).log_prob, abs=1e-12
+    )
+    SCORED.clear()
+    changed = trace.update({"a": 1.0})
+    assert SCORED == [1.0]
+    assert changed.trace.log_prob == pytest.approx(
+        with_own_family.assess((), {"a": 1.0, "b": 0.2, "y": 0.5}).log_prob, abs=1e-12
+    )
+    SCORED.clear()
+    trace.regenerate(select("b"), rng=1)
+    assert SCORED == []
+    with_own_family.reference.generate((), {"y": 0.5}).trace.regenerate(select("b"), rng=1)
+    assert len(SCORED) == 2
+
+
+def test_distributions_that_differ_anywhere_are_told_apart():
+    kept = [0.0]
+    assert is_unchanged(counting(1.0, kept), counting(1.0, kept))
+    assert is_unchanged(counting(1.0, [1.0]), counting(1.0, [1.0]))
+    assert not is_unchanged(counting(1.0, [1.0]), counting(1.0, [2.0]))
+    assert not is_unchanged(counting(1.0, kept), counting(2.0, kept))
+    assert not is_unchanged(counting(1.0, kept), shifted(1.0))
+    more = counting(1.0, kept)
+    more.also = 3
+    assert not is_unchanged(more, counting(1.0, kept))
+    assert is_unchanged(dirichlet([1.0, 2.0]), dirichlet([1.0, 2.0]))
+    assert not is_unchanged(dirichlet([1.0, 2.0]), dirichlet([1.0, 3.0]))
