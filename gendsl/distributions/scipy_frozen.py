@@ -141,6 +141,9 @@ class Duck(Distribution):
         return self.thing.sample(rng)
 
     def logpdf(self, x: Any) -> Any:
+        """The object's own, but -inf outside its support, of which its formula may know nothing."""
+        if not isbox(x) and not self.support.contains(x):
+            return -inf
         return self.thing.logpdf(x)
 
     @property

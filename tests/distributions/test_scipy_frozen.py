@@ -347,3 +347,19 @@ class Looks:
 )  # fmt: skip
 def test_what_is_no_distribution(thing):
     assert as_distribution(thing) is None
+
+
+def test_an_object_has_no_density_outside_the_support_that_it_states():
+    class Careless:
+        support = Positive()
+
+        def sample(self, rng):
+            return float(rng.exponential())
+
+        def logpdf(self, x):
+            return -x
+
+    d = as_distribution(Careless())
+    assert d.logpdf(2.0) == -2.0
+    assert d.logpdf(-1.0) == d.logpdf(NAN) == -INF
+    assert iid(d, 2).logpdf(np.array([1.0, -1.0])) == -INF

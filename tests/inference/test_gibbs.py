@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gendsl import bernoulli, categorical, gen, iid, normal, poisson, select, uniform_discrete
+from gendsl import Distribution, bernoulli, categorical, gen, iid, normal, poisson, select, uniform_discrete
 from gendsl.errors import KernelError, ObservedError, UnknownAddressError
 from gendsl.inference import GibbsInfo, gibbs, sample
 from gendsl.supports import Boolean
@@ -144,13 +144,17 @@ def test_a_run_counts_it():
     assert run.acceptance["gibbs select('z')"].proposed == 20
 
 
-class coin:
+class coin(Distribution):
     """A user's distribution that takes everything that is not false for heads."""
 
-    support = Boolean()
+    parameters = ("p",)
 
     def __init__(self, p):
         self.p = p
+
+    @property
+    def support(self):
+        return Boolean()
 
     def sample(self, rng):
         return bool(rng.random() < self.p)
@@ -159,15 +163,28 @@ class coin:
         return math.log(self.p if x else 1 - self.p)
 
 
+class plain_coin:
+    """The same, and no subclass."""
+
+    __init__ = coin.__init__
+    sample = coin.sample
+    logpdf = coin.logpdf
+    support = Boolean()
+
+
 @gen
-def two_coins():
-    a = ~coin(0.5)
+def two_coins(kind):
+    a = ~kind(0.5)
     b = ~bernoulli(0.3 if a else 0.6)
     y = ~bernoulli(0.9 if a != b else 0.2)
 
 
 def test_a_block_of_a_distribution_that_takes_anything_is_refused():
-    trace = two_coins.generate((), {"y": True}, init={"a": False, "b": False}, rng=1).trace
+    trace = two_coins.generate((coin,), {"y": True}, init={"a": False, "b": False}, rng=1).trace
     with pytest.raises(KernelError, match="takes NaN for a possible value"):
         gibbs(select("a", "b"), block=True)(trace, 1)
-    assert_exact(gibbs(select("a", "b"), scan="random"), two_coins, (), {"y": True})
+    assert_exact(gibbs(select("a", "b"), scan="random"), two_coins, (coin,), {"y": True})
+
+
+def test_a_block_of_an_object_that_says_its_support_is_exact():
+    assert_exact(gibbs(select("a", "b"), block=True), two_coins, (plain_coin,), {"y": True})
