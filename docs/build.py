@@ -169,7 +169,8 @@ def main() -> None:
             file.write_text(run_example(name, options[name], GALLERY), encoding="utf-8")
         outputs[name] = file.read_text(encoding="utf-8")
     (GALLERY / "index.md").write_text(gallery(outputs, options), encoding="utf-8")
-    site = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict"], cwd=ROOT)
+    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}  # the theme's announcement of its successor
+    site = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict"], cwd=ROOT, env=quiet)
     raise SystemExit(site.returncode)
 
 
