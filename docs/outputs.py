@@ -53,13 +53,16 @@ def main() -> None:
     tests = load_tests()
     for name in sys.argv[1:]:
         page = DOCS / name
-        text = page.read_text(encoding="utf-8")
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            new = renewed(text, tests.run_page(name, text, Path(folder)), tests)
-            os.chdir(DOCS)
+        before = page.read_text(encoding="utf-8")
+        text, new = "", before
+        while new != text:  # an output that is longer moves the programs below it, which may print their lines
+            text = new
+            with tempfile.TemporaryDirectory() as folder:
+                os.chdir(folder)
+                new = renewed(text, tests.run_page(name, text, Path(folder)), tests)
+                os.chdir(DOCS)
         page.write_text(new, encoding="utf-8")
-        print(f"{name}: {'unchanged' if new == text else 'changed'}")
+        print(f"{name}: {'unchanged' if new == before else 'changed'}")
 
 
 if __name__ == "__main__":
