@@ -34,20 +34,23 @@ SHORT = {
     "gp_structure": ["--draws", "50", "--small-draws", "2000"],
     "hmc_by_involution": ["--draws", "1500"],
     "hmm_smc": ["--particles", "50", "--runs", "10"],
-    "mixture_hyper": ["--draws", "1500", "--warmup", "200"],
+    "mixture_hyper": ["--draws", "4000", "--warmup", "300"],
     "one_or_two_means": ["--draws", "2000"],
     "polar": ["--draws", "4000"],
-    "state_dependent_mixture": ["--draws", "300"],
+    "state_dependent_mixture": [],
     "variable_selection": ["--draws", "2000"],
 }
-"""The options of a run of about ten seconds."""
+"""The options of a run of some seconds, a minute at most."""
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
+_ESTIMATE = re.compile(rf"(?P<value>{_NUMBER}) ± (?P<error>{_NUMBER})")
 _ROW = re.compile(
-    rf"^\s*(?P<what>\S.*?)\s*(?:=\s*|\s)(?P<value>{_NUMBER}) ± (?P<error>{_NUMBER})(?P<rest>.*)$",
-    re.MULTILINE,
+    rf"^\s*(?P<what>\S.*?)\s*(?:=\s*|\s)(?P<value>{_NUMBER}) ± (?P<error>{_NUMBER})(?P<rest>.*)$"
 )
-_REFERENCE = re.compile(rf"(?P<kind>exact|published|by \w+(?: \w+)?)\s+(?P<value>{_NUMBER})")
+_REFERENCE = re.compile(rf"(?P<kind>exact|published)\s+(?P<value>{_NUMBER})")
+_HEADER = re.compile(r"^\s+\w+\s{2,}exact(?P<columns>(?:\s{2,}\S+)+)\s*$")
+_TABLE_ROW = re.compile(rf"^\s*(?P<what>\S+)\s{{2,}}(?P<exact>{_NUMBER})(?P<rest>\s.*±.*)$")
+_DIFFERENCE = re.compile(r"\(z = (?P<z>[-+]\d+\.\d+)\)")
 
 
 @dataclass(frozen=True)
@@ -57,31 +60,42 @@ class Row:
     what: str
     value: float
     error: float
-    reference: float | None
-    kind: str
+    reference: float | None = None
+    kind: str = ""
+    z: float | None = None
 
     @property
     def difference(self) -> float | None:
-        """(value - reference) / error, where both are there."""
+        """(value - reference) / error, where both are there, or as it was printed."""
         if self.reference is None or self.error == 0:
-            return None
+            return self.z
         return (self.value - self.reference) / self.error
 
 
 def rows(output: str) -> list[Row]:
-    """The estimates in an example's output."""
+    """The estimates in an example's output, in lines or in a table with the exact answer before them."""
     found = []
-    for line in _ROW.finditer(output):
-        reference = _REFERENCE.search(line["rest"])
-        found.append(
-            Row(
-                line["what"],
-                float(line["value"]),
-                float(line["error"]),
-                None if reference is None else float(reference["value"]),
-                "" if reference is None else reference["kind"],
+    columns: list[str] = []
+    for line in output.splitlines():
+        if header := _HEADER.match(line):
+            columns = header["columns"].split()
+        elif columns and (row := _TABLE_ROW.match(line)):
+            for column, estimate in zip(columns, _ESTIMATE.finditer(row["rest"]), strict=True):
+                value, error = float(estimate["value"]), float(estimate["error"])
+                found.append(Row(f"{row['what']}, {column}", value, error, float(row["exact"]), "exact"))
+        elif row := _ROW.match(line):
+            columns = []
+            reference, printed = _REFERENCE.search(row["rest"]), _DIFFERENCE.search(row["rest"])
+            found.append(
+                Row(
+                    row["what"],
+                    float(row["value"]),
+                    float(row["error"]),
+                    None if reference is None else float(reference["value"]),
+                    "" if reference is None else reference["kind"],
+                    None if printed is None else float(printed["z"]),
+                )
             )
-        )
     return found
 
 

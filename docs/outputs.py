@@ -55,7 +55,7 @@ def main() -> None:
         page = DOCS / name
         before = page.read_text(encoding="utf-8")
         text, new = "", before
-        while new != text:  # an output that is longer moves the programs below it, which may print their lines
+        while new != text:  # a longer output moves the programs below it, which may print their lines
             text = new
             with tempfile.TemporaryDirectory() as folder:
                 os.chdir(folder)

@@ -158,12 +158,25 @@ def build():
         ("  p(k =  3 | y) = 0.03 ± 0.02   published 0.061 (-0.9)   by partitions 0.2663 ± 0.08 (-2.7)",
          "p(k =  3 | y)", 0.03, 0.02, 0.061, -1.55),
         ("  p(a) = 1.0 ± 0.0; exact 0.9", "p(a)", 1.0, 0.0, 0.9, None),
+        ("  proposal     1.204 ± 0.264 (z = +0.8), standard deviation 0.836; error 0.067",
+         "proposal", 1.204, 0.264, None, 0.8),
     ],
 )  # fmt: skip
 def test_the_gallery_reads_what_examples_print(build, line, what, value, error, reference, difference):
     (row,) = build.rows(f"200 draws in 0.8 s (360/s)\n{line}\nfigure: x.png")
     assert (row.what, row.value, row.error, row.reference) == (what, value, error, reference)
     assert row.difference == (None if difference is None else pytest.approx(difference, abs=0.01))
+
+
+def test_the_gallery_reads_tables(build):
+    output = """in brackets the difference
+  blocks    exact   Gibbs                   split/merge
+  aabbbb   0.1441   0.1033 ± 0.0203 (-2.0)  0.1667 ± 0.0525 (+0.4)
+"""
+    gibbs, split_merge = build.rows(output)
+    assert (gibbs.what, gibbs.value, gibbs.error, gibbs.reference) == ("aabbbb, Gibbs", 0.1033, 0.0203, 0.1441)
+    assert (split_merge.what, split_merge.value) == ("aabbbb, split/merge", 0.1667)
+    assert gibbs.difference == pytest.approx(-2.0, abs=0.02)
 
 
 def test_every_example_has_a_short_run_with_options_it_knows(build):
