@@ -174,7 +174,8 @@ def test_the_gallery_reads_tables(build):
   aabbbb   0.1441   0.1033 ± 0.0203 (-2.0)  0.1667 ± 0.0525 (+0.4)
 """
     gibbs, split_merge = build.rows(output)
-    assert (gibbs.what, gibbs.value, gibbs.error, gibbs.reference) == ("aabbbb, Gibbs", 0.1033, 0.0203, 0.1441)
+    assert (gibbs.what, gibbs.value, gibbs.error) == ("aabbbb, Gibbs", 0.1033, 0.0203)
+    assert gibbs.reference == 0.1441
     assert (split_merge.what, split_merge.value) == ("aabbbb, split/merge", 0.1667)
     assert gibbs.difference == pytest.approx(-2.0, abs=0.02)
 
