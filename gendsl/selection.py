@@ -233,7 +233,7 @@ def _intersection(selections: Iterable[Selection]) -> Selection:
 
 def _joined(unknown: Path, patterns: tuple[Path, ...], known: Collection[Path]) -> str | None:
     """What to do where one address was written as two: select("z", 3) in place of select(("z", 3))."""
-    for pattern in patterns:
+    for pattern in patterns if len(patterns) == 2 else ():
         path = pattern + unknown
         if pattern != unknown and any(p[: len(path)] == path for p in known):
             return (

@@ -125,15 +125,16 @@ def mh_deciding(
         step = _proposal_step(target, lambda trace: (trace, *proposal_args), decide)
         return Kernel(step, name or f"mh {target.name}", reversible=True)
     if proposal_args:
-        raise KernelError("proposal_args were given without a proposal program", fix="leave them out")
+        raise KernelError("proposal_args were given with a selection", fix="leave them out")
     if isinstance(target, Selection):
         return Kernel(_prior_step(target, skip_absent, decide), name or f"mh {target!r}", reversible=True)
     if inspect.isroutine(target) or inspect.ismethod(target):
         step = _chosen_step(target, _takes_generator(target), skip_absent, decide)
         return Kernel(step, name or f"mh {target.__name__}", reversible=True)
+    named = repr(target) if isinstance(target, str) else "'x'"
     raise KernelError(
         f"mh needs a selection or a proposal program, or a function that picks a selection; got {target!r}",
-        fix="write mh(select('x')), or decorate the proposal with @gen",
+        fix=f"write mh(select({named})), or decorate the proposal with @gen",
     )
 
 
