@@ -34,13 +34,13 @@ SHORT = {
     "gp_structure": ["--draws", "50", "--small-draws", "2000"],
     "hmc_by_involution": ["--draws", "1500"],
     "hmm_smc": ["--particles", "50", "--runs", "10"],
-    "mixture_hyper": ["--draws", "4000", "--warmup", "300"],
+    "mixture_hyper": ["--draws", "12000"],
     "one_or_two_means": ["--draws", "2000"],
     "polar": ["--draws", "4000"],
     "state_dependent_mixture": [],
     "variable_selection": ["--draws", "2000"],
 }
-"""The options of a run of some seconds, a minute at most."""
+"""The options of a run of some seconds, two minutes at most."""
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 _ESTIMATE = re.compile(rf"(?P<value>{_NUMBER}) ± (?P<error>{_NUMBER})")
