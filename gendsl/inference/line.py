@@ -104,7 +104,11 @@ class Switchboard:
 
 
 class Line:
-    """A worker's end. All waiting is done by a thread: the chain leaves its report there and goes on."""
+    """A worker's end. All waiting is done by a thread: the chain leaves its report there and goes on.
+
+    A worker process that the run itself started ends when the run was killed. Else it would go on with a
+    chain that nobody waits for, and write to a folder in which `resume` may write by then.
+    """
 
     def __init__(self, contacts: Any, home: tuple[str, int]) -> None:
         self.contacts = contacts
@@ -112,9 +116,12 @@ class Line:
         self.message: bytes | None = None
         self.stopped = False
         self.ended = threading.Event()
+        self.started_by_run = home == (socket.gethostname(), os.getppid())
 
     def __enter__(self) -> Line:
         threading.Thread(target=self._talk, daemon=True).start()
+        if self.started_by_run:
+            threading.Thread(target=self._end_with_the_run, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -124,6 +131,11 @@ class Line:
         """Leave a report to be sent; whether the chain was told to stop."""
         self.message = json.dumps([number, report.step, report.rates, report.value]).encode()
         return self.stopped
+
+    def _end_with_the_run(self) -> None:
+        while not self.ended.wait(_PAUSE):
+            if os.getppid() != self.home[1]:  # it is dead; a checkpoint withstands an end at any moment
+                os._exit(1)
 
     def _talk(self) -> None:
         host, port, key = self.contacts

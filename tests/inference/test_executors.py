@@ -213,6 +213,30 @@ def test_ctrl_c_stops_worker_processes_and_keeps_their_draws():
     assert first.startswith("True") and first != "True [0, 0]" and second == "False [5, 5]"
 
 
+ORPHANED = """
+import os, socket, time
+from gendsl.inference.line import Line
+home = socket.gethostname(), os.getpid()
+if os.fork() == 0:
+    with Line(("127.0.0.1", 1, b"nobody listens"), home):
+        print("begun", flush=True)
+        time.sleep(60)
+    os._exit(0)
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="makes its worker by fork")
+def test_a_worker_ends_when_the_run_that_started_it_is_killed():
+    """It would write to the folder of a checkpoint while `resume` does."""
+    with subprocess.Popen([sys.executable, "-c", ORPHANED], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "begun\n"
+        process.kill()
+        began = time.monotonic()
+        process.communicate(timeout=30)  # the pipe is closed when the worker has ended, too
+        assert time.monotonic() - began < 20
+
+
 def slow(trace, rng):
     time.sleep(0.01)
     return KERNEL(trace, rng)
