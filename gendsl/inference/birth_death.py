@@ -133,7 +133,8 @@ def birth_death(
         propose: the program that proposes a component, called with the trace. It makes each choice at the
             address that it has in the model, without j: `mu = ~normal(0, 10)` for ("mu", j). If not given, a
             component is drawn from its prior, which must be the same for all and must not tie the choices of
-            one component to each other; where it does, call the model's own program for a component.
+            one component to each other; where it does, call the model's own program for a component. Needed
+            where there may be no component and `number` is a function.
         number: the address of the number of components, or a function of the trace that computes it from
             choices that `others` changes.
         least, most: bounds on k, beside the support of its distribution. At the ends a birth has
@@ -240,10 +241,14 @@ def _from_prior(move: _Move) -> GenFunction:
         """The address and distribution of each choice of a component, as those that there are have them."""
         k = number.of(trace)
         if k == 0:
-            raise KernelError(
-                "there is no component to see the prior of one from",
-                fix="give `propose`, a program that draws a component",
-            )
+            if number.address is None:
+                raise KernelError(
+                    "there is no component to see the prior of one from",
+                    fix="give `propose`, a program that draws a component",
+                )
+            k = 2 if number.may_be(trace, 2) else 1  # two show whether they have the same prior
+            grown: Any = trace.update({number.address: k}, rng=0).trace
+            trace = grown  # of which only the distributions are looked at
         records = trace.records
         first = [(path, records[full][0]) for path, full in choices_of(trace, namespaces, 0)]
         if k > 1:

@@ -543,8 +543,54 @@ def test_a_prior_that_ties_the_choices_of_a_component_is_refused():
 
 
 def test_no_component_to_see_the_prior_of():
+    @gen
+    def counted_from_none():
+        k = 0
+        while ("more", k) @ ~bernoulli(0.5):
+            k += 1
+        for j in range(k):
+            ("level", j) @ ~categorical([0.3, 0.7])
+        return k
+
+    @transform
+    def longer(model_in, aux_in, *, model_out, aux_out, place=None):
+        write(model_out["more", place.others], True)
+        write(model_out["more", place.others + 1], False)
+
+    @transform
+    def shorter(model_in, aux_in, *, model_out, aux_out, place=None):
+        write(model_out["more", place.others], False)
+
+    kernel = birth_death("level", number=lambda trace: trace.retval, others=pair(longer, shorter))
     with pytest.raises(errors.KernelError, match="no component to see the prior"):
-        run(birth_death("level"), levels_from_none, (0,))
+        run(kernel, counted_from_none, ())
+
+
+def test_the_first_component_from_its_prior():
+    kernel = birth_death("level", check=True)
+    assert len(assert_exact(kernel, levels_from_none, (2,), X).traces) == 1 + 2 + 4
+
+
+def test_the_first_component_where_two_are_too_many():
+    @gen
+    def none_or_one():
+        k = ~uniform_discrete(0, 1)
+        for j in range(k):
+            ("at", j) @ ~categorical([0.1, 0.9])
+
+    assert len(assert_exact(birth_death("at", check=True), none_or_one).traces) == 3
+
+
+def test_the_first_component_has_a_prior_that_ties_its_choices():
+    @gen
+    def tied():
+        k = ~poisson(0.1)
+        for j in range(k):
+            scale = ("scale", j) @ ~gamma(2, 1)
+            ("at", j) @ ~normal(0, scale)
+
+    with pytest.raises(errors.KernelError, match="different distributions"):
+        run(birth_death("scale", "at"), tied, ())
 
 
 def test_a_component_that_is_not_there():
