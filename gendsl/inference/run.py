@@ -234,10 +234,10 @@ class Run:
         return arviz_export.summary(self, names)
 
     def __str__(self) -> str:
-        rate = len(self) / self.seconds if self.seconds > 0 else float("inf")
+        rate = f" ({len(self) / self.seconds:.0f}/s)" if self.seconds > 0 else ""
         stopped = ", interrupted" if self.interrupted else ""
         several = f" of {len(self.chains)} chains" if len(self.chains) > 1 else ""
-        lines = [f"{len(self)} draws{several} in {self.seconds:.1f} s ({rate:.0f}/s){stopped}"]
+        lines = [f"{len(self)} draws{several} in {self.seconds:.1f} s{rate}{stopped}"]
         acceptance = self.acceptance
         width = max(map(len, acceptance), default=0)
         for name, tally in acceptance.items():
@@ -246,6 +246,8 @@ class Run:
                 line += f", {duration(tally.seconds / tally.proposed)} each"
             if tally.failed_checks:
                 line += f", {tally.failed_checks} failed a check and were rejected"
+            if tally.divergences:
+                line += f", {tally.divergences} diverged"
             lines.append(line)
         return "\n".join(lines)
 

@@ -17,12 +17,15 @@ class Tally:
         accepted: how often its proposal was accepted.
         failed_checks: how often a check failed and the proposal was rejected for it.
         seconds: how long it ran, in all; 0 if a kernel of the user's that composes others didn't say.
+        divergences: how many trajectories of `hmc` or `nuts` diverged; then regions of high curvature may be
+            missing from the draws.
     """
 
     proposed: int = 0
     accepted: int = 0
     failed_checks: int = 0
     seconds: float = 0.0
+    divergences: int = 0
 
     @property
     def rate(self) -> float:
@@ -35,6 +38,7 @@ class Tally:
             self.accepted + other.accepted,
             self.failed_checks + other.failed_checks,
             self.seconds + other.seconds,
+            self.divergences + other.divergences,
         )
 
 
@@ -57,6 +61,7 @@ def count(tallies: Tallies, name: str, info: Any, seconds: float) -> None:
         tally.accepted += 1
     if getattr(info, "check_failed", False):
         tally.failed_checks += 1
+    tally.divergences += getattr(info, "divergences", 0)
 
 
 def total(several: list[Tallies]) -> Tallies:

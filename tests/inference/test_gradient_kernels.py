@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gendsl import bernoulli, exponential, gamma, gen, normal, select, uniform
+from gendsl import bernoulli, exponential, gamma, gen, normal, sample, select, uniform
 from gendsl.errors import KernelError, LabelError, UnknownAddressError, ZeroProbabilityError
 from gendsl.inference import Coordinates, hmc, mala, nuts, random_walk
 from gendsl.inference.kernel import is_reversible
@@ -167,6 +167,17 @@ def test_divergences_are_counted():
     assert info.divergences == 1 and not info.accepted and info.steps == 1 and "diverges" in info.reason
     _, info = hmc(select("x"), 1.0, 3)(trace, 1)
     assert info.divergences == 1 and not info.accepted
+
+
+@pytest.mark.parametrize("kernel", [hmc(SELECTED, 1e3, 3), nuts(SELECTED, 1e3)], ids=repr)
+def test_a_run_says_how_many_trajectories_diverged(kernel):
+    trace = model.generate((), {"y": 0.7}, rng=1).trace
+    run = sample(kernel, trace, 20, record="x", seed=1, progress=False)
+    (tally,) = run.acceptance.values()
+    assert 0 < tally.divergences <= 20
+    assert str(run).endswith(f", {tally.divergences} diverged")
+    calm = sample(hmc(SELECTED, 1e-3, 3), trace, 20, record="x", seed=1, progress=False)
+    assert "diverged" not in str(calm)
 
 
 def test_a_density_that_cannot_be_computed_is_not_accepted():

@@ -195,4 +195,4 @@ def test_tallies_add_up():
         assert tally == each[0] + each[1] and tally.proposed == 100
         assert 0 < tally.seconds < run.seconds
     assert "100" in str(run) and "each" in str(run)
-    assert Tally(4, 1, 2, 0.5) + Tally(1, 1, 0, 0.25) == Tally(5, 2, 2, 0.75)
+    assert Tally(4, 1, 2, 0.5, 3) + Tally(1, 1, 0, 0.25, 1) == Tally(5, 2, 2, 0.75, 4)
