@@ -67,7 +67,7 @@ from gendsl.errors import (
     UntracedChoiceError,
     ValueTypeError,
 )
-from gendsl.inference import cycle, involutive, mh, mixture, repeat
+from gendsl.inference import cycle, involutive, mh, mixture, nuts, repeat
 from gendsl.supports import FiniteSet, Real
 
 
@@ -1537,6 +1537,21 @@ def check_of_a_wrong_value():
 @bad(KernelError, "auxiliary program", "@gen")
 def auxiliary_program_not_gen():
     involutive(lambda trace: None, flip)  # here
+
+
+@bad(ValueTypeError, "must be a tuple, got array([", "write (x,) for a single argument")
+def arguments_are_one_array():
+    one_normal.simulate(np.zeros((100, 3)), rng=1)  # here
+
+
+@bad(KernelError, "nuts needs a selection, got 'beta'", "write nuts(select('beta'))")
+def gradient_kernel_of_an_address():
+    nuts("beta")  # here
+
+
+@bad(KernelError, "mh needs a selection", "write mh(select('mu'))")
+def mh_of_an_address():
+    mh("mu")  # here
 
 
 @bad(KernelError, "q_args must be a tuple", "(x,)")

@@ -22,7 +22,10 @@ def find(place: str) -> Any:
     """
     module, colon, name = _split(place)
     if not colon or not name:
-        raise CommandError(f"{place!r} names a module and nothing in it", fix="write module:name")
+        raise CommandError(
+            f"{place!r} names a module and nothing in it",
+            fix=f"write {place}:name; {_known(find_module(place))}",
+        )
     found: Any = find_module(module)
     for part in name.split("."):
         if not hasattr(found, part):

@@ -83,7 +83,10 @@ def check_target(selection: Any, user: str) -> None:
     if not isinstance(selection, Selection):
         if callable(selection):
             check_kernel(selection)
-        raise KernelError(f"{user} needs a selection, got {selection!r}", fix=f"write {user}(select('x'))")
+        named = repr(selection) if isinstance(selection, str) else "'x'"
+        raise KernelError(
+            f"{user} needs a selection, got {selection!r}", fix=f"write {user}(select({named}))"
+        )
 
 
 def check_step_size(step_size: Any, user: str, what: str = "step_size") -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import reprlib
 from collections.abc import Callable, Container, Set
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -51,9 +52,11 @@ if TYPE_CHECKING:
 def check_args(args: Any, name: str) -> tuple[Any, ...]:
     """`args` if it is a tuple; the error that says how to write one if not."""
     if type(args) is not tuple:
+        given = reprlib.repr(args)
+        none = args is None or (type(args) is list and not args)
         raise ValueTypeError(
-            f"the arguments of {name} must be a tuple, got {args!r}",
-            fix=f"write ({args!r},) for a single argument" if args not in ([], None) else "write ()",
+            f"the arguments of {name} must be a tuple, got {given}",
+            fix="write ()" if none else f"write ({'x' if '...' in given else given},) for a single argument",
         )
     return args
 

@@ -186,14 +186,21 @@ def _compare(
         return
     output = back.outputs[side]
     entry = output.entries.get(path) or there.run.outputs[side].entries.get(path)
-    came_back = "is not restored" if after is MISSING else f"comes back as {after!r}"
+    came_back = f"comes back as {after!r}"
+    fix = (
+        "check that the branch taken on the way back undoes the one taken on the way there, and that "
+        "the auxiliary choices written say how to get back"
+    )
+    if after is MISSING:
+        came_back = "is not restored: nothing is written or copied to it on the way back"
+        handle = f"{output.name}[{', '.join(map(repr, path))}]"
+        fix = f"in the branch taken on the way back, write or copy to {handle}; or {fix}"
     raise InvolutionError(
         f"{_not_inverse(f, inverse)}, {format_address(path)} of {output.name}, "
         f"which was {before!r}, {came_back}",
         address=path,
         location=f.location if entry is None else entry.location,
-        fix="check that the branch taken on the way back undoes the one taken on the way there, and that "
-        "the auxiliary choices written say how to get back",
+        fix=fix,
     )
 
 

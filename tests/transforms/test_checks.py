@@ -190,6 +190,31 @@ def test_a_choice_that_the_way_back_forgets():
     assert caught.value.location.lineno == line_of("# typo")
 
 
+def test_a_choice_that_the_way_back_should_make_and_does_not():
+    @gen
+    def model():
+        k = ~bernoulli(0.5)
+        if k:
+            x = ~normal(0, 1)
+
+    @gen
+    def q(trace):
+        if not trace["k"]:
+            u = ~normal(0, 1)
+
+    @transform
+    def f(model_in, aux_in, *, model_out, aux_out):
+        k = read(model_in["k"], discrete)
+        write(model_out["k"], not k, discrete)
+        if k:
+            copy(model_in["x"], aux_out["u"])  # and x is not made from u
+
+    with pytest.raises(InvolutionError, match="not restored: nothing is written or copied to it") as caught:
+        step(f, model, {"k": True, "x": 0.3}, q=q)
+    assert caught.value.address == ("x",)
+    assert "write or copy to model_out['x']" in caught.value.fix
+
+
 def test_a_write_on_the_way_back_to_a_choice_that_was_never_there():
     @transform
     def f(model_in, *, model_out):
@@ -597,3 +622,49 @@ def test_finite_differences_agree_with_vectors_simplexes_and_covariances():
 
     report = check_involutive(model, (), None, f, n=20, rng=0)
     assert report.ok, str(report)
+
+
+# --- discrete choices that nothing of the output tells ----------------------------------------------
+
+
+@gen
+def labelled():
+    k = ~poisson(1)
+    label = ~categorical([0.2, 0.8])
+
+
+@gen
+def tossed(trace):
+    coin = ~bernoulli(0.3)
+
+
+@gen
+def certain(trace):
+    coin = ~bernoulli(1.0)
+
+
+@transform
+def forget_a_toss(model_in, aux_in, *, model_out, aux_out):
+    write(model_out["label"], 1 - read(model_in["label"]))
+    write(aux_out["coin"], True)
+
+
+@transform
+def forget_a_label(model_in, *, model_out):
+    write(model_out["label"], 1)
+
+
+@transform
+def keep_all(model_in, aux_in, *, model_out, aux_out):
+    copy(aux_in["coin"], aux_out["coin"])
+    write(model_out["label"], 1 - read(model_in["label"]))
+
+
+def test_a_discrete_choice_that_is_lost_is_an_error_without_check():
+    trace = labelled.generate((), init={"k": 1, "label": 1}).trace
+    for q, f, address in ((tossed, forget_a_toss, ("coin",)), (None, forget_a_label, ("label",))):
+        with pytest.raises(CoverageError, match="neither reads nor copies a discrete choice") as error:
+            involutive_mcmc(trace, q, (), f, rng=1)
+        assert error.value.address == address
+    involutive_mcmc(trace, tossed, (), keep_all, rng=1)
+    involutive_mcmc(trace, certain, (), forget_a_toss, rng=1)  # it has no other value
