@@ -345,6 +345,18 @@ def _program(move: _Move, auxiliary: GenFunction | None) -> GenFunction:
     return split_or_merge
 
 
+class _Given(dict[Any, Any]):
+    """What `split` and `merge` are given: values by address, and an error that says which there are."""
+
+    __slots__ = ("fix", "what")
+
+    def __init__(self, what: str, fix: str) -> None:
+        self.what, self.fix = what, fix
+
+    def __missing__(self, key: Any) -> Any:
+        raise KernelError(f"{self.what} has no {key!r}, but {sorted(self, key=repr)!r}", fix=self.fix)
+
+
 def _transform(
     move: _Move, grow: Transform | None, shrink: Transform | None, where: Location | None
 ) -> Transform:
@@ -356,7 +368,8 @@ def _transform(
     def component_of(model_in: Any, arrays: dict[Path, list[Any]], j: int) -> Values:
         """The values of a component by their relative addresses."""
         trace = model_in.state.trace
-        found = {key_of(path): read(model_in[full]) for path, full in choices_of(trace, namespaces, j)}
+        found = _Given("a component", "give its namespace to split_merge, or its vector in vectors=[...]")
+        found.update((key_of(path), read(model_in[full])) for path, full in choices_of(trace, namespaces, j))
         found.update((names[path], values[j]) for path, values in arrays.items())
         return found
 
@@ -404,7 +417,9 @@ def _transform(
             place = move.place(index, k)
             kept = component if ordered else place.number(component)
             write(aux_out["pair"], kept * (k + 1) + index, discrete)
-            u = {key_of(path[1:]): read(aux_in[path]) for path in aux_in.state.trace.paths_below(("u",))}
+            u: Values = _Given("the auxiliary program", "make that choice in the program given as auxiliary=")
+            below = aux_in.state.trace.paths_below(("u",))
+            u.update((key_of(path[1:]), read(aux_in[path])) for path in below)
             one = component_of(model_in, arrays, component)
             first, second = split_one(one, u)
             write_component(first, one, model_out, kept, "split")

@@ -395,6 +395,20 @@ def test_a_component_that_is_not_whole():
     assert caught.value.location.filename == __file__
 
 
+def test_a_bijection_that_reads_what_components_or_the_program_do_not_have():
+    def weigh(one, u):
+        return {"level": one["weight"]}, one  # here
+
+    def offset(one, u):
+        return {"level": u["offset"]}, one
+
+    with pytest.raises(errors.KernelError, match=r"a component has no 'weight', but \['level'\]") as caught:
+        run(split_merge("level", bijection=(weigh, merge_levels), auxiliary=step_up))
+    assert "vectors=[...]" in caught.value.fix and caught.value.location.filename == __file__
+    with pytest.raises(errors.KernelError, match="the auxiliary program has no 'offset', but"):
+        run(split_merge("level", bijection=(offset, merge_levels), auxiliary=step_up))
+
+
 def test_a_choice_that_components_do_not_have():
     def split(one, u):
         return {**one, "colour": 1}, one
