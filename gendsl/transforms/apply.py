@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from math import inf
 from typing import Any, cast
@@ -34,7 +34,7 @@ from gendsl.transforms.forward import Dual
 from gendsl.transforms.jacobian import log_abs_det, refuse_traced
 from gendsl.transforms.language import Transform, TransformPair, directions
 from gendsl.transforms.no_draws import NO_DRAWS
-from gendsl.transforms.run import Copy, Output, Run, Write, check_label, measured
+from gendsl.transforms.run import Copy, Input, Output, Run, Write, check_label, measured
 from gendsl.transforms.vectors import entries, numbers
 
 
@@ -227,7 +227,13 @@ def image(
             f"the log density of the model went from {trace.log_prob} to {new.log_prob}",
             fix="start the chain from a trace of positive, finite density",
         )
+    lost = []
+    if not any(state.asked for state in run.inputs):
+        lost = _unread(run, run.inputs[0], [*edit.removed, *model_values])
+        if aux is not None:
+            lost += _unread(run, run.inputs[1], aux.records)
     log_det = log_abs_det(run, records, edit.removed)
+    _refuse_lost(run, lost)
     return Image(run, new, new_aux, edit.log_weight, log_det, edit.removed)
 
 
@@ -250,7 +256,7 @@ def image_elsewhere(
         TransformError: the transform is wrong at this input; each subclass says how.
     """
     run = run_transform(f, trace, aux, q_args, protected=target)
-    read = [set(state.supports) for state in run.inputs]
+    lost = [pair for state in run.inputs if not state.asked for pair in _unread(run, state, state.records)]
     new = target.trace_of(f, run.outputs[0])
     _refuse_surplus(run.outputs[0], new.records)
     records = [new.records]
@@ -259,37 +265,48 @@ def image_elsewhere(
         new_aux = _assess_auxiliary(f, backward, (new, *backward_args), run.outputs[1], True)
         records.append(new_aux.records)
     log_det = log_abs_det(run, records, None)
-    _refuse_unread(run, read)
+    _refuse_lost(run, lost)
     return Image(run, new, new_aux, new.log_prob - trace.log_prob, log_det, {})
 
 
-def _refuse_unread(run: Run, read: list[set[Path]]) -> None:
-    """Raise where a discrete choice was neither read nor copied: nothing of the output tells its value.
+def _unread(run: Run, state: Input, paths: Iterable[Path]) -> list[tuple[Input, Path]]:
+    """The discrete choices, of some that the output may not have as they are, neither read nor copied.
 
-    All its values lead to one output then, and each would count as if it were the only one. (Continuous
-    choices are counted with the Jacobian.) A choice of probability one has no other value.
+    Nothing of the output tells the value of such a choice: all its values lead to one output, and each
+    would count as if it were the only one. (Continuous choices are counted with the Jacobian.) A choice of
+    probability one has no other value. To be asked before anything but the transform looks at the input.
     """
-    copied = {
-        (id(entry.source), entry.path)
+    found = []
+    for path in paths:
+        if path in state.supports or path in state.observed:
+            continue
+        record = state.records.get(path)
+        if record is None or record[2] == 0.0 or not measured(record[0]).discrete:
+            continue
+        if not _is_copied(run, state, path):
+            found.append((state, path))
+    return found
+
+
+def _refuse_lost(run: Run, lost: list[tuple[Input, Path]]) -> None:
+    """Raise if there are discrete choices of which the output doesn't tell the value."""
+    for state, path in lost:
+        raise CoverageError(
+            f"transform {run.transform.name} neither reads nor copies a discrete choice of {state.name}, so "
+            "nothing says which value to go back to",
+            address=path,
+            location=run.transform.location,
+            fix="write or copy it to the output, as an auxiliary (or backward) choice if the new trace has "
+            "none for it; read it if other choices tell its value",
+        )
+
+
+def _is_copied(run: Run, state: Input, path: Path) -> bool:
+    return any(
+        type(entry) is Copy and entry.path == path and entry.source is state
         for output in run.outputs
         for entry in output.entries.values()
-        if type(entry) is Copy
-    }
-    for state, seen in zip(run.inputs, read, strict=True):
-        if state.asked:
-            continue
-        for path, (distribution, _, score) in state.records.items():
-            if path in seen or path in state.observed or score == 0.0 or (id(state), path) in copied:
-                continue
-            if measured(distribution).discrete:
-                raise CoverageError(
-                    f"transform {run.transform.name} neither reads nor copies a discrete choice of "
-                    f"{state.name}, so nothing says which value to go back to",
-                    address=path,
-                    location=run.transform.location,
-                    fix="write or copy it to the output, as a choice of the backward program if the new "
-                    "model has none for it; read it if other choices tell its value",
-                )
+    )
 
 
 class Target:
