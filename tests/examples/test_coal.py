@@ -189,7 +189,7 @@ def test_the_hand_written_chain_agrees_with_the_exact_posterior(coal, by_hand):
         state = by_hand.step(state, data, rng)
         ks.append(len(state.positions))
     assert state.counts == by_hand.state_at(state.positions, state.heights, data).counts
-    assert_shares(frequency(ks), coal.exact_posterior_of_k(dates))
+    assert_shares(frequency([ks]), coal.exact_posterior_of_k(dates))
 
 
 def auxiliary(by_hand, aux):

@@ -9,6 +9,7 @@ import pytest
 from gendsl import bernoulli, categorical, errors, gen, normal, select, uniform
 from gendsl.inference import extending_translator, importance_sampling, mh, particle_filter
 from gendsl.inference.particles import Particles
+from gendsl.runtime import small
 from gendsl.transforms import extending
 
 START = np.array([0.7, 0.3])
@@ -273,4 +274,4 @@ def test_a_step_visits_what_is_new_only(monkeypatch):
         count[0] = 0
         trace = extending_translator((t + 1,), {("y", t): 0.1})(trace, rng=rng).trace
         counts.append(count[0])
-    assert max(counts[1:]) <= 4
+    assert max(counts[small.CHOICES :]) <= 4  # before, the trace is so small that it is executed whole

@@ -53,7 +53,7 @@ def test_programs_written_at_random(block, monkeypatch):
     if block % 2:
         monkeypatch.setattr(small, "CHOICES", 10)
         monkeypatch.setattr(small, "may_be_small", lambda compiled: not small.is_forced())
-    for seed in range(100 * block, 100 * (block + 1)):
+    for seed in range(60 * block, 60 * (block + 1)):
         with imported(random_source(seed)) as module:
             pool = GENERATED_ARGS[seed % 4 :] + GENERATED_ARGS[: seed % 4]
             Session(module.program, pool, vary_generated).run(random_edits(seed), seed)

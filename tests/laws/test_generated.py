@@ -8,7 +8,7 @@ from tests.laws.generated import loaded, sources
 
 
 @settings(
-    max_examples=100, derandomize=True, deadline=None, database=None,
+    max_examples=40, derandomize=True, deadline=None, database=None,
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 @given(sources())
