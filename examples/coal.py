@@ -93,6 +93,7 @@ class poisson_process(Distribution):
 class second_smallest(Distribution):
     """The second smallest of n independent uniform numbers: low + (high - low) * beta(2, n - 1)."""
 
+    checks_support = True
     parameters = ("n", "low", "high")
 
     def __init__(self, n, low, high):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
@@ -25,7 +27,12 @@ class Distribution:
     `addr @ ~d` then makes a random choice from it. Name the constructor's parameters in `parameters`,
     keep them in attributes of the same names, and instances compare and print by them.
 
+    Outside `support` the log density of a class of your own is -inf, whatever its `logpdf` says; one that
+    sees to that itself may say so by `checks_support = True`, and is then not asked whether a value lies in
+    the support each time that it is scored.
+
     Attributes:
+        checks_support: whether `logpdf` itself gives -inf outside the support.
         _measure: a support with the kind, dimension and shape of the distribution's own, where that is known
             without making it; else None.
 
@@ -35,7 +42,15 @@ class Distribution:
     __slots__ = ()
     __array_ufunc__ = None  # NumPy numbers and arrays leave arithmetic to the operators below
     parameters: ClassVar[tuple[str, ...]] = ()
+    checks_support: ClassVar[bool] = False
     _measure: ClassVar[Support | None] = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        logpdf = cls.__dict__.get("logpdf")
+        own = cls.__module__.startswith("gendsl.")
+        if logpdf is not None and not own and not cls.checks_support and not isinstance(logpdf, property):
+            cls.logpdf = _within_support(logpdf)  # type: ignore[assignment, method-assign]
 
     def sample(self, rng: np.random.Generator) -> Any:
         """One draw, using `rng` and no other source of randomness."""
@@ -112,6 +127,21 @@ class Distribution:
 
     def __neg__(self) -> Any:
         return _arithmetic.affine(self, -1, 0)
+
+
+def _within_support(logpdf: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A log density that is -inf outside the support, of which its formula may know nothing."""
+
+    @functools.wraps(logpdf)
+    def within(self: Distribution, x: Any) -> Any:
+        if not isbox(x):
+            support = self.support
+            stacked = isinstance(x, np.ndarray) and support.shape is not None and x.shape != support.shape
+            if not stacked and not support.contains(x):
+                return -_INF
+        return logpdf(self, x)
+
+    return within
 
 
 class ScalarFamily(Distribution):

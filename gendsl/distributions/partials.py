@@ -2,8 +2,8 @@
 
 `PARTIALS[family](x, *parameters)` gives the log density at plain numbers or float columns, elementwise,
 with its derivatives with respect to x and each parameter; an expensive one comes as a function that computes
-it. It is None where x lies outside or on the border of the support. Families that aren't here, and the arguments
-for which it is None, are left to autograd.
+it. It is None where x lies outside or on the border of the support. Families that aren't here, and the
+arguments for which it is None, are left to autograd.
 """
 
 from __future__ import annotations

@@ -66,6 +66,7 @@ class LoopUpdate:
         self.extreme = False
         self.readers = without_same(before.readers)
         self.keys: dict[int, Any] = {}
+        self.own: dict[int, set[Any]] = {}
         self.inside = {}
         for written in loop.stored:
             building = loop._written(written, new, self.frames, values)
@@ -252,11 +253,14 @@ class LoopUpdate:
         if known is None:
             known = self.keys[written.inside] = set()
         known.add(key)
-        inside = self.changes[-1].get(written.inside)
-        if inside is None:
-            inside = set()
-        if inside is not ALL:
-            self.changes[-1][written.inside] = {*inside, key} if len(inside) < 8 else inside | {key}
+        here = self.changes[-1]
+        inside = here.get(written.inside)
+        if inside is ALL:
+            return
+        own: Any = self.own.get(written.inside)
+        if own is None or own is not inside:  # what is there is the change of what the container was before
+            here[written.inside] = self.own[written.inside] = own = set(inside or ())
+        own.add(key)
 
     def _concerned(self, visit: Any, inside: int, change: Any, after: int) -> Any:
         """The iterations after one that read what has changed of a container that the loop writes."""

@@ -363,3 +363,41 @@ def test_an_object_has_no_density_outside_the_support_that_it_states():
     assert d.logpdf(2.0) == -2.0
     assert d.logpdf(-1.0) == d.logpdf(NAN) == -INF
     assert iid(d, 2).logpdf(np.array([1.0, -1.0])) == -INF
+
+
+# --- outside the support that a class states --------------------------------------------------------
+
+
+class Careless(Distribution):
+    """An exponential whose formula knows nothing of its support."""
+
+    parameters = ("rate",)
+    support = Positive()
+
+    def __init__(self, rate):
+        self.rate = rate
+
+    def sample(self, rng):
+        return rng.exponential(1.0 / self.rate)
+
+    def logpdf(self, x):
+        """The log density."""
+        return math.log(self.rate) - self.rate * x
+
+
+class Careful(Careless):
+    checks_support = True
+
+    def logpdf(self, x):
+        return -INF if x <= 0 else math.log(self.rate) - self.rate * x
+
+
+def test_the_density_is_zero_outside_the_support_that_a_class_states():
+    assert Careless(2.0).logpdf(-1.0) == -INF
+    assert Careless(2.0).logpdf(0.5) == math.log(2.0) - 1.0
+    assert Careless.logpdf.__doc__ == "The log density."
+    assert 1.0 - Careless(2.0) != Careless(2.0)
+    assert (1.0 - Careless(2.0)).logpdf(2.0) == -INF
+    assert autograd.grad(Careless(2.0).logpdf)(0.5) == -2.0
+    assert Careful.logpdf is Careful.__dict__["logpdf"]
+    assert not hasattr(Careful.logpdf, "__wrapped__")

@@ -147,6 +147,7 @@ def test_a_run_counts_it():
 class coin(Distribution):
     """A user's distribution that takes everything that is not false for heads."""
 
+    checks_support = True  # which is not so
     parameters = ("p",)
 
     def __init__(self, p):
