@@ -41,6 +41,7 @@ def for_another_prior(sd):
 
 
 @pytest.mark.statistical
+@pytest.mark.gendsl_long
 def test_an_error_of_ten_percent_in_a_second_moment_is_seen():
     settings = {"observed": "y", "steps": 1200, "draws": 40_000}
     assert_stationary(for_another_prior(1.0), model, (1.0,), **settings)

@@ -7,6 +7,7 @@ second moment; then the same test on the same kernel with a planted mistake, whi
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +41,9 @@ from gendsl.testing import StationarityReport, assert_stationary
 from tests.statistical import broken
 
 pytestmark = pytest.mark.statistical
+
+
+LONG = os.environ.get("GENDSL_LONG", "") not in ("", "0")
 
 
 @dataclass
@@ -229,6 +233,8 @@ def draw_level(trace):
 
 @transform
 def switch_and_forget(model_in, *, model_out):
+    if read(model_in["on"]):
+        read(model_in["level"])  # so that only what is new is forgotten
     write(model_out["on"], not read(model_in["on"]))
 
 
@@ -301,9 +307,11 @@ def weak_data(monkeypatch):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_stationary(case):
-    report = case.check()
+    """A part of the steps, in which the mistakes planted below are seen; all of them in the long run."""
+    report = case.check(1.0 if LONG else case.part)
     scores = {score.name: score for score in report.scores}
-    for name in case.sharp:  # an error of 10 % would be four standard errors or more, mostly five
+    for name in case.sharp if LONG else ():
+        # an error of 10 % would be four standard errors or more, mostly five
         assert 4 * scores[name].error < 0.1 * scores[name].expected, scores[name]
         assert abs(scores[name].z) < 4, scores[name]
 
