@@ -157,7 +157,8 @@ def test_the_last_bits_are_the_same(tmp_path, monkeypatch, hasty):
     options = {"record": {"log_prob": lambda t: t.log_prob}, "seed": 1}
     whole = sample(kernel, trace, 300, checkpoint=tmp_path / "whole", **options)
     free = sample(kernel, trace, 300, **options)["log_prob"]
-    assert (whole["log_prob"] != free).any()  # so that this test says something
+    if not many.is_reference:  # which sums afresh
+        assert (whole["log_prob"] != free).any()  # so that this test says something
     np.testing.assert_allclose(whole["log_prob"], free, rtol=1e-12)
     write = checkpoint.ChainStore.write
     for after in (3, 7):

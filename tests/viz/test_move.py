@@ -142,6 +142,7 @@ def shift(model_in, *, model_out):
         z = read(model_in["z", i])
         write(model_out["z", i + 1], z)
     values = [read(model_in["z", i]) for i in range(n)]
+    read(model_in["s"])
     write(model_out["s"], sum(values))
 
 
@@ -156,6 +157,7 @@ def signs(model_in, *, model_out):
     for j in range(2):
         value = int(read(model_in["mu", j]) > read(model_in["x"]))
         write(model_out["mu", j], -1.0 * read(model_in["mu", j]))
+    read(model_in["k"])
     write(model_out["k"], 1 + max(1, value))
 
 
