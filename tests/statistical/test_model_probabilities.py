@@ -156,12 +156,14 @@ def test_which_predictors_with_known_noise():
     assert all(0.02 < tally.rate < 0.98 for tally in chain.acceptance.values())
 
 
+@pytest.mark.gendsl_long
 def test_which_predictors_by_prior_proposals():
     one = mixture([mh(select(("included", j))) for j in range(2)], [1, 2])
     chain = regression_chain(known_noise, cycle(repeat(one, 4), mh(walk_slopes)), 16_000, seed=2)
     assert_agrees(chain, "included", exact_with_known_noise())
 
 
+@pytest.mark.gendsl_long
 def test_which_predictors_with_unknown_noise():
     kernel = cycle(involutive(toggle, include_or_drop, (0.7, 1.0), check=True), mh(walk_slopes),
                    mh(walk_variance))  # fmt: skip
@@ -197,6 +199,7 @@ def test_one_or_two_means():
     assert_agrees(chain, "k", {1: 1 - two, 2: two})
 
 
+@pytest.mark.gendsl_long
 def test_polar_or_cartesian():
     """The probability of the polar description, by integrating r and theta out."""
     chain = polar.run(draws=8000, seed=4, progress=False)
