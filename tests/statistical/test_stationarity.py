@@ -319,9 +319,11 @@ def test_stationary(case):
 @pytest.mark.parametrize(
     ("case", "mistake"),
     [
-        pytest.param(case, mistake, id=f"{case.name}: {mistake.__name__}")
+        pytest.param(
+            case, mistake, id=f"{case.name}: {mistake.__name__}", marks=[pytest.mark.gendsl_long] if i else []
+        )
         for case in CASES
-        for mistake in case.mistakes
+        for i, mistake in enumerate(case.mistakes)
     ],
 )
 def test_a_mistake_is_seen(case, mistake, monkeypatch):
