@@ -46,6 +46,8 @@ def edit_few(
     store: Any = before.frames
     as_columns = type(store) is ColumnFrames
     size = len(store)
+    if as_columns and limit != size:
+        return None  # the totals of each choice are put right where columns are cut or grow
     order = sorted(t for t in visit if t < limit)
     gone = [(t, store[t]) for t in range(limit, size)]
     most = EXTREME if as_columns else HUGE
