@@ -78,6 +78,12 @@ class Compiled:
         return _all_called(self, _has_no_loop, set())
 
     @cached_property
+    def inlined(self) -> Callable[..., Any]:
+        """The body with the choices from gendsl's own families made in one call each."""
+        node, _ = rewrite(self.origin, inline=True)
+        return _compile(self.origin, node)
+
+    @cached_property
     def light(self) -> bool:
         """Whether a run costs little beside its choices, in this body and in what it calls."""
         return _all_called(self, lambda compiled: is_light(compiled.origin), set())

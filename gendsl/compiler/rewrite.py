@@ -5,6 +5,7 @@
     name = ~E       ->  name = __gendsl__.at(("name",), E', True)
     mu[i, j] = ~E   ->  mu[i, j] = __gendsl__.at(("mu", i, j), E', True)
     mu[f(x)] = ~E   ->  mu[t] = __gendsl__.assign(E', ("mu", (t := f(x))))
+    addr @ ~normal(a, b)  ->  __gendsl__.makers[normal](__gendsl__, addr, False, a, b)  (where asked for)
     ~E elsewhere    ->  __gendsl__.unaddressed(E')
     [addr @] ~E in a nested def, lambda or class  ->  __gendsl__.nested(E'[, addr])
 
@@ -26,17 +27,20 @@ from gendsl.compiler.sites import (
     is_choice,
     is_program,
     is_splice,
+    known_value,
     site_of,
     target_indices,
 )
 from gendsl.compiler.source import Source
+from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import EXECUTION
 
 _Assignment = TypeVar("_Assignment", ast.Assign, ast.AnnAssign)
 
 
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self) -> None:
+    def __init__(self, inlines: Source | None = None) -> None:
+        self.inlines = inlines  # the function, where choices of known families are to be made in one call
         self.sites: list[Site] = []
         self.temporaries = 0
         self.nested = 0  # how many function or class scopes below the body we are
@@ -62,15 +66,38 @@ class _Rewriter(ast.NodeTransformer):
     ) -> ast.Call:
         """The call for `~E` whose address, if any, an assignment gives; `evaluated_last` if E goes first."""
         self.sites.append(site_of(node, copy.deepcopy(address)))
+        if not self.nested and address is not None and evaluated_last is None:
+            return self._at(address, node.operand, node, True)
         thing = self._callable(node.operand)
         if self.nested:
             return self._method("nested", [thing], node)
         if address is None:
             return self._method("unaddressed", [thing], node)
-        if evaluated_last is not None:
-            return self._method("assign", [thing, evaluated_last], node)
-        sugar = ast.copy_location(ast.Constant(True), node)
-        return self._method("at", [address, thing, sugar], node)
+        assert evaluated_last is not None
+        return self._method("assign", [thing, evaluated_last], node)
+
+    def _at(self, address: ast.expr, operand: ast.expr, node: ast.expr, sugar: bool) -> ast.Call:
+        """The call that makes a choice, or calls a program, at an address."""
+        named = ast.copy_location(ast.Constant(sugar), node)
+        if self._is_family(operand):
+            assert isinstance(operand, ast.Call)
+            makers = self._method("makers", [], node).func
+            maker = ast.copy_location(ast.Subscript(makers, operand.func, ast.Load()), node)
+            execution = ast.copy_location(ast.Name(EXECUTION, ast.Load()), node)
+            given = [execution, address, named, *(self.visit(argument) for argument in operand.args)]
+            return ast.copy_location(ast.Call(maker, given, []), node)
+        return self._method("at", [address, self._callable(operand), *([named] if sugar else [])], node)
+
+    def _is_family(self, operand: ast.expr) -> bool:
+        """Whether an expression, as far as one knows now, makes a distribution of a family of ours."""
+        if self.inlines is None or not isinstance(operand, ast.Call) or operand.keywords:
+            return False
+        family = known_value(self.inlines, operand.func)
+        if not isinstance(family, type) or not issubclass(family, ScalarFamily):
+            return False
+        starred = any(isinstance(argument, ast.Starred) for argument in operand.args)
+        own = family.__module__.startswith("gendsl.distributions.")
+        return own and not starred and len(operand.args) == len(family.parameters)
 
     # --- scopes -----------------------------------------------------------------------------------
 
@@ -98,7 +125,7 @@ class _Rewriter(ast.NodeTransformer):
             return self._method("splice", [self._callable(node.right.operand)], node)
         self.sites.append(site_of(node, copy.deepcopy(node.left)))
         address = self.visit(node.left)
-        return self._method("at", [address, self._callable(node.right.operand)], node)
+        return self._at(address, node.right.operand, node, False)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         return self._choice(node, None) if is_choice(node) else self.generic_visit(node)
@@ -175,10 +202,10 @@ class _Rewriter(ast.NodeTransformer):
         return address
 
 
-def rewrite(source: Source) -> tuple[FunctionNode, list[Site]]:
+def rewrite(source: Source, *, inline: bool = False) -> tuple[FunctionNode, list[Site]]:
     """The rewritten definition of a `@gen` function, and the sites of its choices and calls."""
     node = copy.deepcopy(source.node)
-    rewriter = _Rewriter()
+    rewriter = _Rewriter(source if inline else None)
     node.body = [rewriter.visit(statement) for statement in node.body]
     node.args.kwonlyargs.append(ast.arg(EXECUTION))
     node.args.kw_defaults.append(None)

@@ -82,6 +82,10 @@ class Block(ABC):
         """The choices, in program order."""
         return iter(())
 
+    def values(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
+        """The values of the choices, in program order."""
+        return ((path, record[1]) for path, record in self.records(frames, prefix))
+
     def calls(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
         """The calls and what they returned."""
         return iter(())
@@ -394,6 +398,10 @@ class Sequence:
     def records(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
         for block in self.ran(frames[-1]):
             yield from block.records(frames, prefix)
+
+    def values(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
+        for block in self.ran(frames[-1]):
+            yield from block.values(frames, prefix)
 
     def calls(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
         for block in self.ran(frames[-1]):

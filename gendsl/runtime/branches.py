@@ -86,6 +86,9 @@ class BranchBlock(Block):
     def records(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
         return self._arm(frames[-1]).records(frames, prefix)
 
+    def values(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
+        return self._arm(frames[-1]).values(frames, prefix)
+
     def calls(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
         return self._arm(frames[-1]).calls(frames, prefix)
 

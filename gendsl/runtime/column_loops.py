@@ -20,6 +20,7 @@ from gendsl.compiler.vectors import NotColumnsError, as_column
 from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS, sample_columns
 from gendsl.runtime.blocks import Sequence, Touched
 from gendsl.runtime.change import ALL, LENGTH
+from gendsl.runtime.column_choices import LookedThrough
 from gendsl.runtime.column_frames import ColumnFrames, gathered, outer_of
 from gendsl.runtime.column_scores import rescored
 from gendsl.runtime.column_steps import ARITHMETIC, Lookup, Step, as_typed, column_total
@@ -30,7 +31,6 @@ from gendsl.runtime.fused import fused_frame
 from gendsl.runtime.loop_edits import edit_few
 from gendsl.runtime.loop_parts import Iterations, Slot, Source
 from gendsl.runtime.loop_updates import LoopUpdate
-from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.paths import ColumnPaths, PathSet
 from gendsl.runtime.reads import Changes, Frames
 from gendsl.runtime.reverse import ReverseIndex, SameIndex
@@ -44,7 +44,7 @@ _FEW = 8
 """Iterations that are as fast one by one."""
 
 
-class ColumnLoopBlock(LoopBlock):
+class ColumnLoopBlock(LookedThrough):
     """A loop that can keep its iterations as columns."""
 
     def __init__(
@@ -140,32 +140,6 @@ class ColumnLoopBlock(LoopBlock):
                 self._finish(frames, Iterations(store, store.total(), values, None, {}, {}))
         return status
 
-    def paths(self, execution: Any, frames: Frames, values: list[Any], size: int) -> list[ColumnPaths]:
-        """The addresses of each site.
-
-        Raises:
-            NotColumnsError: they are not what they should be.
-        """
-        first = self.template.copy()
-        for source, value in zip(self.sources, values, strict=True):
-            first[source.target] = source.element(value, 0)
-        found = []
-        for step in self.sites:
-            at_source = self.targets[step.index]
-            value = values[at_source]
-            if self.sources[at_source].counted and type(value) is int:
-                indices = range(value, value + size)
-            elif type(value) is range:
-                indices = value[:size]
-            else:
-                raise NotColumnsError
-            assert step.site is not None
-            path = step.site.path(execution.prefix, (*frames, first))
-            at = len(execution.prefix) + step.position
-            hash(path)
-            found.append(ColumnPaths(path[:at], indices, path[at + 1 :]))
-        return found
-
     def _run_columns(
         self, execution: Any, frames: Frames, values: list[Any], size: int
     ) -> ColumnFrames | None:
@@ -179,7 +153,7 @@ class ColumnLoopBlock(LoopBlock):
         weight = 0.0
         arrays: dict[int, tuple[Any, Any]] = {}
         try:
-            paths = self.paths(execution, frames, values, size)
+            paths = self.paths(execution.prefix, frames, values, size)
             seen = execution.seen
             if seen is not None and not all(path.disjoint(seen) for path in paths):
                 return None

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import inf
 from types import FrameType, GeneratorType, MethodType
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
 from gendsl.address import Path, as_path, format_address
-from gendsl.choices import MISSING, Constraints
+from gendsl.choices import MISSING, Constraints, Exactly
 from gendsl.compiler.build import Compiled
 from gendsl.distributions import Distribution, as_distribution
 from gendsl.errors import (
@@ -30,6 +30,7 @@ from gendsl.errors import (
     UnsupportedSyntaxError,
 )
 from gendsl.interface import CallRequest, GenerativeFunction
+from gendsl.runtime.inlined import DRAWN, GIVEN, Makers
 from gendsl.runtime.records import (
     PLAIN_FAMILIES,
     UNCHANGEABLE,
@@ -86,18 +87,27 @@ class Execution:
         function: the program whose body runs.
         failure: an error that ends the operation, even if the body caught it.
         partial: in a compiled body, whether choices were made that are not in `records`.
-        reuses: whether a choice that keeps its value, from a distribution that is the one it had, keeps
-            its score without being scored again. The reference runtime does no such thing.
+        quick: whether a choice that keeps its value, from a distribution that is the one it had, keeps its
+            score without being scored again, and choices are made by `makers`. The reference runtime does
+            no such thing.
+        makers: how choices from gendsl's own families are made in one call; see `inlined`.
+        values: the choices that are given, by their paths; None where they are given in another way, and
+            `makers` are not used.
         site, place: in a compiled body, the site of the choice or call being made, and its address, which
             is found from `frames` where it is None.
         seen, called: in a compiled body, the addresses of choices and calls so far.
     """
 
     partial = False
-    reuses = False
+    quick = False
+    makers: ClassVar[Makers] = Makers(None)
+    values: dict[Path, Any] | None = None
     site: Any = None
     place: Path | None = None
     frames: Any = None
+
+    def __init_subclass__(cls, makers: Makers | None = None) -> None:
+        cls.makers = Makers(None) if makers is None else makers
 
     def __init__(self) -> None:
         self.seen: set[Path] | None = set()
@@ -170,7 +180,7 @@ class Execution:
 
     def body_of(self, compiled: Compiled) -> Callable[..., Any]:
         """Which version of a body this execution runs."""
-        return compiled.body
+        return compiled.inlined if self.quick and self.values is not None else compiled.body
 
     def keep(self, path: Path, record: Record) -> Any:
         """Keep the record of a choice; its value."""
@@ -185,6 +195,10 @@ class Execution:
             raise self.fail(duplicate("choices", path))
         self.score += record[2]
         return record[1]
+
+    def twice(self, path: Path) -> BaseException:
+        """The error for a second choice at a path, which ends the operation."""
+        return self.fail(duplicate("choices", path))
 
     # --- what subclasses define -------------------------------------------------------------------
 
@@ -328,12 +342,13 @@ def _describe(thing: Any) -> str:
     return f"{thing!r} of type {type(thing).__name__}"
 
 
-class Simulate(Execution):
+class Simulate(Execution, makers=Makers(DRAWN, drawn=drawn)):
     """Every choice is drawn from its distribution."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         super().__init__()
         self.rng = rng
+        self.values = {}
 
     def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
         number = PLAIN_FAMILIES[type(thing)]
@@ -392,12 +407,14 @@ class Generate(Execution):
         return distribution, value, score
 
 
-class Assess(Execution):
-    """Every choice must be given. With `stop_at_zero` the run ends at a choice outside its support."""
+class Assess(Execution, makers=Makers(GIVEN)):
+    """Every choice must be given. With `stop_at_zero` the run ends at a choice outside its support.
+    """
 
     def __init__(self, given: Given, *, stop_at_zero: bool = False) -> None:
         super().__init__()
         self.given = given
+        self.values = given.values if type(given) is Exactly else None
         self.stop_at_zero = stop_at_zero
 
     def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:

@@ -253,14 +253,18 @@ class GenFunction(GenerativeFunction):
 
     def simulate_once(self, args: tuple[Any, ...], rng: np.random.Generator) -> ReferenceTrace:
         """As `simulate`, for a trace that is looked at and not edited, as an auxiliary program's is."""
-        return self._trace(Simulate(rng), args, once=True)
+        execution = Simulate(rng)
+        execution.quick = not self.is_reference
+        return self._trace(execution, args, once=True)
 
     def score_once(
         self, args: tuple[Any, ...], values: dict[Path, Any] | Given, *, stop_at_zero: bool = False
     ) -> ReferenceTrace:
         """As `score`, for a trace that is looked at and not edited."""
         given = Exactly(values) if isinstance(values, dict) else values
-        return self._trace(Assess(given, stop_at_zero=stop_at_zero), args, once=True)
+        execution = Assess(given, stop_at_zero=stop_at_zero)
+        execution.quick = not self.is_reference
+        return self._trace(execution, args, once=True)
 
     def _trace(self, execution: Execution, args: tuple[Any, ...], once: bool = False) -> ReferenceTrace:
         if type(args) is not tuple:

@@ -372,6 +372,11 @@ class LoopBlock(Routed):
         for frame in frames[-1][self.state][0].frames:
             yield from body.records((*frames, frame), prefix)
 
+    def values(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
+        body = self.body
+        for frame in frames[-1][self.state][0].frames:
+            yield from body.values((*frames, frame), prefix)
+
     def calls(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
         for frame in frames[-1][self.state][0].frames:
             yield from self.body.calls((*frames, frame), prefix)

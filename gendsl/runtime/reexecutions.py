@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from gendsl.address import Path, as_path
-from gendsl.choices import MISSING
+from gendsl.choices import MISSING, Exactly
 from gendsl.distributions import Distribution
 from gendsl.errors import MissingChoiceError
 from gendsl.runtime.executions import FRESH, Execution, Given, ZeroProbability
+from gendsl.runtime.inlined import REGENERATED, UPDATED, Makers
 from gendsl.runtime.records import (
     PLAIN_FAMILIES,
     Record,
@@ -24,7 +25,7 @@ from gendsl.runtime.records import (
 from gendsl.selection import Selection
 
 
-class Update(Execution):
+class Update(Execution, makers=Makers(UPDATED)):
     """Given choices are taken, then those of the old trace, and the rest drawn from the prior.
 
     Attributes:
@@ -44,6 +45,7 @@ class Update(Execution):
         super().__init__()
         self.old = old
         self.given = given
+        self.values = given.values if type(given) is Exactly else None
         self.rng = rng
         self.stop_at_zero = stop_at_zero
         self.fresh: list[Path] = []
@@ -76,7 +78,7 @@ class Update(Execution):
         if value is MISSING:
             if before is None:
                 return self._fresh(path, distribution)
-            if self.reuses and -inf < before[2] < inf and is_unchanged(distribution, before[0]):
+            if self.quick and -inf < before[2] < inf and is_unchanged(distribution, before[0]):
                 return before
             value = before[1]
         else:
@@ -107,7 +109,7 @@ class Update(Execution):
         return record
 
 
-class Regenerate(Execution):
+class Regenerate(Execution, makers=Makers(REGENERATED)):
     """Selected choices are drawn anew, the others kept; `weight` is the change in score of those kept."""
 
     def __init__(
@@ -121,6 +123,7 @@ class Regenerate(Execution):
         super().__init__()
         self.old = old
         self.selection = selection
+        self.values = {}
         self.rng = rng
         self.stop_at_zero = stop_at_zero
         self.weight = 0.0
@@ -131,7 +134,7 @@ class Regenerate(Execution):
         if before is None or path in self.selection:
             self.added += before is None
             return draw(distribution, self.rng)
-        if self.reuses and -inf < before[2] < inf and is_unchanged(distribution, before[0]):
+        if self.quick and -inf < before[2] < inf and is_unchanged(distribution, before[0]):
             return before
         value = before[1]
         score = distribution.logpdf(value)

@@ -302,6 +302,12 @@ class SiteBlock(Block):
             else:
                 yield from first.linked.body.records((first.frame,), self.path(prefix, frames))
 
+    def values(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
+        first = frames[-1][self.state][0]
+        if type(first) is Called and first.linked is not None:
+            return first.linked.body.values((first.frame,), self.path(prefix, frames))  # type: ignore[no-any-return]
+        return super().values(frames, prefix)
+
     def calls(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
         first = frames[-1][self.state][0]
         if type(first) is Called:

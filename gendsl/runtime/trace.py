@@ -392,7 +392,7 @@ class ReferenceTrace(Trace):
     def rerun(self, execution: Execution, args: tuple[Any, ...] | None = None) -> ReferenceTrace:
         """The trace that an execution of the program leaves; observations stay marked as such."""
         args = self.args if args is None else check_args(args, self.gen_fn.name)
-        execution.reuses = not (self.gen_fn.direct or is_forced())
+        execution.quick = not (self.gen_fn.direct or is_forced())
         retval = execution.run(CallRequest(self.gen_fn, args, {}))
         at_definition(self.gen_fn, execution.finish)
         observed = self.observed_paths

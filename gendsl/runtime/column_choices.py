@@ -1,0 +1,81 @@
+"""The choices of a loop that is kept as columns, with their addresses, by going through whole columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+from gendsl.address import Path
+from gendsl.compiler.vectors import NotColumnsError
+from gendsl.runtime.column_frames import ColumnFrames
+from gendsl.runtime.column_steps import Step
+from gendsl.runtime.loop_parts import Iterations
+from gendsl.runtime.loops import LoopBlock
+from gendsl.runtime.paths import ColumnPaths
+from gendsl.runtime.reads import Frames
+
+
+class LookedThrough(LoopBlock):
+    """A loop whose iterations may be columns, as one that lists its choices."""
+
+    sites: list[Step]
+    choices: list[tuple[int, int]]
+
+    def paths(self, prefix: Path, frames: Frames, values: list[Any], size: int) -> list[ColumnPaths]:
+        """The addresses of each site.
+
+        Raises:
+            NotColumnsError: they are not what they should be.
+        """
+        first = self.template.copy()
+        for source, value in zip(self.sources, values, strict=True):
+            first[source.target] = source.element(value, 0)
+        found = []
+        for step in self.sites:
+            at_source = self.targets[step.index]
+            value = values[at_source]
+            if self.sources[at_source].counted and type(value) is int:
+                indices = range(value, value + size)
+            elif type(value) is range:
+                indices = value[:size]
+            else:
+                raise NotColumnsError
+            assert step.site is not None
+            path = step.site.path(prefix, (*frames, first))
+            at = len(prefix) + step.position
+            hash(path)
+            found.append(ColumnPaths(path[:at], indices, path[at + 1 :]))
+        return found
+
+    def _by_column(self, frames: Frames, prefix: Path) -> tuple[ColumnFrames, list[ColumnPaths]] | None:
+        """The columns with their addresses; None where the iterations aren't kept so."""
+        iterations: Iterations = frames[-1][self.state][0]
+        store: Any = iterations.frames
+        if type(store) is not ColumnFrames or not store.size:
+            return None
+        try:
+            return store, self.paths(prefix, frames, store.values, store.size)
+        except NotColumnsError:
+            return None
+
+    def values(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
+        found = self._by_column(frames, prefix)
+        if found is None:
+            return super().values(frames, prefix)
+        store, paths = found
+        columns = [zip(p, c.array().tolist(), strict=True) for p, c in zip(paths, store.columns, strict=True)]
+        return chain.from_iterable(zip(*columns, strict=True))
+
+    def records(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
+        found = self._by_column(frames, prefix)
+        if found is None:
+            return super().records(frames, prefix)
+        store, paths = found
+        states = [state for _, state in self.choices]
+        each = zip(*paths, strict=True)
+        return (
+            (path, frame[state])
+            for frame, here in zip(store, each, strict=True)
+            for path, state in zip(here, states, strict=True)
+        )
