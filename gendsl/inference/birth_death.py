@@ -21,9 +21,10 @@ import numpy as np
 
 from gendsl.address import Path, as_path
 from gendsl.distributions import bernoulli, uniform_discrete
-from gendsl.errors import KernelError, caller_location
+from gendsl.errors import KernelError, Location, caller_location
 from gendsl.inference.components import (
     ComponentKernel,
+    Giver,
     Number,
     Place,
     as_namespaces,
@@ -34,10 +35,12 @@ from gendsl.inference.components import (
     check_probability,
     choices_of,
     component_kernel,
+    defined_at,
     empty_components,
     labels_of,
     one_of,
     owner,
+    pointing,
     support_in,
     vector_of,
 )
@@ -53,6 +56,7 @@ from gendsl.transforms.language import (
     transform,
     write,
 )
+from gendsl.transforms.run import Copy, Run, Write
 
 Insert = Literal["swap", "shift", "last", "sorted"]
 MapEntries = Callable[[list[Any], Any], Any]
@@ -79,9 +83,17 @@ class _Move:
         """The place of component `index` among `others` more."""
         return Place(index, others, self.insert == "swap")
 
+    def may_grow(self, trace: ReferenceTrace, k: int) -> bool:
+        """Whether a birth may come next: not below `least`, where no death leads back to."""
+        return k >= self.number.least and self.number.may_be(trace, k + 1)
+
+    def may_shrink(self, trace: ReferenceTrace, k: int) -> bool:
+        """Whether a death may come next, if there is a component that may die."""
+        return k > 0 and self.number.may_be(trace, k - 1)
+
     def mortal(self, trace: ReferenceTrace, k: int) -> range | list[int]:
         """The components that may die."""
-        if k == 0 or not self.number.may_be(trace, k - 1):
+        if not self.may_shrink(trace, k):
             return []
         candidates: range | list[int] = range(k)
         if self.allocations is not None:
@@ -138,7 +150,7 @@ def birth_death(
         number: the address of the number of components, or a function of the trace that computes it from
             choices that `others` changes.
         least, most: bounds on k, beside the support of its distribution. At the ends a birth has
-            probability 1 or 0.
+            probability 1 or 0; more than `most` components are an error, fewer than `least` stay as they are.
         birth: the probability of proposing a birth where both are possible, or a function of the trace.
         insert: "swap" puts the new component at a uniformly random place and the one that was there at the
             end, so that at most two components move; "shift" moves all beyond the place up by one; "last"
@@ -198,10 +210,13 @@ def birth_death(
         None if allocations is None else as_path(allocations),
     )
     q = _program(move, _from_prior(move) if propose is None else propose)
+    f = pointing(_transform(move, grow, shrink), where, _giver(move, propose))
     return component_kernel(
-        q, _transform(move, grow, shrink), check, name, where,
+        q, f, check, name,
         "name the namespace of every choice of a component, propose each, and change what else depends on k "
         "by `vectors` or `others`",
+        "what is given for a death must undo what is given for a birth: shrink(grow(entries, new), new) must "
+        "give the entries again, and the transforms of `others` each other's",
     )  # fmt: skip
 
 
@@ -273,7 +288,7 @@ def _program(move: _Move, propose: GenFunction) -> GenFunction:
     number, draws_place = move.number, move.draws_place
 
     def chance(trace: ReferenceTrace, k: int, mortal: Any) -> float:
-        may_grow = number.may_be(trace, k + 1)
+        may_grow = move.may_grow(trace, k)
         if not may_grow and not mortal:
             return 0.5
         return chance_of_more(may_grow, bool(mortal), move.birth, trace)
@@ -283,7 +298,7 @@ def _program(move: _Move, propose: GenFunction) -> GenFunction:
         k = number.of(trace)
         mortal = move.mortal(trace, k)
         birth = ~bernoulli(chance(trace, k, mortal))
-        stuck = not mortal and not number.may_be(trace, k + 1)
+        stuck = not mortal and not move.may_grow(trace, k)
         if stuck:
             pass
         elif birth:
@@ -379,3 +394,25 @@ def _transform(move: _Move, grow: Transform | None, shrink: Transform | None) ->
                 shrink(model_in, aux_in["new"], model_out=model_out, aux_out=aux_out["new"], place=place)
 
     return birth_death
+
+
+def _giver(move: _Move, propose: GenFunction | None) -> Giver:
+    """A new component's choices are the proposal's, the entries of vectors those of grow or shrink."""
+    proposal = defined_at(propose)
+    maps = {
+        path: None if both is None else (defined_at(both[0]), defined_at(both[1]))
+        for path, both in move.vectors.items()
+    }
+
+    def giver(run: Run, number: int, path: Path, entry: Write | Copy) -> Location | None:
+        if number == 1:
+            return proposal if path[0] == "new" else None
+        if type(entry) is Copy:
+            return proposal if entry.source is run.inputs[1] else None
+        both = maps.get(path)
+        if both is None:
+            return None
+        to_birth: Any = run.outputs[1].entries["birth",]  # of the way back
+        return both[bool(to_birth.value)]
+
+    return giver

@@ -15,14 +15,23 @@ import numpy as np
 
 from gendsl.address import Path, as_path, format_address
 from gendsl.distributions import Distribution
-from gendsl.errors import CoverageError, GenDSLError, KernelError, Location
+from gendsl.errors import (
+    CoverageError,
+    GenDSLError,
+    InvolutionError,
+    KernelError,
+    Location,
+    is_users_file,
+)
 from gendsl.inference.involutive import Check, involutive
 from gendsl.inference.kernel import Kernel
 from gendsl.runtime.generative import GenFunction
-from gendsl.runtime.trace import ReferenceTrace
+from gendsl.runtime.trace import ReferenceTrace, definition
+from gendsl.runtime.travel import register
 from gendsl.supports import FiniteSet, Simplex, Support
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.language import Transform, TransformPair
+from gendsl.transforms.run import Copy, Run, Write
 
 _ROUNDING = 1e-6
 """How far the sum of weights may be from one to count as rounding."""
@@ -38,7 +47,7 @@ class ComponentKernel(Kernel):
     """
 
     q: GenFunction
-    f: Transform
+    f: ComponentTransform
 
 
 @dataclass(frozen=True)
@@ -131,22 +140,38 @@ class Number:
     Attributes:
         address: that of the choice, or None where `function` computes the number from the trace.
         least, most: bounds beside the support of the choice.
+        move: what is bounded, for errors.
     """
 
     address: Path | None
     function: Callable[[Any], Any] | None
     least: float
     most: float
+    move: str
 
     def of(self, trace: ReferenceTrace) -> int:
-        """k, for a trace."""
+        """k, for a trace.
+
+        Raises:
+            KernelError: there are more components than the move may lead to, so it couldn't lead there back.
+        """
         if self.address is not None:
-            return int(trace[self.address])
-        assert self.function is not None
-        return int(self.function(trace))
+            k = int(trace[self.address])
+        else:
+            assert self.function is not None
+            k = int(self.function(trace))
+        if k > self.most:
+            raise KernelError(
+                f"the trace has {k} components, and {self.move} was given most={self.most:g}: from there it "
+                "could neither add one nor take one away",
+                address=self.address,
+                fix=f"start from a trace with at most {self.most:g}, or give a larger most= (other kernels "
+                "of the chain must keep to it, too)",
+            )
+        return k
 
     def may_be(self, trace: ReferenceTrace, k: int) -> bool:
-        """Whether a trace may have k components."""
+        """Whether the move may lead to k components."""
         if not self.least <= k <= self.most:
             return False
         return self.address is None or trace.records[self.address][0].support.contains(k)
@@ -162,8 +187,8 @@ def as_number(move: str, number: Any, least: float, most: float) -> Number:
             f"{move} got least={least!r} and most={most!r}", fix="0 <= least < most, or k could never change"
         )
     if callable(number):
-        return Number(None, number, least, most)
-    return Number(as_path(number), None, least, most)
+        return Number(None, number, least, most, move)
+    return Number(as_path(number), None, least, most, move)
 
 
 def as_namespaces(move: str, namespaces: tuple[Any, ...]) -> tuple[Path, ...]:
@@ -313,24 +338,92 @@ def empty_components(trace: ReferenceTrace, address: Path, k: int) -> list[int]:
     return np.flatnonzero(counts[:k] == 0).tolist()
 
 
+# --- what errors point at --------------------------------------------------------------------------
+
+
+Giver = Callable[[Run, int, Path, Write | Copy], Location | None]
+"""Which of the user's functions gave an entry of a run: of output 0 or 1, at a path; None if none did."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComponentTransform(Transform):
+    """A transform made here of a user's functions, which is what its errors point at.
+
+    Attributes:
+        where: the line that made the move.
+        giver: which function gave an entry; what none of them gave was given by the move itself.
+    """
+
+    where: Location | None
+    giver: Giver
+
+    @property
+    def location(self) -> Location:
+        """The line that made the move."""
+        return super().location if self.where is None else self.where
+
+    def run(self, inputs: Any, protected: Any, there: Run | None = None) -> Run:
+        run = super().run(inputs, protected, there)
+        generated = self.origin.filename
+        for number, output in enumerate(run.outputs):
+            for path, entry in output.entries.items():
+                if entry.line[0] == generated:
+                    place = self.giver(run, number, path, entry) or self.location
+                    entry.line = place.filename, place.lineno, place.function
+        return run
+
+
+def pointing(f: Transform, where: Location | None, giver: Giver) -> ComponentTransform:
+    """A transform whose errors point at what it was made of."""
+    return ComponentTransform(f.origin, f.body, f.inputs, f.outputs, f.parameters, where, giver)
+
+
+def _reduce(f: ComponentTransform) -> Any:
+    plain = Transform(f.origin, f.body, f.inputs, f.outputs, f.parameters)
+    return pointing, (plain, f.where, f.giver)
+
+
+register(ComponentTransform, _reduce)
+
+
+def defined_at(function: Any) -> Location | None:
+    """Where a function or program of the user's is defined; None if that isn't known."""
+    if isinstance(function, GenFunction):
+        place = definition(function)
+        return place if is_users_file(place.filename) else None
+    function = getattr(function, "func", function)  # of a partial
+    code = getattr(function, "__code__", None)
+    if code is None or not is_users_file(code.co_filename):
+        return None
+    return Location(code.co_filename, code.co_firstlineno, code.co_name)
+
+
 # --- the kernel ------------------------------------------------------------------------------------
 
 
 def component_kernel(
-    q: GenFunction, f: Transform, check: Check, name: str, where: Location | None, advice: str
+    q: GenFunction, f: ComponentTransform, check: Check, name: str, coverage: str, inverse: str
 ) -> ComponentKernel:
-    """The kernel of a generated move. Errors that point into this library point at `where` instead."""
+    """The kernel of a generated move. Errors that point into this library point at the user's line instead.
+
+    Args:
+        coverage: what to do where an address is neither written nor copied.
+        inverse: what to do where the way back leads elsewhere.
+    """
     kernel = involutive(q, f, check=check, name=name)
-    generated = f.location.filename
+    generated = f.origin.filename
 
     def step(trace: Any, rng: np.random.Generator) -> tuple[Any, Any]:
         try:
             return kernel.step(trace, rng)
         except GenDSLError as error:
             if error.location is None or error.location.filename == generated:
-                error.location = where
+                error.location = f.where
             if isinstance(error, CoverageError) and "neither writes nor copies" in error.problem:
-                error.fix = advice
+                error.fix = coverage
+            if isinstance(error, InvolutionError):
+                hint = error.fix if error.fix is not None and "sign" in error.fix else None
+                error.fix = inverse if hint is None else f"{inverse}; {hint}"
             raise
 
     return ComponentKernel(step, name, q, f, reversible=kernel.reversible)

@@ -25,6 +25,7 @@ from gendsl.distributions import Distribution, bernoulli, uniform_discrete
 from gendsl.errors import KernelError, Location, caller_location
 from gendsl.inference.components import (
     ComponentKernel,
+    Giver,
     Number,
     Place,
     as_namespaces,
@@ -35,8 +36,10 @@ from gendsl.inference.components import (
     check_probability,
     choices_of,
     component_kernel,
+    defined_at,
     key_of,
     labels_of,
+    pointing,
     support_in,
     vector_of,
 )
@@ -53,6 +56,7 @@ from gendsl.transforms.language import (
     transform,
     write,
 )
+from gendsl.transforms.run import Copy, Run, Write
 
 Pairs = Literal["random", "adjacent"]
 Values = dict[Any, Any]
@@ -167,8 +171,8 @@ class _Move:
         return k > 1 and self.number.may_be(trace, k - 1)
 
     def may_split(self, trace: ReferenceTrace, k: int) -> bool:
-        """Whether one of k components may become two."""
-        return k > 0 and self.number.may_be(trace, k + 1)
+        """Whether one of k components may become two: not below `least`, where no merge leads back to."""
+        return k > 0 and k >= self.number.least and self.number.may_be(trace, k + 1)
 
 
 def split_merge(
@@ -282,10 +286,13 @@ def split_merge(
         allocate,
     )
     grow, shrink = (None, None) if others is None else as_others(others)
+    f = pointing(_transform(move, grow, shrink, where), where, _giver(move))
     return component_kernel(
-        _program(move, auxiliary), _transform(move, grow, shrink, where), check, name, where,
+        _program(move, auxiliary), f, check, name,
         "name the namespace of every choice of a component, return every auxiliary choice from the "
         "bijection, and change what else depends on k by `vectors` or `others`",
+        "the functions of the bijection must be inverse to each other: merge(*split(component, u)) must give "
+        "(component, u) again, and the transforms of `others` must undo each other",
     )  # fmt: skip
 
 
@@ -363,6 +370,7 @@ def _transform(
     namespaces, vectors, allocations, ordered = move.namespaces, move.vectors, move.allocations, move.ordered
     count = move.number.address
     split_one, merge_two = move.split, move.merge
+    places = {"split": defined_at(split_one) or where, "merge": defined_at(merge_two) or where}
     names = {path: key_of(path) for path in vectors}
 
     def component_of(model_in: Any, arrays: dict[Path, list[Any]], j: int) -> Values:
@@ -380,7 +388,7 @@ def _transform(
             raise KernelError(
                 f"{what} returned a component with {shown!r}, and a component has "
                 f"{sorted(needed, key=repr)!r}",
-                location=where,
+                location=places[what],
                 fix="return a dict with every choice of a component",
             )
         for key, value in values.items():
@@ -391,7 +399,7 @@ def _transform(
             if space is None:
                 raise KernelError(
                     f"{what} returned a component with {key!r}, which is in none of its namespaces",
-                    address=path, location=where, fix="return the choices that a component has",
+                    address=path, location=places[what], fix="return the choices that a component has",
                 )  # fmt: skip
             write(handle[(*space, j, *path[len(space) :])], value)
 
@@ -472,3 +480,18 @@ def _transform(
                 shrink(model_in, aux_in["u"], model_out=model_out, aux_out=aux_out["u"], place=place)
 
     return split_merge
+
+
+def _giver(move: _Move) -> Giver:
+    """Split and merge give the choices of components, and merge the auxiliary ones of a split."""
+    split, merge = defined_at(move.split), defined_at(move.merge)
+
+    def giver(run: Run, number: int, path: Path, entry: Write | Copy) -> Location | None:
+        if number == 1:
+            return merge if path[0] == "u" else None
+        returned = path in move.vectors or any(path[: len(space)] == space for space in move.namespaces)
+        if type(entry) is Copy or not returned:
+            return None
+        return split if ("pair",) in run.outputs[1].entries else merge
+
+    return giver

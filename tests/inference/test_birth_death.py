@@ -32,6 +32,7 @@ from gendsl import (
     write,
 )
 from gendsl.inference import Place, birth_death
+from gendsl.runtime.trace import definition
 from gendsl.testing import assert_exact, transitions
 
 # --- models --------------------------------------------------------------------------------------------
@@ -152,10 +153,65 @@ X = {("x", 0): True, ("x", 1): False}
 
 
 @pytest.mark.parametrize("insert", ["swap", "shift", "last"])
-@pytest.mark.parametrize("options", [{}, {"birth": 0.3}, {"most": 2}, {"propose": level_of_one}])
+@pytest.mark.parametrize("options", [{}, {"birth": 0.3}, {"least": 2}, {"propose": level_of_one}])
 def test_exact_on_levels(insert, options):
     found = assert_exact(birth_death("level", insert=insert, check=True, **options), levels, (2,), X)
     assert found.imbalance < 1e-12
+
+
+@gen
+def at_most_two():
+    k = ~uniform_discrete(1, 3)
+    level = [("level", j) @ ~categorical([0.3, 0.7]) for j in range(k)]
+    x = ~bernoulli(0.0 if k == 3 else (1 + sum(level)) / 5)
+
+
+@gen
+def at_most_two_allocated():
+    k = ~uniform_discrete(1, 3)
+    level = [("level", j) @ ~categorical([0.3, 0.7]) for j in range(k)]
+    for i in range(2):
+        z = ("z", i) @ ~uniform_discrete(0, k - 1)
+    x = ~bernoulli(0.0 if k == 3 else (1 + level[z]) / 5)
+
+
+@pytest.mark.parametrize("insert", ["swap", "shift", "last"])
+def test_exact_up_to_most(insert):
+    """Nowhere is k = 3, by the observation, and the move never proposes it."""
+    assert_exact(birth_death("level", insert=insert, most=2, check=True), at_most_two, (), {"x": True})
+    kernel = birth_death("level", insert=insert, most=2, allocations="z", check=True)
+    assert_exact(kernel, at_most_two_allocated, (), {"x": True})
+
+
+@pytest.mark.parametrize("allocations", [None, "z"])
+@pytest.mark.parametrize("z", [[0, 1, 2], [0, 0, 0], [1, 2, 3]])
+def test_more_components_than_there_may_be(allocations, z):
+    @gen
+    def counted():
+        k = ~poisson(2)
+        for j in range(k):
+            ("level", j) @ ~categorical([0.3, 0.7])
+        for i in range(3):
+            ("z", i) @ ~uniform_discrete(0, k - 1)
+
+    for k in (4, 5):
+        trace = counted.generate((), init={"k": k, "z": z}, rng=1).trace
+        with pytest.raises(errors.KernelError, match=f"has {k} components, and birth_death was given") as e:
+            birth_death("level", allocations=allocations, most=3)(trace, 1)
+        assert "start from a trace with at most 3, or give a larger most=" in e.value.fix
+        assert e.value.address == ("k",)
+
+
+def test_fewer_components_than_there_may_be_stay_as_they_are():
+    @gen
+    def none_or_one():
+        k = ~uniform_discrete(0, 1)
+        for j in range(k):
+            ("at", j) @ ~categorical([0.1, 0.9])
+
+    trace = none_or_one.generate((), init={"k": 0}, rng=1).trace
+    for seed in range(5):
+        assert birth_death("at", least=1, check=True)(trace, seed)[0]["k"] == 0
 
 
 def test_exact_with_a_probability_that_depends_on_the_state():
@@ -509,14 +565,59 @@ def test_a_weight_left_out_is_an_error():
     assert caught.value.location.filename == __file__
 
 
-def test_a_wrong_inverse_points_at_the_users_line():
-    kernel = birth_death(
-        "mu", "var", propose=new_cluster, vectors={"weights": (make_room, lambda entries, old: entries)},
-        check=True,
-    )  # fmt: skip
-    with pytest.raises(errors.GenDSLError) as caught:
-        run(kernel)
-    assert caught.value.location.filename == __file__
+def points_at(error, function):
+    """Whether an error points at the definition of a function in this file."""
+    place = error.location
+    return (place.filename, place.lineno) == (__file__, function.__code__.co_firstlineno)
+
+
+def closed_up_wrongly(entries, old):
+    return [w / (1 - old) ** 2 for w in entries]
+
+
+def test_a_wrong_inverse_points_at_what_changed_the_vector():
+    @gen
+    def rates():
+        k = ~uniform_discrete(1, 3)
+        for j in range(k):
+            ("mu", j) @ ~normal(0, 1)
+        rate = ~iid(gamma(2, 1), k)
+
+    @gen
+    def new_rate(trace):
+        mu = ~normal(0, 1)
+        rate = ~beta(2, 2)
+
+    def make(check):
+        vectors = {"rate": (make_room, closed_up_wrongly)}
+        return birth_death("mu", propose=new_rate, vectors=vectors, check=check)
+
+    with pytest.raises(errors.InvolutionError) as caught:
+        run(make(True), rates, ())
+    assert points_at(caught.value, closed_up_wrongly) or points_at(caught.value, make_room)
+    assert "shrink(grow(entries, new), new) must give" in caught.value.fix
+    kernel = make(False)
+    report = check_involutive(rates, (), kernel.q, kernel.f, rng=1)
+    wrong = [error for _, error in report.failures if isinstance(error, errors.InvolutionError)]
+    assert any(points_at(error, closed_up_wrongly) for error in wrong)
+    assert all(error.location.filename == __file__ for _, error in report.failures)
+
+
+def test_a_component_that_can_not_be_points_at_the_proposal():
+    @gen
+    def scales():
+        k = ~uniform_discrete(1, 3)
+        for j in range(k):
+            ("scale", j) @ ~gamma(2, 1)
+
+    @gen
+    def of_two(trace):
+        scale = ~iid(gamma(2, 1), 2)
+
+    with pytest.raises(errors.ValueTypeError, match="which is one number") as caught:
+        run(birth_death("scale", propose=of_two), scales, ())
+    place = definition(of_two)
+    assert (caught.value.location.filename, caught.value.location.lineno) == (__file__, place.lineno)
 
 
 def test_check_reject_rejects():

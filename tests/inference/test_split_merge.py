@@ -1,9 +1,12 @@
 """Split and merge: exact on small models, the acceptance ratio held against a formula, and every error."""
 
 import math
+import sys
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 
+import cloudpickle
 import numpy as np
 import pytest
 from scipy import stats
@@ -26,6 +29,9 @@ from gendsl import (
 from gendsl.inference import split_merge
 from gendsl.inference.split_merge import coins, pair_of_components
 from gendsl.testing import assert_exact, enumerate_outcomes, transitions
+from gendsl.transforms.apply import run_transform
+
+PACKAGE = Path(errors.__file__).parent
 
 # --- models --------------------------------------------------------------------------------------------
 
@@ -157,7 +163,7 @@ X = {("x", 0): True, ("x", 1): False}
     [
         {"auxiliary": step_anywhere},
         {"auxiliary": step_anywhere, "split": 0.3},
-        {"auxiliary": step_anywhere, "most": 2},
+        {"auxiliary": step_anywhere, "least": 2},
         {"auxiliary": step_up, "order": "level"},
         {"auxiliary": step_up, "order": "level", "pairs": "adjacent"},
         {"auxiliary": step_anywhere, "order": "level", "pairs": "adjacent"},
@@ -167,6 +173,21 @@ def test_exact_on_levels(options):
     kernel = split_merge("level", bijection=LEVELS, check=True, **options)
     found = assert_exact(kernel, levels, (), {"x": True})
     assert found.imbalance < 1e-12
+
+
+@gen
+def at_most_two():
+    k = ~uniform_discrete(1, 3)
+    level = [("level", j) @ ~categorical([0.2, 0.5, 0.3]) for j in range(k)]
+    x = ~bernoulli(0.0 if k == 3 else (1 + level[0] + 2 * level[-1]) / 8)
+
+
+def test_exact_up_to_most():
+    """Nowhere is k = 3, by the observation, and the move never proposes it."""
+    kernel = split_merge("level", bijection=LEVELS, auxiliary=step_anywhere, most=2, check=True)
+    assert_exact(kernel, at_most_two, (), {"x": True})
+    with pytest.raises(errors.KernelError, match="has 3 components, and split_merge was given most=2"):
+        kernel(at_most_two.generate((), init={"k": 3}, rng=1).trace, 1)
 
 
 def test_exact_where_components_are_sorted():
@@ -434,9 +455,83 @@ def test_functions_that_are_not_inverse():
     kernel = split_merge(
         "level", bijection=(split_level, merge), auxiliary=step_up, order="level", check=True
     )
-    with pytest.raises(errors.GenDSLError) as caught:
+    with pytest.raises(errors.InvolutionError) as caught:
         run(kernel)
-    assert caught.value.location.filename == __file__
+    assert points_at(caught.value, merge)
+    assert "merge(*split(component, u)) must give" in caught.value.fix
+    report = check_involutive(levels, (), kernel.q, kernel.f, rng=1)
+    assert {error.location.function for _, error in report.failures} <= {"merge", "split_level"}
+    assert any(points_at(error, merge) for _, error in report.failures)
+
+
+def points_at(error, function):
+    """Whether an error points at the definition of a function in this file."""
+    place = error.location
+    return (place.filename, place.lineno) == (__file__, function.__code__.co_firstlineno)
+
+
+@gen
+def offset(trace, component):
+    u = ~normal(0, 1)
+
+
+@gen
+def means():
+    k = ~uniform_discrete(1, 3)
+    for j in range(k):
+        ("mu", j) @ ~normal(0, 1)
+
+
+def split_mean(one, u):
+    return {"mu": one["mu"] - u["u"]}, {"mu": one["mu"] + u["u"]}
+
+
+def merge_means(first, second):
+    return {"mu": (first["mu"] + second["mu"]) / 2}, {"u": (second["mu"] - first["mu"]) / 2}
+
+
+def test_values_that_are_wrong_point_at_the_function_that_returned_them():
+    def lost(one, u):
+        return {"mu": one["mu"] * math.nan}, {"mu": one["mu"] + u["u"]}
+
+    def none(first, second):
+        return {"mu": first["mu"]}, {"u": math.nan * second["mu"]}
+
+    for bijection, wrong in (((lost, merge_means), lost), ((split_mean, none), none)):
+        kernel = split_merge("mu", bijection=bijection, auxiliary=offset)
+        with pytest.raises(errors.MoveNaNError) as caught:
+            run(kernel, means)
+        assert points_at(caught.value, wrong)
+
+
+def test_what_the_move_itself_does_points_at_the_line_that_made_it():
+    line = offset_line() + 1
+    kernel = split_merge("mu", bijection=(split_mean, lambda a, b: ({"mu": a["mu"]}, {})), auxiliary=offset)
+    assert (kernel.f.location.filename, kernel.f.location.lineno) == (__file__, line)
+    report = check_involutive(means, (), kernel.q, kernel.f, rng=1)
+    assert "neither writes nor copies" in str(report) and f"{__file__}:{line}" in str(report)
+    assert str(PACKAGE) not in str(report)
+
+
+def offset_line():
+    return sys._getframe(1).f_lineno
+
+
+def test_what_a_move_points_at_travels():
+    kernel = split_merge("mu", bijection=(split_mean, merge_means), auxiliary=offset)
+    f = cloudpickle.loads(cloudpickle.dumps(kernel)).f
+    assert f.location == kernel.f.location and type(f) is type(kernel.f)
+    there = run_transform(f, *pair_to_split(kernel), ())
+    assert there.outputs[0].entries["mu", 0].line[2] == "split_mean"
+
+
+def pair_to_split(kernel):
+    rng = np.random.default_rng(1)
+    while True:
+        trace = means.simulate(rng=rng)
+        aux = kernel.q.simulate((trace,), rng=rng)
+        if trace["k"] == 1 and aux["split"]:
+            return trace, aux
 
 
 def test_points_are_shared_out_knowing_the_two_components():
