@@ -37,7 +37,7 @@ from gendsl.transforms.jacobian import log_abs_det
 from gendsl.transforms.language import Transform, TransformPair, directions
 from gendsl.transforms.moved import moved
 from gendsl.transforms.numeric import check_derivatives
-from gendsl.transforms.run import Output, Run, Write
+from gendsl.transforms.run import Copy, Output, Run, Write
 
 RELATIVE_TOLERANCE = 1e-8
 """How closely a continuous value must come back."""
@@ -47,6 +47,8 @@ CANCELLATION_TOLERANCE = 1e-12
 
 LOG_DET_TOLERANCE = 1e-6
 """How closely the forward and backward log-determinants must cancel."""
+
+_TURNED = 1e-6  # relative, of what comes back where a sign is flipped
 
 
 def check_round_trip(
@@ -86,6 +88,45 @@ def check_round_trip(
             location=traceback_location(error.__traceback__),
             fix="the second application must undo the first: look at the branch that it takes",
         ) from error
+    try:
+        records, gone = _check_returned(f, inverse, trace, aux, there, back, returned, elsewhere)
+    except InvolutionError as error:
+        turned = _unturned(f, trace, aux, q_args, there) if inverse is f else []
+        if turned:
+            name = there.run.outputs[1].name
+            shown = " and ".join(f"{name}[{', '.join(map(repr, path))}]" for path in turned)
+            error.fix = (
+                f"did you forget to flip a sign? If minus the value is written to {shown}, the second "
+                "application leads back here"
+            )
+        raise
+    backward = log_abs_det(back, records, gone)
+    total = there.log_abs_det + backward
+    if not abs(total) <= LOG_DET_TOLERANCE * max(1.0, abs(backward)):
+        raise InvolutionError(
+            f"the Jacobian determinants of transform {f.name} and of its return don't cancel: "
+            f"log|det J| is {there.log_abs_det:.8g} there and {backward:.8g} back",
+            location=f.location,
+            fix="the way back is the inverse at this point but not near it: compare what the branches do",
+        )
+
+
+def _check_returned(
+    f: Transform,
+    inverse: Transform,
+    trace: ReferenceTrace,
+    aux: ReferenceTrace | None,
+    there: Image,
+    back: Run,
+    returned: list[dict[Path, Any]],
+    elsewhere: bool,
+) -> tuple[list[Records], list[Path] | None]:
+    """Raise unless the values that came back are those there were.
+
+    Returns:
+        The records of the traces, for the Jacobian of the way back; and the model's choices that are gone
+        there.
+    """
     model, new = trace.records, there.trace.records
     gone: list[Path] | None = None
     if elsewhere:
@@ -111,15 +152,42 @@ def check_round_trip(
         for path, record in drawn.items():
             _compare(f, inverse, there, back, 1, path, record[1], returned[1].get(path, MISSING))
         records.append(drawn)
-    backward = log_abs_det(back, records, gone)
-    total = there.log_abs_det + backward
-    if not abs(total) <= LOG_DET_TOLERANCE * max(1.0, abs(backward)):
-        raise InvolutionError(
-            f"the Jacobian determinants of transform {f.name} and of its return don't cancel: "
-            f"log|det J| is {there.log_abs_det:.8g} there and {backward:.8g} back",
-            location=f.location,
-            fix="the way back is the inverse at this point but not near it: compare what the branches do",
-        )
+    return records, gone
+
+
+def _unturned(
+    f: Transform, trace: ReferenceTrace, aux: ReferenceTrace | None, q_args: tuple[Any, ...], there: Image
+) -> list[Path]:
+    """Auxiliary choices with which f would be an involution if it wrote minus their value; none if not so.
+
+    With R the change of their signs, R f is an involution here if f R f = R: like a momentum, with which
+    a trajectory runs backwards when it is turned round.
+    """
+    if aux is None or there.aux is None:
+        return []
+    flipped: dict[Path, Any] = {}
+    for path, entry in there.run.outputs[1].entries.items():
+        distribution, value, _ = there.aux.records[path]
+        support = distribution.support
+        if type(entry) is Copy or support.discrete or not isinstance(value, (float, np.ndarray)):
+            continue
+        if support.contains(-value):
+            flipped[path] = -value
+    if not flipped:
+        return []
+    try:
+        back = run_transform(f, there.trace, moved(there.aux, flipped), q_args)
+        model, auxiliary = (output_values(output) for output in back.outputs)
+    except Exception:  # it was a guess, and the error that asked for it is raised
+        return []
+    expected = {path: -value if path in flipped else value for path, (_, value, _) in aux.records.items()}
+    before = {path: trace.records[path][1] for path in there.run.outputs[0].entries if path in trace.records}
+    for values, wanted in ((model, before), (auxiliary, expected)):
+        if values.keys() != wanted.keys():
+            return []
+        if not all(same_value(value, wanted[path], _TURNED) for path, value in values.items()):
+            return []
+    return list(flipped)
 
 
 def _rounding(back: Run, side: int, path: Path) -> float:
@@ -195,6 +263,8 @@ def _compare(
         came_back = "is not restored: nothing is written or copied to it on the way back"
         handle = f"{output.name}[{', '.join(map(repr, path))}]"
         fix = f"in the branch taken on the way back, write or copy to {handle}; or {fix}"
+    elif _is_minus(before, after):
+        fix = f"it comes back with the other sign: did you forget to flip a sign? Else {fix}"
     raise InvolutionError(
         f"{_not_inverse(f, inverse)}, {format_address(path)} of {output.name}, "
         f"which was {before!r}, {came_back}",
@@ -202,6 +272,15 @@ def _compare(
         location=f.location if entry is None else entry.location,
         fix=fix,
     )
+
+
+def _is_minus(before: Any, after: Any) -> bool:
+    """Whether a number, or a vector of them, is minus another."""
+    try:
+        negative = [-x for x in after] if isinstance(after, (list, tuple)) else -after
+    except TypeError:
+        return False
+    return same_value(before, negative, RELATIVE_TOLERANCE)
 
 
 def check_departure(

@@ -668,3 +668,100 @@ def test_a_discrete_choice_that_is_lost_is_an_error_without_check():
         assert error.value.address == address
     involutive_mcmc(trace, tossed, (), keep_all, rng=1)
     involutive_mcmc(trace, certain, (), forget_a_toss, rng=1)  # it has no other value
+
+
+# --- signs -------------------------------------------------------------------------------------------
+
+
+@gen
+def momentum(trace):
+    p = ~normal(0, 1)
+    kind = ~bernoulli(0.5)
+
+
+@gen
+def vector_and_scale():
+    x = ~iid(normal(0, 1), 2)
+    s = ~gamma(2, 1)
+
+
+@gen
+def vector_momentum(trace):
+    p = ~iid(normal(0, 1), 2)
+
+
+@transform
+def drift(model_in, aux_in, *, model_out, aux_out, turn=1.0):
+    x, p = read(model_in["x"]), read(aux_in["p"])
+    write(model_out["x"], x + 0.3 * p)
+    write(aux_out["p"], turn * p)
+    copy(aux_in["kind"], aux_out["kind"])
+
+
+@transform
+def vector_drift(model_in, aux_in, *, model_out, aux_out, turn=1.0):
+    x, p = read(model_in["x"]), read(aux_in["p"])
+    p = p - 0.2 * np.sin(x)
+    write(model_out["x"], x + 0.3 * p)
+    write(aux_out["p"], turn * (p - 0.2 * np.sin(x + 0.3 * p)))
+
+
+@pytest.mark.parametrize(
+    ("model", "q", "f"), [(one_normal, momentum, drift), (vector_and_scale, vector_momentum, vector_drift)]
+)
+def test_a_momentum_that_is_not_turned_round_is_named(model, q, f):
+    assert check_involutive(model, (), q, f.bind(turn=-1.0), rng=1)
+    with pytest.raises(InvolutionError) as caught:
+        check_involutive(model, (), q, f, rng=1).raise_if_failed()
+    assert "forget to flip a sign? If minus the value is written to aux_out['p']" in caught.value.fix
+
+
+def test_a_value_that_comes_back_with_the_other_sign():
+    @transform
+    def rotation(model_in, aux_in, *, model_out, aux_out):
+        write(model_out["x"], read(aux_in["p"]))
+        write(aux_out["p"], -read(model_in["x"]))
+        copy(aux_in["kind"], aux_out["kind"])
+
+    with pytest.raises(InvolutionError) as caught:
+        check_involutive(one_normal, (), momentum, rotation, rng=1).raise_if_failed()
+    assert "forget to flip a sign?" in caught.value.fix
+
+    @transform
+    def quarter(model_in, *, model_out):
+        x = read(model_in["x"])
+        write(model_out["x"], [-x[1], x[0]])
+
+    with pytest.raises(InvolutionError, match="comes back as") as caught:
+        check_involutive(vector_and_scale, (), None, quarter, rng=1).raise_if_failed()
+    assert caught.value.fix.startswith("it comes back with the other sign: did you forget to flip a sign?")
+
+
+@pytest.mark.parametrize("shift", [0.1, -0.1])
+def test_other_mistakes_have_no_hint_about_signs(shift):
+    @transform
+    def wrong(model_in, aux_in, *, model_out, aux_out):
+        write(model_out["x"], read(aux_in["p"]) + shift)
+        write(aux_out["p"], read(model_in["x"]))
+        copy(aux_in["kind"], aux_out["kind"])
+
+    with pytest.raises(InvolutionError) as caught:
+        check_involutive(one_normal, (), momentum, wrong, rng=1).raise_if_failed()
+    assert "sign" not in caught.value.fix
+
+
+def test_a_guess_about_signs_that_can_not_be_tried_is_dropped():
+    @gen
+    def offset(trace):
+        u = ~normal(0, 1)
+
+    @transform
+    def grows(model_in, aux_in, *, model_out, aux_out):
+        x, u = read(model_in["x"]), read(aux_in["u"])
+        assert x < 100 or u > 0
+        write(model_out["x"], x + 1000)
+        write(aux_out["u"], u if u > 0 else -u)
+
+    with pytest.raises(InvolutionError) as caught:
+        check_involutive(one_normal, (), offset, grows, rng=1).raise_if_failed()
+    assert "the branch taken on the way back" in caught.value.fix
