@@ -162,7 +162,12 @@ class Run:
         return np.array(columns) if one_shape and all(isinstance(c, np.ndarray) for c in columns) else columns
 
     def frequency(self, name: Any) -> dict[Any, Share]:
-        """The share of draws with each value of a quantity, with Monte Carlo standard errors."""
+        """The share of draws with each value of a quantity, with Monte Carlo standard errors.
+
+        The errors are by batch means. An error is NaN, and not 0, for a value that no chain ever left:
+        draws that are all alike don't tell how long the chains would have stayed (as in the R package
+        posterior, `mcse_mean`).
+        """
         return frequency(self.by_chain(name))
 
     def per_structure(self, by: Any = None) -> dict[Any, Group]:

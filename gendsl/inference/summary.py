@@ -11,9 +11,11 @@ import numpy as np
 
 from gendsl.errors import ValueTypeError
 
+_ROUNDING = 1e-12  # what batch means that are the same can differ by; any real error is at least 1 / N
+
 
 class Share(NamedTuple):
-    """The share of draws with some value, with its Monte Carlo standard error."""
+    """The share of draws with some value, with its Monte Carlo standard error: see `share_error`."""
 
     probability: float
     standard_error: float
@@ -55,10 +57,34 @@ def monte_carlo_error(draws: Any) -> float:
     return float(np.sqrt(size * np.concatenate(means).var(ddof=1) / sum(map(len, values))))
 
 
+def share_error(hits: Sequence[Any]) -> float:
+    """The Monte Carlo standard error of a share p of draws: that of batch means, and never 0.
+
+    Where no chain ever left (or ever met) the value it is NaN: draws that are all alike don't tell a
+    probability of 1 from one that the chains would only have left later, however many they are, for how long
+    they stay is what the error depends on. That is how the R package posterior treats constant draws
+    (Bürkner, Gabry, Kay and Vehtari, documentation of its `mcse_mean`). Where some draws differ and the
+    batches agree exactly, as they can by chance if there are few, batch means say nothing, and it is the
+    error of N independent draws, sqrt(p (1 - p) / N).
+
+    Args:
+        hits: for each chain, 1 or 0 for each draw.
+
+    Returns:
+        The error; NaN also where a chain has fewer than 4 draws.
+    """
+    error = monte_carlo_error(hits)
+    if not error < _ROUNDING:
+        return error
+    draws = np.concatenate(list(hits))
+    p = float(draws.mean())
+    return math.sqrt(p * (1.0 - p) / len(draws)) if 0.0 < p < 1.0 else math.nan
+
+
 def frequency(chains: Sequence[Any]) -> dict[Any, Share]:
     """The share of each distinct value among the draws of some chains.
 
-    In increasing order of value where the values have one.
+    In increasing order of value where the values have one. The errors are those of `share_error`.
 
     Args:
         chains: the values in each chain, in the order they were drawn.
@@ -101,4 +127,4 @@ def _distinct(chains: list[list[Any]]) -> list[Any]:
 
 def _share(value: Any, chains: list[list[Any]]) -> Share:
     hits = [np.array([v is value or v == value for v in chain], dtype=float) for chain in chains]
-    return Share(float(np.concatenate(hits).mean()), monte_carlo_error(hits))
+    return Share(float(np.concatenate(hits).mean()), share_error(hits))

@@ -80,6 +80,31 @@ def test_shares_are_of_all_chains():
         assert share.standard_error == monte_carlo_error(run["k"] == k)
 
 
+def test_a_value_that_is_never_left_has_no_error():
+    """The share is 1 in every run of this length, and the probability isn't: an error of 0 would be wrong."""
+    for chains in ([[2] * 100], [[2] * 100] * 4):
+        ((value, share),) = frequency(chains).items()
+        assert value == 2 and share.probability == 1.0 and math.isnan(share.standard_error)
+    run = made([2] * 50, [2] * 50)
+    assert math.isnan(run.frequency("x")[2].standard_error)
+    assert math.isnan(run.per_structure("x")[2].standard_error)
+    # chains that each stay elsewhere disagree, and that is seen
+    assert frequency([[1] * 100, [2] * 100])[1].standard_error > 0.1
+
+
+@pytest.mark.parametrize(
+    "chains", [[[1, 2, 1, 2]], [[1, 2] * 8, [2, 1] * 8], [[1, 1, 2] * 12], [[1, 1, 2, 2, 1, 1, 2, 2, 1]]]
+)
+def test_the_error_of_a_share_is_never_zero(chains):
+    n = sum(map(len, chains))
+    for share in frequency(chains).values():
+        p = share.probability
+        batches = monte_carlo_error([[x == 1 for x in chain] for chain in chains])
+        independent = math.sqrt(p * (1 - p) / n)
+        assert share.standard_error == pytest.approx(batches if batches > 1e-12 else independent)
+        assert share.standard_error > 0.01
+
+
 # --- groups ------------------------------------------------------------------------------------------
 
 
