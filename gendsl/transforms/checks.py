@@ -264,7 +264,10 @@ def _compare(
         handle = f"{output.name}[{', '.join(map(repr, path))}]"
         fix = f"in the branch taken on the way back, write or copy to {handle}; or {fix}"
     elif _is_minus(before, after):
-        fix = f"it comes back with the other sign: did you forget to flip a sign? Else {fix}"
+        fix = (
+            "it comes back with the other sign: did you forget to flip a sign, or lose one (in a square, "
+            f"say)? Else {fix}"
+        )
     raise InvolutionError(
         f"{_not_inverse(f, inverse)}, {format_address(path)} of {output.name}, "
         f"which was {before!r}, {came_back}",

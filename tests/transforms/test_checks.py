@@ -734,7 +734,7 @@ def test_a_value_that_comes_back_with_the_other_sign():
 
     with pytest.raises(InvolutionError, match="comes back as") as caught:
         check_involutive(vector_and_scale, (), None, quarter, rng=1).raise_if_failed()
-    assert caught.value.fix.startswith("it comes back with the other sign: did you forget to flip a sign?")
+    assert caught.value.fix.startswith("it comes back with the other sign: did you forget to flip a sign")
 
 
 @pytest.mark.parametrize("shift", [0.1, -0.1])
