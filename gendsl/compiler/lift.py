@@ -23,6 +23,7 @@ from weakref import WeakKeyDictionary
 from gendsl.compiler.definition import FunctionNode, as_function, compile_definition
 from gendsl.compiler.sites import is_program
 from gendsl.compiler.source import Source, find_source
+from gendsl.distributions.base import CHECK
 from gendsl.errors import EXECUTION, SourceUnavailableError, UnsupportedSyntaxError, is_users_file
 
 _STDLIB = sysconfig.get_paths()["stdlib"]
@@ -168,6 +169,11 @@ class Lifter:
         lifted = self._functions.get(function)
         if lifted is not None:
             return lifted
+        check = getattr(function, CHECK, None)
+        if check is not None:
+            inner: FunctionType = check(self._lift_function(function.__wrapped__))  # type: ignore[attr-defined]
+            self._functions[function] = inner
+            return inner
         # closures are made anew all the time, but their code isn't
         key = function.__code__.co_filename, function.__code__
         if key not in self._codes:

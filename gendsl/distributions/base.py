@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
+import autograd.numpy as anp
 import numpy as np
 from autograd.tracer import getval, isbox
 
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from gendsl.distributions.choice_types import IntegerChoice, RealChoice
 
 _INF = math.inf
+CHECK = "__gendsl_check__"
+"""The attribute of a function of a user's that has a check around it: what puts it there."""
+_OPERATORS: dict[np.ufunc, tuple[str, str]] = {
+    np.add: ("__add__", "__radd__"),
+    np.subtract: ("__sub__", "__rsub__"),
+    np.multiply: ("__mul__", "__rmul__"),
+}
 
 
 class Distribution:
@@ -40,7 +48,6 @@ class Distribution:
     """
 
     __slots__ = ()
-    __array_ufunc__ = None  # NumPy numbers and arrays leave arithmetic to the operators below
     parameters: ClassVar[tuple[str, ...]] = ()
     checks_support: ClassVar[bool] = False
     _measure: ClassVar[Support | None] = None
@@ -48,8 +55,7 @@ class Distribution:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         logpdf = cls.__dict__.get("logpdf")
-        own = cls.__module__.startswith("gendsl.")
-        if logpdf is not None and not own and not cls.checks_support and not isinstance(logpdf, property):
+        if logpdf is not None and _is_to_be_checked(cls) and not isinstance(logpdf, property):
             cls.logpdf = _within_support(logpdf)  # type: ignore[assignment, method-assign]
 
     def sample(self, rng: np.random.Generator) -> Any:
@@ -128,6 +134,25 @@ class Distribution:
     def __neg__(self) -> Any:
         return _arithmetic.affine(self, -1, 0)
 
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        """The same arithmetic where NumPy or autograd is asked first: `x + d` for an x of theirs.
+
+        autograd calls twice. First with the number that it follows, and can make nothing of an answer that
+        is no number; then with what it follows that number by.
+        """
+        if ufunc is np.equal or ufunc is np.not_equal:
+            return ufunc is np.not_equal
+        names = _OPERATORS.get(ufunc)
+        if names is None or method != "__call__" or options:
+            self._no_choice()
+        first, second = inputs
+        return getattr(self, names[0])(second) if first is self else getattr(self, names[1])(first)
+
+
+def _is_to_be_checked(kind: type[Distribution]) -> bool:
+    """Whether its formulas may know nothing of its support: a user's class that doesn't say that they do."""
+    return not kind.checks_support and not kind.__module__.startswith("gendsl.")
+
 
 def _within_support(logpdf: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """A log density that is -inf outside the support, of which its formula may know nothing."""
@@ -141,6 +166,7 @@ def _within_support(logpdf: Callable[[Any, Any], Any]) -> Callable[[Any, Any], A
                 return -_INF
         return logpdf(self, x)
 
+    setattr(within, CHECK, _within_support)
     return within
 
 
@@ -158,6 +184,17 @@ class ScalarFamily(Distribution):
     __slots__ = ()
     number: ClassVar[type] = float
     _measure: ClassVar[Support | None] = Real()
+    _checked: ClassVar[bool] = False  # whether `at` and `_score` look at the support
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not _is_to_be_checked(cls):
+            return
+        if "at" in cls.__dict__ or not cls._checked:
+            cls.at = _within_support(cls.at)  # type: ignore[method-assign]
+        if not cls._checked:
+            cls._score = _score_within_support(cls._score)  # type: ignore[assignment, method-assign]
+            cls._checked = True
 
     if TYPE_CHECKING:
 
@@ -219,6 +256,23 @@ class ScalarFamily(Distribution):
 
     def _number(self, x: Any) -> Any:
         return _as_float(x)
+
+
+def _score_within_support(score: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """`ScalarFamily._score` that is -inf outside the support, elementwise."""
+
+    @functools.wraps(score)
+    def within(self: ScalarFamily, x: Any) -> Any:
+        support, value = self.support, getval(self._read(x))
+        if not isinstance(value, np.ndarray):
+            return score(self, x) if support.contains(value) else -_INF
+        inside = np.reshape([support.contains(number) for number in value.ravel().tolist()], value.shape)
+        if inside.all():
+            return score(self, x)
+        with np.errstate(all="ignore"):
+            return anp.where(inside, score(self, x), -_INF)
+
+    return within
 
 
 class DiscreteFamily(ScalarFamily):

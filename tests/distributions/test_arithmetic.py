@@ -12,6 +12,7 @@ import pytest
 import scipy.stats as st
 from autograd.test_util import check_grads
 
+from gendsl import gen, select
 from gendsl.distributions import (
     Distribution,
     affine,
@@ -31,7 +32,8 @@ from gendsl.distributions import (
     uniform_discrete,
     von_mises,
 )
-from gendsl.errors import LostDerivativeError, ParameterError, ValueTypeError
+from gendsl.errors import LostDerivativeError, ParameterError, UntracedChoiceError, ValueTypeError
+from gendsl.inference import hmc, nuts
 from gendsl.supports import Boolean, FiniteSet, Integers, Interval, Lattice, Positive, Real, RealArray
 from tests.distributions.array_checks import (
     assert_density_ratio,
@@ -290,8 +292,65 @@ def test_sums_of_distributions_and_bad_values():
 
 
 def test_a_traced_shift_of_integers_is_refused():
-    with pytest.raises(LostDerivativeError, match="no derivative"):
-        autograd.grad(lambda c: (poisson(1.0) + c).logpdf(3))(1.0)
+    for law in (lambda c: poisson(1.0) + c, lambda c: c + poisson(1.0), lambda c: c * poisson(1.0)):
+        with pytest.raises(LostDerivativeError, match="no derivative"):
+            autograd.grad(lambda c, law=law: law(c).logpdf(3))(1.0)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        lambda t: t[0] + t[1] * normal(0.5, 2.0),
+        lambda t: t[0] - normal(0.5, t[1]),
+        lambda t: t[0] * (t[2] + normal(t[1], 2.0)),
+        lambda t: t[0] - (t[1] + 2 * normal(t[2], 1.0)) * t[1],
+    ],
+)
+def test_gradients_where_the_number_comes_first(law):
+    """autograd is asked for the sum before the distribution is."""
+    theta = np.array([-1.3, 0.4, 0.8])
+    check_grads(lambda t: law(t).logpdf(0.3), modes=["rev"], order=1)(theta)
+    check_grads(lambda t: anp.sum(law(t).logpdf(np.array([0.3, 1.7]))), modes=["rev"], order=1)(theta)
+    assert law(theta).logpdf(0.3) == pytest.approx(law(theta.tolist()).logpdf(0.3), rel=1e-14)
+
+
+def test_gradients_where_an_array_comes_first():
+    cov, x = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([0.3, 1.7])
+    check_grads(lambda m: (m + mvnormal([0.5, -1.0], cov)).logpdf(x), modes=["rev"], order=1)(np.ones(2))
+
+
+@gen
+def shifted():
+    a = ~normal(0, 1)
+    s = ~gamma(3, 2)
+    for i in range(3):
+        ("y", i) @ ~(a + s * normal(0, 1))
+    z = ~(s * (a - normal(0, 1)))
+
+
+@pytest.mark.parametrize("kernel", [hmc(select("a", "s"), 0.3, 4), nuts(select("a", "s"), 0.3)], ids=repr)
+def test_a_shift_that_is_a_choice_comes_first_in_a_program(kernel):
+    trace = shifted.generate((), {"y": [0.3, -0.2, 1.1], "z": 0.4}, rng=1).trace
+    a, s = trace["a"], trace["s"]
+    gradient = trace.gradients(select("a"))
+    expected = -a + sum(y - a for y in (0.3, -0.2, 1.1)) / s**2 + (0.4 - s * a) / s
+    assert gradient["a"] == pytest.approx(expected, rel=1e-10)
+    rng, accepted = np.random.default_rng(1), 0
+    for _ in range(20):
+        trace, info = kernel(trace, rng)
+        accepted += info.accepted
+    assert accepted > 5
+
+
+def test_what_numpy_makes_of_a_distribution():
+    law, number = normal(0, 1), np.float64(2.0)
+    assert number + law == 2.0 + law and number - law == 2.0 - law and number * law == 2.0 * law
+    assert np.add(law, 2) == law + 2 and np.subtract(law, 2) == law - 2
+    assert (number == law) is False and (number != law) is True and (law == number) is False
+    assert (np.ones(2) == law) is False
+    for make in (lambda: np.exp(law), lambda: number < law, lambda: number / law, lambda: np.ones(2) @ law):
+        with pytest.raises(UntracedChoiceError, match="is a distribution, not a value drawn from it"):
+            make()
 
 
 class Dice(Distribution):

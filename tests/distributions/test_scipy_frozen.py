@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.stats as st
 
+from gendsl import gen, select
 from gendsl.distributions import (
     Distribution,
     as_distribution,
@@ -40,6 +41,7 @@ from gendsl.distributions import (
     uniform_discrete,
     wishart,
 )
+from gendsl.distributions.base import DiscreteFamily, ScalarFamily
 from gendsl.errors import (
     GenDSLError,
     LostDerivativeError,
@@ -48,6 +50,7 @@ from gendsl.errors import (
     ParameterError,
     ValueTypeError,
 )
+from gendsl.inference import hmc, mh, random_walk, slice_sampling
 from gendsl.supports import Integers, Interval, Positive, Real
 from tests.distributions.array_checks import assert_mean
 from tests.distributions.checks import draws
@@ -401,3 +404,125 @@ def test_the_density_is_zero_outside_the_support_that_a_class_states():
     assert autograd.grad(Careless(2.0).logpdf)(0.5) == -2.0
     assert Careful.logpdf is Careful.__dict__["logpdf"]
     assert not hasattr(Careful.logpdf, "__wrapped__")
+
+
+def test_the_math_in_a_users_density_is_differentiated():
+    """Its support is looked at first, and what math.log is replaced by is still found behind that."""
+
+    @gen
+    def model():
+        rate = ~gamma(3, 1)
+        x = ~Careless(rate)
+
+    trace = model.generate((), {"x": 0.5}, rng=1).trace
+    rate = trace["rate"]
+    assert trace.gradients(select("rate"))["rate"] == pytest.approx(2 / rate - 1 + 1 / rate - 0.5, rel=1e-12)
+    assert trace.gradients(select("x"))["x"] == pytest.approx(-rate, rel=1e-12)
+
+
+class CarelessFamily(ScalarFamily):
+    """The same as a family of one number, whose formulas know nothing of its support."""
+
+    parameters = ("rate",)
+    support = Positive()
+
+    def __init__(self, rate):
+        self.rate = rate
+
+    def sample(self, rng):
+        return rng.exponential(1.0 / self.rate)
+
+    def at(self, x):
+        return math.log(self.rate) - self.rate * x
+
+    @staticmethod
+    def elementwise(x, rate):
+        return anp.log(rate) - rate * x
+
+
+class Narrower(CarelessFamily):
+    support = Interval(0.0, 1.0)
+
+
+class NarrowNormal(normal):
+    """A family of gendsl's with another support."""
+
+    support = Interval(-1.0, 1.0)
+
+
+class CarefulFamily(CarelessFamily):
+    checks_support = True
+
+    def at(self, x):
+        return -INF if x <= 0 else math.log(self.rate) - self.rate * x
+
+
+class CarelessDie(DiscreteFamily):
+    parameters = ()
+    support = Integers(1, 6)
+
+    def sample(self, rng):
+        return int(rng.integers(1, 7))
+
+    def at(self, x):
+        return -math.log(6)
+
+    @staticmethod
+    def elementwise(x):
+        return 0.0 * x - math.log(6)
+
+
+def test_a_users_family_has_no_density_outside_the_support_that_it_states():
+    inside, law = math.log(2.0) - 1.0, CarelessFamily(2.0)
+    for x in (-1.0, -1, np.float64(-1.0), NAN, INF):
+        assert law.logpdf(x) == -INF and law.at(float(x)) == -INF, x
+    assert law.logpdf(0.5) == law.at(0.5) == inside
+    np.testing.assert_array_equal(law.logpdf(np.array([-1.0, 0.5, NAN])), [-INF, inside, -INF])
+    assert iid(law, 2).logpdf(np.array([1.0, -1.0])) == -INF
+    assert iid(law, 2).logpdf(np.array([0.5, 0.5])) == 2 * inside
+    assert Narrower(2.0).logpdf(0.5) == inside and Narrower(2.0).logpdf(1.5) == -INF
+    assert NarrowNormal(0.0, 1.0).logpdf(0.5) == normal(0.0, 1.0).logpdf(0.5)
+    assert NarrowNormal(0.0, 1.0).logpdf(1.5) == -INF
+    assert CarelessDie().logpdf(6) == CarelessDie().logpdf(6.0) == -math.log(6)
+    assert CarelessDie().logpdf(7) == CarelessDie().logpdf(2.5) == CarelessDie().logpdf(True + 6) == -INF
+    np.testing.assert_array_equal(CarelessDie().logpdf(np.array([0, 3])), [-INF, -math.log(6)])
+
+
+def test_a_users_family_is_differentiated_inside_its_support():
+    assert autograd.grad(CarelessFamily(2.0).logpdf)(0.5) == -2.0
+    assert autograd.grad(lambda rate: CarelessFamily(rate).logpdf(0.25))(2.0) == 0.25
+    gradient = autograd.grad(lambda x: anp.sum(CarelessFamily(2.0).logpdf(x)))(np.array([0.5, 1.0]))
+    np.testing.assert_array_equal(gradient, [-2.0, -2.0])
+    assert autograd.grad(lambda rate: CarelessFamily(rate).logpdf(-1.0) + 3.0 * rate)(2.0) == 3.0
+
+
+def test_families_that_see_to_their_support_are_not_asked_for_it():
+    assert CarefulFamily.at is CarefulFamily.__dict__["at"]
+    assert not hasattr(CarefulFamily.at, "__wrapped__")
+    for family in (normal, poisson, exponential):
+        assert not hasattr(family.at, "__wrapped__") and not hasattr(family._score, "__wrapped__")
+
+
+def test_a_program_with_a_users_family():
+    """No value outside its support is taken, by either runtime, whatever is scored again."""
+
+    @gen
+    def model():
+        rate = ~gamma(3, 1)
+        x = ~CarelessFamily(rate)
+        y = ~normal(x, 1)
+
+    trace = model.generate((), {"y": -3.0}, rng=1).trace
+    assert trace.update({"x": -1.0}).trace.log_prob == -INF
+    assessed = model.assess((), {"rate": 2.5, "x": trace["x"], "y": -3.0})
+    assert trace.update({"rate": 2.5}).trace.log_prob == pytest.approx(assessed.log_prob, rel=1e-12)
+    rng = np.random.default_rng(1)
+    x = select("x")
+    for kernel in (mh(x), slice_sampling(x), random_walk(x, 1.0), hmc(x, 0.2, 3)):
+        moved = 0
+        for _ in range(20):
+            after, _ = kernel(trace, rng)
+            moved += after is not trace
+            trace = after
+            assert trace["x"] > 0.0
+        assert moved > 2, kernel
