@@ -54,9 +54,14 @@ def add_weight(weights, index, new):
 
 
 def delete_weight(weights, index):
-    """The weights without one, the others scaled up."""
+    """The weights without one, the others scaled up.
+
+    By their own sum, which is 1 - weights[index] but for rounding: dividing by that instead would leave a
+    little of each rounding in the sum of the weights, and death after death would multiply it.
+    """
     rest = [*weights[:index], *weights[index + 1 :]]
-    return [w / (1 - weights[index]) for w in rest]
+    total = sum(rest)
+    return [w / total for w in rest]
 
 
 # --- the flawed move -------------------------------------------------------------------------------

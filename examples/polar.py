@@ -14,7 +14,7 @@ import math
 from pathlib import Path
 
 import numpy as np
-from scipy.integrate import dblquad
+from scipy.integrate import simpson
 from scipy.stats import gamma as gamma_law
 from scipy.stats import norm
 
@@ -76,13 +76,9 @@ KERNEL = cycle(involutive(None, switch, check=True), draw_again)
 
 def exact_probability_of_polar() -> float:
     """p(polar | z), by numerical integration over r and theta."""
-
-    def likelihood(theta: float, r: float) -> float:
-        return float(
-            gamma_law.pdf(r, 2) / (2 * math.pi) * norm.pdf(OBSERVED, r * math.cos(theta), NOISE)
-        )
-
-    polar = dblquad(likelihood, 0, 40, -math.pi, math.pi)[0]
+    r, theta = np.linspace(0, 40, 4001), np.linspace(-math.pi, math.pi, 200, endpoint=False)
+    over_theta = norm.pdf(OBSERVED, r[:, None] * np.cos(theta), NOISE).mean(axis=1)
+    polar = simpson(gamma_law.pdf(r, 2) * over_theta, x=r)
     cartesian = norm.pdf(OBSERVED, 0, math.sqrt(1 + NOISE**2))
     return float(polar / (polar + cartesian))
 

@@ -13,9 +13,10 @@ import pytest
 from scipy import stats
 from scipy.special import betaln, log_expit
 
-from gendsl import check_involutive
+from gendsl import check_involutive, select
 from gendsl.inference import cycle, involutive, mh, monte_carlo_error
-from gendsl.testing import assert_stationary
+from gendsl.testing import assert_stationary, enumeration
+from tests.statistical import broken
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +150,133 @@ def test_acceptance_ratio_is_that_of_a_sampler_of_labels_alone(example, trace):
         assert info.log_accept_ratio == pytest.approx(log_ratio if to_split else -log_ratio, abs=1e-8)
         seen[to_split] += 1
     assert len(seen) == 2 and min(seen.values()) > 2
+
+
+# --- the labels of few points, exactly ---------------------------------------------------------------
+
+
+class EnumeratedLabels(enumeration.EnumeratingRng):
+    """What decides about labels comes out in every way; means and sticks are always the same draws.
+
+    They are drawn given the labels, so that they have no part in the acceptance ratio, and labels alone are a
+    Markov chain.
+    """
+
+    def __init__(self, forks):
+        super().__init__(forks)
+        self.parameters = np.random.default_rng(5)
+
+    def random(self, size=None):
+        if size is None:
+            return super().random()
+        numbers = np.empty(size, object)
+        for i in range(size):
+            numbers[i] = super().random()
+        return numbers
+
+    def standard_normal(self):
+        return self.parameters.standard_normal()
+
+    def standard_gamma(self, shape):
+        return self.parameters.standard_gamma(shape)
+
+    def beta(self, a, b):
+        return self.parameters.beta(a, b)
+
+
+@pytest.fixture
+def three_sticks(load_example, monkeypatch):
+    """The example with three sticks, so that few points have few labels."""
+    example = load_example("clustering")
+    example.STICKS = 3
+    monkeypatch.setattr(enumeration, "EnumeratingRng", EnumeratedLabels)
+    return example
+
+
+def change_by_a_step(example, x):
+    """max |pi K - pi| of the labels of some points, by everything that a split or merge can do."""
+    kernel = involutive(example.propose, example.split_merge)
+    states = list(product(range(example.STICKS), repeat=len(x)))
+    number = {labels: i for i, labels in enumerate(states)}
+    log_pi = np.array([log_p(example, np.array(labels), x) for labels in states])
+    pi = np.exp(log_pi - log_pi.max())
+    pi /= pi.sum()
+    matrix = np.zeros((len(states), len(states)))
+    for i, labels in enumerate(states):
+        trace = example.start(x, np.array(labels), seed=i)
+        for (after, _), p in enumeration.enumerate_outcomes(lambda rng, trace=trace: kernel(trace, rng)):
+            matrix[i, number[tuple(after.retval[0])]] += p
+    np.testing.assert_allclose(matrix.sum(axis=1), 1.0, atol=1e-12)
+    assert np.diag(matrix).max() <= 1.0 and np.mean(np.diag(matrix)) < 0.9
+    return np.abs(pi @ matrix - pi).max()
+
+
+def test_splits_and_merges_keep_the_posterior_of_the_labels_exactly(three_sticks):
+    assert change_by_a_step(three_sticks, np.array([-1.2, 0.3, 1.5])) < 1e-12
+
+
+def without_the_last_toss(example, monkeypatch):
+    """The points are counted to the last but one."""
+    logpdf = example.coins.logpdf
+    monkeypatch.setattr(
+        example.coins, "logpdf", lambda self, x: logpdf(example.coins(self.logits[:-1]), x[:-1])
+    )
+
+
+def one_toss_too_many(example, monkeypatch):
+    """The first point is counted twice."""
+    logpdf = example.coins.logpdf
+    monkeypatch.setattr(
+        example.coins, "logpdf",
+        lambda self, x: logpdf(example.coins(np.append(self.logits, self.logits[:1])), np.append(x, x[:1])),
+    )  # fmt: skip
+
+
+def fair_tosses(example, monkeypatch):
+    """Points go by their odds, and are scored as if they went by the toss of a coin."""
+    logpdf = example.coins.logpdf
+    monkeypatch.setattr(example.coins, "logpdf", lambda self, x: logpdf(example.coins(0.0 * self.logits), x))
+
+
+def no_place(example, monkeypatch):
+    """The probability of the place of a new cluster is left out."""
+
+    def change(there, aux):
+        split = "place" in aux
+        place = (aux if split else there.aux).project(select("place"))
+        return place if split else -place
+
+    broken._reweighted(monkeypatch, lambda there, aux: change(there, aux) if moves(there, aux) else 0.0)
+
+
+def moves(there, aux):
+    """Whether a stick is left for a new cluster, so that something happens."""
+    return "place" in aux or "place" in there.aux
+
+
+def no_way_back(example, monkeypatch):
+    """The probability of the auxiliary choices that undo the move is left out."""
+    broken.dropped_backward_auxiliary(monkeypatch)
+
+
+def odds_of_one_round_less(example, monkeypatch):
+    """Points are drawn by odds that the way back doesn't have."""
+    sample = example.coins.sample
+    monkeypatch.setattr(
+        example.coins, "sample", lambda self, rng: sample(example.coins(0.9 * self.logits), rng)
+    )
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [without_the_last_toss, one_toss_too_many, fair_tosses, no_place, no_way_back, odds_of_one_round_less],
+)
+def test_a_wrong_ratio_is_seen(three_sticks, mistake, monkeypatch):
+    mistake(three_sticks, monkeypatch)
+    assert change_by_a_step(three_sticks, np.array([-1.2, 0.3, 1.5])) > 1e-3
+
+
+# --- the benchmark, finding clusters, the command -----------------------------------------------------
 
 
 def test_the_benchmark_by_hand_does_the_same_steps(example, monkeypatch):

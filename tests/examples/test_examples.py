@@ -71,6 +71,21 @@ def test_birth_death_checks_find_the_flaw_and_the_corrected_move_keeps_the_prior
     assert (tmp_path / "figure.png").stat().st_size > 10_000
 
 
+@pytest.mark.parametrize("example", ["birth_death"], indirect=True)
+def test_birth_death_weights_sum_to_one_after_many_moves(example):
+    """Rounding isn't carried on from move to move, not even by deaths of large components."""
+    rng = np.random.default_rng(5)
+    weights, furthest = [1.0], 0.0
+    for _ in range(100_000):
+        k = len(weights)
+        if k == 1 or (k < 12 and rng.random() < 0.5):
+            weights = example.add_weight(weights, int(rng.integers(k + 1)), rng.beta(2, 2 * k))
+        else:
+            weights = example.delete_weight(weights, int(rng.integers(k)))
+        furthest = max(furthest, abs(sum(weights) - 1.0))
+    assert furthest < 1e-12
+
+
 @pytest.mark.parametrize("example", ["galaxies"], indirect=True)
 def test_galaxies_runs_and_prints_its_results(example, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
