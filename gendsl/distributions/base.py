@@ -191,7 +191,7 @@ class ScalarFamily(Distribution):
         if not _is_to_be_checked(cls):
             return
         if "at" in cls.__dict__ or not cls._checked:
-            cls.at = _within_support(cls.at)  # type: ignore[method-assign]
+            cls.at = _within_support(cls.at)  # type: ignore[assignment, method-assign]
         if not cls._checked:
             cls._score = _score_within_support(cls._score)  # type: ignore[assignment, method-assign]
             cls._checked = True
