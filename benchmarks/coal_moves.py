@@ -74,7 +74,7 @@ def rows(scale: Scale) -> list[Row]:
             fresh=generators, most_us=MOST_US,
         )  # fmt: skip
 
-    birth_death, height, position = coal.MOVES
+    birth_death, height, position = coal.GREENS
     return [
         row("birth", birth_death, by_hand.draw_birth, lambda aux: aux["birth"]),
         row("death", birth_death, by_hand.draw_death, lambda aux: not aux["birth"]),

@@ -19,7 +19,7 @@ from gendsl.compiler.lower import lower
 from gendsl.compiler.plates import Plate, lift_plates
 from gendsl.compiler.render import render
 from gendsl.compiler.rewrite import rewrite
-from gendsl.compiler.sites import Site
+from gendsl.compiler.sites import Site, is_choice
 from gendsl.compiler.source import Source, find_source
 from gendsl.interface import GenerativeFunction
 
@@ -74,7 +74,7 @@ class Compiled:
 
     @cached_property
     def loopless(self) -> bool:
-        """Whether a run executes no loop, nor does what it calls: then one run costs least as a whole."""
+        """Whether no choice is made in a loop, nor by what it calls: then one run costs least as a whole."""
         return _all_called(self, _has_no_loop, set())
 
     @cached_property
@@ -127,7 +127,8 @@ def _all_called(compiled: Compiled, holds: Callable[[Compiled], bool], seen: set
 
 
 def _has_no_loop(compiled: Compiled) -> bool:
-    return not any(isinstance(node, _LOOPS) for node in ast.walk(compiled.origin.node))
+    loops = (node for node in ast.walk(compiled.origin.node) if isinstance(node, _LOOPS))
+    return not any(is_choice(part) for loop in loops for part in ast.walk(loop))
 
 
 def _compile(source: Source, node: FunctionNode) -> FunctionType:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from gendsl.distributions.choice_types import IntegerChoice, RealChoice
 
 _INF = math.inf
+_MOST_KNOWN = 64
+_UNKNOWN: Any = ((lambda: _UNKNOWN), None)  # refers to nothing that is a value
 CHECK = "__gendsl_check__"
 """The attribute of a function of a user's that has a check around it: what puts it there."""
 _OPERATORS: dict[np.ufunc, tuple[str, str]] = {
@@ -156,14 +159,24 @@ def _is_to_be_checked(kind: type[Distribution]) -> bool:
 
 def _within_support(logpdf: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """A log density that is -inf outside the support, of which its formula may know nothing."""
+    # id -> an array found in its support, and that: data stays what it is for long
+    inside: dict[int, tuple[Any, Support]] = {}
 
     @functools.wraps(logpdf)
     def within(self: Distribution, x: Any) -> Any:
         if not isbox(x):
             support = self.support
-            stacked = isinstance(x, np.ndarray) and support.shape is not None and x.shape != support.shape
+            array, of = inside.get(id(x), _UNKNOWN)
+            if array() is x and support == of:
+                return logpdf(self, x)
+            is_array = isinstance(x, np.ndarray)
+            stacked = is_array and support.shape is not None and x.shape != support.shape
             if not stacked and not support.contains(x):
                 return -_INF
+            if is_array and not x.flags.writeable:
+                if len(inside) > _MOST_KNOWN:
+                    inside.clear()
+                inside[id(x)] = weakref.ref(x), support
         return logpdf(self, x)
 
     setattr(within, CHECK, _within_support)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from dataclasses import dataclass
 
 import autograd
 import autograd.numpy as anp
@@ -51,7 +52,7 @@ from gendsl.errors import (
     ValueTypeError,
 )
 from gendsl.inference import hmc, mh, random_walk, slice_sampling
-from gendsl.supports import Integers, Interval, Positive, Real
+from gendsl.supports import Integers, Interval, Positive, Real, Support
 from tests.distributions.array_checks import assert_mean
 from tests.distributions.checks import draws
 
@@ -526,3 +527,42 @@ def test_a_program_with_a_users_family():
             trace = after
             assert trace["x"] > 0.0
         assert moved > 2, kernel
+
+
+def test_data_is_looked_at_once_for_each_support():
+    looked = []
+
+    @dataclass(frozen=True)
+    class Ordered(Support):
+        end: float
+        shape = (2,)
+
+        def contains(self, value):
+            looked.append(self.end)
+            return bool(0 < value[0] < value[1] < self.end)
+
+        def canonical(self, value):
+            return value
+
+    class events(Distribution):
+        parameters = ("end",)
+
+        def __init__(self, end):
+            self.end = end
+
+        @property
+        def support(self):
+            return Ordered(self.end)
+
+        def logpdf(self, x):
+            return -2.0
+
+    data = np.array([1.0, 2.0])
+    assert [events(3.0).logpdf(data) for _ in range(2)] == [-2.0] * 2 and len(looked) == 2  # it may change
+    data.flags.writeable = False
+    assert [events(3.0).logpdf(data) for _ in range(3)] == [-2.0] * 3 and len(looked) == 3
+    assert events(1.5).logpdf(data) == -math.inf and events(3.0).logpdf(data) == -2.0
+    for i in range(200):  # many arrays, some at places in memory where another was
+        again = np.array([1.0, 2.0 + i % 2 * 5])
+        again.flags.writeable = False
+        assert events(3.0).logpdf(again) == (-math.inf if i % 2 else -2.0)

@@ -132,7 +132,7 @@ def test_every_move_passes_every_check(coal):
 
 def test_without_dates_the_moves_keep_the_prior(coal):
     start = coal.step_function.simulate(rng=1)
-    chain = sample(coal.kernel(check=False), start, 20_000, record="k", seed=1, progress=False)
+    chain = sample(coal.greens_kernel(check=False), start, 20_000, record="k", seed=1, progress=False)
     assert_shares(chain.frequency("k"), poisson_law.pmf(np.arange(31), 3))
 
 
@@ -172,7 +172,7 @@ def test_the_command_prints_its_result(coal, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["coal.py", "--draws", "20"])
     coal.main()
     out = capsys.readouterr().out
-    assert out.count("all passed") == 3
+    assert out.count("all passed") == 4
     assert "birth_death" in out and "p(k = " in out and "exact" in out
     assert (tmp_path / "coal.png").stat().st_size > 10_000
 
@@ -209,7 +209,7 @@ def test_acceptance_ratios_agree_with_the_hand_written_ones(coal, by_hand):
     for i in range(400):
         for _ in range(5):
             state = by_hand.step(state, data, rng)
-        q, f = coal.MOVES[i % 3]
+        q, f = coal.GREENS[i % 3]
         trace = coal.trace_of(state.positions, state.heights, dates)
         move = auxiliary(by_hand, q.simulate((trace,), rng=i))  # the draws that the step below makes first
         if move is None:
