@@ -217,7 +217,7 @@ def propose_with_heights(trace):
 
 @transform
 def with_heights(model_in, aux_in, *, model_out, aux_out):
-    """A birth breaks segment j at a new step, a death joins two: what was proposed takes the place of the old.
+    """A birth breaks segment j at a new step, a death joins two: the proposed takes the place of the old.
 
     The heights come from their posterior given the steps, so whether a step is accepted doesn't depend on
     them: 31 % of these moves are, of those of `birth_death` 19 %.
