@@ -183,6 +183,16 @@ def test_summary_of_a_run(command, module):
     assert code == 2 and "z was not recorded" in err
 
 
+def test_full_summary_of_a_run(command, module, caplog):
+    """All columns, and no remarks about what one chain can't have."""
+    run = find_module(f"{module}.py").run("run", 60)
+    code, out, err = command("summary", "run", "--full")
+    assert (code, err, caplog.records) == (0, "", [])
+    head, row = out.rstrip("\n").splitlines()[-2:]
+    assert {"mean", "sd", "ess_bulk", "r_hat"} <= set(head.split()) and "..." not in out
+    assert float(row.split()[1]) == pytest.approx(run["x"].mean(), rel=1e-4)
+
+
 def test_summary_of_whole_traces(command, module):
     find_module(f"{module}.py").run("run", 20, record=None)
     code, out, _ = command("summary", "run")
@@ -196,6 +206,8 @@ def test_what_is_no_run(command, module):
     for name in ("summary", "resume"):
         code, out, err = command(name, ".")
         assert code == 1 and not out and "holds no run" in err and "Traceback" not in err
+        code, out, err = command(name, "nowhere/")
+        assert code == 2 and not out and err.startswith("gendsl: there is no folder nowhere/\n  fix:")
 
 
 def test_resume_makes_the_draws_of_a_run_that_was_not_stopped(command, module):
@@ -207,7 +219,8 @@ def test_resume_makes_the_draws_of_a_run_that_was_not_stopped(command, module):
         path.unlink()
     Path("killed", "chain-0.state.json").unlink()
     code, out, _ = command("summary", "killed")
-    assert code == 0 and "0 of 400 draws, running, or stopped" in out
+    assert code == 0 and "0 of 400 draws, running, or stopped" in out and "no draws yet" in out
+    assert "no draws yet" in command("summary", "killed", "--full")[1]
     code, out, err = command("resume", "killed", "--quiet")
     assert code == 0 and "400 draws" in out and not err
     assert gendsl.load_run("killed")["x"].tolist() == whole["x"].tolist()
@@ -223,23 +236,97 @@ def test_resume_with_what_is_named(command, module):
     assert code == 2 and "has no nothing" in err
 
 
-def test_a_run_that_a_script_started(command, module):
-    """As `python script.py` leaves it: its names are those of `__main__`."""
-    script = 'if __name__ == "__main__":\n    run("run", 40)\n    run("whole", 20, record=None)\n'
-    with open(f"{module}.py", "a") as file:
-        file.write(script)
+def start_script(name):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, f"{module}.py"], env=environment, check=True)
+    return subprocess.run([sys.executable, f"{name}.py"], env=environment, check=True)
+
+
+def test_a_run_that_a_script_started(command, module, tmp_path, monkeypatch):
+    """As `python script.py` leaves it: its names are those of `__main__`, and are found in its file."""
+    script = 'if __name__ == "__main__":\n    run("run", 40)\n    run("whole", 20, record=None)\n'
+    script += '    run("by_function", 20, record=double)\n'
+    with open(f"{module}.py", "a") as file:
+        file.write(f"\ndef double(trace):\n    return 2 * trace['x']\n\n{script}")
+    start_script(module)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    code, out, err = command("resume", "../run", "--quiet")
+    assert code == 0 and "40 draws" in out and not err
+    assert command("resume", "../by_function", "--quiet")[0] == 0
+    named = ["--model", f"../{module}.py:model", "--kernel", f"../{module}.py:KERNEL"]
+    assert command("resume", "../run", "--quiet", *named)[0] == 0
+    code, out, err = command("summary", "../whole", "--quantity", "x")
+    assert code == 0 and "\nx " in out
+
+
+def test_a_run_of_a_script_that_can_not_be_imported(command, module, tmp_path):
+    with open(f"{module}.py", "a") as file:
+        file.write('\nrun("run", 40)\n')
+    start_script(module)
     code, _, err = command("resume", "run")
-    assert code == 2 and "fix: say where that is: --model script.py:model" in err
-    code, _, err = command("resume", "run", "--model", f"{module}.py:model")
-    assert code == 2 and "--kernel script.py:KERNEL" in err
-    named = ["--model", f"{module}.py:model", "--kernel", f"{module}.py:KERNEL"]
-    code, out, _ = command("resume", "run", "--quiet", *named)
+    assert code == 1
+    assert f"is model in the script {tmp_path / module}.py, which" in err
+    assert "can't be imported without running it" in err and 'under `if __name__ == "__main__":`' in err
+    assert "--model file.py:NAME" in err
+    os.rename(f"{module}.py", "renamed.py")
+    code, _, err = command("resume", "run")
+    assert code == 1 and f"{module}.py, which is gone" in err
+    # another file with the same names
+    Path("definitions.py").write_text(MODULE)
+    named = ["--model", "definitions.py:model", "--kernel", "definitions.py:KERNEL"]
+    try:
+        code, out, _ = command("resume", "run", "--quiet", *named)
+    finally:
+        sys.modules.pop("definitions", None)
     assert code == 0 and "40 draws" in out
-    assert command("summary", "run")[0] == 0
-    code, _, err = command("summary", "whole")
-    assert code == 2 and "--model script.py:model" in err
+
+
+@pytest.mark.gendsl_long
+def test_several_chains_of_a_script_go_on_in_other_processes(command, module, tmp_path, monkeypatch):
+    with open(f"{module}.py", "a") as file:
+        file.write(
+            'if __name__ == "__main__":\n'
+            '    trace, _ = model.generate((2,), {"y": [0.5, 1.0]}, rng=1)\n'
+            '    sample(KERNEL, trace, 300, chains=2, record="x", seed=3, progress=False, checkpoint="run")\n'
+        )
+    start_script(module)
+    whole = gendsl.load_run("run")["x"]
+    for path in Path("run").glob("chain-1.[!s]*"):
+        path.unlink()
+    Path("run", "chain-1.state.json").unlink()
+    monkeypatch.chdir("/")
+    code, out, err = command("resume", str(tmp_path / "run"), "--quiet")
+    assert code == 0 and "600 draws of 2 chains" in out and not err
+    assert gendsl.load_run(tmp_path / "run")["x"].tolist() == whole.tolist()
+
+
+def test_names_of_the_wrong_kind(command, module):
+    find_module(f"{module}.py").run("run", 20)
+    code, _, err = command("resume", "run", "--kernel", f"{module}:nix")
+    assert code == 2 and "fix: its kernels: KERNEL\n" in err
+    code, _, err = command("resume", "run", "--kernel", f"{module}:good")
+    assert code == 2 and "good is no kernel, but {" in err and "its kernels: KERNEL" in err
+    code, _, err = command("resume", "run", "--kernel", f"{module}:model")
+    assert code == 2 and "is no kernel, but <gen function model>" in err
+    code, _, err = command("resume", "run", "--model", f"{module}:nix")
+    assert code == 2 and "fix: its models: model\n" in err
+    code, _, err = command("summary", "run", "--model", f"{module}:KERNEL")
+    assert code == 2 and "is no @gen function" in err and "its models: model" in err
+    code, _, err = command("resume", "run", "--record", f"{module}:nix")
+    assert code == 2 and "fix: its functions: run\n" in err
+
+
+def test_a_command_without_its_arguments_teaches(command):
+    code, out, err = command("check")
+    assert code == 2 and not out and "the following arguments are required: move" in err
+    assert "birth_death = dict(model=clusters, args=(10,), q=propose, f=birth_or_death" in err
+    assert "gendsl check moves.py:birth_death" in err
+    for name in ("explain", "source", "resume", "summary"):
+        code, _, err = command(name)
+        assert code == 2 and f"\n  gendsl {name} " in err.partition("examples:")[2]
+    code, _, err = command()
+    assert code == 2 and "\n  gendsl demo" in err
 
 
 def test_a_kernel_that_is_not_found_is_asked_for(command, module):
@@ -247,7 +334,8 @@ def test_a_kernel_that_is_not_found_is_asked_for(command, module):
     loaded.run("run", 20)
     del loaded.KERNEL
     code, _, err = command("resume", "run", "--quiet")
-    assert code == 1 and "on the command line by --model, --kernel or --record" in err
+    assert code == 1 and "has no KERNEL any more" in err
+    assert "pass it: resume(path, kernel=...); here by --kernel module:NAME or --kernel file.py:NAME" in err
 
 
 def test_demos_are_listed(command):

@@ -4,18 +4,36 @@ from __future__ import annotations
 
 import importlib
 import os
-import sys
 from pathlib import Path as FilePath
-from types import ModuleType
-from typing import Any
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple
 
-from gendsl.errors import CommandError
+from gendsl.errors import CommandError, FileFormatError
+from gendsl.inference.by_name import load_file
+from gendsl.inference.kernel import Kernel
 from gendsl.interface import GenerativeFunction
 from gendsl.transforms.language import Transform, TransformPair
 
 
-def find(place: str) -> Any:
+class Kind(NamedTuple):
+    """What is looked for: what such things are called, and their classes."""
+
+    plural: str
+    classes: tuple[type, ...]
+
+
+PROGRAMS = Kind("programs and transforms", (GenerativeFunction, Transform, TransformPair))
+MODELS = Kind("models", (GenerativeFunction,))
+KERNELS = Kind("kernels", (Kernel,))
+FUNCTIONS = Kind("functions", (FunctionType,))
+
+
+def find(place: str, kind: Kind = PROGRAMS) -> Any:
     """The thing at `module:name` or `file.py:name`; the name may have dots.
+
+    Args:
+        place: where it is.
+        kind: what is looked for, which errors list.
 
     Raises:
         CommandError: there is no such module, file or name.
@@ -24,12 +42,12 @@ def find(place: str) -> Any:
     if not colon or not name:
         raise CommandError(
             f"{place!r} names a module and nothing in it",
-            fix=f"write {place}:name; {_known(find_module(place))}",
+            fix=f"write {place}:name; {known(find_module(place), kind)}",
         )
     found: Any = find_module(module)
     for part in name.split("."):
         if not hasattr(found, part):
-            raise CommandError(f"{module} has no {name}", fix=_known(found))
+            raise CommandError(f"{module} has no {name}", fix=known(found, kind))
         found = getattr(found, part)
     return found
 
@@ -70,18 +88,18 @@ def _load(path: FilePath) -> ModuleType:
     """The module of a file, under the name that it has when it is imported from its folder."""
     if not path.is_file():
         raise CommandError(f"there is no file {os.fspath(path)}", fix="give a Python file or a module")
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)  # it may import its neighbours, as a script does
-    module = importlib.import_module(path.stem)
-    if FilePath(getattr(module, "__file__", None) or "").resolve() != path.resolve():
-        raise CommandError(
-            f"{os.fspath(path)} has the name of another module, {path.stem}", fix="rename the file"
-        )
-    return module
+    try:
+        return load_file(path)
+    except FileFormatError as error:
+        raise CommandError(error.problem, fix=error.fix) from None
 
 
-def _known(found: Any) -> str:
-    programs = (GenerativeFunction, Transform, TransformPair)
-    names = [name for name in dir(found) if isinstance(getattr(found, name, None), programs)]
-    return f"its programs and transforms: {', '.join(names[:20])}" if names else "look at the spelling"
+def known(found: Any, kind: Kind) -> str:
+    """The things of a kind that a module or a class has, as advice; of functions, those that it defines."""
+    names = [
+        name
+        for name in dir(found)
+        if isinstance(thing := getattr(found, name, None), kind.classes)
+        and (kind is not FUNCTIONS or thing.__module__ == getattr(found, "__name__", None))
+    ]
+    return f"its {kind.plural}: {', '.join(names[:20])}" if names else "look at the spelling"

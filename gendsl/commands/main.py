@@ -11,7 +11,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from gendsl.commands import demo, programs, runs
 from gendsl.commands.check import check
@@ -75,6 +75,11 @@ class _Parser(argparse.ArgumentParser):
         self.add_argument(
             "--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks of errors"
         )
+
+    def error(self, message: str) -> NoReturn:
+        if "required" in message and self.epilog:  # examples say what an argument looks like
+            message = f"{message}\n\n{self.epilog.rstrip()}"
+        super().error(message)
 
 
 def parser() -> argparse.ArgumentParser:

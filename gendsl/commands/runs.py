@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gendsl.commands.find import find
-from gendsl.errors import CommandError, FileFormatError
+from gendsl.commands.find import FUNCTIONS, KERNELS, MODELS, Kind, find, find_module, known
+from gendsl.errors import CommandError, FileFormatError, KernelError
 from gendsl.inference.chains import load_run, resume
 from gendsl.inference.checkpoint import open_folder
+from gendsl.inference.kernel import check_kernel
 from gendsl.inference.run import Run
 from gendsl.inference.run_html import quantity_row
+from gendsl.interface import GenerativeFunction
 
 _HEADS = ["quantity", "mean", "std. error", "sd", "values"]
 
 
-def _found(place: str | None) -> Any:
-    return None if place is None else find(place)
+def _model(place: str | None) -> Any:
+    """The model that is named, or None."""
+    model = None if place is None else find(place, MODELS)
+    if model is not None and not isinstance(model, GenerativeFunction):
+        raise CommandError(f"{place} is no @gen function, but {model!r}", fix=_others(place, MODELS))
+    return model
 
 
-def _check_script(path: str, what: str, place: str | None, given: str | None) -> None:
-    """Raise where a run was started by a script, in whose names nothing can be looked up."""
-    if given is None and place is not None and place.startswith("__main__:"):
-        name = place.partition(":")[2]
-        raise CommandError(
-            f"the {what} of {path} is {name} in the script that started it",
-            fix=f"say where that is: --{what} script.py:{name}",
-        )
+def _kernel(place: str | None) -> Any:
+    """The kernel that is named, or None."""
+    kernel = None if place is None else find(place, KERNELS)
+    try:
+        return None if kernel is None else check_kernel(kernel)
+    except KernelError:
+        raise CommandError(f"{place} is no kernel, but {kernel!r}", fix=_others(place, KERNELS)) from None
+
+
+def _others(place: str | None, kind: Kind) -> str:
+    return known(find_module(str(place).rpartition(":")[0]), kind)
 
 
 @contextmanager
@@ -37,18 +47,26 @@ def _named_by_options() -> Iterator[None]:
     try:
         yield
     except FileFormatError as error:
-        if error.fix is not None and error.fix.startswith("pass "):
-            error.fix += "; on the command line by --model, --kernel or --record"
+        for option in ("model", "kernel", "record"):
+            if error.fix is not None and f"{option}=" in error.fix:
+                error.fix += f"; here by --{option} module:NAME or --{option} file.py:NAME"
         raise
+
+
+def _description(path: str) -> Any:
+    """What a run's folder says is to be done."""
+    if not os.path.isdir(path):
+        raise CommandError(f"there is no folder {path}", fix="give the one that was checkpoint= of sample")
+    return open_folder(path)[1]
 
 
 def resume_run(path: str, kernel: str | None, model: str | None, record: str | None, quiet: bool) -> int:
     """Go on with a run, and print what it comes to; 1 if it was interrupted again."""
-    _, description = open_folder(path)
-    _check_script(path, "model", description["program"], model)
-    _check_script(path, "kernel", description["kernel found at"], kernel)
+    _description(path)  # says what is wrong with the folder, before what is wrong with names
+    named = _kernel(kernel), _model(model)
+    recorded = None if record is None else find(record, FUNCTIONS)
     with _named_by_options():
-        run = resume(path, _found(kernel), _found(model), record=_found(record), progress=not quiet)
+        run = resume(path, *named, record=recorded, progress=not quiet)
     print(run)
     if run.interrupted:
         print(f"interrupted; gendsl resume {path} goes on", file=sys.stderr)
@@ -59,11 +77,10 @@ def resume_run(path: str, kernel: str | None, model: str | None, record: str | N
 
 def summarise(path: str, model: str | None, quantities: list[str], full: bool) -> int:
     """Print how far a run is, the acceptance of its kernels, and what its quantities come to."""
-    _, description = open_folder(path)
-    if not description["record"]:
-        _check_script(path, "model", description["program"], model)
+    description = _description(path)
+    named = _model(model)
     with _named_by_options():
-        run = load_run(path, _found(model))
+        run = load_run(path, named)
     print(f"{path}: {description['kernel']} on {description['program']}")
     for number, chain in enumerate(run.chains):
         state = "running, or stopped" if chain.interrupted else "complete"
@@ -72,8 +89,10 @@ def summarise(path: str, model: str | None, quantities: list[str], full: bool) -
     names = quantities or run.names
     if not names:
         print("whole traces were kept: name addresses in them by --quantity")
+    elif not len(run):
+        print("there are no draws yet")
     elif full:
-        print(f"\n{run.summary([_address(name) for name in names])}")
+        print(f"\n{run.summary([_address(name) for name in names]).to_string()}")
     else:
         _print_quantities(run, names)
     return 0

@@ -130,8 +130,10 @@ def resume(
     Args:
         path: the folder.
         kernel: the kernel of the run. If not given, it is looked up by the name of the variable that held it,
-            in the model's module or in `__main__`.
-        model: the program of the run. If not given, its module is imported and it is looked up by name.
+            in the model's module or in the script that started the run. A module that can't be imported by
+            its name is imported from the file that it was in then; a script only if it has an
+            `if __name__ == "__main__":`, without which importing it would run it.
+        model: the program of the run. If not given, it is looked up in the same way.
         record: what the run records, as it was given to `sample`; needed only where it has functions that
             can't be looked up by name.
         executor, progress: as for `sample`; they needn't be what they were.

@@ -3,7 +3,8 @@
 A folder holds, for each chain, where it starts and where it is (see `gendsl.runtime.saving` for the format of
 a file), and its draws, one per line:
 
-    run.json              what is to be done: counts, and the names of model, kernel and quantities
+    run.json              what is to be done: counts, and the names of model, kernel and quantities, with the
+                          files of the modules that they are in
     chain-0.start.json    arguments, observations, choices and the generator's state
     chain-0.state.json    steps made, choices, the generator's state, acceptance, how many of the draws count
     chain-0.draws.jsonl   the recorded quantities of a draw, or its latent choices, on each line
@@ -17,7 +18,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 import zlib
 from collections.abc import Mapping
@@ -29,19 +29,14 @@ import numpy as np
 
 import gendsl.runtime.saving as saving
 from gendsl.errors import FileFormatError, KernelError, ValueTypeError, format_address
+from gendsl.inference.by_name import files_of, found, function_name, variable_of
 from gendsl.inference.chain import Chain, Plan
 from gendsl.inference.kernel import kernel_name
 from gendsl.inference.recording import AtAddress, Quantities, Recorder
 from gendsl.inference.run import Draws
 from gendsl.inference.tally import Tallies, Tally
-from gendsl.runtime.encoding import (
-    decode,
-    decode_choices,
-    encode,
-    encode_choices,
-    find_program,
-    program_name,
-)
+from gendsl.interface import GenerativeFunction
+from gendsl.runtime.encoding import decode, decode_choices, encode, encode_choices, program_name
 
 RUN, START, STATE, DRAWS = "gendsl run", "gendsl chain start", "gendsl chain state", "gendsl draws"
 
@@ -112,12 +107,16 @@ def create(path: str | os.PathLike[str], plans: list[Plan]) -> Folder:
                 fix="make one run for each program",
             )
         saving.write_file(folder.file(plan.number, "start.json"), START, _start(plan))
+    program = program_name(first.trace.gen_fn, must_be_found=False)
+    kernel_at = variable_of(first.kernel, first.trace.gen_fn.__module__)
+    record = [[name, _recorder_name(what)] for name, what in first.recorders.items()]
     description = {
         "gendsl": _version(),
-        "program": program_name(first.trace.gen_fn, must_be_found=False),
+        "program": program,
         "kernel": kernel_name(first.kernel),
-        "kernel found at": _variable(first.kernel, first.trace.gen_fn.__module__),
-        "record": [[name, _recorder_name(name, what)] for name, what in first.recorders.items()],
+        "kernel found at": kernel_at,
+        "record": record,
+        "files": files_of([program, kernel_at, *(how.get("function") for _, how in record)]),
         "chains": len(plans),
         "draws": first.draws,
         "warmup": first.warmup,
@@ -319,35 +318,25 @@ def read_draws(path: FilePath, state: Any) -> list[Any]:
 # --- names for what can't be saved -----------------------------------------------------------------
 
 
-def _variable(value: Any, module: str) -> str | None:
-    """`module:name` of the variable that holds something, in a module or in `__main__`; or None."""
-    for place in (module, "__main__"):
-        for name, found in vars(sys.modules.get(place, object)).items():
-            if found is value:
-                return f"{place}:{name}"
-    return None
-
-
-def _recorder_name(name: str, what: Recorder) -> Any:
+def _recorder_name(what: Recorder) -> Any:
     if isinstance(what, AtAddress):
         return {"address": [encode(part, "an address") for part in what.address]}
-    place = f"{getattr(what, '__module__', None)}:{getattr(what, '__qualname__', None)}"
-    return {"function": place if _found(place) is what else None}
+    return {"function": function_name(what)}
 
 
-def _found(place: str | None) -> Any:
-    """What is at `module:name`; None if there is nothing."""
-    if place is None:
-        return None
-    module, _, name = place.partition(":")
-    try:
-        __import__(module)
-        found: Any = sys.modules[module]
-        for part in name.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError, KeyError):
-        return None
-    return found
+def find_model(description: Any) -> Any:
+    """The program of a run, by its name.
+
+    Raises:
+        FileFormatError: it isn't found.
+    """
+    place = description["program"]
+    model = found(place, description.get("files", {}), f"the model of this run, {place},", "model")
+    if not isinstance(model, GenerativeFunction):
+        raise FileFormatError(
+            f"{place} is {model!r}, and no generative function", fix="pass it: resume(path, model=...)"
+        )
+    return model
 
 
 # --- going on --------------------------------------------------------------------------------------
@@ -363,20 +352,17 @@ def open_run(
             found, or isn't the one that the run was started with.
     """
     folder, description = open_folder(path)
-    model = find_program(description["program"]) if model is None else model
+    files = description.get("files", {})
+    model = find_model(description) if model is None else model
     if kernel is None:
-        kernel = _found(description["kernel found at"])
-        if kernel is None:
-            raise FileFormatError(
-                f"the kernel of this run, {description['kernel']!r}, is not found",
-                fix="pass it: resume(path, kernel=...); or make it a variable of the model's module",
-            )
+        what = f"the kernel of this run, {description['kernel']!r},"
+        kernel = found(description["kernel found at"], files, what, "kernel")
     if kernel_name(kernel) != description["kernel"]:
         raise FileFormatError(
             f"the kernel of this run is {description['kernel']!r}, and not {kernel_name(kernel)!r}",
             fix="pass the kernel that the run was started with",
         )
-    recorders = _recorders(description["record"], record)
+    recorders = _recorders(description["record"], files, record)
     plans = []
     for number in range(description["chains"]):
         start = saving.read_file(folder.file(number, "start.json"), START)
@@ -409,7 +395,9 @@ def read_start(folder: Folder, number: int, model: Any) -> Any:
     return trace
 
 
-def _recorders(described: Any, given: Mapping[str, Recorder] | None) -> dict[str, Recorder]:
+def _recorders(
+    described: Any, files: Mapping[str, str], given: Mapping[str, Recorder] | None
+) -> dict[str, Recorder]:
     names = [name for name, _ in described]
     if given is not None:
         if list(given) != names:
@@ -423,10 +411,12 @@ def _recorders(described: Any, given: Mapping[str, Recorder] | None) -> dict[str
         if "address" in how:
             recorders[name] = AtAddress(tuple(decode(part) for part in how["address"]))
             continue
-        function = _found(how["function"])
+        function = found(
+            how["function"], files, f"the function that records {name or 'the quantities'}", "record"
+        )
         if not callable(function):
             raise FileFormatError(
-                f"the function that records {name or 'the quantities'} is not found",
+                f"what records {name or 'the quantities'} is {function!r}, and no function",
                 fix="pass the record= that the run was started with: resume(path, record=...)",
             )
         recorders[name] = function
@@ -446,7 +436,7 @@ def read_chains(path: str | os.PathLike[str], model: Any = None) -> tuple[list[C
         state_path = folder.file(number, "state.json")
         start = last = None
         if model is not None or not names:
-            model = find_program(description["program"]) if model is None else model
+            model = find_model(description) if model is None else model
             start = last = read_start(folder, number, model)
         if not state_path.exists():
             chains.append(Chain([], [], last, interrupted=True))
