@@ -1,15 +1,16 @@
-"""Build the documentation: run the examples, write the gallery from what they print and draw, make the site.
+"""Build the documentation: run the examples and the programs that draw, write the gallery, make the site.
 
     python docs/build.py                # short runs of the examples, then the site in site/
     python docs/build.py --full         # the examples with the lengths that they have by default
-    python docs/build.py --keep         # the gallery as it is, only the site again
+    python docs/build.py --keep         # gallery and figures as they are, only the site again
     python docs/build.py --only coal    # this example again, the others as they are
 
 Needs `pip install -e '.[docs]'`. A line of an example's output such as
 
     p(k = 2 | x) = 0.862 ± 0.014; exact 0.847
 
-is a row of the gallery's table, with the difference in standard errors.
+is a row of the gallery's table, with the difference in standard errors. The figures of pages are those that
+their own programs save: `![...](../figures/NAME)`.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
-GALLERY = ROOT / "docs" / "gallery"
+DOCS = ROOT / "docs"
+GALLERY, FIGURES = DOCS / "gallery", DOCS / "figures"
 
 SHORT = {
     "birth_death": ["--draws", "4000"],
@@ -51,6 +54,8 @@ _REFERENCE = re.compile(rf"(?P<kind>exact|published)\s+(?P<value>{_NUMBER})")
 _HEADER = re.compile(r"^\s+\w+\s{2,}exact(?P<columns>(?:\s{2,}\S+)+)\s*$")
 _TABLE_ROW = re.compile(rf"^\s*(?P<what>\S+)\s{{2,}}(?P<exact>{_NUMBER})(?P<rest>\s.*±.*)$")
 _DIFFERENCE = re.compile(r"\(z = (?P<z>[-+]\d+\.\d+)\)")
+_PROGRAM = re.compile(r"(?ms)^```python\n(.*?)^```$")
+_FIGURE = re.compile(r'!\[[^\]]*\]\(\.\./figures/([^)]+)\)|^--8<-- "docs/figures/([^"]+)"', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -164,11 +169,41 @@ def gallery(outputs: dict[str, str], options: dict[str, list[str]]) -> str:
     return "\n\n".join([introduction, "## All estimates", table(outputs), *sections]) + "\n"
 
 
+def figures(text: str) -> list[str]:
+    """The files that a page shows of those that its programs save."""
+    return [image or file for image, file in _FIGURE.findall(text)]
+
+
+def draw(page: Path, folder: Path) -> None:
+    """Run the programs of a page, one after the other, where its figures belong."""
+    text = page.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as place:
+        program = Path(place, f"{page.stem.replace('-', '_')}.py")
+        program.write_text("\n".join(_PROGRAM.findall(text)), encoding="utf-8")
+        environment = {**os.environ, "MPLBACKEND": "Agg", "PYTHONUTF8": "1"}
+        done = subprocess.run([sys.executable, program], capture_output=True, text=True, cwd=folder, env=environment)
+    if done.returncode != 0:
+        raise SystemExit(f"the programs of {page} failed:\n{done.stdout}{done.stderr}")
+    missing = [name for name in figures(text) if not (folder / name).exists()]
+    if missing:
+        raise SystemExit(f"no program of {page} saves {', '.join(missing)}")
+
+
+def draw_figures(keep: bool) -> None:
+    """Draw the figures of all pages; where they are kept, those that aren't there."""
+    FIGURES.mkdir(exist_ok=True)
+    for page in sorted(DOCS.rglob("*.md")):
+        shown = figures(page.read_text(encoding="utf-8"))
+        if shown and not (keep and all((FIGURES / name).exists() for name in shown)):
+            print(page.relative_to(ROOT), flush=True)
+            draw(page, FIGURES)
+
+
 def main() -> None:
     """Run what is to be run and make the site."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--full", action="store_true", help="long runs of the examples")
-    parser.add_argument("--keep", action="store_true", help="don't run the examples again")
+    parser.add_argument("--keep", action="store_true", help="run no examples and no programs again")
     parser.add_argument("--only", action="append", metavar="NAME", help="run this example only")
     chosen = parser.parse_args()
     GALLERY.mkdir(exist_ok=True)
@@ -183,6 +218,7 @@ def main() -> None:
             file.write_text(run_example(name, options[name], GALLERY), encoding="utf-8")
         outputs[name] = file.read_text(encoding="utf-8")
     (GALLERY / "index.md").write_text(gallery(outputs, options), encoding="utf-8")
+    draw_figures(chosen.keep or bool(chosen.only))
     quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}  # the theme's announcement of its successor
     site = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict"], cwd=ROOT, env=quiet)
     raise SystemExit(site.returncode)

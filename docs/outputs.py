@@ -1,4 +1,4 @@
-"""Write the outputs in pages of the documentation anew: the text blocks below Python blocks.
+"""Write the outputs in pages of the documentation anew: text blocks below Python blocks, and console blocks.
 
     python docs/outputs.py how-to/incremental.md tutorial/checks.md
 
@@ -22,7 +22,7 @@ CHANGING = [
     (r"where: \S+:\d+", "where: ..."),
     (r"\(\w+\.py:\d+\)", "(...)"),
     (r"[\d.]+ (ms|µs|s) each", "... each"),
-    (r"draws in [\d.]+ s \([\d.]+/s\)", "draws in ... s (.../s)"),
+    (r"draws( of \d+ chains)? in [\d.]+ s \([\d.]+/s\)", r"draws\1 in ... s (.../s)"),
 ]
 
 
@@ -51,11 +51,12 @@ def renewed(text: str, printed: dict[int, str], tests: Any) -> str:
 def main() -> None:
     """Renew the pages that are named."""
     tests = load_tests()
+    os.environ["COLUMNS"] = tests.COLUMNS
     for name in sys.argv[1:]:
         page = DOCS / name
         before = page.read_text(encoding="utf-8")
-        text, new = "", before
-        while new != text:  # a longer output moves the programs below it, which may print their lines
+        new = before
+        for _ in range(2):  # a longer output moves the programs below it, which may print their lines
             text = new
             with tempfile.TemporaryDirectory() as folder:
                 os.chdir(folder)

@@ -228,6 +228,7 @@ def draw_figure(velocities: np.ndarray, chain: Run, path: Path) -> None:
         yerr=[2 * s.standard_error for s in shares.values()], color="C0", ecolor="0.3", capsize=3,
     )  # fmt: skip
     posterior.set(xlabel="number of clusters k", ylabel="p(k | x), ± 2 standard errors")
+    posterior.set_ylim(bottom=0)
     posterior.xaxis.get_major_locator().set_params(integer=True)
 
     history.plot(chain["k"], drawstyle="steps-post", lw=0.6, color="C0")

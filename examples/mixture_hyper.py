@@ -336,6 +336,7 @@ def draw_figure(chain: Run, path: Path) -> None:
     )  # fmt: skip
     right.plot(list(PUBLISHED), list(PUBLISHED.values()), "k_", markersize=12, label="Richardson and Green")
     right.set(xlabel="number of components k", ylabel="p(k | y)", xlim=(0.4, 15.6))
+    right.set_ylim(0, 1.3 * right.get_ylim()[1])  # room for the legend
     right.legend(frameon=False, markerscale=0.6)
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)

@@ -142,7 +142,7 @@ def draw_figure(x: np.ndarray, chain: Run, path: Path) -> None:
     right.axvline(mean_changes, color="k", label=f"exact mean, {mean_changes:.2f}")
     right.set(xlabel="number of changes", ylabel="posterior probability")
     right.xaxis.get_major_locator().set_params(integer=True)
-    right.legend(frameon=False)
+    right.legend(frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, 1.16))
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=150)

@@ -1,8 +1,10 @@
 """Every code block of the documentation runs, and prints what the page says; every public name has its place.
 
 The Python blocks of a page share one namespace, in order. A `text` block after a Python block is what that
-block prints; `...` in it stands for anything. Blocks with a title are programs for another library, which are
-only parsed. Blocks in other languages are shell commands and settings.
+block prints; `...` in it stands for anything. A Python block whose title is the name of a file is that file; with
+another title it is a program for another library, which is only parsed. In a `console` block, lines with `$` are
+commands, and the others what they print. Blocks in other languages are shell commands and settings. An image in
+`figures/` is saved by a program of its page; `docs/build.py` runs it.
 """
 
 import ast
@@ -13,12 +15,17 @@ import importlib.util
 import io
 import os
 import re
+import shlex
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 import gendsl.runtime.watched
+from gendsl.commands.main import main
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -27,11 +34,13 @@ PAGES = sorted(
 )
 FENCE = re.compile(r"(?ms)^( *)```(?P<info>[^\n`]*)\n(?P<body>.*?)^\1```$")
 NOT_RUN = {"sh", "text", "yaml", "toml", "ini", "julia"}
+FILE = re.compile(r'title="(\w+\.py)"')
 SLOW = {
-    "coming-from/pymc-numpyro.md", "how-to/birth-death.md", "how-to/many-chains.md",
-    "how-to/property-tests.md", "tutorial/split-merge.md",
+    "coming-from/pymc-numpyro.md", "how-to/birth-death.md", "how-to/command-line.md",
+    "how-to/many-chains.md", "how-to/pictures.md", "how-to/property-tests.md", "tutorial/split-merge.md",
 }  # fmt: skip
-COMPILED_ONLY = {"how-to/incremental.md", "explanation/compiler.md"}
+COMPILED_ONLY = {"how-to/command-line.md", "how-to/incremental.md", "explanation/compiler.md"}
+COLUMNS = "88"  # of the help of commands
 REFERENCE = ["gendsl", "gendsl.inference", "gendsl.testing", "gendsl.testing.strategies", "gendsl.viz"]
 
 
@@ -42,28 +51,84 @@ def blocks(text):
         yield language, title, text.count("\n", 0, fence.start("body")), fence["body"]
 
 
+@contextlib.contextmanager
+def forgetting(folder):
+    """Forgets the modules that commands import from a folder."""
+    before, path, arguments = set(sys.modules), list(sys.path), list(sys.argv)
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path[:], sys.argv[:] = path, arguments
+        for name in set(sys.modules) - before:
+            if str(getattr(sys.modules[name], "__file__", None) or "").startswith(str(folder)):
+                del sys.modules[name]
+
+
 def run_page(name, text, folder):
-    """Run the Python blocks of a page. What each printed, by the line that it starts at."""
+    """Run the programs and commands of a page. What each printed, by the line that it starts at."""
     file = folder / (Path(name).stem.replace("-", "_") + ".py")
     lines = [""] * (text.count("\n") + 1)
-    programs = []
     for language, title, start, body in blocks(text):
         if language == "python" and not title:
             lines[start : start + body.count("\n")] = body.splitlines()
-            programs.append((start, body))
+        elif saved := FILE.fullmatch(title):
+            (folder / saved[1]).write_text(body, encoding="utf-8")
     file.write_text("\n".join(lines), encoding="utf-8")
     namespace = {"__name__": file.stem, "__file__": str(file)}
     printed = {}
-    for start, body in programs:
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            exec(compile("\n" * start + body, str(file), "exec"), namespace)
-        printed[start] = out.getvalue().replace(f"{folder}{os.sep}", "")
+    with forgetting(folder):
+        for language, title, start, body in blocks(text):
+            out = io.StringIO()
+            if language == "python" and not title:
+                with contextlib.redirect_stdout(out):
+                    exec(compile("\n" * start + body, str(file), "exec"), namespace)
+            elif language == "console":
+                with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+                    run_commands(body.splitlines(), folder)
+            else:
+                continue
+            printed[start] = out.getvalue().replace(f"{folder}{os.sep}", "")
     return printed
 
 
+def run_commands(lines, folder):
+    """Print what a terminal shows: commands and what they print."""
+    code = 0
+    sys.argv[0] = __file__  # this is the program, and no line of it is the user's
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if not line.startswith("$ "):
+            continue
+        print(line)
+        program, *arguments = shlex.split(line[2:])
+        if line == "$ echo $?":
+            print(code)
+        elif program == "gendsl":
+            code = main(arguments)
+        else:
+            assert program == "python", line
+            code = run_script(arguments, folder, interrupt=following == "^C")
+
+
+def run_script(arguments, folder, *, interrupt):
+    """Run a program, and interrupt it as Ctrl-C does when it has written draws; its exit code."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [sys.executable, *arguments], cwd=folder, env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    while interrupt and process.poll() is None:
+        if any(folder.glob("*/chain-*.state.json")):
+            print("^C")
+            process.send_signal(signal.SIGINT)
+            break
+        time.sleep(0.01)
+    print(process.communicate(timeout=120)[0], end="")
+    return process.returncode
+
+
 def outputs(text):
-    """The fences of a page that are outputs, with the line of the program that prints each."""
+    """The fences of a page that have outputs, with the line of the program that prints each."""
     before = None
     for fence, (language, title, start, _) in zip(FENCE.finditer(text), blocks(text), strict=True):
         if language == "text" and before is not None:
@@ -71,6 +136,8 @@ def outputs(text):
             before = None
         elif language == "python":
             before = None if title else start
+        elif language == "console":
+            yield fence, start
 
 
 def agrees(shown, printed):
@@ -87,16 +154,27 @@ def differences(text, printed):
             yield f"the page has\n{fence['body']}\nand the program in line {before} prints\n{printed[before]}"
 
 
+@pytest.fixture(scope="module")
+def build():
+    spec = importlib.util.spec_from_file_location("docs_build", DOCS / "build.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=pytest.mark.statistical if n in SLOW else ()) for n in PAGES]
 )
-def test_a_page_runs_and_prints_what_it_says(name, tmp_path, monkeypatch):
+def test_a_page_runs_and_prints_what_it_says(name, build, tmp_path, monkeypatch):
     if name in COMPILED_ONLY and gendsl.runtime.watched.runs_whole():
         pytest.skip("the page is about the compiled runtime")
     monkeypatch.chdir(tmp_path)
     text = (DOCS / name).read_text(encoding="utf-8")
+    monkeypatch.setenv("COLUMNS", COLUMNS)
     printed = run_page(name, text, tmp_path)
     assert list(differences(text, printed)) == []
+    assert [figure for figure in build.figures(text) if not (tmp_path / figure).exists()] == []
 
 
 def test_a_wrong_output_and_a_wrong_program_are_found(tmp_path):
@@ -109,6 +187,60 @@ def test_a_wrong_output_and_a_wrong_program_are_found(tmp_path):
     assert error.traceback[-1].lineno == 6  # counted from 0: the page's own line
 
 
+COMMANDS = """
+```python title="moves.py"
+from gendsl import gen, normal
+
+@gen
+def model():
+    x = ~normal(0, 1)
+```
+
+```python title="greets.py"
+print("hello")
+```
+
+```console
+$ gendsl explain moves:modle
+gendsl: moves has no modle
+  fix: its programs and transforms: model
+$ echo $?
+2
+$ python greets.py
+hello
+$ echo $?
+0
+```
+"""
+
+
+def test_commands_run_and_a_wrong_output_of_one_is_found(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    printed = run_page("page.md", COMMANDS, tmp_path)
+    assert list(differences(COMMANDS, printed)) == []
+    assert "moves" not in sys.modules and str(tmp_path) not in sys.path
+    for wrong in (COMMANDS.replace("\n2\n", "\n1\n"), COMMANDS.replace("has no modle", "has no model")):
+        assert len(list(differences(wrong, printed))) == 1
+
+
+def test_figures_are_drawn_by_the_programs_of_their_page(build, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```python\ndef f():\n    return 'drawn'\n```\n"
+        "```python\nfrom pathlib import Path\nimport inspect\nPath('a.svg').write_text(inspect.getsource(f))\n```\n"
+        "![A figure](../figures/a.svg)\n"
+    )
+    assert build.figures(page.read_text()) == ["a.svg"]
+    build.draw(page, tmp_path)
+    assert "return 'drawn'" in (tmp_path / "a.svg").read_text()
+    page.write_text(page.read_text() + '\n--8<-- "docs/figures/b.html"\n')
+    with pytest.raises(SystemExit, match=r"saves b\.html"):
+        build.draw(page, tmp_path)
+    page.write_text("```python\n1 / 0\n```\n")
+    with pytest.raises(SystemExit, match="ZeroDivisionError"):
+        build.draw(page, tmp_path)
+
+
 @pytest.mark.parametrize("name", [*PAGES, "../README.md"])
 def test_only_shell_output_and_settings_are_not_run(name):
     text = (DOCS / name).read_text(encoding="utf-8")
@@ -116,7 +248,9 @@ def test_only_shell_output_and_settings_are_not_run(name):
     for language, title, _, body in blocks(text):
         if language == "python":
             ast.parse(body)
-            assert not title or name.startswith("coming-from/")
+            assert not title or FILE.fullmatch(title) or name.startswith("coming-from/")
+        elif language == "console":
+            assert body.startswith("$ ")
         elif language:
             assert language in NOT_RUN, language
 
@@ -134,17 +268,6 @@ def test_the_reference_has_every_public_name():
         if id(getattr(importlib.import_module(module), name)) not in described
     ]
     assert missing == []
-
-
-@pytest.fixture(scope="module")
-def build():
-    spec = importlib.util.spec_from_file_location("docs_build", DOCS / "build.py")
-    module = importlib.util.module_from_spec(spec)
-
-
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize(

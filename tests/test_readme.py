@@ -1,5 +1,6 @@
 """The README's program runs as printed, and its commands are those that CI runs."""
 
+import configparser
 import re
 import subprocess
 import sys
@@ -39,6 +40,23 @@ def test_the_two_commands_are_there():
     for name in ("galaxies", "tests"):
         command = re.search(rf"<!-- command: {name} -->\n```sh\n(.*?)\n```", README).group(1)
         assert command.startswith("python3 -m venv .venv && .venv/bin/pip install -q -e ")
+
+
+def test_what_is_shown_is_installed():
+    """The extras of the README's command bring what the calls need that the README shows."""
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    command = re.search(r"<!-- command: install -->\n```sh\n(.*?)\n```", README).group(1)
+    extras = re.search(r"\.\[(.*?)\]", command).group(1).split(",")
+    brought = {
+        re.match(r"[\w-]+", line)[0]
+        for extra in extras
+        for line in config["options.extras_require"][extra].split()
+    }
+    needs = {"plot_k_trace(": "matplotlib", "run.summary()": "arviz", "run.to_arviz()": "arviz",
+             "gendsl.testing.strategies": "hypothesis"}  # fmt: skip
+    assert all(shown in README for shown in needs)
+    assert set(needs.values()) <= brought
 
 
 def test_every_example_is_listed():

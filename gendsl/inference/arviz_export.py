@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,11 +37,26 @@ def summary(run: Run, names: Sequence[Any] | None = None) -> Any:
                 f"{name} isn't made of numbers, so it has no mean", fix="name the quantities: summary(['mu'])"
             )
     data = to_arviz(run, names)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _without_remarks(arviz):
         # of quantities that never change, which have no R-hat
         warnings.simplefilter("ignore", RuntimeWarning)
         warnings.simplefilter("ignore", UserWarning)
         return arviz.summary(data, round_to="none")
+
+
+@contextmanager
+def _without_remarks(arviz: Any) -> Iterator[None]:
+    """ArviZ logs that one chain, or one of three draws, has no R-hat; the NaN says so."""
+    log = getattr(arviz, "_log", logging.getLogger("arviz"))  # 0.x doesn't register its own
+
+    def is_news(record: logging.LogRecord) -> bool:
+        return not record.getMessage().startswith("Shape validation failed")
+
+    log.addFilter(is_news)
+    try:
+        yield
+    finally:
+        log.removeFilter(is_news)
 
 
 def _arviz() -> Any:

@@ -143,7 +143,9 @@ class Line:
             host = "127.0.0.1"
         try:
             with Client((host, port), authkey=key) as line:
-                while not self.ended.wait(_PAUSE):
+                ended = False
+                while not ended:
+                    ended = self.ended.wait(_PAUSE)  # the last report was left just before
                     message, self.message = self.message, None
                     if message is not None:
                         line.send_bytes(message)

@@ -24,11 +24,31 @@ def model():
 KERNEL = cycle(mh(select("k")), mh(select(("mu", 0)), name="move"))
 
 
+WALK = mh(select("k"), name="walk")
+
+
 class Terminal(io.StringIO):
     encoding = "utf-8"
 
     def isatty(self):
         return True
+
+    def screen(self):
+        """What it shows in the end, and the line that the cursor is on."""
+        lines, row, column = [""], 0, 0
+        for part in re.findall(r"\x1b\[A|[\r\n]|[^\x1b\r\n]+", self.getvalue()):
+            if part == "\x1b[A":
+                row -= 1
+            elif part == "\r":
+                column = 0
+            elif part == "\n":
+                row, column = row + 1, 0
+                lines += [""] * (row + 1 - len(lines))
+            else:
+                line = lines[row].ljust(column)
+                lines[row] = line[:column] + part + line[column + len(part) :]
+                column += len(part)
+        return [line.rstrip() for line in lines], row
 
 
 @pytest.fixture
@@ -37,6 +57,8 @@ def terminal(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr("gendsl.inference.chains.can_be_shown", lambda: True)
     monkeypatch.setattr("tqdm.std.sys", types.SimpleNamespace(**{**vars(sys), "stderr": terminal}))
+    monkeypatch.setenv("COLUMNS", "81")
+    monkeypatch.setenv("LINES", "24")
     return terminal
 
 
@@ -51,23 +73,53 @@ def lines(terminal):
 
 def test_a_line_has_what_matters(terminal, monkeypatch):
     monkeypatch.setattr("gendsl.inference.chain.REPORT_EVERY", 0.0)
-    run = sample(KERNEL, start(), 30, warmup=20, thin=2, progress="k", record="k", seed=1)
+    run = sample(WALK, start(), 30, warmup=20, thin=2, progress="k", record="k", seed=1)
     shown = lines(terminal)
     assert any("chain 0 warm-up:" in line and "10/20" in line and "step/s" in line for line in shown)
-    last = shown[-1]
-    assert "chain 0:" in last and "30/30" in last and "draw/s" in last and "100%" in last
-    assert f"k={run['k'][-1]}" in last
-    for name, tally in run.acceptance.items():
-        assert f"{name} {tally.rate:.0%}" in last
     middle = next(line for line in shown if "15/30" in line)
     assert re.search(r"\d\d:\d\d<\d\d:\d\d", middle)  # time gone, time left
+    (line, below), row = terminal.screen()
+    assert line.startswith("chain 0: 100%") and "30/30" in line and "draw/s" in line
+    assert line.endswith(f"k={run['k'][-1]}, walk {run.acceptance['walk'].rate:.0%}]") and len(line) <= 80
+    assert (below, row) == ("", 1)
 
 
-def test_every_chain_has_a_line(terminal):
+def test_every_chain_has_a_line_and_several_kernels_a_table(terminal):
     run = sample(KERNEL, start(), 10, chains=3, progress=lambda t: t["mu", 0], seed=1, executor=InTurn())
-    for number, chain in enumerate(run.chains):
-        last = [line for line in lines(terminal) if f"chain {number}:" in line][-1]
-        assert "10/10" in last and f"value={chain.last['mu', 0]:.4g}" in last
+    shown, row = terminal.screen()
+    for number, (line, chain) in enumerate(zip(shown, run.chains, strict=False)):
+        assert line.startswith(f"chain {number}: 100%") and "10/10" in line and "draw/s" in line
+        assert f"value={chain.last['mu', 0]:.4g}]" in line and len(line) <= 80
+    assert shown[3] == "accepted, chain      0     1     2"
+    for line, name in zip(shown[4:6], run.acceptance, strict=True):
+        rates = [f"{chain.acceptance[name].rate:.0%}" for chain in run.chains]
+        assert line.split() == [*name.split(), *rates]
+    assert (shown[6:], row) == ([""], 6)
+
+
+def test_the_table_of_acceptance():
+    table = progress.acceptance_table({"a" * 40: [0.5, None], "walk": [1.0, 0.004]})
+    assert table == [
+        "accepted, chain                        0     1",
+        f"  {'a' * 31}…   50%     -",
+        f"  {'walk':<32}  100%    0%",
+    ]
+    assert progress.acceptance_table({"a": [0.5], "bb": [0.25]}) == ["accepted", "  a        50%", "  bb       25%"]
+    many = progress.acceptance_table({f"kernel {i}": [0.5] for i in range(20)})
+    assert len(many) == 18 and many[-1] == "  … 4 more"
+
+
+def test_a_chain_that_is_done_keeps_its_time(terminal, monkeypatch):
+    """Another one may go on for long; its last report is shown once more in the end."""
+    now = [100.0]
+    monkeypatch.setattr("tqdm.std.time", lambda: now[0])
+    display = progress.Display([Plan(i, WALK, start(), None, {}, 100) for i in range(2)], shown=True)
+    for seconds, number, step in ((0, 0, 1), (0, 1, 1), (2, 0, 100), (20, 1, 100), (0, 0, 100)):
+        now[0] += seconds
+        display.show(number, Report(step, {"walk": 0.25}))
+    display.close()
+    shown, _ = terminal.screen()
+    assert "[00:02<00:00, 50.00draw/s, walk 25%]" in shown[0] and "[00:22<00:00" in shown[1]
 
 
 def test_a_choice_that_comes_and_goes(terminal, monkeypatch):
@@ -90,6 +142,50 @@ def test_nothing_is_shown_where_nobody_looks(monkeypatch):
     monkeypatch.setattr(sys, "stderr", stream)
     sample(KERNEL, start(), 10, chains=2, progress="k", seed=1, executor=InTurn())
     assert stream.getvalue() == ""
+
+
+class Cell:
+    """What a cell of a notebook shows."""
+
+    def __init__(self):
+        self.shown = []
+
+    def display(self, data, *, raw, display_id):
+        assert raw and display_id
+        self.shown.append([data["text/plain"]])
+        return types.SimpleNamespace(update=lambda data, raw: self.shown[-1].append(data["text/plain"]))
+
+
+def test_a_notebook_shows_one_text_that_is_replaced(monkeypatch):
+    cell, stream = Cell(), io.StringIO()
+    shell = types.SimpleNamespace(config={"IPKernelApp": {}})
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(display=cell.display))
+    monkeypatch.setattr("gendsl.inference.progress._PAUSE", 0.0)
+    run = sample(KERNEL, start(), 10, chains=2, progress="k", record="k", seed=1, executor=InTurn())
+    (texts,) = cell.shown
+    assert "chain 1:   0%" in texts[0] and len(texts) > 1 and stream.getvalue() == ""
+    shown = texts[-1].splitlines()
+    assert len(shown) == 5 and all(len(line) <= 88 for line in shown)
+    for number, line in enumerate(shown[:2]):
+        assert line.startswith(f"chain {number}: 100%") and "10/10" in line
+        assert line.endswith(f"k={run['k'][number][-1]}]")
+    assert [line.split()[-2:] for line in shown[3:]] == [
+        [f"{chain.acceptance[name].rate:.0%}" for chain in run.chains] for name in run.acceptance
+    ]
+
+
+def test_a_notebook_is_not_shown_every_report(monkeypatch):
+    cell = Cell()
+    monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(display=cell.display))
+    monkeypatch.setattr("gendsl.inference.progress._in_notebook", lambda: True)
+    display = progress.Display([Plan(0, WALK, start(), None, {}, 100)], shown=True)
+    for step in range(1, 100):
+        display.show(0, Report(step, {"walk": 0.25}))
+    assert len(cell.shown[0]) < 10
+    display.close()
+    assert " 99/100 " in cell.shown[0][-1]
 
 
 def test_a_notebook_is_looked_at(monkeypatch):
