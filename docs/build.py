@@ -180,8 +180,10 @@ def draw(page: Path, folder: Path) -> None:
     with tempfile.TemporaryDirectory() as place:
         program = Path(place, f"{page.stem.replace('-', '_')}.py")
         program.write_text("\n".join(_PROGRAM.findall(text)), encoding="utf-8")
-        environment = {**os.environ, "MPLBACKEND": "Agg", "PYTHONUTF8": "1"}
-        done = subprocess.run([sys.executable, program], capture_output=True, text=True, cwd=folder, env=environment)
+        done = subprocess.run(
+            [sys.executable, program], capture_output=True, text=True, cwd=folder,
+            env={**os.environ, "MPLBACKEND": "Agg"},
+        )  # fmt: skip
     if done.returncode != 0:
         raise SystemExit(f"the programs of {page} failed:\n{done.stdout}{done.stderr}")
     missing = [name for name in figures(text) if not (folder / name).exists()]

@@ -1,10 +1,10 @@
 """Every code block of the documentation runs, and prints what the page says; every public name has its place.
 
 The Python blocks of a page share one namespace, in order. A `text` block after a Python block is what that
-block prints; `...` in it stands for anything. A Python block whose title is the name of a file is that file; with
-another title it is a program for another library, which is only parsed. In a `console` block, lines with `$` are
-commands, and the others what they print. Blocks in other languages are shell commands and settings. An image in
-`figures/` is saved by a program of its page; `docs/build.py` runs it.
+block prints; `...` in it stands for anything. A Python block whose title is the name of a file is that file;
+with another title it is a program for another library, which is only parsed. In a `console` block, lines with
+`$` are commands, and the others what they print. Blocks in other languages are shell commands and settings.
+An image in `figures/` is saved by a program of its page; `docs/build.py` runs it.
 """
 
 import ast
@@ -227,7 +227,8 @@ def test_figures_are_drawn_by_the_programs_of_their_page(build, tmp_path):
     page = tmp_path / "page.md"
     page.write_text(
         "```python\ndef f():\n    return 'drawn'\n```\n"
-        "```python\nfrom pathlib import Path\nimport inspect\nPath('a.svg').write_text(inspect.getsource(f))\n```\n"
+        "```python\nfrom pathlib import Path\nimport inspect\n"
+        "Path('a.svg').write_text(inspect.getsource(f))\n```\n"
         "![A figure](../figures/a.svg)\n"
     )
     assert build.figures(page.read_text()) == ["a.svg"]

@@ -191,7 +191,8 @@ class _Cell:
 
         shown = {"text/plain": "\n".join([*(bar.text for bar in self.bars), *self.table])}
         if self.handle is None:
-            self.handle = display(shown, raw=True, display_id=True)
+            show: Any = display
+            self.handle = show(shown, raw=True, display_id=True)
         else:
             self.handle.update(shown, raw=True)
 

@@ -104,7 +104,8 @@ def test_the_table_of_acceptance():
         f"  {'a' * 31}…   50%     -",
         f"  {'walk':<32}  100%    0%",
     ]
-    assert progress.acceptance_table({"a": [0.5], "bb": [0.25]}) == ["accepted", "  a        50%", "  bb       25%"]
+    table = progress.acceptance_table({"a": [0.5], "bb": [0.25]})
+    assert table == ["accepted", "  a        50%", "  bb       25%"]
     many = progress.acceptance_table({f"kernel {i}": [0.5] for i in range(20)})
     assert len(many) == 18 and many[-1] == "  … 4 more"
 
