@@ -233,6 +233,7 @@ class Sequence:
     Attributes:
         update: visits the blocks of a mask, and those that read what they change; how control leaves now.
         score: the sum of the scores of the blocks in a frame.
+        direct: the choices that are found by their address in one step; see `lookup`.
     """
 
     update: Callable[..., str | None]
@@ -243,6 +244,7 @@ class Sequence:
         self.depth = depth
         self.update = self._update
         self.updates = 0
+        self.direct: dict[Any, tuple[int, int, int]] | None = None
         self.by_bit = {1 << i: block for i, block in enumerate(blocks)}
         self.states = [block.state for block in blocks if block.state >= 0]
         self.score = fused.fused_score(self.states)

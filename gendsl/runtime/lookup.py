@@ -8,7 +8,7 @@ from gendsl.address import Path
 from gendsl.distributions import Distribution
 from gendsl.runtime.blocks import Sequence
 from gendsl.runtime.loops import LoopBlock
-from gendsl.runtime.reads import Frames
+from gendsl.runtime.reads import Frame, Frames
 from gendsl.runtime.sites import SiteBlock
 
 
@@ -17,6 +17,10 @@ def record_at(body: Sequence, frames: Frames, path: Path, offset: int = 0) -> An
 
     `offset` is the length of the namespace that the body runs in.
     """
+    if len(path) == 2 and not offset:
+        record = _of_iteration(body, frames[-1], path)
+        if record is not None:
+            return record
     if body.may_exit or len(path) <= offset or path[offset] is ...:
         return _first(body, frames, path, offset)
     mask = body.by_head.get(path[offset], body.anywhere)
@@ -42,6 +46,46 @@ def record_at(body: Sequence, frames: Frames, path: Path, offset: int = 0) -> An
         if record is not None:
             return record
     return None
+
+
+def _of_iteration(body: Sequence, frame: Frame, path: Path) -> Any:
+    """The record of the choice ("x", i) of iteration i of a loop over numbers, the most usual; else None."""
+    routes = body.direct
+    if routes is None:
+        routes = body.direct = _direct(body)
+    route = routes.get(path[0])
+    if route is None or type(path[1]) is not int:
+        return None
+    loop, source, state = route
+    iterations = frame[loop][0]
+    first = iterations.values[source]
+    if type(first) is range and first.step == 1:
+        first = first.start
+    elif type(first) is not int:
+        return None
+    t = path[1] - first
+    if not 0 <= t < len(iterations.frames):
+        return None
+    record = iterations.frames[t][state]
+    return record if isinstance(record[0], Distribution) else None
+
+
+def _direct(body: Sequence) -> dict[Any, tuple[int, int, int]]:
+    """First component of an address -> where the loop, its source and its choice are, if ("x", i) is all."""
+    routes = {}
+    for head, mask in body.by_head.items():
+        loop = body.by_bit.get(mask)
+        if body.may_exit or not isinstance(loop, LoopBlock) or loop.body.may_exit:
+            continue
+        site = loop.body.by_bit.get(loop.body.by_head.get(head, 0))
+        if type(site) is not SiteBlock or site.splice or site.parts is None or len(site.parts) != 2:
+            continue
+        (constant, first), (_, slot) = site.parts
+        if first is None and constant == head and slot is not None and slot[0] == loop.depth:
+            source = loop.targets.get(slot[1])
+            if source is not None:
+                routes[head] = loop.state, source, site.state
+    return routes
 
 
 def _first(block: Any, frames: Frames, path: Path, offset: int) -> Any:
