@@ -12,19 +12,36 @@ import numpy as np
 
 from gendsl.address import format_address
 from gendsl.errors import ValueTypeError
+from gendsl.interface import Trace
 
 if TYPE_CHECKING:
     from gendsl.inference.run import Run
 
+_RATE = "acceptance_rate"
+_MOST_MISSING = 9  # for each observation, in an array of them
+
 
 def to_arviz(run: Run, names: Sequence[Any] | None = None) -> Any:
     """See `Run.to_arviz`."""
-    arviz = _arviz()
     posterior = posterior_arrays(run, names)
+    stats, kernels = step_arrays(run)
+    return _made(run, posterior, stats, kernels, observed_arrays(run))
+
+
+def _made(
+    run: Run, posterior: dict[str, Any], stats: dict[str, Any], kernels: list[str], observed: dict[str, Any]
+) -> Any:
+    """What ArviZ makes of these groups."""
+    arviz = _arviz()
     attributes = {"inference_library": "gendsl", "sampling_time": run.seconds}
+    groups = {"posterior": posterior, "sample_stats": stats, "observed_data": observed}
+    groups = {group: arrays for group, arrays in groups.items() if arrays}
+    named = {}
+    if _RATE in stats and _RATE not in posterior:  # names of axes go by those of variables, in every group
+        named = {"coords": {"kernel": kernels}, "dims": {_RATE: ["kernel"]}}
     if int(arviz.__version__.partition(".")[0]) < 1:
-        return arviz.from_dict(posterior=posterior, posterior_attrs=attributes)
-    return arviz.from_dict({"posterior": posterior}, attrs={"posterior": attributes})
+        return arviz.from_dict(**groups, posterior_attrs=attributes, **named)
+    return arviz.from_dict(groups, attrs={"posterior": attributes}, **named)
 
 
 def summary(run: Run, names: Sequence[Any] | None = None) -> Any:
@@ -36,7 +53,7 @@ def summary(run: Run, names: Sequence[Any] | None = None) -> Any:
             raise ValueTypeError(
                 f"{name} isn't made of numbers, so it has no mean", fix="name the quantities: summary(['mu'])"
             )
-    data = to_arviz(run, names)
+    data = _made(run, posterior, {}, [], {})
     with warnings.catch_warnings(), _without_remarks(arviz):
         # of quantities that never change, which have no R-hat
         warnings.simplefilter("ignore", RuntimeWarning)
@@ -147,3 +164,65 @@ def _choices(run: Run) -> dict[str, Any]:
             ]
         arrays[name] = _array(name, columns)
     return arrays
+
+
+def step_arrays(run: Run) -> tuple[dict[str, Any], list[str]]:
+    """What became of the steps of each draw, arrays of shape (chains, draws, ...), and the kernels' names.
+
+    Empty where a chain has no such notes, as one has that an older version wrote to a file.
+    """
+    chains = run.chains
+    if any(len(chain.steps) != len(chain) for chain in chains) or not len(run):
+        return {}, []
+    kernels = list(dict.fromkeys(name for chain in chains for name in chain.steps.counts))
+    counts = np.array([[chain.steps.of_draws(name) for name in kernels] for chain in chains])
+    proposed, accepted, diverged = np.moveaxis(counts, (2, 1), (0, 3))  # each: chains, draws, kernels
+    arrays = {"lp": np.array([chain.steps.log_prob for chain in chains])}
+    arrays[_RATE] = np.divide(accepted, proposed, out=np.full(proposed.shape, np.nan), where=proposed > 0)
+    if diverged.any():
+        arrays["diverging"] = diverged.any(axis=2)
+    return arrays, kernels
+
+
+def observed_arrays(run: Run) -> dict[str, Any]:
+    """The observations that all chains have: those whose addresses differ in their indices are one array."""
+    traces = [chain.last for chain in run.chains]
+    if any(not isinstance(trace, Trace) for trace in traces):
+        return {}
+    first, *others = (trace.observed for trace in traces)
+    if any(other != first for other in others):
+        return {}
+    variables: dict[Any, dict[tuple[int, ...], Any]] = {}
+    for path, value in first.items():
+        length = len(path)
+        while length > 1 and type(path[length - 1]) is int and path[length - 1] >= 0:
+            length -= 1
+        variables.setdefault(path[:length], {})[path[length:]] = value
+    arrays = {}
+    for path, entries in variables.items():
+        array = _filled(entries)
+        if array is not None:
+            arrays[".".join(map(str, path))] = array
+    return arrays
+
+
+def _filled(entries: dict[tuple[int, ...], Any]) -> Any:
+    """Values by index as one array, with NaN where there is none; None where no array holds them."""
+    values = list(entries.values())
+    strings = all(isinstance(value, str) for value in values)
+    if not strings and any(isinstance(value, (list, tuple, dict)) for value in values):
+        return None
+    arrays = [np.array(value, dtype=object) if strings else np.asarray(value) for value in values]
+    if len({array.shape for array in arrays}) > 1 or any(a.dtype.kind not in "biufcO" for a in arrays):
+        return None
+    if len({len(index) for index in entries}) > 1:
+        return None
+    shape = tuple((np.max(list(entries), axis=0) + 1).tolist())
+    missing = np.prod(shape, dtype=float) - len(entries)
+    if missing > _MOST_MISSING * len(entries) or (strings and missing):
+        return None
+    kind = np.result_type(*{array.dtype for array in arrays}, *([float] if missing else []))
+    filled = np.full((*shape, *arrays[0].shape), np.nan if missing else 0, dtype=kind)
+    for index, array in zip(entries, arrays, strict=True):
+        filled[index] = array
+    return filled

@@ -19,6 +19,7 @@ from gendsl.errors import UnknownAddressError
 from gendsl.inference.adaptation import finish_warmup, start_warmup
 from gendsl.inference.kernel import KernelFunction, kernel_name, run_kernel
 from gendsl.inference.recording import Quantities, Recorder, quantities
+from gendsl.inference.steps import Steps
 from gendsl.inference.tally import Tallies, count
 from gendsl.interface import Trace
 from gendsl.runtime.encoding import decode, encode
@@ -73,6 +74,7 @@ class Chain:
         interrupted: whether it was stopped early.
         seconds: how long it took.
         rng_state: the state that its generator was left in.
+        steps: what became of the steps of each draw.
     """
 
     rows: list[Quantities]
@@ -82,6 +84,7 @@ class Chain:
     interrupted: bool = False
     seconds: float = 0.0
     rng_state: Any = None
+    steps: Steps = field(default_factory=Steps)
 
     def __len__(self) -> int:
         """The number of draws."""
@@ -107,6 +110,7 @@ class Position(Protocol):
     acceptance: Tallies
     rows: list[Quantities]
     traces: Any
+    steps: Steps
 
 
 class Store(Protocol):
@@ -155,6 +159,7 @@ def run_chain(plan: Plan, report: Listener | None = None, store: Store | None = 
         _Steps(plan, chain, report, store).run()
     except KeyboardInterrupt:
         chain.interrupted = True
+        chain.steps.cut(len(chain))
     chain.rng_state = plan.rng.bit_generator.state
     return chain
 
@@ -186,7 +191,7 @@ class _Steps:
             rng.bit_generator.state = saved.rng_state
             step, chain.last = saved.step, saved.trace
             chain.acceptance, chain.rows, chain.traces = saved.acceptance, saved.rows, saved.traces
-            chain.seconds = saved.seconds
+            chain.seconds, chain.steps = saved.seconds, saved.steps
         self.advance(kernel, step, plan.steps)
         self.tell(plan.steps)
 
@@ -212,7 +217,7 @@ class _Steps:
         drawing = first >= warmup
         tallies = chain.acceptance if drawing else self.warmup_tallies
         due = self.reported + REPORT_EVERY
-        trace, rows, traces = chain.last, chain.rows, chain.traces
+        trace, rows, traces, note = chain.last, chain.rows, chain.traces, chain.steps.add
         started, before = clock(), chain.seconds
         try:
             for step in range(first + 1, last + 1):
@@ -222,8 +227,11 @@ class _Steps:
                 count(tallies, name, info, now - start)
                 if drawing and (step - warmup) % thin == 0:
                     if recorders:
-                        rows.append(quantities(trace, recorders, rows))
+                        row = quantities(trace, recorders, rows)
+                        note(trace.log_prob, tallies)
+                        rows.append(row)
                     else:
+                        note(trace.log_prob, tallies)
                         traces.append(trace)
                 if now >= due:
                     chain.last = trace

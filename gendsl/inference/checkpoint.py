@@ -7,7 +7,8 @@ a file), and its draws, one per line:
                           files of the modules that they are in
     chain-0.start.json    arguments, observations, choices and the generator's state
     chain-0.state.json    steps made, choices, the generator's state, acceptance, how many of the draws count
-    chain-0.draws.jsonl   the recorded quantities of a draw, or its latent choices, on each line
+    chain-0.draws.jsonl   the recorded quantities of a draw, or its latent choices, on each line, with its log
+                          density and what each kernel had come to by then: runs, accepted, diverged
 
 Draws are added to the end of their file and flushed to the disk; then the state is replaced by one that
 counts them. Lines after those that count were written by a run that was killed before it had replaced the
@@ -34,6 +35,7 @@ from gendsl.inference.chain import Chain, Plan
 from gendsl.inference.kernel import kernel_name
 from gendsl.inference.recording import AtAddress, Quantities, Recorder
 from gendsl.inference.run import Draws
+from gendsl.inference.steps import Steps
 from gendsl.inference.tally import Tallies, Tally
 from gendsl.interface import GenerativeFunction
 from gendsl.runtime.encoding import decode, decode_choices, encode, encode_choices, program_name
@@ -195,6 +197,7 @@ class Left:
     acceptance: Tallies
     rows: list[Quantities]
     traces: Any
+    steps: Steps
 
 
 class ChainStore:
@@ -208,6 +211,7 @@ class ChainStore:
         self.written = 0  # draws
         self.size = 0  # bytes
         self.sum = 0  # the CRC-32 of these bytes
+        self.has_steps = True  # not in files of the first version of the format
         self.next = 0.0
 
     def position(self, plan: Plan) -> Left | None:
@@ -215,7 +219,7 @@ class ChainStore:
         if not self.state.exists():
             return None
         content = saving.read_file(self.state, STATE)
-        draws = read_draws(self.draws, content)
+        draws, steps = read_draws(self.draws, content)
         self.written, self.size, self.sum = content["draws"], content["size"], int(content["crc32"], 16)
         trace = saving.whole_trace(plan.trace, decode_choices(content["choices"]))
         saving.check_density(trace, decode(content["log_prob"]), os.fspath(self.state))
@@ -228,6 +232,7 @@ class ChainStore:
             acceptance={name: Tally(**tally) for name, tally in content["acceptance"].items()},
             rows=[_row(draw) for draw in draws] if recorded else [],
             traces=[] if recorded else Draws([decode_choices(draw) for draw in draws], plan.trace),
+            steps=steps,
         )
 
     def due(self) -> bool:
@@ -244,6 +249,9 @@ class ChainStore:
         for draw in kept[self.written :]:
             self._check(draw)
             lines.append(saving.to_json(encode_choices(saving.latent(draw), "a draw")))
+        if self.has_steps:
+            noted = [encode(chain.steps.line(self.written + i)) for i in range(len(lines))]
+            lines = [f"[{line},{saving.to_json(steps)}]" for line, steps in zip(lines, noted, strict=True)]
         self._append(lines)
         self.written += len(lines)
         content = {
@@ -271,7 +279,8 @@ class ChainStore:
 
     def _append(self, lines: list[str]) -> None:
         """Add lines after those that count; what a killed run left there is overwritten by the same."""
-        head = [] if self.size else [saving.to_json({"format": DRAWS, "version": saving.VERSION})]
+        first = {"format": DRAWS, "version": saving.VERSION, "steps": True}
+        head = [] if self.size else [saving.to_json(first)]
         if not head and not lines:
             return
         data = "".join(f"{line}\n" for line in [*head, *lines]).encode()
@@ -294,14 +303,14 @@ def _row(draw: Any) -> Quantities:
     return {name: decode(value) for name, value in draw.items()}
 
 
-def read_draws(path: FilePath, state: Any) -> list[Any]:
-    """The draws that a chain's state counts, encoded.
+def read_draws(path: FilePath, state: Any) -> tuple[list[Any], Steps]:
+    """The draws that a chain's state counts, encoded, and what became of their steps.
 
     Raises:
         FileFormatError: the file was cut off or changed.
     """
     if not state["size"]:
-        return []
+        return [], Steps()
     try:
         with open(path, "rb") as file:
             data = file.read(state["size"])
@@ -309,10 +318,15 @@ def read_draws(path: FilePath, state: Any) -> list[Any]:
         raise saving.damaged(path) from None
     if len(data) != state["size"] or saving.checksum(data) != state["crc32"]:
         raise saving.damaged(path)
-    head, *lines = data.decode().splitlines()
-    if json.loads(head).get("format") != DRAWS or len(lines) != state["draws"]:
+    first, *lines = data.decode().splitlines()
+    head = json.loads(first)
+    if head.get("format") != DRAWS or len(lines) != state["draws"]:
         raise saving.damaged(path)
-    return [json.loads(line) for line in lines]
+    draws = [json.loads(line) for line in lines]
+    if not head.get("steps"):
+        return draws, Steps()
+    steps = Steps.read((decode(noted) for _, noted in draws), state["acceptance"])
+    return [draw for draw, _ in draws], steps
 
 
 # --- names for what can't be saved -----------------------------------------------------------------
@@ -442,7 +456,7 @@ def read_chains(path: str | os.PathLike[str], model: Any = None) -> tuple[list[C
             chains.append(Chain([], [], last, interrupted=True))
             continue
         state = saving.read_file(state_path, STATE)
-        draws = read_draws(folder.file(number, "draws.jsonl"), state)
+        draws, steps = read_draws(folder.file(number, "draws.jsonl"), state)
         if start is not None:
             last = saving.whole_trace(start, decode_choices(state["choices"]))
         chains.append(
@@ -453,6 +467,7 @@ def read_chains(path: str | os.PathLike[str], model: Any = None) -> tuple[list[C
                 {name: Tally(**tally) for name, tally in state["acceptance"].items()},
                 state["step"] < description["warmup"] + description["draws"] * description["thin"],
                 state["seconds"],
+                steps=steps,
             )
         )
     return chains, names

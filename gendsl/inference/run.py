@@ -12,6 +12,7 @@ from gendsl.inference import arviz_export
 from gendsl.inference.chain import Chain
 from gendsl.inference.recording import AtAddress, as_recorder, quantity_name
 from gendsl.inference.run_html import run_html
+from gendsl.inference.steps import Steps
 from gendsl.inference.summary import Group, Share, frequency, per_structure
 from gendsl.inference.tally import Tallies, duration, total
 from gendsl.interface import Trace
@@ -207,15 +208,25 @@ class Run:
             rows = [chain.rows[i] for i in draws] if chain.rows else []
             kept = chain.traces.kept if isinstance(chain.traces, Draws) else chain.traces
             traces = Draws([kept[i] for i in draws], chain.last) if len(kept) else []
-            chains.append(Chain(rows, traces, chain.last, chain.acceptance, chain.interrupted, chain.seconds))
+            steps = chain.steps.part(draws) if len(chain.steps) == len(chain) else Steps()
+            outcome = chain.last, chain.acceptance, chain.interrupted, chain.seconds
+            chains.append(Chain(rows, traces, *outcome, steps=steps))
         return Run(chains, self._names, self.seconds)
 
     def to_arviz(self, names: Sequence[Any] | None = None) -> Any:
         """The draws for ArviZ: a DataTree with ArviZ 1, an InferenceData with an older one.
 
-        Numbers and arrays of one shape are as they are; arrays whose shape changes from draw to draw are
-        filled up with NaN. Where whole traces were kept, the choices ("mu", 0), ("mu", 1), ... are a variable
-        mu with NaN where there is no such choice.
+        posterior: Numbers and arrays of one shape are as they are; arrays whose shape changes from draw to
+        draw are filled up with NaN. Where whole traces were kept, the choices ("mu", 0), ("mu", 1), ... are a
+        variable mu with NaN where there is no such choice.
+
+        sample_stats: `lp`, the log density of each draw's trace; `acceptance_rate` of shape (chains, draws,
+        kernels), the share of its proposals that each kernel accepted in the steps of the draw, NaN where it
+        made none; and where `hmc` or `nuts` met divergences `diverging`, whether one was in these steps.
+
+        observed_data: the observations, ("x", 0), ("x", 1), ... as one array x with NaN where nothing is
+        observed. Left out are those that no array of numbers or strings holds, all of them where chains have
+        different ones, and those of a run that `load_run` read without its model.
 
         Args:
             names: which quantities to take; all if not given.

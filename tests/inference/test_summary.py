@@ -1,14 +1,25 @@
 """What is asked of a run: shares and their errors over chains, groups by structure, ArviZ, the summary."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from gendsl import bernoulli, gen, normal, sample, select, uniform_discrete
+from gendsl import bernoulli, categorical, gen, iid, normal, sample, select, uniform_discrete
 from gendsl.errors import UnknownAddressError, ValueTypeError
-from gendsl.inference import Run, cycle, mh, monte_carlo_error
-from gendsl.inference.arviz_export import posterior_arrays
+from gendsl.inference import (
+    Kernel,
+    Run,
+    checkpoint,
+    cycle,
+    load_run,
+    mh,
+    mixture,
+    monte_carlo_error,
+    resume,
+)
+from gendsl.inference.arviz_export import _filled, observed_arrays, posterior_arrays, step_arrays
 from gendsl.inference.chain import Chain
 from gendsl.inference.summary import frequency
 from gendsl.inference.tally import Tally
@@ -201,6 +212,147 @@ def test_the_object_for_arviz():
     old = arviz.__version__.startswith("0.")
     assert type(data).__name__ == ("InferenceData" if old else "DataTree")
     assert "k" in run.summary(["k"]).index
+
+
+@gen
+def observing(n):
+    mu = ~normal(0, 1)
+    for i in range(n):
+        for j in range(2):
+            ("y", i, j) @ ~normal(mu, 1)
+        ("c", i) @ ~bernoulli(0.5)
+    v = ~iid(normal(mu, 1), 3)
+    kind = ~categorical([0.5, 0.5])
+
+
+Y = np.arange(8.0).reshape(4, 2) / 8
+SEEN = {"y": Y, ("c", 0): True, ("c", 3): False, "v": np.array([0.5, -0.5, 0.1]), "kind": 1}
+
+
+def noted(kernel):
+    """A kernel that keeps its infos and the traces it led to."""
+    infos = []
+
+    def step(trace, rng):
+        trace, info = kernel(trace, rng)
+        infos.append((info, trace))
+        return trace, info
+
+    return step, infos
+
+
+def test_what_became_of_the_steps_of_each_draw():
+    often = mh(select(("mu", 0)), name="often")
+    once = mh(select("b"), name="once")
+    kernel, infos = noted(cycle(often, often, once))
+    run = sample(kernel, start(), 40, warmup=7, thin=3, record="k", seed=1)
+    arrays, kernels = step_arrays(run)
+    assert kernels == ["often", "once"] and set(arrays) == {"lp", "acceptance_rate"}
+    assert arrays["acceptance_rate"].shape == (1, 40, 2)
+    for draw in range(40):
+        steps = infos[7 + 3 * draw : 10 + 3 * draw]
+        for number, name in enumerate(kernels):
+            accepted = [info.accepted for info, _ in steps for part, info in info_parts(info) if part == name]
+            assert len(accepted) == (6 if name == "often" else 3)
+            assert arrays["acceptance_rate"][0, draw, number] == pytest.approx(np.mean(accepted))
+        assert arrays["lp"][0, draw] == steps[-1][1].log_prob
+    odd = run.part([range(1, 40, 2)])
+    for name, array in step_arrays(odd)[0].items():
+        np.testing.assert_array_equal(array, arrays[name][:, 1::2])
+
+
+def info_parts(info):
+    return [(name, SimpleNamespace(accepted=part.accepted)) for name, part in info.parts]
+
+
+def test_a_kernel_that_seldom_runs_and_one_that_diverges():
+    def divergent(trace, rng):
+        return trace, SimpleNamespace(accepted=bool(rng.random() < 0.5), divergences=int(rng.random() < 0.2))
+
+    kernel = mixture([mh(select("b"), name="b"), Kernel(divergent, "divergent")], [0.2, 0.8])
+    run = sample(kernel, start(), 50, chains=2, record="k", seed=2, executor=InTurn())
+    arrays, kernels = step_arrays(run)
+    rates = arrays["acceptance_rate"][:, :, kernels.index("b")]
+    assert 60 < np.isnan(rates).sum() < 95 and set(rates[~np.isnan(rates)]) <= {0.0, 1.0}
+    total = np.nansum(arrays["acceptance_rate"], axis=(0, 1))
+    assert total.tolist() == [run.acceptance[name].accepted for name in kernels]
+    assert arrays["diverging"].shape == (2, 50)
+    assert arrays["diverging"].sum() == run.acceptance["divergent"].divergences > 0
+
+
+def test_an_interrupted_run_has_as_many_notes_as_draws():
+    left = [25]
+
+    def interrupted(trace):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return trace["k"]
+
+    run = sample(KERNEL, start(), 50, record={"k": interrupted}, seed=1)
+    assert len(run) == 25 and step_arrays(run)[0]["lp"].shape == (1, 25)
+    steps = run.chains[0].steps
+    steps.add(0.0, run.acceptance)
+    steps.cut(25)
+    assert len(steps) == 25 and step_arrays(run)[0]["acceptance_rate"].shape == (1, 25, 3)
+
+
+@pytest.mark.parametrize("record", ["mu", None])
+def test_the_notes_of_a_run_in_files(tmp_path, monkeypatch, record):
+    monkeypatch.setattr(checkpoint, "_PAUSE", 0.0)
+    monkeypatch.setattr(checkpoint, "_SHARE", math.inf)
+    monkeypatch.setattr(checkpoint, "steps_between", lambda trace: 4)
+    trace = observing.generate((4,), SEEN, rng=1).trace
+    kernel = mixture([mh(select("mu"), name="a"), mh(select("mu"), name="b")], [0.9, 0.1])
+    options = {"record": record, "seed": 1, "checkpoint": tmp_path}
+    whole = sample(kernel, trace, 30, **options)
+    expected, kernels = step_arrays(whole)
+    for run in (load_run(tmp_path, observing), resume(tmp_path, kernel, observing)):
+        found, names = step_arrays(run)
+        assert names == kernels and len(names) == 2
+        for name, array in expected.items():
+            np.testing.assert_array_equal(found[name], array)
+        assert set(observed_arrays(run)) == {"y", "c", "v", "kind"}
+    if record:
+        assert observed_arrays(load_run(tmp_path)) == {}
+
+
+def test_observations_as_arrays():
+    trace = observing.generate((4,), SEEN, rng=1).trace
+    run = sample(mh(select("mu")), trace, 5, chains=2, record="mu", seed=1, executor=InTurn())
+    arrays = observed_arrays(run)
+    np.testing.assert_array_equal(arrays["y"], Y)
+    np.testing.assert_array_equal(arrays["c"], [1, np.nan, np.nan, 0])
+    np.testing.assert_array_equal(arrays["v"], SEEN["v"])
+    assert arrays["kind"] == 1 and arrays["kind"].shape == () and arrays["kind"].dtype.kind == "i"
+    other = observing.generate((4,), {**SEEN, "kind": 0}, rng=1).trace
+    assert observed_arrays(sample(mh(select("mu")), [trace, other], 5, seed=1, executor=InTurn())) == {}
+    assert observed_arrays(sample(KERNEL, start(), 5, seed=1)) == {}
+
+
+def test_observations_that_no_array_holds_are_left_out():
+    for entries in ({(0,): [1, 2], (1,): 3}, {(10**9,): 1.0}, {(0,): 1.0, (0, 1): 2.0}, {(1,): "a"},
+                    {(0,): np.zeros(2), (1,): np.zeros(3)}, {(): {"a": 1}}):  # fmt: skip
+        assert _filled(entries) is None
+    assert _filled({(0,): "a", (1,): "b"}).tolist() == ["a", "b"]
+    np.testing.assert_array_equal(_filled({(1,): np.ones(2), (0,): np.zeros(2)}), [[0, 0], [1, 1]])
+
+
+def test_the_groups_for_arviz():
+    pytest.importorskip("arviz")
+    trace = observing.generate((4,), SEEN, rng=1).trace
+    kernel = cycle(mh(select("mu"), name="first"), mh(select("mu"), name="second"))
+    run = sample(kernel, trace, 6, chains=2, record="mu", seed=1, executor=InTurn())
+    data = run.to_arviz()
+    stats = data["sample_stats"]
+    assert dict(stats["acceptance_rate"].sizes) == {"chain": 2, "draw": 6, "kernel": 2}
+    assert stats["kernel"].values.tolist() == ["first", "second"]
+    np.testing.assert_array_equal(stats["lp"].values, [chain.steps.log_prob for chain in run.chains])
+    np.testing.assert_array_equal(data["observed_data"]["y"].values, Y)
+    assert "chain" not in data["observed_data"]["y"].sizes
+    clash = sample(kernel, trace, 6, record={"acceptance_rate": "mu", "kernel": "mu"}, seed=1).to_arviz()
+    assert clash["posterior"]["acceptance_rate"].shape == (1, 6)
+    assert clash["sample_stats"]["acceptance_rate"].shape == (1, 6, 2)
 
 
 def test_arviz_is_optional(monkeypatch):
