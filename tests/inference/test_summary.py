@@ -242,10 +242,11 @@ def noted(kernel):
 
 
 def test_what_became_of_the_steps_of_each_draw():
-    often = mh(select(("mu", 0)), name="often")
-    once = mh(select("b"), name="once")
+    often = mh(select("mu"), name="often")
+    once = mh(select("mu"), name="once")
     kernel, infos = noted(cycle(often, often, once))
-    run = sample(kernel, start(), 40, warmup=7, thin=3, record="k", seed=1)
+    trace = observing.generate((4,), SEEN, rng=1).trace
+    run = sample(kernel, trace, 40, warmup=7, thin=3, record="mu", seed=1)
     arrays, kernels = step_arrays(run)
     assert kernels == ["often", "once"] and set(arrays) == {"lp", "acceptance_rate"}
     assert arrays["acceptance_rate"].shape == (1, 40, 2)
