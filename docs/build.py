@@ -147,11 +147,11 @@ def table(outputs: dict[str, str]) -> str:
     lines = ["| example | quantity | estimate | reference | difference |", "|---|---|---|---|---|"]
     for name, output in outputs.items():
         for row in rows(output):
-            reference = "" if row.reference is None else f"{row.reference:g} ({row.kind})"
+            reference = "" if row.reference is None else f"{row.reference:g}&nbsp;({row.kind})"
             difference = "" if row.difference is None else f"{row.difference:+.1f}"
             what = row.what.replace("|", "\\|")
             lines.append(
-                f"| [{name}](#{name}) | {what} | {row.value:g} ± {row.error:g} | {reference} | {difference} |"
+                f"| [{name}](#{name}) | {what} | {row.value:g}&nbsp;±&nbsp;{row.error:g} | {reference} | {difference} |"
             )
     return "\n".join(lines)
 

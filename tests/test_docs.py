@@ -256,6 +256,14 @@ def test_only_shell_output_and_settings_are_not_run(name):
             assert language in NOT_RUN, language
 
 
+def test_the_reference_describes_no_module_in_place_of_what_has_its_name():
+    """`gendsl.inference.mh` is a module to mkdocstrings, and a kernel to users."""
+    for page in (DOCS / "reference").glob("*.md"):
+        for target in re.findall(r"(?m)^::: (\S+)$", page.read_text(encoding="utf-8")):
+            with contextlib.suppress(ModuleNotFoundError):  # above it is no package
+                assert importlib.util.find_spec(target) is None, target
+
+
 def test_the_reference_has_every_public_name():
     described = set()
     for page in (DOCS / "reference").glob("*.md"):
@@ -313,7 +321,7 @@ def test_every_example_has_a_short_run_with_options_it_knows(build):
 
 
 def test_the_navigation_has_every_page():
-    listed = set(re.findall(r"(?m)^ +- (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
+    listed = set(re.findall(r"(?m)^ +- (?:Home: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
     assert listed == {*PAGES, "gallery/index.md"}
     assert "docs/build.py" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert os.path.isfile(DOCS / "build.py")

@@ -9,6 +9,7 @@ import numpy as np
 
 try:
     from matplotlib.figure import Figure
+    from matplotlib.textpath import TextPath
 except ImportError as error:
     raise ImportError("pictures need matplotlib: pip install 'gendsl[plot]'") from error
 
@@ -20,6 +21,9 @@ PALE_BLUE, PALE_ORANGE, PALE_GREEN, PALE_YELLOW = "#dce8f4", "#fbe6cf", "#d9efe2
 
 MONOSPACE = "DejaVu Sans Mono"
 """A font that comes with matplotlib, and whose characters are all equally wide."""
+
+PLAIN = "DejaVu Sans"
+"""The font of all other text."""
 
 _ADVANCE = 0.64  # of a character of that font in units of its size, with what rounding to pixels adds
 
@@ -67,6 +71,11 @@ def inch_axes(figure: Any, left: float, top: float, width: float, height: float)
 def text_width(text: str, size: float) -> float:
     """The width of text in the font `MONOSPACE`, in inches; `size` is in points."""
     return len(text) * _ADVANCE * size / 72
+
+
+def plain_width(text: str, size: float) -> float:
+    """The width of text in matplotlib's own font, in inches; `size` is in points."""
+    return 1.06 * float(TextPath((0, 0), text, size=size, prop={"family": PLAIN}).get_extents().width) / 72
 
 
 def shown_address(path: Path, most: int = 40) -> str:

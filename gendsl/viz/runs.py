@@ -13,11 +13,10 @@ from gendsl.inference.tally import duration
 from gendsl.viz.picture import BLUE, GREY, RED, Picture, plain_axes, shortened
 from gendsl.viz.posterior import check_run
 
-_CHAINS = 8
 _POINTS = 20_000  # beyond this the line is pixels, also in an SVG
 
 
-def plot_k_trace(run: Run, name: Any = "k", *, most: int = _CHAINS) -> Any:
+def plot_k_trace(run: Run, name: Any = "k", *, most: int = 8) -> Any:
     """A quantity in every draw of each chain, and beside it the share of its values in each chain.
 
     Args:

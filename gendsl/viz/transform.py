@@ -23,9 +23,11 @@ from gendsl.viz.picture import (
     PALE_GREEN,
     PALE_ORANGE,
     PALE_YELLOW,
+    PLAIN,
     RED,
     Diagram,
     inch_axes,
+    plain_width,
     text_width,
 )
 from gendsl.viz.slots import Slot, slots_of
@@ -199,7 +201,7 @@ def _key_lines(entries: list[str], width: float) -> list[list[tuple[float, str]]
     lines: list[list[tuple[float, str]]] = [[]]
     x = 0.0
     for entry in entries:
-        wide = text_width(_KEYS[entry], _SIZE) + 0.55
+        wide = plain_width(_KEYS[entry], _SIZE) + 0.6
         if lines[-1] and x + wide > width:
             lines.append([])
             x = 0.0
@@ -215,7 +217,7 @@ def _draw_key(axes: Any, lines: list[list[tuple[float, str]]]) -> None:
         for x, entry in line:
             fill, edge, style = looks.get(entry) or (_FILLS[entry], _COLOURS[entry], "-")
             axes.add_patch(Rectangle((x + 0.01, y - 0.06), 0.24, 0.12, fc=fill, ec=edge, ls=style, lw=0.9))
-            axes.text(x + 0.32, y, _KEYS[entry], va="center", size=_SIZE)
+            axes.text(x + 0.32, y, _KEYS[entry], va="center", size=_SIZE, family=PLAIN)
 
 
 def _notes(move: Move, width: float) -> list[str]:
