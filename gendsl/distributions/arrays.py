@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import autograd.numpy as anp
 import numpy as np
-from autograd.scipy.linalg import solve_triangular
+from autograd.extend import defvjp, primitive
 from autograd.tracer import getval, isbox
 from scipy.linalg.blas import dtrsm
 
@@ -142,11 +142,31 @@ def parameter_cholesky(family: str, name: str, x: Any) -> tuple[Any, Any]:
 
 def solve_lower(lower: Any, right: Any) -> Any:
     """lower⁻¹ right, for a lower triangular matrix and a matrix."""
-    if isbox(lower) or isbox(right):
-        return solve_triangular(lower, right, lower=True)
+    return _solve(lower, right, False)
+
+
+@primitive
+def _solve(lower: Any, right: Any, transposed: bool) -> Any:
+    """lower⁻¹ right, or lower⁻ᵀ right."""
     # not LAPACK's dtrtrs: OpenBLAS runs it in threads even on 2x2 matrices, and where other processes
     # keep the cores busy a call then takes milliseconds
-    return dtrsm(1.0, lower, right, lower=1)
+    return dtrsm(1.0, lower, right, lower=1, trans_a=int(transposed))
+
+
+def _of_factor(solved: Any, lower: Any, right: Any, transposed: bool) -> Any:
+    def gradient(g: Any) -> Any:
+        back = _solve(lower, g, not transposed)
+        return -anp.tril(anp.dot(solved, back.T) if transposed else anp.dot(back, solved.T))
+
+    return gradient
+
+
+defvjp(
+    _solve,
+    _of_factor,
+    lambda solved, lower, right, transposed: lambda g: _solve(lower, g, not transposed),
+    argnums=(0, 1),
+)
 
 
 def log_det_of_cholesky(lower: Any) -> Any:

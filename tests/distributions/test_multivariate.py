@@ -8,8 +8,10 @@ import autograd.numpy as anp
 import numpy as np
 import pytest
 import scipy.stats
+from autograd.test_util import check_grads
 
 from gendsl.distributions import dirichlet, inv_wishart, lkj, multinomial, mvnormal, wishart
+from gendsl.distributions.arrays import _solve
 from gendsl.errors import ParameterError, ValueTypeError
 from tests.distributions.array_checks import (
     assert_density_ratio,
@@ -366,3 +368,12 @@ def test_equality_and_repr():
     assert repr(dirichlet([1.0, 2.0])) == "dirichlet(alpha=[1.0, 2.0])"
     assert repr(mvnormal([0, 1], PAIR)) == "mvnormal(mean=[0.0, 1.0], cov=[[2.0, 0.6], [0.6, 1.0]])"
     assert repr(lkj(3, 2.0)) == "lkj(d=3, eta=2.0)"
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_triangular_systems_have_first_and_second_derivatives(transposed):
+    rng = np.random.default_rng(1)
+    lower, right = np.tril(rng.normal(size=(3, 3))) + 3 * np.eye(3), rng.normal(size=(3, 2))
+    check_grads(lambda a, b: _solve(a, b, transposed), modes=["rev"], order=2)(lower, right)
+    expected = np.linalg.solve(lower.T if transposed else lower, right)
+    np.testing.assert_allclose(_solve(lower, right, transposed), expected, rtol=1e-12)

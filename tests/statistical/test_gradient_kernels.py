@@ -8,15 +8,29 @@ from __future__ import annotations
 import math
 from importlib import import_module
 
+import autograd.numpy as anp
 import numpy as np
 import pytest
 
-from gendsl import dirichlet, exponential, gamma, gen, inv_wishart, mvnormal, normal, select, uniform
+from gendsl import (
+    dirichlet,
+    exponential,
+    gamma,
+    gen,
+    inv_wishart,
+    lkj,
+    mvnormal,
+    normal,
+    select,
+    uniform,
+    wishart,
+)
 from gendsl.inference import hmc, mala, nuts, random_walk
 from gendsl.inference.coordinates import Coordinates, Point
 from gendsl.inference.kernel import Kernel
 from gendsl.inference.metric import Metric
 from gendsl.inference.trajectory import State
+from gendsl.supports import Correlation, Covariance
 from gendsl.supports.scalar import Interval, Positive
 from gendsl.testing import assert_stationary
 
@@ -55,6 +69,18 @@ def simplex():
 def covariance():
     cov = ~inv_wishart(6, np.array([[1.0, 0.3], [0.3, 1.5]]))
     y = ~mvnormal([0.0, 1.0], cov)
+
+
+@gen
+def scatter():
+    cov = ~wishart(5, np.array([[0.4, 0.1], [0.1, 0.3]]))
+    y = ~mvnormal([0.0, 1.0], cov)
+
+
+@gen
+def correlation():
+    corr = ~lkj(3, 1.5)  # two rows below the diagonal
+    y = ~mvnormal([0.0, 0.0, 0.0], corr)
 
 
 @gen
@@ -112,9 +138,55 @@ def test_stationary(kind, model, names, observed, size):
     check(kernel, model, observed, steps=30 if kind == "walk" else 12)
 
 
-@pytest.mark.parametrize("kernel", [random_walk(select("cov"), 0.5), hmc(select("cov"), 0.4, 2)], ids=repr)
-def test_covariances(kernel):
-    check(kernel, covariance, "y", steps=8)
+def of_covariance(trace):
+    """Logarithms of the variances, the correlation, and products with the data."""
+    (a, b), (_, c) = trace["cov"]
+    y = trace["y"] - [0.0, 1.0]
+    return math.log(a), math.log(c), b / math.sqrt(a * c), math.log(a * c - b * b), math.atan(y[0] * y[1] * b)
+
+
+def of_correlation(trace):
+    """The correlations, the determinant, and products with the data."""
+    r, y = trace["corr"], trace["y"]
+    return r[0, 1], r[0, 2], r[1, 2], math.log(np.linalg.det(r)), math.tanh(y[0] * y[1]) * r[0, 1]
+
+
+def moments(parts):
+    """The first and second moments of what a function gives for a trace."""
+    first = {f"{i}": lambda trace, i=i: parts(trace)[i] for i in range(5)}
+    return first | {f"{i}²": lambda trace, i=i: parts(trace)[i] ** 2 for i in range(5)}
+
+
+FAMILIES = {
+    "inv_wishart": (covariance, "cov", moments(of_covariance)),
+    "wishart": (scatter, "cov", moments(of_covariance)),
+    "lkj": (correlation, "corr", moments(of_correlation)),
+}
+KINDS = {
+    "walk": lambda name: random_walk(select(name), 0.3), "mala": lambda name: mala(select(name), 0.3),
+    "hmc": lambda name: hmc(select(name), 0.3, 2), "nuts": lambda name: nuts(select(name), 0.3, max_depth=2),
+}  # fmt: skip
+BY_DEFAULT = {("mala", "inv_wishart"), ("nuts", "wishart"), ("walk", "lkj")}
+
+
+def check_matrices(family, kind, steps):
+    model, name, statistics = FAMILIES[family]
+    return assert_stationary(
+        KINDS[kind](name), model, observed="y", statistics=statistics, chains=64, steps=steps, draws=1500,
+        rng=3,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "family"),
+    [
+        pytest.param(kind, family, marks=[] if (kind, family) in BY_DEFAULT else [pytest.mark.gendsl_long])
+        for family in FAMILIES
+        for kind in KINDS
+    ],
+)
+def test_matrices(kind, family):
+    assert check_matrices(family, kind, 4).moved > 0.3
 
 
 # --- planted mistakes --------------------------------------------------------------------------------
@@ -187,6 +259,24 @@ def no_slope_of_the_logarithm(monkeypatch):
     monkeypatch.setattr(Positive, "log_slope", lambda self, u: 0.0 * u)
 
 
+def no_determinant(support):
+    """The Jacobian of the chart of matrices, or of weights, is left out."""
+
+    def planted(monkeypatch):
+        monkeypatch.setattr(support, "log_abs_det", lambda self, u: 0.0 * u[0])
+
+    planted.__name__ = f"no_determinant of {support.__name__}"
+    return planted
+
+
+def powers_shifted(monkeypatch):
+    """The powers of the diagonal of the Cholesky factor are those of a triangular matrix one smaller."""
+    log_abs_det = Covariance.log_abs_det
+    monkeypatch.setattr(
+        Covariance, "log_abs_det", lambda self, u: log_abs_det(self, u) - anp.sum(u[self._on_diagonal])
+    )
+
+
 GAUSSIAN_HMC = hmc(select("x"), 1.4, 4)
 MISTAKES = [
     (stale_gradient, GAUSSIAN_HMC, gaussian, None),
@@ -214,6 +304,22 @@ def test_a_mistake_is_seen(mistake, kernel, model, observed, monkeypatch):
     mistake(monkeypatch)
     with pytest.raises(AssertionError, match="not stationary"):
         check(kernel, model, observed, steps=40)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "family", "kind"),
+    [
+        (no_determinant(Covariance), "inv_wishart", "mala"),
+        (no_determinant(Correlation), "lkj", "walk"),
+        pytest.param(powers_shifted, "wishart", "nuts", marks=pytest.mark.gendsl_long),
+        pytest.param(no_determinant(Correlation), "lkj", "hmc", marks=pytest.mark.gendsl_long),
+    ],
+)
+def test_a_mistake_in_the_chart_of_matrices_is_seen(mistake, family, kind, monkeypatch):
+    """`test_matrices` passes without it, with fewer steps."""
+    mistake(monkeypatch)
+    with pytest.raises(AssertionError, match="not stationary"):
+        check_matrices(family, kind, 10)
 
 
 def test_a_walk_whose_way_back_is_scored_at_the_discarded_values():
