@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -11,19 +12,18 @@ from gendsl.inference.adaptation import Method, TunableKernel, Tuning
 from gendsl.inference.coordinates import Coordinates, OutsideError
 from gendsl.inference.kernel import accept
 from gendsl.inference.metric import Mass, check_mass, metric_at
+from gendsl.inference.scan import as_target
 from gendsl.inference.trajectory import (
     ABSENT,
     DIVERGED,
     State,
     check_count,
     check_step_size,
-    check_target,
     first_ratio,
     leapfrog,
     probability,
 )
 from gendsl.runtime.trace import ReferenceTrace, check_start
-from gendsl.selection import Selection
 
 _TARGET = 0.8
 
@@ -50,7 +50,7 @@ class HMCInfo:
 
 
 def hmc(
-    selection: Selection,
+    selection: Any,
     step_size: float | None = None,
     steps: int = 10,
     mass: Mass = None,
@@ -65,7 +65,7 @@ def hmc(
     et al. 1987; Neal 2011, "MCMC using Hamiltonian dynamics".)
 
     Args:
-        selection: the choices; all continuous. Nothing else is moved.
+        selection: the choices, a selection or an address; all continuous. Nothing else is moved.
         step_size: of a leapfrog step. If not given, it is found in warm-up, and so is the mass if that isn't
             given.
         steps: how many there are in a trajectory.
@@ -79,7 +79,7 @@ def hmc(
     Raises:
         KernelError: an argument is none of these.
     """
-    check_target(selection, "hmc")
+    selection = as_target(selection, "hmc")
     count = check_count(steps, "hmc", "steps")
 
     def step(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +13,9 @@ from gendsl.inference.coordinates import Coordinates, OutsideError, Point, Vecto
 from gendsl.inference.hmc import gradient_tuning
 from gendsl.inference.kernel import accept
 from gendsl.inference.metric import Mass, Metric, metric_at
-from gendsl.inference.trajectory import ABSENT, check_target, first_ratio, probability
+from gendsl.inference.scan import as_target
+from gendsl.inference.trajectory import ABSENT, first_ratio, probability
 from gendsl.runtime.trace import ReferenceTrace, check_start
-from gendsl.selection import Selection
 
 _TARGET = 0.574  # Roberts and Rosenthal 1998
 
@@ -37,7 +38,7 @@ class MALAInfo:
 
 
 def mala(
-    selection: Selection,
+    selection: Any,
     step_size: float | None = None,
     mass: Mass = None,
     *,
@@ -54,7 +55,7 @@ def mala(
     proposal. (Roberts and Tweedie 1996, "Exponential convergence of Langevin distributions".)
 
     Args:
-        selection: the choices; all continuous. Nothing else is moved.
+        selection: the choices, a selection or an address; all continuous. Nothing else is moved.
         step_size: e. If not given it is found in warm-up, with the mass if that isn't given.
         mass: as for `hmc`.
         skip_absent: leave out selected addresses that the current trace doesn't have.
@@ -63,7 +64,7 @@ def mala(
     Raises:
         KernelError: an argument is none of these.
     """
-    check_target(selection, "mala")
+    selection = as_target(selection, "mala")
 
     def step(
         trace: ReferenceTrace, rng: np.random.Generator, tuning: Tuning

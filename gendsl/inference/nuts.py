@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import exp, inf, isfinite, log
+from typing import Any
 
 import numpy as np
 
@@ -19,18 +20,17 @@ from gendsl.inference.coordinates import Coordinates, OutsideError, Point, Vecto
 from gendsl.inference.hmc import gradient_tuning
 from gendsl.inference.kernel import accept
 from gendsl.inference.metric import Mass, Metric, metric_at
+from gendsl.inference.scan import as_target
 from gendsl.inference.trajectory import (
     ABSENT,
     DIVERGED,
     State,
     check_count,
-    check_target,
     first_ratio,
     leapfrog,
     probability,
 )
 from gendsl.runtime.trace import ReferenceTrace, check_start
-from gendsl.selection import Selection
 
 _TARGET = 0.8
 
@@ -58,7 +58,7 @@ class NUTSInfo:
 
 
 def nuts(
-    selection: Selection,
+    selection: Any,
     step_size: float | None = None,
     mass: Mass = None,
     max_depth: int = 10,
@@ -69,7 +69,7 @@ def nuts(
     """The No-U-Turn sampler on selected continuous choices, in unconstrained coordinates.
 
     Args:
-        selection: the choices; all continuous. Nothing else is moved.
+        selection: the choices, a selection or an address; all continuous. Nothing else is moved.
         step_size: of a leapfrog step. If not given, it is found in warm-up, and so is the mass if that isn't
             given.
         mass: the mass matrix, as for `hmc`.
@@ -82,7 +82,7 @@ def nuts(
     Raises:
         KernelError: an argument is none of these.
     """
-    check_target(selection, "nuts")
+    selection = as_target(selection, "nuts")
     depth = check_count(max_depth, "nuts", "max_depth")
 
     def step(

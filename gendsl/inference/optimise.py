@@ -10,7 +10,7 @@ import scipy.optimize
 
 from gendsl.errors import KernelError, NaNError
 from gendsl.inference.coordinates import Coordinates, OutsideError
-from gendsl.inference.trajectory import check_target
+from gendsl.inference.scan import as_target
 from gendsl.runtime.trace import ReferenceTrace, check_start
 from gendsl.selection import Selection, select
 
@@ -38,7 +38,7 @@ class Maximum(NamedTuple):
 
 def maximise(
     trace: ReferenceTrace,
-    selection: Selection | None = None,
+    selection: Any = None,
     *,
     jacobian: bool = False,
     tolerance: float = 1e-8,
@@ -59,7 +59,8 @@ def maximise(
 
     Args:
         trace: where the search starts; the mode that is found depends on it.
-        selection: the choices that are moved; all continuous choices that are not observed if not given.
+        selection: the choices that are moved, a selection or an address; all continuous choices that are not
+            observed if not given.
         jacobian: which of the two densities.
         tolerance: the search ends where no entry of the gradient is larger.
         iterations: how many there are at most.
@@ -67,12 +68,12 @@ def maximise(
     Raises:
         ZeroProbabilityError: the density is zero at the start.
         LabelError: a selected choice is discrete.
-        KernelError: `selection` is no selection, or there is nothing to move.
+        KernelError: `selection` is no selection or address, or there is nothing to move.
     """
     check_start(trace)
     if selection is None:
         selection = _continuous(trace)
-    check_target(selection, "maximise")
+    selection = as_target(selection, "maximise")
     coordinates = Coordinates(trace, selection, jacobian=jacobian)
     if not coordinates.dim:
         raise KernelError(

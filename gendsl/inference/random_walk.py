@@ -14,9 +14,9 @@ from gendsl.inference.adaptation import Method, TunableKernel, Tuning
 from gendsl.inference.coordinates import Coordinates, OutsideError
 from gendsl.inference.kernel import accept
 from gendsl.inference.metric import check_mass, metric_at
-from gendsl.inference.trajectory import ABSENT, check_step_size, check_target
+from gendsl.inference.scan import as_target
+from gendsl.inference.trajectory import ABSENT, check_step_size
 from gendsl.runtime.trace import ReferenceTrace, check_start
-from gendsl.selection import Selection
 
 _TARGET = 0.3
 """The best acceptance rate is 0.44 in one dimension and 0.234 in many (Roberts and Rosenthal 2001); this is
@@ -41,7 +41,7 @@ class RandomWalkInfo:
 
 
 def random_walk(
-    selection: Selection, scale: Any = None, *, skip_absent: bool = False, name: str | None = None
+    selection: Any, scale: Any = None, *, skip_absent: bool = False, name: str | None = None
 ) -> TunableKernel:
     """A random walk on selected continuous choices, whatever their supports.
 
@@ -51,7 +51,7 @@ def random_walk(
     choices influence.
 
     Args:
-        selection: the choices that are moved together; all continuous.
+        selection: the choices that are moved together, a selection or an address; all continuous.
         scale: s: a number; a vector with one number per unconstrained coordinate; a covariance matrix of s z;
             or a dict from addresses to numbers or vectors (1 for what it leaves out). If not given it is
             found in warm-up.
@@ -61,7 +61,7 @@ def random_walk(
     Raises:
         KernelError: the scale is none of these.
     """
-    check_target(selection, "random_walk")
+    selection = as_target(selection, "random_walk")
 
     def step(
         trace: ReferenceTrace, rng: np.random.Generator, tuning: Tuning

@@ -7,11 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gendsl.address import Path, as_path
+from gendsl.address import Path
 from gendsl.errors import KernelError, MissingChoiceError, ObservedError
+from gendsl.inference.kernel import check_kernel
 from gendsl.interface import GenerativeFunction
 from gendsl.runtime.trace import Edit, ReferenceTrace, check_kept_choice
 from gendsl.selection import Selection, select
+from gendsl.transforms.language import Transform
 
 Scan = Literal["systematic", "random"]
 
@@ -20,18 +22,24 @@ Visit = Callable[[ReferenceTrace, Path, np.random.Generator], tuple[ReferenceTra
 
 
 def as_target(target: Any, maker: str) -> Selection:
-    """The selection that a selection or an address stands for.
+    """The selection that a selection or an address stands for, as all kernels take them.
 
     Raises:
         KernelError: it is neither.
+        InvalidAddressError: it can't be an address.
     """
     if isinstance(target, Selection):
         return target
-    if isinstance(target, GenerativeFunction) or callable(target):
+    if isinstance(target, Transform) or (callable(target) and not isinstance(target, GenerativeFunction)):
+        check_kernel(target)  # of what isn't called yet, it says so
+    several = isinstance(target, (list, set, frozenset, dict)) and len(target) > 0
+    if several or target is None or isinstance(target, GenerativeFunction) or callable(target):
+        example = ", ".join(map(repr, target)) if several else "'x'"
         raise KernelError(
-            f"{maker} needs a selection or an address, got {target!r}", fix=f"write {maker}(select('x'))"
+            f"{maker} needs a selection or an address, got {target!r}",
+            fix=f"write {maker}(select({example}))",
         )
-    return select(as_path(target))
+    return select(target)
 
 
 def check_scan(scan: Any, maker: str) -> None:

@@ -15,7 +15,6 @@ import numpy as np
 from gendsl.errors import KernelError
 from gendsl.inference.adaptation import Tuning
 from gendsl.inference.coordinates import Coordinates, Point, Vector
-from gendsl.inference.kernel import check_kernel
 from gendsl.inference.metric import Metric, metric_at
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.selection import Selection
@@ -72,21 +71,6 @@ def first_ratio(
 def probability(log_ratio: float) -> float:
     """min(1, exp(log_ratio))."""
     return exp(min(log_ratio, 0.0))
-
-
-def check_target(selection: Any, user: str) -> None:
-    """Raise unless it is a selection, which is what these kernels move.
-
-    Raises:
-        KernelError: it is something else.
-    """
-    if not isinstance(selection, Selection):
-        if callable(selection):
-            check_kernel(selection)
-        named = repr(selection) if isinstance(selection, str) else "'x'"
-        raise KernelError(
-            f"{user} needs a selection, got {selection!r}", fix=f"write {user}(select({named}))"
-        )
 
 
 def check_step_size(step_size: Any, user: str, what: str = "step_size") -> float:

@@ -137,8 +137,13 @@ def test_absent_and_wrong_selections(make):
     assert info.accept_probability is None
     with pytest.raises(LabelError, match="discrete"):
         make(select("k"))(trace, 1)
-    with pytest.raises(KernelError, match="needs a selection"):
-        make("x")
+    with pytest.raises(KernelError, match=r"needs a selection or an address, got \['x', 'k'\]") as caught:
+        make(["x", "k"])
+    assert "(select('x', 'k'))" in caught.value.fix
+    with pytest.raises(KernelError, match="makes kernels and is none itself"):
+        make(nuts)
+    assert make("s").name == make(select("s")).name
+    assert make("s")(trace, 1)[0].choices == make(select("s"))(trace, 1)[0].choices
     with pytest.raises(KernelError):
         make(model)
     impossible = model.generate((), {"y": math.nan}, rng=1).trace

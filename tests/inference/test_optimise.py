@@ -63,6 +63,8 @@ def test_errors():
         maximise(discrete.simulate(rng=1))
     with pytest.raises(LabelError):
         maximise(discrete.simulate(rng=1), select("k"))
-    with pytest.raises(KernelError, match="needs a selection"):
-        maximise(discrete.simulate(rng=1), "k")
+    with pytest.raises(LabelError):
+        maximise(discrete.simulate(rng=1), "k")  # an address does as well
+    with pytest.raises(KernelError, match="maximise needs a selection or an address"):
+        maximise(discrete.simulate(rng=1), ["k"])
     assert math.isfinite(discrete.simulate(rng=1).log_prob)
