@@ -145,12 +145,14 @@ def solve_lower(lower: Any, right: Any) -> Any:
     return _solve(lower, right, False)
 
 
-@primitive
-def _solve(lower: Any, right: Any, transposed: bool) -> Any:
+def _solved(lower: Any, right: Any, transposed: bool) -> Any:
     """lower⁻¹ right, or lower⁻ᵀ right."""
     # not LAPACK's dtrtrs: OpenBLAS runs it in threads even on 2x2 matrices, and where other processes
     # keep the cores busy a call then takes milliseconds
     return dtrsm(1.0, lower, right, lower=1, trans_a=int(transposed))
+
+
+_solve = primitive(_solved)
 
 
 def _of_factor(solved: Any, lower: Any, right: Any, transposed: bool) -> Any:
