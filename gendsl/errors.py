@@ -11,6 +11,7 @@ import itertools
 import linecache
 import os
 import sys
+import warnings
 from dataclasses import dataclass
 from types import CodeType, FrameType, TracebackType
 from typing import Any
@@ -124,6 +125,14 @@ def traceback_location(traceback: TracebackType | None) -> Location | None:
     return location
 
 
+def warn_user(warning: Warning) -> None:
+    """Issue a warning for the line of the user's code that is running."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and not is_users_file(frame.f_code.co_filename):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(warning, stacklevel=level)
+
+
 def format_address(path: Any) -> str:
     """An address as the user would write it: `'k'` for a path of length 1, `('mu', 2)` otherwise."""
     if isinstance(path, tuple) and len(path) == 1:
@@ -223,6 +232,10 @@ class MissingChoiceError(GenDSLError, KeyError):
 
 class ObservedError(GenDSLError, ValueError):
     """An observation would have been changed."""
+
+
+class PartialObservationWarning(UserWarning):
+    """A list or array of observations ends before the choices that it is for, and the rest are latent."""
 
 
 # --- distributions and values ------------------------------------------------------------------

@@ -132,12 +132,17 @@ class GenerativeFunction(ABC):
 
         Args:
             args: the positional arguments x of the program.
-            observations: choices that every kernel will hold fixed from now on.
-            init: starting values; kernels may change them.
+            observations: choices that every kernel will hold fixed from now on. A list or array gives those
+                at its indices: {"x": array} is ("x", 0), ("x", 1), ...
+            init: starting values, likewise; kernels may change them.
             rng: seed or generator.
 
         Raises:
             UnknownAddressError: a given choice is not made by the program.
+
+        Warns:
+            PartialObservationWarning: a list or array of observations ends before the choices do, so that the
+                rest is latent. Where data are missing on purpose give the others by their addresses.
         """
 
     @abstractmethod

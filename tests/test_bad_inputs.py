@@ -1544,7 +1544,7 @@ def arguments_are_one_array():
     one_normal.simulate(np.zeros((100, 3)), rng=1)  # here
 
 
-@bad(KernelError, "nuts needs a selection or an address, got ['beta', 'sd']", "write nuts(select('beta', 'sd'))")
+@bad(KernelError, "nuts needs a selection or an address, got ['beta'", "write nuts(select('beta', 'sd'))")
 def gradient_kernel_of_a_list_of_addresses():
     nuts(["beta", "sd"])  # here
 

@@ -15,9 +15,12 @@ from gendsl.address import Path, format_address
 from gendsl.choices.choice_map import MISSING, ChoiceMapLike, choicemap
 from gendsl.choices.unknown import explain_unknown
 from gendsl.choices.values import is_sequence
-from gendsl.errors import UnknownAddressError
+from gendsl.errors import PartialObservationWarning, UnknownAddressError, warn_user
 
-__all__ = ["Constraints", "Exactly"]
+__all__ = ["OBSERVATIONS", "Constraints", "Exactly"]
+
+OBSERVATIONS = "observations"
+"""What constraints are called that are held fixed, where what they leave out is drawn."""
 
 _SHOWN = 5  # unused addresses that an error names
 
@@ -131,7 +134,12 @@ class Constraints:
 
         Raises:
             UnknownAddressError: with the first unused address and, if there is one, the nearest known.
+
+        Warns:
+            PartialObservationWarning: observations that are a list or array ended before the program did.
         """
+        if what == OBSERVATIONS:
+            self._warn_if_short()
         unused = self.unused()
         if not unused:
             return
@@ -143,10 +151,35 @@ class Constraints:
         raise UnknownAddressError(problem, address=unused[0], fix=explain_unknown(unused[0], known))
 
 
-class _Sequence:
-    """A list or array that stands for the addresses of its entries."""
+    def _warn_if_short(self) -> None:
+        """Warn of each list or array that was asked for entries beyond its end.
 
-    __slots__ = ("_entries", "axes", "ranges", "used", "value")
+        That may be meant, where data are missing. Whoever means it gives the others by their addresses.
+        """
+        for above, sequence in self._sequences.items():
+            if sequence.beyond is None:
+                continue
+            name, first = format_address(above), format_address(above + sequence.beyond)
+            warn_user(
+                PartialObservationWarning(
+                    f"what is given for {name} in observations ends before the choices do: the program makes "
+                    f"{first}, too, which is latent\n"
+                    "  fix: give a value for every choice; if some are meant to be missing, give the others "
+                    f"one by one: {{({', '.join(map(repr, above))}, i): x[i] for i in ...}}"
+                )
+            )
+
+
+class _Sequence:
+    """A list or array that stands for the addresses of its entries.
+
+    Attributes:
+        used: the indices that were asked for.
+        ranges: ranges of such indices.
+        beyond: the first index that was asked for and is past the end.
+    """
+
+    __slots__ = ("_entries", "axes", "beyond", "ranges", "used", "value")
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -154,6 +187,7 @@ class _Sequence:
         self._entries: Any = None
         self.used: list[tuple[Any, ...]] = []
         self.ranges: list[range] = []
+        self.beyond: tuple[Any, ...] | None = None
 
     @property
     def entries(self) -> Any:
@@ -167,6 +201,8 @@ class _Sequence:
         entry = self.entries
         for i in index:
             if not (type(entry) is list or is_sequence(entry)) or not 0 <= i < len(entry):
+                if self.beyond is None and is_sequence(entry) and i >= 0:
+                    self.beyond = index
                 return MISSING
             entry = entry[i]
         self.used.append(index)

@@ -1,12 +1,15 @@
 """Constraints: what a run of a program was given, and which of it was used."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gendsl import gen, normal
 from gendsl.choices import MISSING, Constraints, choicemap
-from gendsl.errors import UnknownAddressError
+from gendsl.errors import PartialObservationWarning, UnknownAddressError
 
 laws = settings(max_examples=80, deadline=None, derandomize=True)
 
@@ -217,3 +220,63 @@ def test_used_up_constraints_pass():
     constraints.lookup(("x", 0))
     constraints.lookup(("x", 1))
     constraints.check_used([("x", 0), ("x", 1)])
+
+
+# --- lists that end too early ------------------------------------------------------------------------
+
+
+@gen
+def plate(n):
+    m = ~normal(0, 1)
+    for i in range(n):
+        ("x", i) @ ~normal(m, 1)
+    for i in range(n):
+        for j in range(2):
+            ("y", i, j) @ ~normal(m, 1)
+
+
+@gen
+def chained(n):
+    x = 0.0
+    for i in range(n):
+        x = ("x", i) @ ~normal(x, 1)
+
+
+BOTH = pytest.mark.parametrize("runtime", [lambda model: model, lambda model: model.reference])
+
+
+@BOTH
+@pytest.mark.parametrize("model", [plate, chained])
+@pytest.mark.parametrize("given", [np.zeros(3), [0.0, 0.0, 0.0], (0.0,), []])
+def test_observations_that_end_too_early_are_warned_of(runtime, model, given):
+    with pytest.warns(PartialObservationWarning, match="ends before the choices do") as caught:
+        line = sys._getframe().f_lineno + 1
+        trace = runtime(model).generate((5,), {"x": given}, rng=1).trace
+    (warning,) = caught
+    assert (warning.filename, warning.lineno) == (__file__, line)
+    assert f"the program makes ('x', {len(given)}), too, which is latent" in str(warning.message)
+    assert "one by one: {('x', i): x[i] for i in ...}" in str(warning.message)
+    assert len(trace.observed) == len(given)
+
+
+@BOTH
+def test_complete_observations_are_not_warned_of(runtime):
+    model, y = runtime(plate), np.zeros((4, 2))
+    model.generate((4,), {"x": np.zeros(4), "y": y}, rng=1)  # warnings are errors here
+    model.generate((4,), {("x", 0): 0.0, ("x", 2): 1.0, ("y", 3): y[3]}, rng=1)
+    model.generate((4,), {"x": np.zeros(4)}, init={"y": y[:2]}, rng=1)
+    model.generate((0,), {"x": [], "y": []}, rng=1)
+    model.generate((4,), None, rng=1).trace.update({"x": [0.0, 0.1]})
+    trace = model.generate((2,), {"x": [0.0, 0.1]}, rng=1).trace
+    assert trace.update(args=(3,), rng=1).trace["x", 2] != 0.0
+    with pytest.raises(UnknownAddressError, match=r"given in observations") as caught:
+        model.generate((4,), {"x": np.zeros(5)}, rng=1)
+    assert caught.value.address == ("x", 4)
+
+
+@BOTH
+def test_a_row_that_is_too_short_is_warned_of(runtime):
+    with pytest.warns(PartialObservationWarning, match=r"makes \('y', 1, 1\), too"):
+        runtime(plate).generate((2,), {"y": [[0.0, 0.1], [0.2]]}, rng=1)
+    with pytest.warns(PartialObservationWarning, match=r"makes \('y', 0, 1\), too"):
+        runtime(plate).generate((3,), {"y": np.zeros((3, 1))}, rng=1)
