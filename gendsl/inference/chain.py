@@ -93,11 +93,15 @@ class Chain:
 
 @dataclass
 class Report:
-    """How far a chain is: `step` of its steps, the acceptance rates now, and the watched quantity as text."""
+    """How far a chain is: `step` of its steps, the acceptance rates now, and the watched quantity as text.
+
+    `seconds` is how long it has been warming up, or drawing since then; None if that isn't known.
+    """
 
     step: int
     rates: dict[str, float]
     value: str | None = None
+    seconds: float | None = None
 
 
 class Position(Protocol):
@@ -174,7 +178,8 @@ class _Steps:
         self.store = store
         self.name = kernel_name(plan.kernel)
         self.warmup_tallies: Tallies = {}  # shown, and not kept
-        self.reported = time.perf_counter()
+        self.reported = self.began = time.perf_counter()
+        self.drawing = False
 
     def run(self) -> None:
         """All of them."""
@@ -192,6 +197,10 @@ class _Steps:
             step, chain.last = saved.step, saved.trace
             chain.acceptance, chain.rows, chain.traces = saved.acceptance, saved.rows, saved.traces
             chain.seconds, chain.steps = saved.seconds, saved.steps
+            self.began = time.perf_counter() - saved.seconds
+            if step > plan.warmup:
+                self.drawing = True
+                self.began += saved.seconds * plan.warmup / step
         self.advance(kernel, step, plan.steps)
         self.tell(plan.steps)
 
@@ -219,6 +228,8 @@ class _Steps:
         due = self.reported + REPORT_EVERY
         trace, rows, traces, note = chain.last, chain.rows, chain.traces, chain.steps.add
         started, before = clock(), chain.seconds
+        if drawing and not self.drawing:
+            self.drawing, self.began = True, started
         try:
             for step in range(first + 1, last + 1):
                 start = clock()
@@ -247,15 +258,18 @@ class _Steps:
         if self.report is None:
             return False
         tallies = self.warmup_tallies if step <= self.plan.warmup else self.chain.acceptance
-        stop = self.report(self.plan.number, report_of(self.plan, step, tallies, self.chain.last))
+        seconds = time.perf_counter() - self.began
+        stop = self.report(self.plan.number, report_of(self.plan, step, tallies, self.chain.last, seconds))
         self.reported = time.perf_counter()
         return bool(stop)
 
 
-def report_of(plan: Plan, step: int, tallies: Tallies, trace: Any) -> Report:
+def report_of(
+    plan: Plan, step: int, tallies: Tallies, trace: Any, seconds: float | None = None
+) -> Report:
     """How far a chain is."""
     rates = {name: tally.rate for name, tally in tallies.items()}
-    return Report(step, rates, _shown(plan.watched, trace))
+    return Report(step, rates, _shown(plan.watched, trace), seconds)
 
 
 def _shown(watched: Recorder | None, trace: Any) -> str | None:

@@ -73,8 +73,9 @@ def run_parallel(
         futures = [executor.submit(work, payload) for payload in payloads]
         chains = _collect(plans, futures, board, display)
     for plan, chain in zip(plans, chains, strict=True):
-        if not chain.interrupted:  # its last report came before its end
-            display.show(plan.number, report_of(plan, plan.steps, chain.acceptance, chain.last))
+        if not chain.interrupted:  # its last report may be lost
+            seconds = chain.seconds * (1 - plan.warmup / plan.steps) if plan.steps else 0.0
+            display.show(plan.number, report_of(plan, plan.steps, chain.acceptance, chain.last, seconds))
     return chains
 
 

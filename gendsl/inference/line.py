@@ -129,7 +129,8 @@ class Line:
 
     def report(self, number: int, report: Report) -> bool:
         """Leave a report to be sent; whether the chain was told to stop."""
-        self.message = json.dumps([number, report.step, report.rates, report.value]).encode()
+        content = [number, report.step, report.rates, report.value, report.seconds]
+        self.message = json.dumps(content).encode()
         return self.stopped
 
     def _end_with_the_run(self) -> None:

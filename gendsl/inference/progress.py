@@ -86,7 +86,6 @@ class _Line:
         self.plan = plan
         self.watched = watched
         self.warming = plan.warmup > 0
-        self.begun = False
         self.took: float | None = None
         self.bar = screen.bar(
             total=plan.warmup if self.warming else plan.draws,
@@ -99,9 +98,6 @@ class _Line:
         bar, plan = self.bar, self.plan
         if self.took is not None:  # its time has passed
             return
-        if not self.begun:
-            self.begun = True
-            bar.unpause()  # the time until a worker began is no time per draw
         if self.warming and report.step > plan.warmup:
             self.warming = False
             bar.set_description_str(f"chain {plan.number}: ", refresh=False)
@@ -115,16 +111,22 @@ class _Line:
         if done < bar.n:  # a worker died, and another makes the chain again
             bar.reset()
         bar.n = done
+        if report.seconds is not None:
+            self.set_clock(report.seconds)  # waiting for a worker is no time of the chain's
         bar.refresh()
         if report.step >= plan.steps:
             self.took = bar.format_dict["elapsed"]
 
+    def set_clock(self, seconds: float) -> None:
+        """Let so much time have passed."""
+        more = self.bar.format_dict["elapsed"] - seconds
+        self.bar.start_t += more
+        self.bar.last_print_t += more
+
     def stop_clock(self) -> None:
         """Let the time of a chain that is done be what it was then; others may have gone on for long."""
         if self.took is not None:
-            more = self.bar.format_dict["elapsed"] - self.took
-            self.bar.start_t += more
-            self.bar.last_print_t += more
+            self.set_clock(self.took)
 
 
 class _Terminal:
@@ -209,7 +211,7 @@ class _Text(tqdm):  # type: ignore[misc]
     text = ""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(file=io.StringIO(), ncols=_WIDTH, gui=True, **options)
+        super().__init__(file=io.StringIO(), ncols=_WIDTH, ascii=False, gui=True, **options)
         self.refresh()
 
     def display(self, msg: str | None = None, pos: int | None = None) -> bool:

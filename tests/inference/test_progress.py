@@ -123,6 +123,25 @@ def test_a_chain_that_is_done_keeps_its_time(terminal, monkeypatch):
     assert "[00:02<00:00, 50.00draw/s, walk 25%]" in shown[0] and "[00:22<00:00" in shown[1]
 
 
+def test_the_time_is_that_of_the_chain(terminal):
+    """Not that since the display was made, when there was no worker yet, nor that since the first report."""
+    display = progress.Display([Plan(0, WALK, start(), None, {}, 100, warmup=50)], shown=True)
+    for step, seconds in ((25, 10.0), (100, 4.0), (150, 8.0)):
+        display.show(0, Report(step, {"walk": 0.25}, None, seconds))
+    display.close()
+    shown = lines(terminal)
+    assert any("25/50 [00:10<00:10,  2.50step/s" in line for line in shown)
+    assert any("50/100 [00:04<00:04, 12.50draw/s" in line for line in shown)
+    assert "100/100 [00:08<00:00, 12.50draw/s" in terminal.screen()[0][0]
+
+
+def test_a_short_run_has_the_rate_that_it_says(terminal):
+    """Its only report comes at its end."""
+    run = sample(WALK, start(), 2000, record="k", seed=1)
+    rate = float(re.search(r"([\d.]+)draw/s", terminal.screen()[0][0])[1])
+    assert rate < 10 * len(run) / run.seconds
+
+
 def test_a_choice_that_comes_and_goes(terminal, monkeypatch):
     monkeypatch.setattr("gendsl.inference.chain.REPORT_EVERY", 0.0)
     sample(KERNEL, start(), 60, progress=("mu", 1), seed=1)
@@ -170,7 +189,7 @@ def test_a_notebook_shows_one_text_that_is_replaced(monkeypatch):
     shown = texts[-1].splitlines()
     assert len(shown) == 5 and all(len(line) <= 88 for line in shown)
     for number, line in enumerate(shown[:2]):
-        assert line.startswith(f"chain {number}: 100%") and "10/10" in line
+        assert line.startswith(f"chain {number}: 100%|█") and "10/10" in line
         assert line.endswith(f"k={run['k'][number][-1]}]")
     assert [line.split()[-2:] for line in shown[3:]] == [
         [f"{chain.acceptance[name].rate:.0%}" for chain in run.chains] for name in run.acceptance
