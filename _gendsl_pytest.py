@@ -1,5 +1,8 @@
 """The pytest plugin of gendsl: the fixtures `rng`, `gendsl_long`, the switch `--gendsl-long` and its marker.
 
+Tracebacks leave out the frames of gendsl between a test and the line of a model where an error comes from, or
+below the line that an error of gendsl points at; `--full-trace` shows them.
+
 pytest loads this before anything else, in every test suite of an environment that has gendsl. So it lies
 outside of the package and imports nothing of it: nobody's tests start later, and coverage that starts after
 the plugins still sees gendsl's and NumPy's imports.
@@ -8,6 +11,7 @@ the plugins still sees gendsl's and NumPy's imports.
 from __future__ import annotations
 
 import os
+import sys
 import zlib
 from typing import Any
 
@@ -71,3 +75,28 @@ def rng(request: pytest.FixtureRequest) -> Any:
     import numpy as np
 
     return np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(call: Any) -> None:
+    """Let pytest leave out gendsl's frames, which it asks of each by the name `__tracebackhide__`."""
+    if call.excinfo is None:
+        return
+    for name, module in list(sys.modules.items()):
+        if name == "gendsl" or name.startswith("gendsl."):
+            vars(module).setdefault("__tracebackhide__", is_hidden)
+
+
+def is_hidden(excinfo: Any) -> bool:
+    """Whether gendsl's frames are left out: the error is gendsl's own, or a line of the user's raised it."""
+    from gendsl.errors import GenDSLError, is_users_file
+
+    if isinstance(excinfo.value, GenDSLError):
+        return True
+    package = os.path.dirname(sys.modules["gendsl"].__file__ or "") + os.sep
+    users, traceback = False, excinfo.tb
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        users = not file.startswith(package) and (users or is_users_file(file))
+        traceback = traceback.tb_next
+    return users

@@ -6,6 +6,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import _gendsl_pytest
+from gendsl import gen, normal, poisson
 
 ROOT = Path(__file__).parent.parent.parent
 TESTS = """
@@ -55,6 +62,45 @@ def test_the_fixture_the_marker_and_the_switch(tmp_path):
     long = pytest_in(tmp_path, "--gendsl-long")
     assert "4 passed" in long, long
     assert "2 passed" in pytest_in(tmp_path, "-k", "rng or nothing", GENDSL_LONG="1")
+
+
+@gen
+def out_of_range(n):
+    k = ~poisson(3)
+    return [1, 2, 3][n + k]
+
+
+@gen
+def negative():
+    x = ~normal(0, -1)
+
+
+@gen
+def library():
+    x = ~normal(0, 1)
+    return np.linalg.cholesky(np.array([[-1.0]]))
+
+
+def files_shown(run):
+    """The files in the traceback that pytest shows of an error."""
+    with pytest.raises(Exception) as caught:
+        run()
+    _gendsl_pytest.pytest_runtest_makereport(SimpleNamespace(excinfo=caught))
+    return [Path(entry.path).name for entry in caught.traceback.filter(caught)]
+
+
+def test_tracebacks_are_of_the_users_lines(monkeypatch):
+    own = "test_plugin.py"
+    assert files_shown(lambda: out_of_range.simulate((5,), rng=1)) == [own] * 3
+    assert set(files_shown(lambda: negative.simulate(rng=1))) == {own}
+    shown = files_shown(lambda: library.simulate(rng=1))
+    assert shown[:3] == [own] * 3 and "linalg.py" in shown[3]
+    monkeypatch.setattr("gendsl.runtime.generative.as_rng", int)  # a bug of gendsl's shows its frames
+    assert "generative.py" in files_shown(lambda: out_of_range.simulate((5,), rng=1))
+
+
+def test_passing_tests_are_left_alone():
+    _gendsl_pytest.pytest_runtest_makereport(SimpleNamespace(excinfo=None))
 
 
 def test_the_entry_modules_import_nothing_heavy(tmp_path):
