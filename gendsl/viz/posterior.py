@@ -59,7 +59,7 @@ def plot_posterior_structure(
     if label is not None:
         names = [label(key) for key, _, _ in shares]
     elif by is None:
-        names = _distinct([_structure_name(key) for key, _, _ in shares])
+        names = distinct([_structure_name(key) for key, _, _ in shares])
     else:
         names = [str(key) for key, _, _ in shares]
     return _draw_lines(shares, names, most, axes)
@@ -82,7 +82,7 @@ def _draw_columns(shares: list[tuple[int, float, float]], name: str, axes: Any) 
 def _draw_lines(shares: list[tuple[Any, float, float]], names: list[str], most: int, axes: Any) -> Any:
     shown = shares[:most]
     rest = len(shares) - len(shown)
-    labels = [shortened(name, 44) for name in names[: len(shown)]]
+    labels = distinct([shortened(name, 44) for name in names[: len(shown)]])
     values = [p for _, p, _ in shown]
     errors: list[float] = [2 * error for _, _, error in shown]
     colours = [BLUE] * len(shown)
@@ -106,8 +106,8 @@ def _structure_name(paths: tuple[Path, ...]) -> str:
     return ", ".join(name if n == 1 else f"{name} ×{n}" for name, n in counts.items()) or "no choices"
 
 
-def _distinct(names: list[str]) -> list[str]:
-    """The names, numbered where several structures have the same."""
+def distinct(names: list[str]) -> list[str]:
+    """The names, numbered where several are the same."""
     counts, seen = Counter(names), Counter[str]()
     numbered = []
     for name in names:

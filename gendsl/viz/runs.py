@@ -11,7 +11,7 @@ from gendsl.errors import ValueTypeError
 from gendsl.inference.run import Run
 from gendsl.inference.tally import duration
 from gendsl.viz.picture import BLUE, GREY, RED, Picture, plain_axes, shortened
-from gendsl.viz.posterior import check_run
+from gendsl.viz.posterior import check_run, distinct
 
 _POINTS = 20_000  # beyond this the line is pixels, also in an SVG
 
@@ -103,7 +103,7 @@ def plot_acceptance(run: Run, *, axes: Any = None) -> Any:
     if not tallies:
         raise ValueTypeError("no kernel ran after warm-up, so there are no acceptance rates", fix="draw more")
     names = list(tallies)
-    labels = [shortened(name, 32) for name in names]
+    labels = distinct([shortened(name, 32) for name in names])
     if axes is None:
         size = (6.6 + 0.085 * max(map(len, labels)), 0.34 * len(names) + 0.85)
         axes = Picture(figsize=size, layout="constrained").subplots()

@@ -188,6 +188,18 @@ def test_structures(run):
     assert heights == pytest.approx([share.probability for share in run.frequency("k").values()])
 
 
+def test_long_names_that_differ_in_the_middle_stay_apart():
+    long = "part, " * 9
+    record = {"name": lambda trace: f"{long}{trace['k']} {long}"}
+    kernel = cycle(*(mh(select("k"), name=f"{long}{i} {long}") for i in range(2)))
+    run = sample(kernel, groups.simulate(rng=1), 50, seed=1, record=record, progress=False)
+    for figure in (plot_posterior_structure(run, "name"), plot_acceptance(run)):
+        assert_tidy(figure)
+        labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+        assert len(labels) > 1 and len(set(labels)) == len(labels)
+        assert labels[1].endswith(" (2)")
+
+
 def test_structures_in_axes_of_the_callers(run):
     figure = Figure()
     axes = figure.subplots()
