@@ -28,14 +28,19 @@ def run_html(run: Run) -> str:
 
 
 def _kernels(run: Run) -> str:
-    rows = []
-    for name, tally in run.acceptance.items():
+    acceptance = run.acceptance
+    heads, rows = ["kernel", "accepted", "proposals", "time of one"], []
+    for name, tally in acceptance.items():
         each = duration(tally.seconds / tally.proposed) if tally.proposed and tally.seconds else ""
-        rows.append([name, f"{tally.rate:.1%}", f"{tally.proposed:,}", each, f"{tally.failed_checks:,}"])
-    if not any(tally.failed_checks for tally in run.acceptance.values()):
-        rows = [row[:4] for row in rows]
-    heads = ["kernel", "accepted", "proposals", "time of one", "failed checks"]
-    return _table(heads[: len(rows[0])], rows) if rows else ""
+        rows.append([name, f"{tally.rate:.1%}", f"{tally.proposed:,}", each])
+    for head, counts in (
+        ("failed checks", [tally.failed_checks for tally in acceptance.values()]),
+        ("diverged", [tally.divergences for tally in acceptance.values()]),
+    ):
+        if any(counts):
+            heads.append(head)
+            rows = [[*row, f"{count:,}"] for row, count in zip(rows, counts, strict=True)]
+    return _table(heads, rows) if rows else ""
 
 
 def _quantities(run: Run) -> str:
@@ -76,5 +81,5 @@ def _table(heads: Iterable[str], rows: list[list[str]], left_out: int = 0) -> st
     lines += ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows[:_MOST]]
     if left_out:
         lines.append(f'<td colspan="{len(rows[0])}">… {left_out} more</td>')
-    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+    return f"<table style='border-spacing: 0.8em 0.15em'>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 

@@ -61,7 +61,10 @@ def test_failed_checks_are_shown():
     run = run_of("k")
     next(iter(run.chains[0].acceptance.values())).failed_checks = 3
     text = checked(run._repr_html_())
-    assert text[text.index("failed checks") :].count("3") == 1
+    assert text[text.index("failed checks") :].count("3") == 1 and "diverged" not in text
+    next(iter(run.chains[0].acceptance.values())).divergences = 7
+    text = checked(run._repr_html_())
+    assert text[text.index("diverged") :].count("7") == 1
 
 
 def test_many_quantities_are_cut():
