@@ -110,6 +110,9 @@ def either(names: Iterable[str]) -> str:
 
 def _text(node: ast.AST, room: int = 40) -> str:
     text = ast.unparse(node).replace("\n", " ")
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and hasattr(part, "stands_for"):  # see `LoopLowering.own_entries`
+            text = text.replace(part.id, part.stands_for)
     return text if len(text) <= room else text[: room - 3] + "..."
 
 

@@ -56,6 +56,10 @@ SCALARS: frozenset[Any] = frozenset((
     d.uniform_discrete, d.von_mises,
 ))  # fmt: skip
 """The distributions whose values are numbers."""
+INTEGERS: frozenset[Any] = frozenset((
+    d.binom, d.categorical, d.geometric, d.neg_binom, d.poisson, d.uniform_discrete,
+))  # fmt: skip
+"""Those whose values are integers."""
 ARRAYS: frozenset[Any] = frozenset((d.dirichlet, d.inv_wishart, d.lkj, d.multinomial, d.mvnormal, d.wishart))
 
 
@@ -92,6 +96,8 @@ class Lowerer(LoopLowering):
             return True
         if isinstance(node, ast.Pass):
             return True
+        if self.entries and isinstance(node, _SIMPLE):
+            node = self.with_entries(node)
         choices, leaves = has_choice(node), exits(node)
         if not choices and not leaves:
             self.fragment(node)
@@ -251,6 +257,21 @@ class Lowerer(LoopLowering):
                     kind = "other"
             unset = compound and (before is None or before.unset)
             self.bind(name, Version(self.depth, slot, kind, aliased, unset))
+            if kind == "array" and isinstance(node, ast.Assign) and self.is_whole(node.value):
+                self.whole.add((self.depth, slot))
+
+    def is_whole(self, value: ast.expr) -> bool:
+        """Whether an expression surely makes an array of 64-bit integers, as `np.zeros(n, int)` does."""
+        if not isinstance(value, ast.Call):
+            return False
+        made = known_value(self.definition, value.func)
+        if not any(made is known for known in (np.zeros, np.ones, np.empty)):
+            return False
+        named = [keyword.value for keyword in value.keywords if keyword.arg == "dtype"]
+        for dtype in (*value.args[1:2], *named):
+            known = known_value(self.definition, dtype)
+            return self.effects.is_builtin(dtype, "int") or known is np.int64 or known is np.intp
+        return False
 
     def defined_by(self, node: ast.stmt, changed: Iterable[str]) -> list[str]:
         """The variables to which a statement gives new values."""
@@ -350,6 +371,8 @@ class Lowerer(LoopLowering):
         value, state = self.new(), self.new()
         self.nodes.append(Site(node, code, parts, thing, arguments, sugar, splice, value, state))
         self.bind(name, self.version_of(written, value))
+        if isinstance(written, ast.Call) and _is_in(known_value(self.definition, written.func), INTEGERS):
+            self.whole.add((self.depth, value))
         if isinstance(written, ast.Call) and not self.effects.is_drawn(written):
             self.note_aliases(written)
         return ast.copy_location(ast.Name(name, ast.Load()), node)
@@ -396,7 +419,7 @@ class Lowerer(LoopLowering):
         self, node: ast.AST, test: ast.expr, first: Callable[[], bool], second: Callable[[], bool]
     ) -> bool:
         """A branch whose arms are lowered by calls, which say whether control goes on after them."""
-        test = self.hoisted(test)
+        test = self.hoisted(self.own_entries(test) if self.entries else test)
         conditional = any(
             isinstance(part, (ast.BoolOp, ast.IfExp, ast.Lambda, ast.Compare, *COMPREHENSIONS))
             and (not isinstance(part, ast.Compare) or len(part.ops) > 1)
@@ -457,6 +480,9 @@ class Lowerer(LoopLowering):
             unset = len(known) < 2 or any(v.unset for v in known)
             env[name] = Version(self.depth, slot, *joined_kind(known), unset)
         return env, defs
+
+
+_SIMPLE = ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Assert
 
 
 def _is_in(value: Any, values: frozenset[Any]) -> bool:

@@ -6,12 +6,15 @@ import ast
 import copy
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TypeVar
 
 from gendsl.compiler.ir import FIRST, RAW, Copy, Fragment, Loop, Node, Source, Stored
 from gendsl.compiler.liveness import slots_read, without_copies
 from gendsl.compiler.names import exits, loaded, stored
 from gendsl.compiler.scope import REMAKE, OpaqueError, Scope, Version, joined_kind
 from gendsl.compiler.syntax import breaks, is_range, names_outside, parts_of
+
+_Tree = TypeVar("_Tree", bound=ast.AST)
 
 
 class Iteration:
@@ -44,6 +47,38 @@ class Iteration:
     def missing(self) -> bool:
         """Whether an iteration may end here without having written every container."""
         return any(id(written) not in self.done for written in self.stored)
+
+
+def _lookup(node: ast.AST) -> tuple[str, str] | None:
+    """The names in `name[index]`, where that is what an expression reads."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=index), ctx=ast.Load()):
+            return name, index
+    return None
+
+
+class _Entries(ast.NodeTransformer):
+    """Puts names in place of lookups, except where a scope inside may mean something else by them."""
+
+    def __init__(self, names: dict[tuple[str, str], tuple[str, bool]]) -> None:
+        self.names = names
+
+    def _scope(self, node: ast.AST) -> ast.AST:
+        return node
+
+    visit_Lambda = visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _scope
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        for part, as_index in ((node, False), (node.slice, True)):
+            lookup = _lookup(part)
+            name, only_as_index = self.names.get(lookup, ("", False)) if lookup is not None else ("", False)
+            if name and (as_index or not only_as_index):
+                entry = ast.copy_location(ast.Name(name, ast.Load()), part)
+                entry.stands_for = ast.unparse(part)  # type: ignore[attr-defined]
+                if not as_index:
+                    return entry
+                node.slice = entry
+        return self.generic_visit(node)
 
 
 class LoopLowering(Scope):
@@ -315,10 +350,38 @@ class LoopLowering(Scope):
                     self.bind(name, replace(version, aliased=True))
         else:
             self.note_aliases(value)
+        kind = self.env[value.id].kind if isinstance(value, ast.Name) and value.id in self.env else "other"
         written.value = self.single(value)
         iteration.done.add(id(written))
         version = self.env[written.name]
         self.bind(written.name, replace(version, own=written.value))
+        whole = written.base in self.whole and (self.depth, written.value) in self.whole
+        if written.kind == "index" and (version.kind == "list" or whole):
+            # what a list or a dict has at the loop's own index is what was just put there; an array has it
+            # as a number of its own type, which makes no difference to an index
+            assert isinstance(node, (ast.Assign, ast.AnnAssign))
+            entry = self.temporary()
+            kind = "number" if kind == "number" else "other"
+            self.bind(entry, Version(self.depth, written.value, kind, aliased=kind != "number"))
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            at = _lookup(ast.Subscript(target.value, target.slice, ast.Load()))  # type: ignore[attr-defined]
+            assert at is not None
+            self.entries[at] = entry, version.kind != "list"
+
+    def with_entries(self, node: ast.stmt) -> ast.stmt:
+        """A simple statement with the entries that this iteration has written in place of their lookups."""
+        changed = self.own_entries(node)
+        if changed is not node:
+            for iteration in self.loops:
+                iteration.statements = [(w, changed if s is node else s) for w, s in iteration.statements]
+        return changed
+
+    def own_entries(self, node: _Tree) -> _Tree:
+        """The same for an expression, too; the node itself where there are none."""
+        known = {key: entry for key, entry in self.entries.items() if entry[0] in self.env}
+        if not any(_lookup(part) in known for part in ast.walk(node)):
+            return node
+        return _Entries(known).visit(copy.deepcopy(node))  # type: ignore[no-any-return]
 
     def leave_iteration(self, node: ast.AST) -> None:
         """Copy what the iteration leaves in its variables to where the next one, or what follows, looks."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gendsl.compiler.definition import FunctionNode
 from gendsl.compiler.sites import is_choice, is_program
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -25,7 +25,7 @@ def exits(node: ast.stmt, inside_loop: bool = False) -> bool:
         return True
     if isinstance(node, (ast.Break, ast.Continue)):
         return not inside_loop
-    if isinstance(node, _SCOPES):
+    if isinstance(node, SCOPES):
         return False
     inside = inside_loop or isinstance(node, (ast.For, ast.While))
     return any(exits(child, inside) for child in _children(node))
@@ -99,7 +99,7 @@ def stored(*nodes: ast.AST) -> list[str]:
 def _own_scope(node: ast.AST) -> Iterator[ast.AST]:
     """A node and what is in it, without nested scopes' insides; walrus targets in comprehensions count."""
     yield node
-    if isinstance(node, _SCOPES):
+    if isinstance(node, SCOPES):
         return
     if isinstance(node, COMPREHENSIONS):
         for part in ast.walk(node):

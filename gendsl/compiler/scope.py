@@ -67,6 +67,9 @@ class Scope:
         nodes: the blocks so far.
         sizes: how many slots the frame of each depth has so far.
         loops: the loops that the next statement is in.
+        entries: (container, index) -> the name of the entry that this iteration has put there, and whether
+            it may stand for the lookup only where that is an index itself.
+        whole: the slots that surely hold a Python integer, or an array of 64-bit integers.
     """
 
     def __init__(self, definition: Definition) -> None:
@@ -77,6 +80,8 @@ class Scope:
         self.sizes = [FIRST]
         self.codes: list[Code] = []
         self.loops: list[Any] = []
+        self.entries: dict[tuple[str, str], tuple[str, bool]] = {}
+        self.whole: set[tuple[int, int] | None] = set()
         self.temporaries = 0
         arguments = definition.node.args
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]

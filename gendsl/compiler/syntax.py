@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from gendsl.compiler.effects import Effects
-from gendsl.compiler.names import COMPREHENSIONS, exits, root_name
+from gendsl.compiler.names import COMPREHENSIONS, SCOPES, exits, root_name
 
 
 def is_simple(value: ast.expr) -> bool:
@@ -72,17 +72,25 @@ def only_bare(name: str, call: ast.expr) -> bool:
 
 
 def indices_read(name: str, node: ast.AST, effects: Effects) -> tuple[list[ast.expr], int] | None:
-    """The indices at which a name is read and how often its length is; None if it is used otherwise."""
+    """The indices at which a name is read and how often its length is; None if it is used otherwise.
+
+    An index with variables of a scope inside, such as the j of `sum(mu[j] for j in range(k))`, is such a use:
+    outside that scope the same names mean something else, if they mean anything.
+    """
     indices: list[ast.expr] = []
     lengths = 0
-    pending: list[ast.AST] = [node]
+    pending: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset())]
     while pending:
-        part = pending.pop()
+        part, inside = pending.pop()
+        if isinstance(part, (*SCOPES, *COMPREHENSIONS)):
+            inside |= names_inside(part)
         if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name) and part.value.id == name:
             if isinstance(part.slice, ast.Slice) or not isinstance(part.ctx, ast.Load):
                 return None
+            if any(isinstance(n, ast.Name) and n.id in inside for n in ast.walk(part.slice)):
+                return None
             indices.append(part.slice)
-            pending.append(part.slice)
+            pending.append((part.slice, inside))
             continue
         if isinstance(part, ast.Call) and effects.is_builtin(part.func, "len") and len(part.args) == 1:
             argument = part.args[0]
@@ -93,8 +101,14 @@ def indices_read(name: str, node: ast.AST, effects: Effects) -> tuple[list[ast.e
             return None
         if isinstance(part, ast.AugAssign) and root_name(part.target) == name:
             return None
-        pending.extend(ast.iter_child_nodes(part))
+        pending.extend((child, inside) for child in ast.iter_child_nodes(part))
     return indices, lengths
+
+
+def names_inside(scope: ast.AST) -> set[str]:
+    """The names that may have a meaning of their own in a lambda, a comprehension or a nested function."""
+    names = {n.id for n in ast.walk(scope) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    return names | {n.arg for n in ast.walk(scope) if isinstance(n, ast.arg)}
 
 
 def replaced(tree: ast.expr, old: ast.expr, new: ast.expr) -> ast.expr:

@@ -64,10 +64,10 @@ class Session:
 
     def edit(self, edits: Sequence[Edit]) -> None:
         """Make edits one after another, each on the last trace or on an older one."""
-        for kind, seed in edits:
+        for number, (kind, seed) in enumerate(edits):
             if not self.pairs:
                 return
-            rng = np.random.default_rng(seed)
+            rng = np.random.default_rng((seed, number))  # the same edit twice draws other numbers
             base = self.pairs[-1]
             if rng.random() < 0.2:
                 base = self.pairs[int(rng.integers(len(self.pairs)))]

@@ -117,6 +117,7 @@ class Expressions:
     def __init__(self, one_of: Callable[..., Any]) -> None:
         self.one_of = one_of
         self.count = 0
+        self.loop_names = ["i", "j"]
 
     def chance(self, one_in: int) -> bool:
         """True once in so many times."""
@@ -125,7 +126,10 @@ class Expressions:
     def name(self, kind: str) -> str:
         """A new variable."""
         self.count += 1
-        return f"{kind}{self.count}"
+        name = f"{kind}{self.count}"
+        if kind in ("i", "j"):
+            self.loop_names.append(name)
+        return name
 
     def address(self, name: str, scope: Scope, *more: str) -> str:
         """An address of its own for a choice: its name and the loops around it."""
@@ -168,6 +172,15 @@ class Expressions:
     def whole_container(self, container: Container) -> str:
         """A number made of all entries of a container."""
         values = container.values
+        # a scope inside may use the names of loop variables, of this loop or of one before, for its own
+        v = self.one_of("v", *self.loop_names[-3:])
+        if container.form != "dict" and self.chance(3):
+            entries = f"{container.name}[{v}] for {v} in range(len({container.name}))"
+            last = f"(lambda {v}: {container.name}[{v}])(len({container.name}) - 1)"
+            return self.one_of(
+                f"0.2 * sum({entries})", f"sum([0.1 * {container.name}[{v}] for {v} in range(len({values}))])",
+                f"({last} if len({container.name}) else 0.5)",
+            )  # fmt: skip
         options = [f"0.2 * sum({values})", f"0.1 * len({container.name})", f"spread({values})",
                    f"math.tanh(max({values}, default=0.3))", f"sum(v for v in {values} if v > 0)",
                    f"sum([0.1 * v for v in {values}])", f"sum(map(shift, {values}))"]  # fmt: skip

@@ -190,6 +190,12 @@ class Loops(Statements):
             self.emit(inner, f"{target} += {made}")
         else:
             self.emit(inner, f"{target} = {made}")
+        if kind == "real":  # what comes after may read what was just written
+            inner.reals.append(target)
+        elif kind.startswith("index ") and container.form != "array":
+            inner.indices.append((target, kind.removeprefix("index ")))
+        if self.chance(3):
+            self.choice(inner)
         return None
 
     def leave(self, scope: Scope) -> None:
