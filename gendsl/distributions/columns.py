@@ -25,7 +25,7 @@ from gendsl.distributions.column_totals import TOTALS, shared_total, total_of_sc
 from gendsl.distributions.discrete import binom, uniform_discrete
 from gendsl.errors import ParameterError
 
-__all__ = ["COLUMN_DTYPES", "VECTORS", "sample_columns", "score_columns", "total_columns"]
+__all__ = ["COLUMN_DTYPES", "VECTORS", "sample_columns", "score_columns", "total_columns", "valid_columns"]
 
 _INF = math.inf
 _EXACT = 1 << 52  # integers up to here are floats, and so are their neighbours
@@ -111,6 +111,14 @@ def sample_columns(
             return np.empty(0, dtype)
         draws = DRAWS[family](rng, n, *checked)
     return None if draws is None else np.asarray(draws, dtype)
+
+
+def valid_columns(family: Any, parameters: tuple[Any, ...], n: int) -> bool:
+    """Whether the family takes the parameters of each of n points; False where that isn't known."""
+    if family not in COLUMN_DTYPES:
+        return False
+    with np.errstate(all="ignore"):
+        return _checked(family, parameters, n) is not None
 
 
 def _values(family: Any, x: Any) -> np.ndarray | None:

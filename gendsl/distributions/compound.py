@@ -3,31 +3,57 @@
 from __future__ import annotations
 
 from math import fsum, inf
-from typing import Any
+from typing import Any, ClassVar
 
 import autograd.numpy as anp
 import numpy as np
 from autograd.tracer import isbox
 
-from gendsl.distributions.arrays import ArrayFamily, add_scores, brief, outside, plain, score_stack
-from gendsl.distributions.base import Distribution
+from gendsl.distributions.arrays import (
+    ArrayFamily,
+    add_scores,
+    as_array,
+    brief,
+    outside,
+    plain,
+    score_stack,
+)
+from gendsl.distributions.base import Distribution, ScalarFamily
+from gendsl.distributions.columns import (
+    COLUMN_DTYPES,
+    VECTORS,
+    sample_columns,
+    total_columns,
+    valid_columns,
+)
 from gendsl.distributions.parameters import nonnegative_integer
 from gendsl.distributions.scipy_frozen import require_distribution
 from gendsl.errors import ParameterError, ValueTypeError
-from gendsl.supports import DiscreteProduct, Repeated, Stacked
+from gendsl.supports import DiscreteProduct, Repeated, Stacked, Support
 
 
 class product(ArrayFamily):
     """Independent scalars, all continuous or all discrete: log p(x) = Σ_i log p_i(x_i).
 
-    Args:
-        components: distributions, or one list of them.
+        product(normal(0, 1), gamma(2, 1))      # two
+        product([normal(m, 1) for m in means])  # as many as there are means
+        product(normal, means, 1.0)             # the same, scored at once
 
-    Values are arrays of shape (n,): floats for continuous components, else integers or booleans.
+    Args:
+        components: distributions, or one list of them; or a family of scalars and its parameters, each a
+            number or a vector with one entry for each of the n values.
+
+    Values are arrays of shape (n,): floats for continuous components, else integers or booleans. With
+    `normal`, means and standard deviations it is the multivariate normal with a diagonal covariance matrix.
     """
 
     __slots__ = ("components",)
-    parameters = ("components",)
+    parameters: ClassVar[tuple[str, ...]] = ("components",)
+
+    def __new__(cls, *components: Any) -> product:
+        first = components[0] if components else None
+        of_family = cls is product and isinstance(first, type) and issubclass(first, Distribution)
+        return object.__new__(_ProductOfFamily if of_family else cls)
 
     def __init__(self, *components: Any) -> None:
         if len(components) == 1 and isinstance(components[0], list | tuple):
@@ -72,6 +98,124 @@ class product(ArrayFamily):
 
     def __repr__(self) -> str:
         return f"product({', '.join(map(repr, self.components))})"
+
+
+class _ProductOfFamily(product):
+    """`product(family, *parameters)`: what can be is done with all entries at once."""
+
+    __slots__ = ("_components", "_support", "family", "given", "n")
+    parameters = ("family", "given")
+
+    def __init__(self, family: type[Distribution], *given: Any) -> None:
+        name = family.__name__
+        if family in VECTORS or not issubclass(family, ScalarFamily):
+            raise ParameterError(
+                f"product: {name} has no parameters that are one number for each value",
+                fix=f"give a list of distributions: product([{name}(...), ...])",
+            )
+        self.family = family
+        self.given = tuple(_entries(parameter) for parameter in given)
+        lengths = {len(plain(parameter)) for parameter in self.given if np.ndim(plain(parameter))}
+        if len(lengths) != 1:
+            shown = " and ".join(map(brief, given)) or "none"
+            raise ParameterError(
+                f"product: the parameters of {name} have {_listed(lengths)} entries, got {shown}"
+                if lengths
+                else f"product: none of the parameters of {name} is a vector, got {shown}",
+                fix=f"give vectors of one length, or numbers beside them; for n values with the same "
+                f"parameters write iid({name}(...), n)",
+            )
+        (self.n,) = lengths
+        if self.n == 0:
+            raise ParameterError(f"product: the parameters of {name} have no entries", fix="give one or more")
+        self._components: tuple[Distribution, ...] | None = None
+        self._support: Support | None = None
+        if not valid_columns(family, self._numbers, self.n):
+            _ = self.components  # which raises where one of them is wrong
+
+    @property
+    def _numbers(self) -> tuple[Any, ...]:
+        """The parameters without autograd's boxes."""
+        return tuple(plain(parameter) for parameter in self.given)
+
+    @property
+    def components(self) -> tuple[Distribution, ...]:  # type: ignore[override]
+        """The distribution of each entry."""
+        if self._components is None:
+            columns = [np.broadcast_to(p, self.n).tolist() if not isbox(p) else None for p in self.given]
+            made = []
+            for i in range(self.n):
+                point = [
+                    column[i] if column is not None else (given[i] if np.ndim(plain(given)) else given)
+                    for column, given in zip(columns, self.given, strict=True)
+                ]
+                try:
+                    made.append(self.family(*point))
+                except ParameterError as error:
+                    raise ParameterError(f"product: entry {i}: {error.problem}", fix=error.fix) from None
+            self._components = tuple(made)
+        return self._components
+
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        draws = sample_columns(self.family, rng, self.n, self._numbers)
+        return super().sample(rng) if draws is None else draws
+
+    def logpdf(self, x: Any) -> Any:
+        x = _stack("product", x)
+        shape = np.shape(plain(x))
+        if self.family not in COLUMN_DTYPES or not shape or shape[-1] != self.n:
+            return super().logpdf(x)
+        boxed = isbox(x) or any(map(isbox, self.given))
+        if not boxed and len(shape) == 1:
+            total = total_columns(self.family, x, self.given)
+            if total is not None:
+                return total
+        family: Any = self.family
+        return add_scores(family.elementwise(x, *self.given))
+
+    @property
+    def support(self) -> Any:
+        if self._support is None:
+            supports = tuple(component.support for component in self.components)
+            alike = all(support == supports[0] for support in supports)
+            self._support = Repeated(supports[0], self.n) if alike else super().support
+        return self._support
+
+    def __repr__(self) -> str:
+        named = zip(self.family.parameters, self.given, strict=False)
+        shown = ", ".join(f"{name}={brief(parameter)}" for name, parameter in named)
+        return f"product({self.family.__name__}, {shown})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _ProductOfFamily):
+            return NotImplemented
+        mine, theirs = self._numbers, other._numbers
+        if self.family is not other.family or len(mine) != len(theirs):
+            return False
+        return all(map(np.array_equal, mine, theirs))
+
+    def __hash__(self) -> int:
+        return hash((self.family, *(np.asarray(p).tobytes() for p in self._numbers)))
+
+    def __reduce__(self) -> Any:
+        return product, (self.family, *self.given)
+
+
+def _entries(parameter: Any) -> Any:
+    """A parameter as a number or a vector of floats; boxes of autograd stay what they are."""
+    try:
+        array = as_array(parameter)
+    except (TypeError, ValueError):
+        array = None
+    if array is None or np.ndim(plain(array)) > 1:
+        raise ParameterError(
+            f"product: a parameter of a family is a number or a vector of them, got {brief(parameter)}"
+        )
+    return array if np.ndim(plain(array)) or isbox(array) else array.item()
+
+
+def _listed(lengths: set[int]) -> str:
+    return " and ".join(map(str, sorted(lengths)))
 
 
 class iid(ArrayFamily):

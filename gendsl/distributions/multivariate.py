@@ -162,7 +162,8 @@ class mvnormal(ArrayFamily):
         mean: μ, shape (d,).
         cov: Σ, shape (d, d), symmetric and positive definite.
 
-    Values are float arrays of shape (d,).
+    Values are float arrays of shape (d,). Where Σ is diagonal, `product(normal, mean, sd)` with the standard
+    deviations is the same and costs less.
     """
 
     __slots__ = ("_constant", "_lower", "cov", "mean")
@@ -170,6 +171,11 @@ class mvnormal(ArrayFamily):
 
     def __init__(self, mean: Any, cov: Any) -> None:
         self.mean = parameter_array("mvnormal", "mean", mean, 1)
+        if np.ndim(plain(cov)) == 1:
+            raise bad_parameter(
+                "mvnormal", "cov", "be a square matrix of finite numbers", cov,
+                "for independent entries write product(normal, mean, sd), with standard deviations",
+            )  # fmt: skip
         self.cov, self._lower = parameter_cholesky("mvnormal", "cov", cov)
         dim = len(self.mean)
         if len(self.cov) != dim:

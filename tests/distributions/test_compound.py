@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import pickle
+import re
 
 import autograd
 import autograd.numpy as anp
@@ -11,16 +13,20 @@ import pytest
 import scipy.special
 import scipy.stats
 
+from gendsl import gen, select
 from gendsl.distributions import (
     Distribution,
     bernoulli,
     beta,
+    binom,
     categorical,
     dirichlet,
     exponential,
     gamma,
     geometric,
     iid,
+    inv_gamma,
+    laplace,
     mixture,
     mixture_of_normals,
     multinomial,
@@ -28,9 +34,11 @@ from gendsl.distributions import (
     normal,
     poisson,
     product,
+    student_t,
     uniform,
     uniform_discrete,
 )
+from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import NotADistributionError, ParameterError, ValueTypeError
 from gendsl.supports import (
     Boolean,
@@ -303,6 +311,131 @@ def test_product_of_discrete_scalars(law, kind, outside):
     )
     assert law.logpdf(np.array(outside)) == -INF
     assert_stack(law)
+
+
+MEANS, SDS = np.array([-1.0, 0.5, 3.0]), np.array([0.5, 1.0, 2.5])
+RATES = np.array([0.5, 2.0, 7.0])
+OF_FAMILIES = [
+    (product(normal, MEANS, SDS), scipy.stats.norm(MEANS, SDS)),
+    (product(normal, MEANS, 1.5), scipy.stats.norm(MEANS, 1.5)),
+    (product(gamma, RATES, [1.0, 2.0, 0.3]), scipy.stats.gamma(RATES, scale=[1.0, 2.0, 0.3])),
+    (product(exponential, RATES), scipy.stats.expon(scale=1 / RATES)),
+    (product(beta, RATES, 2.0), scipy.stats.beta(RATES, 2.0)),
+    (product(student_t, 4.0, MEANS, SDS), scipy.stats.t(4.0, MEANS, SDS)),
+    (product(uniform, MEANS, MEANS + SDS), scipy.stats.uniform(MEANS, SDS)),
+    (product(poisson, RATES), scipy.stats.poisson(RATES)),
+    (product(bernoulli, [0.2, 0.9, 0.5]), scipy.stats.bernoulli([0.2, 0.9, 0.5])),
+    (product(binom, 7, [0.2, 0.9, 0.5]), scipy.stats.binom(7, [0.2, 0.9, 0.5])),
+]
+
+
+@pytest.mark.parametrize(("law", "exact"), OF_FAMILIES, ids=lambda case: label(case))
+def test_product_of_a_family_agrees_with_scipy(law, exact):
+    score = exact.logpdf if hasattr(exact.dist, "pdf") else exact.logpmf
+    samples = draws(law, 4000)
+    assert samples.dtype == draws(product(list(law.components)), 2).dtype
+    for x in samples[:5]:
+        assert type(law.logpdf(x)) is float
+        assert law.logpdf(x) == pytest.approx(score(x).sum(), rel=1e-10)
+        assert law.logpdf(x.tolist()) == pytest.approx(product(list(law.components)).logpdf(x), rel=1e-10)
+        assert law.support.contains(x)
+    stack = samples[:6].reshape(2, 3, 3)
+    np.testing.assert_allclose(law.logpdf(stack), score(stack).sum(-1))
+    z = (samples.mean(0) - exact.mean()) / (exact.std() / math.sqrt(len(samples)))
+    assert np.abs(z).max() < 4
+    assert np.abs(samples.std(0) / exact.std() - 1).max() < 0.2
+    correlations = np.corrcoef(samples.T)[np.triu_indices(3, 1)]
+    assert np.abs(correlations).max() < 4 / math.sqrt(len(samples))
+    assert law.logpdf(np.full(3, NAN)) == law.logpdf(np.zeros(4)) == -INF
+    assert_stack(law)
+    if not law.support.discrete:
+        assert_support(law)
+        assert_value_gradient(law)
+
+
+def test_product_of_normals_is_a_multivariate_normal():
+    law, same = product(normal, MEANS, SDS), mvnormal(MEANS, np.diag(SDS**2))
+    x = np.array([0.3, -1.0, 2.0])
+    assert law.logpdf(x) == pytest.approx(same.logpdf(x), rel=1e-13)
+    assert law.support == Repeated(Real(), 3)
+    assert_parameter_gradient(lambda t: product(normal, t[:3], t[3]), [0.1, 0.2, 0.4, 1.3], x)
+    assert_parameter_gradient(lambda t: product(normal, 0.5, t), [0.7, 0.2, 1.4], x)
+    assert_parameter_gradient(lambda t: product(normal, [t[0], 1.0, t[1]], 2.0), [0.7, 0.2], x)
+
+
+def test_product_of_a_family_as_a_value():
+    law = product(normal, MEANS, 1.5)
+    assert isinstance(law, product) and len(law.components) == 3 and law.components[1] == normal(0.5, 1.5)
+    assert repr(law) == "product(normal, mean=[-1.0, 0.5, 3.0], sd=1.5)"
+    same = pickle.loads(pickle.dumps(law))
+    assert same == law and hash(same) == hash(law) and law != product(normal, MEANS, 1.6)
+    assert law != product(laplace, MEANS, 1.5) and law != product(normal, MEANS, [1.5] * 3)
+    assert product(uniform, [0.0, 1.0], 3.0).support == Stacked((Interval(0.0, 3.0), Interval(1.0, 3.0)))
+    assert product(uniform_discrete, 0, [1, 2]).support.values[0].tolist() == [0, 0]
+    assert product(inv_gamma, [2.0, 3.0], 1.0).support == Repeated(Positive(), 2)
+
+
+class shifted(ScalarFamily):
+    """A user's family, which has no columns."""
+
+    parameters = ("shift",)
+
+    def __init__(self, shift):
+        self.shift = shift
+
+    def sample(self, rng):
+        return self.shift + rng.normal()
+
+    def at(self, x):
+        return normal(0.0, 1.0).logpdf(x - self.shift)
+
+    support = Real()
+
+
+def test_product_of_a_users_family():
+    law = product(shifted, MEANS)
+    assert law.logpdf(MEANS) == pytest.approx(3 * normal(0, 1).logpdf(0.0))
+    assert draws(law, 2).shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: product(normal, MEANS, -SDS), "product: entry 0: normal: sd must be positive and finite"),
+        (lambda: product(normal, MEANS, [1.0, 1.0, 0.0]), "product: entry 2: normal: sd must be positive"),
+        (lambda: product(normal, 0, 1), "none of the parameters of normal is a vector, got 0 and 1"),
+        (lambda: product(normal), "none of the parameters of normal is a vector, got none"),
+        (lambda: product(normal, MEANS, [1.0, 2.0]), "the parameters of normal have 2 and 3 entries"),
+        (lambda: product(normal, [], 1.0), "the parameters of normal have no entries"),
+        (lambda: product(normal, np.eye(3), 1.0), "is a number or a vector of them, got "),
+        (lambda: product(normal, "a", 1.0), "is a number or a vector of them, got 'a'"),
+        (lambda: product(categorical, [0.5, 0.5]), "categorical has no parameters that are one number"),
+        (lambda: product(mvnormal, MEANS, SDS), "mvnormal has no parameters that are one number"),
+    ],
+)
+def test_bad_products_of_a_family(make, message):
+    with pytest.raises(ParameterError, match=re.escape(message)):
+        make()
+
+
+@pytest.mark.parametrize("runtime", [lambda model: model, lambda model: model.reference])
+def test_product_of_a_family_in_a_model(runtime):
+    """mu ~ N(0, 1), x_i ~ N(mu, s_i): the posterior of mu is known, and so is the gradient."""
+
+    @gen
+    def model(s):
+        mu = ~normal(0, 1)
+        x = ~product(normal, [mu] * len(s), s)
+        return x
+
+    x = np.array([0.5, 1.5, -1.0])
+    trace = runtime(model).generate((SDS,), {"x": x}, init={"mu": 0.2}, rng=1).trace
+    expected = -0.2 + np.sum((x - 0.2) / SDS**2)
+    assert trace.gradients(select("mu"))["mu"] == pytest.approx(expected)
+    assert trace.update({"mu": 0.4}).log_weight == pytest.approx(
+        scipy.stats.norm(0.4, SDS).logpdf(x).sum() - scipy.stats.norm(0.2, SDS).logpdf(x).sum()
+        + scipy.stats.norm.logpdf(0.4) - scipy.stats.norm.logpdf(0.2)
+    )  # fmt: skip
 
 
 def test_product_edges():

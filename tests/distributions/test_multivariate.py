@@ -354,6 +354,12 @@ def test_invalid_parameters(make, text):
     assert caught.value.problem.startswith(text)
 
 
+def test_a_diagonal_in_place_of_a_matrix():
+    with pytest.raises(ParameterError, match="cov must be a square matrix") as caught:
+        mvnormal([0.0, 0.0], [1.0, 2.0])
+    assert "write product(normal, mean, sd)" in caught.value.fix
+
+
 @pytest.mark.parametrize("law", ids({**CONTINUOUS, "multinomial": SCIPY["multinomial"][0]}))
 def test_value_semantics(law):
     assert_value_semantics(law, dirichlet([1.0, 7.0]))
