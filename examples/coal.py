@@ -401,7 +401,8 @@ def draw_figure(dates: np.ndarray, chain: Run, exact: np.ndarray, path: Path) ->
     )  # fmt: skip
     ks = np.arange(max(shares) + 1)
     right.plot(ks, exact[ks], "k_", markersize=16, label="exact")
-    right.set(xlabel="number of steps k", ylabel="p(k | dates)", xticks=ks, ylim=(0, 0.4))
+    right.set(xlabel="number of steps k", ylabel="p(k | dates)", xticks=ks)
+    right.set_ylim(0, 1.3 * right.get_ylim()[1])  # room for the legend
     right.legend(frameon=False, markerscale=0.6)
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
