@@ -172,6 +172,7 @@ def draw_figure(chain: Run, path: Path) -> None:
     ks = np.arange(1, max(shares) + 1)
     axes.plot(ks, poisson_law.pmf(ks - 1, 1), "k_", markersize=22, label="prior, 1 + Poisson(1)")
     axes.set(xlabel="number of components k", ylabel="probability", xticks=ks)
+    axes.set_ylim(0, 1.25 * axes.get_ylim()[1])  # room for the legend
     axes.legend(frameon=False, markerscale=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=150)
