@@ -178,7 +178,7 @@ class Expressions:
             entries = f"{container.name}[{v}] for {v} in range(len({container.name}))"
             last = f"(lambda {v}: {container.name}[{v}])(len({container.name}) - 1)"
             return self.one_of(
-                f"0.2 * sum({entries})", f"sum([0.1 * {container.name}[{v}] for {v} in range(len({values}))])",
+                f"0.2 * sum({entries})", f"sum([0.1 * {entries}])",
                 f"({last} if len({container.name}) else 0.5)",
             )  # fmt: skip
         options = [f"0.2 * sum({values})", f"0.1 * len({container.name})", f"spread({values})",
