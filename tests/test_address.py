@@ -4,13 +4,15 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gendsl.address import as_path, did_you_mean, format_address, nearest
 from gendsl.errors import InvalidAddressError
 
-laws = settings(max_examples=60, deadline=None, derandomize=True)
+laws = settings(
+    max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
 components = st.one_of(st.text(max_size=4), st.integers(), st.booleans(), st.none(), st.tuples(st.integers()))
 
 

@@ -6,14 +6,16 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gendsl.choices import choicemap
 from gendsl.errors import InvalidAddressError, UnknownAddressError, ValueTypeError
 from gendsl.selection import Selection, select
 
-laws = settings(max_examples=100, deadline=None, derandomize=True)
+laws = settings(
+    max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
 
 COMPONENTS = ("a", "b", 0, 1)
 UNIVERSE = [path for n in (1, 2, 3) for path in itertools.product(COMPONENTS, repeat=n)]

@@ -32,9 +32,9 @@ def as_target(target: Any, maker: str) -> Selection:
         return target
     if isinstance(target, Transform) or (callable(target) and not isinstance(target, GenerativeFunction)):
         check_kernel(target)  # of what isn't called yet, it says so
-    several = isinstance(target, (list, set, frozenset, dict)) and len(target) > 0
+    several = isinstance(target, (list, set, frozenset, dict))
     if several or target is None or isinstance(target, GenerativeFunction) or callable(target):
-        example = ", ".join(map(repr, target)) if several else "'x'"
+        example = (", ".join(map(repr, target)) if several else "") or "'x'"
         raise KernelError(
             f"{maker} needs a selection or an address, got {target!r}",
             fix=f"write {maker}(select({example}))",

@@ -7,7 +7,7 @@ from collections import OrderedDict
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -21,7 +21,9 @@ from gendsl.errors import (
 )
 from gendsl.selection import select
 
-laws = settings(max_examples=60, deadline=None, derandomize=True)
+laws = settings(
+    max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
 
 components = st.sampled_from(["a", "b", "mu", "a b", 0, 1, 2, ("t", 1), None, 2.5])
 paths = st.lists(components, min_size=1, max_size=3).map(tuple)

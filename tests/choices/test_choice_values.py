@@ -6,13 +6,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from gendsl.choices import same_value
 
-laws = settings(max_examples=100, deadline=None, derandomize=True)
+laws = settings(
+    max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
 shapes = hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=2)
 leaves = st.one_of(
     st.sampled_from([0, 1, 1.0, 1.0 + 1e-9, True, 1j, float("nan"), float("inf"), 10**400]),

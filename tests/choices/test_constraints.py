@@ -4,14 +4,16 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gendsl import gen, normal
 from gendsl.choices import MISSING, Constraints, choicemap
 from gendsl.errors import PartialObservationWarning, UnknownAddressError
 
-laws = settings(max_examples=80, deadline=None, derandomize=True)
+laws = settings(
+    max_examples=80, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
 
 
 def test_exact_hits_and_misses():
