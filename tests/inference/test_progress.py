@@ -3,14 +3,17 @@
 import io
 import re
 import sys
+import time
 import types
 
+import numpy as np
 import pytest
 
 from gendsl import gen, normal, sample, select, uniform_discrete
 from gendsl.errors import UnknownAddressError
 from gendsl.inference import cycle, mh, progress
-from gendsl.inference.chain import Plan, Report
+from gendsl.inference.chain import Plan, Report, run_chain
+from gendsl.inference.line import Line, Switchboard
 from tests.inference.test_executors import InTurn
 
 
@@ -90,6 +93,7 @@ def test_every_chain_has_a_line_and_several_kernels_a_table(terminal):
     for number, (line, chain) in enumerate(zip(shown, run.chains, strict=False)):
         assert line.startswith(f"chain {number}: 100%") and "10/10" in line and "draw/s" in line
         assert f"value={chain.last['mu', 0]:.4g}]" in line and len(line) <= 80
+        assert float(re.search(r"([\d.]+)draw/s", line)[1]) < 3 * 10 / chain.seconds
     assert shown[3] == "accepted, chain      0     1     2"
     for line, name in zip(shown[4:6], run.acceptance, strict=True):
         rates = [f"{chain.acceptance[name].rate:.0%}" for chain in run.chains]
@@ -140,6 +144,40 @@ def test_a_short_run_has_the_rate_that_it_says(terminal):
     run = sample(WALK, start(), 2000, record="k", seed=1)
     rate = float(re.search(r"([\d.]+)draw/s", terminal.screen()[0][0])[1])
     assert rate < 10 * len(run) / run.seconds
+
+
+def test_a_chain_says_how_long_it_has_been_drawing():
+    waits = iter([0.005] * 40)
+
+    def slow_at_first(trace, rng):
+        time.sleep(next(waits, 0.0))
+        return WALK(trace, rng)
+
+    reports = []
+    began = time.perf_counter()
+    run_chain(
+        Plan(0, slow_at_first, start(), np.random.default_rng(1), {}, 10, warmup=40),
+        lambda number, report: reports.append(report),
+    )
+    assert 0 < reports[-1].seconds < time.perf_counter() - began - 40 * 0.005
+    assert reports[0].step <= 40 and reports[0].seconds >= 0.1
+
+
+def test_the_last_report_of_a_chain_arrives():
+    with Switchboard(elsewhere=False) as board:
+        with Line(board.contacts, ("another machine", 0)) as line:
+            until(lambda: board.lines)
+            line.report(3, Report(7, {"walk": 0.5}, "2", 1.5))
+        arrived = until(board.reports)
+    assert arrived == [(3, Report(7, {"walk": 0.5}, "2", 1.5))]
+
+
+def until(condition, seconds=20.0):
+    """What a condition comes to be."""
+    end = time.monotonic() + seconds
+    while not (found := condition()) and time.monotonic() < end:
+        time.sleep(0.01)
+    return found
 
 
 def test_a_choice_that_comes_and_goes(terminal, monkeypatch):
