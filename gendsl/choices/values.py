@@ -19,6 +19,7 @@ __all__ = ["Layout", "is_sequence", "pack", "same_value", "unpack"]
 _PLAIN = frozenset({bool, int, float, str})
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 _INEXACT = (float, complex, np.inexact)
+_SHORT = 16  # entries up to which Python compares arrays faster
 _LARGEST_EXACT = 2**53  # every integer up to here is a float64
 
 
@@ -79,6 +80,9 @@ def _same_number(a: Any, b: Any, rtol: float, atol: float) -> bool:
 
 
 def _same_numbers(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], rtol: float, atol: float) -> bool:
+    if a.size <= _SHORT and a.dtype == b.dtype == np.float64:
+        pairs = zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)
+        return all(x == y or _same_number(x, y, rtol, atol) for x, y in pairs)
     same = (a == b) | ((a != a) & (b != b))
     if same.all():
         return True

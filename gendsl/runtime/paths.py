@@ -52,7 +52,7 @@ class ColumnPaths:
 class PathSet(Set[Path]):
     """A set of paths, some of them as columns. `gone` are those of the columns that were taken out."""
 
-    __slots__ = ("_by_prefix", "_gone", "_size", "_sizes", "columns", "single")
+    __slots__ = ("_by_prefix", "_gone", "_heads", "_size", "_sizes", "columns", "single")
 
     def __init__(
         self, single: Iterable[Path], columns: Iterable[ColumnPaths], gone: Iterable[Path] = ()
@@ -62,6 +62,7 @@ class PathSet(Set[Path]):
         self._gone = frozenset(gone)
         self._by_prefix: dict[Path, list[ColumnPaths]] = {}
         self._sizes: set[int] = set()
+        self._heads: set[Any] = set()  # what the paths of columns begin with
         self._size = 0
         for column in columns:
             self.add_column(column)
@@ -81,12 +82,15 @@ class PathSet(Set[Path]):
         self.columns.append(column)
         self._by_prefix.setdefault(column.before, []).append(column)
         self._sizes.add(len(column.before))
+        self._heads.add(column.before[0] if column.before else ...)
         self._size += len(column)
 
     def __contains__(self, path: object) -> bool:
         if path in self.single:
             return True
-        if type(path) is tuple:
+        if type(path) is tuple and path:
+            if path[0] not in self._heads and ... not in self._heads:
+                return False
             for size in self._sizes:
                 for column in self._by_prefix.get(path[:size], ()):
                     if column.matches(path):

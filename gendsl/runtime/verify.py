@@ -16,8 +16,8 @@ from gendsl.errors import RuntimeMismatchError
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.trace import ReferenceTrace, definition
 
-_FIRST = 8
-_PERIOD = 64
+_FIRST = 16
+_PERIOD = 128
 _TOLERANCE = 1e-9
 
 
