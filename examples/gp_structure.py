@@ -3,7 +3,8 @@
 A covariance function is a tree drawn from a probabilistic grammar: constant, linear, squared exponential
 and periodic functions, joined by plus and times. A move walks to a random node, draws another subtree for it
 and swaps the two, by three `copy` lines. On a grammar that is small enough to enumerate, the chain is
-compared with the exact posterior; then it is run on the airline series, whose last two years it predicts.
+compared with the exact posterior; then chains from different starts are run on the airline series, whose last
+two years they predict. How far the chains disagree is part of the answer.
 
     python examples/gp_structure.py
 """
@@ -30,6 +31,7 @@ from gendsl import (
     discrete,
     gen,
     log_normal,
+    mixture,
     mvnormal,
     normal,
     read,
@@ -141,9 +143,13 @@ def kind_probabilities(depth: int, most: int = 5) -> tuple[float, ...]:
     return (leaf / 2, leaf, leaf, leaf, branch / 2, branch / 2)
 
 
+ANY_PERIOD = log_normal(0, 1)
+NEAR_A_YEAR = mixture([0.25, 0.75], [ANY_PERIOD, log_normal(0, 0.003)])
+
+
 @gen
-def covariance_function(depth):
-    """A tree from the grammar."""
+def tree_with(period_law, depth):
+    """A tree from the grammar, its periods from a distribution."""
     kind = ~categorical(kind_probabilities(depth))
     if KINDS[kind] is Constant:
         amplitude = ~log_normal(0, 1)
@@ -159,11 +165,25 @@ def covariance_function(depth):
     if KINDS[kind] is Periodic:
         amplitude = ~log_normal(0, 1)
         length = ~log_normal(0, 1)
-        period = ~log_normal(0, 1)
+        period = ~period_law
         return Periodic(amplitude, length, period)
-    left = ~covariance_function(depth + 1)
-    right = ~covariance_function(depth + 1)
+    left = ~tree_with(period_law, depth + 1)
+    right = ~tree_with(period_law, depth + 1)
     return KINDS[kind](left, right)
+
+
+@gen
+def covariance_function(depth):
+    """A tree from the grammar."""
+    tree = ... @ ~tree_with(ANY_PERIOD, depth)
+    return tree
+
+
+@gen
+def yearly_covariance_function(depth):
+    """For proposals only: most periods are near a year. The acceptance ratio accounts for that."""
+    tree = ... @ ~tree_with(NEAR_A_YEAR, depth)
+    return tree
 
 
 @gen
@@ -252,6 +272,7 @@ def swap_subtrees(model_in, aux_in, *, model_out, aux_out):
 # --- another move: put an operator above a node, or take one away -----------------------------------
 
 OTHER = {"left": "right", "right": "left"}
+OPERATORS: dict[type, type] = {Plus: Times, Times: Plus}
 
 
 @gen
@@ -288,6 +309,53 @@ def graft(model_in, aux_in, *, model_out, aux_out):
         copy(model_in[(*path, other)], aux_out["sibling"])
 
 
+# --- moves between trees of the same leaves: another operator, other brackets -----------------------
+
+
+@gen
+def pick_node(trace, walk):
+    path = ~walk(trace["tree"], ())
+    return path
+
+
+@transform
+def other_operator(model_in, aux_in, *, model_out, aux_out):
+    """Plus becomes times, or times plus; a leaf stays as it is."""
+    copy(aux_in["path"], aux_out["path"])
+    kind = ("tree", *aux_in.retval, "kind")
+    operator = KINDS[read(model_in[kind], discrete)]
+    if operator in OPERATORS:
+        write(model_out[kind], KINDS.index(OPERATORS[operator]), discrete)
+
+
+@gen
+def pick_brackets(trace, walk):
+    """A node and a side; whether there is an operator on that side, which the node can change places with."""
+    path = ~walk(trace["tree"], ())
+    to_right = ~bernoulli(0.5)
+    side = "left" if to_right else "right"
+    node = subtree(trace["tree"], path)
+    return path, side, isinstance(node, Plus) and isinstance(getattr(node, side), Plus)
+
+
+@transform
+def other_brackets(model_in, aux_in, *, model_out, aux_out):
+    """(a + b) × c becomes a + (b × c), or the other way round; the same for any two operators."""
+    path, side, possible = aux_in.retval
+    copy(aux_in["path"], aux_out["path"])
+    if not possible:
+        copy(aux_in["to_right"], aux_out["to_right"])
+        return
+    write(aux_out["to_right"], not read(aux_in["to_right"], discrete), discrete)
+    upper, other = ("tree", *path), OTHER[side]
+    lower = (*upper, side)
+    write(model_out[(*upper, "kind")], read(model_in[(*lower, "kind")], discrete), discrete)
+    write(model_out[(*upper, other, "kind")], read(model_in[(*upper, "kind")], discrete), discrete)
+    copy(model_in[(*lower, side)], model_out[(*upper, side)])
+    copy(model_in[(*lower, other)], model_out[(*upper, other, side)])
+    copy(model_in[(*upper, other)], model_out[(*upper, other, other)])
+
+
 @gen
 def walk_noise(trace, step):
     noise = ~log_normal(math.log(trace["noise"]), step)
@@ -303,8 +371,18 @@ def perturb(walk, step: float):
     return involutive(from_nearby, swap_subtrees, (walk, step), name=f"perturb a subtree by {step}")
 
 
+def rearrange(walk):
+    """The two moves that keep the leaves."""
+    return cycle(
+        involutive(pick_node, other_operator, (walk,), name="another operator"),
+        involutive(pick_brackets, other_brackets, (walk,), name="other brackets"),
+    )
+
+
 KERNEL = cycle(
-    repeat(structure_moves(walk_tree_uniformly, covariance_function), 2),
+    structure_moves(walk_tree_uniformly, covariance_function),
+    repeat(structure_moves(walk_tree_uniformly, yearly_covariance_function), 3),
+    rearrange(walk_tree_uniformly),
     *(perturb(walk_tree_uniformly, step) for step in (0.3, 0.05, 0.005)),
     mh(walk_noise, (0.1,)),
 )
@@ -443,11 +521,14 @@ def predictive(trace, ahead: Grid) -> tuple[np.ndarray, np.ndarray]:
     return mean, np.sqrt(np.maximum(variance, noise**2))
 
 
-def run(draws: int = 500, thin: int = 3, seed: int = 1, progress: bool = True) -> tuple[Series, Run]:
-    """The airline series, and the draws of one chain on it."""
+def run(
+    draws: int = 250, thin: int = 3, chains: int = 4, seed: int = 1, progress: bool = True
+) -> tuple[Series, Run]:
+    """The airline series, and the draws of chains on it that start from draws of the prior."""
     series = read_series()
     grid, ahead = Grid(series.times[: series.known]), Grid(series.times)
-    start = gaussian_process.generate((grid, covariance_function), {"y": series.y}, rng=seed).trace
+    args, observed = (grid, covariance_function), {"y": series.y}
+    starts = [gaussian_process.generate(args, observed, rng=(seed, i)).trace for i in range(chains)]
 
     def record(trace):
         mean, sd = predictive(trace, ahead)
@@ -457,13 +538,39 @@ def run(draws: int = 500, thin: int = 3, seed: int = 1, progress: bool = True) -
             "yearly cycle": has_yearly_cycle(tree),
             "changing cycle": has_changing_cycle(tree),
             "nodes": tree.size,
+            "log density": trace.log_prob,
             "mean": mean,
             "sd": sd,
         }
 
+    start = starts if chains > 1 else starts[0]
+    warmup = draws * thin // 2
     return series, sample(
-        KERNEL, start, draws, thin=thin, warmup=draws * thin // 3, record=record, seed=seed, progress=progress
-    )
+        KERNEL, start, draws, thin=thin, warmup=warmup, chains=chains, record=record, seed=seed,
+        progress=progress,
+    )  # fmt: skip
+
+
+def shares(run: Run, name: str) -> dict[object, Share]:
+    """The share of each value of a quantity, the largest first, with the error that the chains show.
+
+    Of several chains it is the standard deviation of their shares over the square root of their number. It
+    is right even where each chain stays in one part of the posterior; that of `Run.frequency`, from how much
+    each chain moves, is too small then.
+    """
+    found = run.frequency(name)
+    if len(run.chains) > 1:
+        for value in found:
+            p = [np.mean([v == value for v in draws]) for draws in run.by_chain(name)]
+            found[value] = Share(float(np.mean(p)), float(np.std(p, ddof=1) / math.sqrt(len(p))))
+    return dict(sorted(found.items(), key=lambda item: -item[1].probability))
+
+
+def r_hat(run: Run, name: str) -> float:
+    """sqrt((n - 1) / n + B / W), B the variance of the chains' means, W that within (Gelman, Rubin 1992)."""
+    draws = np.array(run.by_chain(name), dtype=float)
+    within = draws.var(axis=1, ddof=1).mean()
+    return math.sqrt((draws.shape[1] - 1) / draws.shape[1] + draws.mean(axis=1).var(ddof=1) / within)
 
 
 def run_small(draws: int = 5000, seed: int = 1, walk=walk_tree, progress: bool = True) -> tuple[Run, dict]:
@@ -480,7 +587,8 @@ def run_small(draws: int = 5000, seed: int = 1, walk=walk_tree, progress: bool =
 
 def forecasts(chain: Run, rng: int = 0) -> np.ndarray:
     """Observations of the held-out months drawn from the posterior, standardised: (20 draws, months)."""
-    mean, sd = (np.repeat(chain[name], 20, axis=0) for name in ("mean", "sd"))
+    means, sds = (np.concatenate(chain.by_chain(name)) for name in ("mean", "sd"))
+    mean, sd = np.repeat(means, 20, axis=0), np.repeat(sds, 20, axis=0)
     return mean + sd * np.random.default_rng(rng).standard_normal(mean.shape)
 
 
@@ -503,10 +611,10 @@ def draw_figure(series: Series, chain: Run, small: Run, exact: dict[str, float],
     forecast.set(xlabel="year", ylabel="passengers in a month (thousands)", xlim=(1949, 1961))
     forecast.legend(frameon=False, loc="upper left")
 
-    shares = sorted(chain.frequency("structure").items(), key=lambda item: -item[1].probability)[:8]
+    largest = list(shares(chain, "structure").items())[:8]
     found.barh(
-        [fill(name, 32) for name, _ in shares], [s.probability for _, s in shares],
-        xerr=[2 * s.standard_error for _, s in shares], color="C0", ecolor="0.3", capsize=3,
+        [fill(str(name), 32) for name, _ in largest], [s.probability for _, s in largest],
+        xerr=[2 * s.standard_error for _, s in largest], color="C0", ecolor="0.3", capsize=3,
     )  # fmt: skip
     found.set(xlabel="p(structure | y), ± 2 standard errors", title="airline series", xlim=(0, None))
 
@@ -528,19 +636,37 @@ def draw_figure(series: Series, chain: Run, small: Run, exact: dict[str, float],
     plt.close(figure)
 
 
+def print_disagreement(run: Run) -> None:
+    """How far the chains are from having forgotten where they started."""
+    print(
+        "  many structures fit about as well, and chains go slowly from one to the next; the errors are\n"
+        f"  from the differences between {len(run.chains)} chains. R-hat of the log density: "
+        f"{r_hat(run, 'log density'):.2f}, of the number of nodes: {r_hat(run, 'nodes'):.2f}"
+    )
+    levels = [np.mean(draws) for draws in run.by_chain("log density")]
+    for names, level in zip(run.by_chain("structure"), levels, strict=True):
+        most = max(set(names), key=names.count)
+        print(f"    a chain: log density {level:.1f}; {names.count(most) / len(names):.0%} {most}")
+
+
 def main() -> None:
     """Compare with the exact answer on the small grammar, forecast the airline series, draw the figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--draws", type=int, default=500)
+    parser.add_argument("--draws", type=int, default=250, help="of each chain")
+    parser.add_argument("--chains", type=int, default=4)
     parser.add_argument("--small-draws", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--figure", type=Path, default=Path("gp_structure.png"))
     options = parser.parse_args()
 
     tiny = Grid(np.linspace(0, 3, 4))
-    for q, f in ((from_prior, swap_subtrees), (insert_or_remove, graft)):
+    for q, f, extra in (
+        (from_prior, swap_subtrees, (covariance_function,)),
+        (insert_or_remove, graft, (covariance_function,)),
+        (pick_node, other_operator, ()), (pick_brackets, other_brackets, ()),
+    ):  # fmt: skip
         for walk in (walk_tree, walk_tree_uniformly):
-            args, q_args = (tiny, covariance_function), (walk, covariance_function)
+            args, q_args = (tiny, covariance_function), (walk, *extra)
             report = check_involutive(gaussian_process, args, q, f, q_args=q_args, observed="y", n=40, rng=1)
             print(f"{walk.name}: {report}")
 
@@ -555,15 +681,15 @@ def main() -> None:
             f"{(share - p) / error:+.1f} standard errors"
         )
 
-    series, chain = run(options.draws, seed=options.seed)
+    series, chain = run(options.draws, chains=options.chains, seed=options.seed)
     print(f"\nthe airline series, without its last {HELD_OUT} months\n{chain}")
-    print("  (many structures fit about as well, and chains go slowly from one to the next)")
-    shares = sorted(chain.frequency("structure").items(), key=lambda item: -item[1].probability)
-    for name, share in shares[:8]:
+    for name, share in list(shares(chain, "structure").items())[:8]:
         print(f"  p({name} | y) = {share.probability:.3f} ± {share.standard_error:.3f}")
     for name in ("yearly cycle", "changing cycle"):
-        share = chain.frequency(name).get(True, Share(0.0, 0.0))
+        share = shares(chain, name).get(True, Share(0.0, 0.0))
         print(f"  p({name} | y) = {share.probability:.3f} ± {share.standard_error:.3f}")
+    if options.chains > 1:
+        print_disagreement(chain)
     truth = series.passengers[series.known :]
     low, middle, high = series.in_thousands(np.quantile(forecasts(chain), [0.05, 0.5, 0.95], axis=0))
     a_year_before = series.passengers[series.known - 12 : series.known]

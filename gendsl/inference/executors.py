@@ -23,6 +23,7 @@ from typing import Any
 import cloudpickle
 from threadpoolctl import threadpool_limits
 
+import gendsl.inference.cached  # noqa: F401  (registers how what is cached travels)
 from gendsl.errors import KernelError
 from gendsl.inference.chain import Chain, Plan, report_of, run_chain
 from gendsl.inference.checkpoint import Folder

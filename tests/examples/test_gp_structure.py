@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from gendsl import categorical, check_involutive, gen, mvnormal, select
-from gendsl.inference import involutive, mh
+from gendsl.inference import Run, involutive, mh
+from gendsl.inference.chain import Chain
 from gendsl.inference.kernel import accept
 from gendsl.testing import assert_exact, assert_stationary
+from tests.statistical import broken
 
 
 @pytest.fixture(scope="module")
@@ -71,18 +73,108 @@ def test_without_the_probability_of_walking_back_the_move_is_wrong(gp, tiny):
         assert_exact(uncorrected, prior)
 
 
+@pytest.fixture(scope="module")
+def small(gp):
+    """A grammar of 34 trees with its operators numbered as in the example, and three observations."""
+    leaves = (gp.Linear(1.0, 0.0), gp.SquaredExponential(1.0, 1.0))
+    probabilities = ((0.2, 0.3, 0, 0, 0.3, 0.2), (0.4, 0.3, 0, 0, 0.1, 0.2), (1.0, 0, 0, 0, 0, 0))
+
+    @gen
+    def grammar(depth):
+        kind = ~categorical(probabilities[min(depth, 2)])
+        if kind < 2:
+            return leaves[kind]
+        left = ~grammar(depth + 1)
+        right = ~grammar(depth + 1)
+        return gp.KINDS[kind](left, right)
+
+    @gen
+    def process(grid):
+        tree = ~grammar(0)
+        y = ~mvnormal(np.zeros(3), gp.with_noise(gp.covariance(tree, grid), 0.5))
+
+    return grammar, process, (gp.Grid(np.arange(3.0)),), {"y": np.array([0.3, -0.4, 1.2])}
+
+
+MOVES = {
+    "another operator": lambda gp, walk, grammar: involutive(gp.pick_node, gp.other_operator, (walk,)),
+    "other brackets": lambda gp, walk, grammar: involutive(gp.pick_brackets, gp.other_brackets, (walk,)),
+    "insert or remove": lambda gp, walk, grammar: involutive(gp.insert_or_remove, gp.graft, (walk, grammar)),
+}
+
+
+LONG = pytest.param("insert or remove", marks=pytest.mark.gendsl_long)  # a sibling comes out in many ways
+
+
+@pytest.mark.parametrize("walk", [0, 1])
+@pytest.mark.parametrize("move", ["another operator", "other brackets", LONG])
+def test_moves_that_change_operators_keep_a_posterior_exactly(gp, small, move, walk):
+    grammar, process, args, observed = small
+    found = assert_exact(MOVES[move](gp, both_walks(gp)[walk], grammar), process, args, observed)
+    assert len(found.traces) == 34 and found.imbalance < 1e-12
+
+
+@pytest.mark.parametrize("move", ["another operator", "other brackets", LONG])
+def test_a_wrong_ratio_of_moves_that_change_operators_is_seen(gp, small, move, monkeypatch):
+    grammar, process, args, observed = small
+    broken.always_accept(monkeypatch)
+    with pytest.raises(AssertionError, match="doesn't leave the posterior invariant"):
+        assert_exact(MOVES[move](gp, gp.walk_tree_uniformly, grammar), process, args, observed)
+
+
+def test_brackets_and_operators_change_what_they_say(gp):
+    """(LIN + SE) × C becomes LIN + (SE × C), and back; times becomes plus."""
+    kinds = {("kind",): 5, ("left", "kind"): 4, ("right", "kind"): 0, ("right", "amplitude"): 2.0}
+    kinds |= {("left", "left", "kind"): 1, ("left", "left", "slope"): 0.5, ("left", "left", "origin"): 1.0}
+    kinds |= {("left", "right", "kind"): 2, ("left", "right", "amplitude"): 1.5}
+    kinds |= {("left", "right", "length"): 3.0}
+    init = {("tree", *path): value for path, value in kinds.items()} | {"noise": 0.3}
+    args = (gp.Grid(np.arange(3.0)), gp.covariance_function)
+    trace = gp.gaussian_process.generate(args, {"y": np.zeros(3)}, init=init).trace
+    lin, se, c = gp.Linear(0.5, 1.0), gp.SquaredExponential(1.5, 3.0), gp.Constant(2.0)
+    assert trace["tree"] == gp.Times(gp.Plus(lin, se), c)
+    seen = set()
+    for q, f in ((gp.pick_brackets, gp.other_brackets), (gp.pick_node, gp.other_operator)):
+        for seed in range(40):
+            after, _ = involutive(q, f, (gp.walk_tree_uniformly,))(trace, seed)
+            seen.add(after["tree"])
+    assert gp.Plus(lin, gp.Times(se, c)) in seen and gp.Plus(gp.Plus(lin, se), c) in seen
+    assert len(seen) <= 4  # with itself and (LIN × SE) × C
+
+
 def test_every_move_passes_every_check(gp):
     args = (gp.Grid(np.linspace(0, 3, 3)), gp.covariance_function)
     for walk in both_walks(gp):
         for q, f, extra in (
-            (gp.from_prior, gp.swap_subtrees, gp.covariance_function),
-            (gp.insert_or_remove, gp.graft, gp.covariance_function),
-            (gp.from_nearby, gp.swap_subtrees, 0.3),
+            (gp.from_prior, gp.swap_subtrees, (gp.yearly_covariance_function,)),
+            (gp.insert_or_remove, gp.graft, (gp.covariance_function,)),
+            (gp.pick_node, gp.other_operator, ()),
+            (gp.pick_brackets, gp.other_brackets, ()),
+            (gp.from_nearby, gp.swap_subtrees, (0.3,)),
         ):
             report = check_involutive(
-                gp.gaussian_process, args, q, f, q_args=(walk, extra), observed="y", n=25, rng=1
+                gp.gaussian_process, args, q, f, q_args=(walk, *extra), observed="y", n=25, rng=1
             )
             assert report.ok, str(report)
+
+
+def test_errors_are_those_between_chains(gp, capsys):
+    """Two chains of which each stays where it is: what each says of itself is too sure."""
+    names = "level", "nodes", "log density"
+    stuck = [
+        [{"structure": tree, **dict.fromkeys(names, x)} for x in (0.0, 1.0) * 8] for tree in ("LIN", "SE")
+    ]
+    chains = [Chain(rows, [], None) for rows in stuck]
+    run = Run(chains)
+    assert gp.shares(run, "structure") == {"LIN": (0.5, 0.5), "SE": (0.5, 0.5)}
+    assert run.frequency("structure")["LIN"].standard_error < 0.3
+    assert gp.r_hat(run, "level") == pytest.approx(np.sqrt(15 / 16))
+    for row in chains[1].rows:
+        row["level"] += 3.0
+    assert gp.r_hat(run, "level") == pytest.approx(np.sqrt(15 / 16 + 4.5 / np.var([0, 1] * 8, ddof=1)))
+    gp.print_disagreement(run)
+    out = capsys.readouterr().out
+    assert "2 chains. R-hat of the log density: 0.97" in out and "a chain: log density 0.5; 100% SE" in out
 
 
 def test_the_uniform_walk_is_uniform_and_the_other_stops_half_of_the_time(gp):
@@ -99,7 +191,8 @@ def test_the_uniform_walk_is_uniform_and_the_other_stops_half_of_the_time(gp):
 def test_all_moves_are_stationary_with_parameters(gp):
     report = assert_stationary(
         gp.cycle(
-            gp.structure_moves(gp.walk_tree_uniformly, gp.covariance_function),
+            gp.structure_moves(gp.walk_tree_uniformly, gp.yearly_covariance_function),
+            gp.rearrange(gp.walk_tree),
             gp.perturb(gp.walk_tree, 0.5),
             mh(gp.walk_noise, (0.5,)),
         ),
@@ -115,7 +208,7 @@ def test_all_moves_are_stationary_with_parameters(gp):
             "y²": lambda trace: np.log1p(trace["y"] @ trace["y"]),
         },
         chains=64,
-        steps=50,
+        steps=36,
         draws=3000,
         rng=1,
     )
@@ -183,7 +276,7 @@ def test_predictions_are_those_of_the_precision_matrix(gp):
 
 
 def test_the_command_prints_its_result(gp, run_main):
-    out, size = run_main(gp, "--draws", "12", "--small-draws", "150")
-    assert out.count("all passed") == 4
+    out, size = run_main(gp, "--draws", "12", "--chains", "1", "--small-draws", "150")
+    assert out.count("all passed") == 8
     assert "exact" in out and "standard errors" in out and "held-out months" in out
     assert size > 20_000

@@ -1,6 +1,7 @@
 """Chains elsewhere: the same draws whatever runs them, errors and interrupts come back, workers die."""
 
 import concurrent.futures as futures
+import functools
 import multiprocessing
 import os
 import signal
@@ -330,6 +331,43 @@ def test_closures_travel():
     assert 0 < a.acceptance[next(iter(a.acceptance))].accepted < 40
     simulated = [function.simulate((1,), rng=4).choices for function in (prior, other.gen_fn)]
     assert simulated[0] == simulated[1] and len(simulated[0]) == 4
+
+
+def remembering(calls):
+    """A program that calls what remembers its results, as scripts have it."""
+
+    @functools.lru_cache(maxsize=8)
+    def fibonacci(n):
+        calls.append(n)
+        return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+    class Scale:
+        @functools.cached_property
+        def twice(self):
+            return 2.0 * fibonacci(3)
+
+    @gen
+    def prior():
+        x = ~normal(0, Scale().twice)
+
+    return fibonacci, Scale, prior
+
+
+def test_functions_and_properties_that_remember_travel():
+    fibonacci, Scale, prior = remembering([])
+    assert fibonacci(6) == 8 and Scale().twice == 4.0
+    again, OtherScale, other = cloudpickle.loads(cloudpickle.dumps((fibonacci, Scale, prior)))
+    assert again is not fibonacci and again.cache_info().currsize == 0
+    assert again(6) == 8 and again.cache_info().currsize == 7 and again.cache_parameters()["maxsize"] == 8
+    scale = OtherScale()
+    assert scale.twice == 4.0 and vars(scale) == {"twice": 4.0}
+    assert other.simulate((), rng=1).choices == prior.simulate((), rng=1).choices
+    assert cloudpickle.loads(cloudpickle.dumps(cached_here)) is cached_here  # it has a name
+
+
+@functools.lru_cache
+def cached_here(n):
+    return n
 
 
 def test_methods_travel():
