@@ -194,8 +194,11 @@ def main() -> None:
     for k, share in chain.frequency("k").items():
         exact = poisson_law.pmf(k - 1, 1)
         print(f"  p(k = {k}) = {share.probability:.4f} ± {share.standard_error:.4f}; exact {exact:.4f}")
-    draw_figure(chain, options.figure)
-    print(f"figure: {options.figure.resolve()}")
+    try:
+        draw_figure(chain, options.figure)
+        print(f"figure: {options.figure.resolve()}")
+    except ImportError:
+        print("no figure: matplotlib is not installed (pip install 'gendsl[plot]')")
 
 
 if __name__ == "__main__":

@@ -425,8 +425,11 @@ def main() -> None:
     for k, share in chain.frequency("k").items():
         print(f"  p(k = {k:2d} | dates) = {share.probability:.4f} ± {share.standard_error:.4f}; "
               f"exact {exact[k]:.4f}")  # fmt: skip
-    draw_figure(dates, chain, exact, options.figure)
-    print(f"figure: {options.figure.resolve()}")
+    try:
+        draw_figure(dates, chain, exact, options.figure)
+        print(f"figure: {options.figure.resolve()}")
+    except ImportError:
+        print("no figure: matplotlib is not installed (pip install 'gendsl[plot]')")
 
 
 if __name__ == "__main__":

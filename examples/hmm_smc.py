@@ -217,8 +217,11 @@ def main() -> None:
             f"standard deviation {found.ratios.std(ddof=1):.3f}; error {error:.3f}"
         )
         comparisons.append(found)
-    draw_figure(places, filtered, comparisons, options.figure)
-    print(f"figure: {options.figure.resolve()}")
+    try:
+        draw_figure(places, filtered, comparisons, options.figure)
+        print(f"figure: {options.figure.resolve()}")
+    except ImportError:
+        print("no figure: matplotlib is not installed (pip install 'gendsl[plot]')")
 
 
 if __name__ == "__main__":

@@ -154,8 +154,11 @@ def main() -> None:
     print(chain)
     print(f"\np(k = 2 | x) = {share.probability:.4f} ± {share.standard_error:.4f}; exact {exact:.4f} "
           f"({(share.probability - exact) / share.standard_error:+.1f} standard errors)")  # fmt: skip
-    draw_figure(data, chain, exact, options.figure)
-    print(f"figure: {options.figure.resolve()}")
+    try:
+        draw_figure(data, chain, exact, options.figure)
+        print(f"figure: {options.figure.resolve()}")
+    except ImportError:
+        print("no figure: matplotlib is not installed (pip install 'gendsl[plot]')")
 
 
 if __name__ == "__main__":

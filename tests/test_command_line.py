@@ -1,5 +1,6 @@
 """The command line: what it prints, its exit codes, and errors without tracebacks."""
 
+import ast
 import configparser
 import os
 import re
@@ -368,6 +369,16 @@ def test_without_examples_that_is_said(command, tmp_path, monkeypatch):
     monkeypatch.setattr(demo, "folders", lambda: [tmp_path / "none"])
     code, _, err = command("demo")
     assert code == 2 and "this installation has no examples" in err
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_a_demo_does_without_matplotlib(path):
+    """It is an extra: an installation without it has the numbers, and is told why there is no figure."""
+    tried = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Try)]
+    guarded = [node for node in tried if "draw_figure(" in ast.unparse(node.body)]
+    assert len(guarded) == 1 and "draw_figure(" in ast.unparse(guarded[0].body[0])
+    (handler,) = guarded[0].handlers
+    assert ast.unparse(handler.type) == "ImportError" and "gendsl[plot]" in ast.unparse(handler.body)
 
 
 def test_as_a_program(module):
