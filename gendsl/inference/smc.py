@@ -190,8 +190,7 @@ def smc(
 
 def log_likelihood(trace: Any) -> float:
     """The sum of the log densities of a trace's observations."""
-    observed = trace.observed_paths
-    return float(sum(record[2] for path, record in trace.records.items() if path in observed))
+    return float(trace.log_likelihood)
 
 
 def tempered_smc(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from typing import Any
 
 from gendsl.address import Path
@@ -85,6 +85,10 @@ class Block(ABC):
     def values(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
         """The values of the choices, in program order."""
         return ((path, record[1]) for path, record in self.records(frames, prefix))
+
+    def score_of(self, frames: Frames, prefix: Path, paths: Set[Path]) -> float:
+        """The sum of the scores of its choices that are in a set."""
+        return sum((record[2] for path, record in self.records(frames, prefix) if path in paths), 0.0)
 
     def calls(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
         """The calls and what they returned."""
@@ -404,6 +408,10 @@ class Sequence:
     def values(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
         for block in self.ran(frames[-1]):
             yield from block.values(frames, prefix)
+
+    def score_of(self, frames: Frames, prefix: Path, paths: Set[Path]) -> float:
+        """The sum of the scores of the choices that are in a set."""
+        return sum((block.score_of(frames, prefix, paths) for block in self.ran(frames[-1])), 0.0)
 
     def calls(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
         for block in self.ran(frames[-1]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any
 
 from gendsl.address import Path
@@ -88,6 +88,9 @@ class BranchBlock(Block):
 
     def values(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
         return self._arm(frames[-1]).values(frames, prefix)
+
+    def score_of(self, frames: Frames, prefix: Path, paths: Set[Path]) -> float:
+        return self._arm(frames[-1]).score_of(frames, prefix, paths)
 
     def calls(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
         return self._arm(frames[-1]).calls(frames, prefix)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from itertools import chain
 from typing import Any
 
@@ -12,8 +12,9 @@ from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_steps import Step
 from gendsl.runtime.loop_parts import Iterations
 from gendsl.runtime.loops import LoopBlock
-from gendsl.runtime.paths import ColumnPaths
+from gendsl.runtime.paths import ColumnPaths, PathSet
 from gendsl.runtime.reads import Frames
+from gendsl.runtime.totals import value as total
 
 
 class LookedThrough(LoopBlock):
@@ -66,6 +67,16 @@ class LookedThrough(LoopBlock):
         store, paths = found
         columns = [zip(p, c.array().tolist(), strict=True) for p, c in zip(paths, store.columns, strict=True)]
         return chain.from_iterable(zip(*columns, strict=True))
+
+    def score_of(self, frames: Frames, prefix: Path, paths: Set[Path]) -> float:
+        found = self._by_column(frames, prefix)
+        if found is None or type(paths) is not PathSet:
+            return super().score_of(frames, prefix, paths)
+        store, columns = found
+        sums = [paths.has_column(column) for column in columns]
+        if None in sums:
+            return super().score_of(frames, prefix, paths)
+        return sum((total(part) for part, whole in zip(store.totals, sums, strict=True) if whole), 0.0)
 
     def records(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
         found = self._by_column(frames, prefix)

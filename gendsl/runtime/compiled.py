@@ -245,6 +245,11 @@ class CompiledTrace(ReferenceTrace):
         called = self._called
         return called.linked.body.values((called.frame,), ())  # type: ignore[no-any-return]
 
+    @property
+    def log_likelihood(self) -> float:
+        called, observed = self._called, self.observed_paths
+        return float(called.linked.body.score_of((called.frame,), (), observed)) if observed else 0.0
+
     def paths_below(self, prefix: Path) -> list[Path]:
         body, frames = self._called.linked.body, (self._called.frame,)
         found = body.find(frames, prefix, 0, True) if prefix else body.records(frames, ())

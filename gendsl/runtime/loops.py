@@ -8,7 +8,7 @@ the iteration before them leaves. A chain is followed for as long as what it car
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any
 
 from gendsl.address import Path
@@ -376,6 +376,10 @@ class LoopBlock(Routed):
         body = self.body
         for frame in frames[-1][self.state][0].frames:
             yield from body.values((*frames, frame), prefix)
+
+    def score_of(self, frames: Frames, prefix: Path, paths: Set[Path]) -> float:
+        body, iterations = self.body, frames[-1][self.state][0].frames
+        return sum((body.score_of((*frames, frame), prefix, paths) for frame in iterations), 0.0)
 
     def calls(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
         for frame in frames[-1][self.state][0].frames:

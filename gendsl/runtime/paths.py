@@ -97,6 +97,15 @@ class PathSet(Set[Path]):
                         return path not in self._gone
         return False
 
+    def has_column(self, column: ColumnPaths) -> bool | None:
+        """Whether it has all paths of a column (True) or none (False), where that is seen at once."""
+        before = column.before
+        if column in self.columns:
+            return None if self._gone else True
+        size = len(before)
+        near = any(other[:size] == before[: len(other)] for other in self._by_prefix)
+        return None if near or any(column.matches(p) for p in self.single if p[:size] == before) else False
+
     def __iter__(self) -> Iterator[Path]:
         yield from self.single
         for column in self.columns:

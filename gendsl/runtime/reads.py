@@ -42,6 +42,8 @@ class Read:
             try:
                 key = key_code(*frames)
                 normal = normal_key(container, key)
+                if type(normal) is not int and not is_keyed(container):
+                    normal = ALL  # such as a mask, or the indices of several entries
                 hash(normal)
             except Exception:  # the code may not have got there: what it reads is then not known
                 yield ALL
@@ -49,6 +51,11 @@ class Read:
             yield normal
             if normal is not key and type(key) is int and key < 0:
                 yield LENGTH
+
+
+def is_keyed(container: Any) -> bool:
+    """Whether a container's changes are named by the keys that it is read at: dicts, not lists and arrays."""
+    return isinstance(container, dict) or bool(getattr(container, "is_dict", False))
 
 
 def is_dirty(reads: list[Read], frames: Frames, changes: Changes) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from math import inf
 from typing import Any
 
@@ -307,6 +307,13 @@ class SiteBlock(Block):
         if type(first) is Called and first.linked is not None:
             return first.linked.body.values((first.frame,), self.path(prefix, frames))  # type: ignore[no-any-return]
         return super().values(frames, prefix)
+
+    def score_of(self, frames: Frames, prefix: Path, paths: Set[Path]) -> float:
+        first = frames[-1][self.state][0]
+        if type(first) is Called and first.linked is not None:
+            inner = first.linked.body.score_of((first.frame,), self.path(prefix, frames), paths)
+            return inner  # type: ignore[no-any-return]
+        return super().score_of(frames, prefix, paths)
 
     def calls(self, frames: Frames, prefix: Path) -> Iterator[tuple[Path, Any]]:
         first = frames[-1][self.state][0]

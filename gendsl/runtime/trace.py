@@ -225,6 +225,12 @@ class ReferenceTrace(Trace):
         parts = f"<p>latent</p>{latent._repr_html_()}<p>observed</p>{observed._repr_html_()}"
         return f"<div><code>{html.escape(repr(self))}</code>{parts}</div>"
 
+    @property
+    def log_likelihood(self) -> float:
+        """The sum of the log densities of the observations."""
+        observed = self.observed_paths
+        return float(sum(record[2] for path, record in self.records.items() if path in observed))
+
     def with_records(self, records: Records) -> ReferenceTrace:
         """This trace with other records and nothing else changed; they need not be of one execution."""
         return _restore(

@@ -106,6 +106,19 @@ class Written:
         index = operator.index(key)
         return index + size if index < 0 else index
 
+    def _is_index(self, key: Any) -> bool:
+        """Whether a key is that of one entry: not a mask, a slice or several indices."""
+        if isinstance(key, (bool, np.ndarray)):
+            return not isinstance(self.root(), np.ndarray)
+        return hasattr(key, "__index__")
+
+    def root(self) -> Any:
+        """The list, dict or array from before all the loops that wrote it."""
+        root = self.base
+        while type(root) is Written:
+            root = root.base
+        return root
+
     def writers(self, key: Any) -> list[int]:
         """The iterations that write the entry at a key, in order."""
         if self.kind == "append":
@@ -145,6 +158,8 @@ class Written:
     def entry(self, key: Any, before: int, own: Any = UNSET, frame: Any = None) -> Any:
         """The entry at a key as iteration `before` sees it, which has itself written `own` in its frame."""
         if not self.is_dict:
+            if type(key) is not int and not self._is_index(key):
+                return self.made_before(before, own, frame)[key]
             size = self.length_before(before) + (self.kind == "append" and own is not UNSET)
             index = operator.index(key)
             if index < 0:
@@ -162,9 +177,7 @@ class Written:
     def converted(self, value: Any) -> Any:
         """An entry as the container gives it back: an array's has the array's type."""
         value = whole(value)
-        root = self.base
-        while type(root) is Written:
-            root = root.base
+        root = self.root()
         if isinstance(root, np.ndarray):
             cell = np.empty(root.shape[1:], root.dtype)
             cell[...] = value
