@@ -613,10 +613,12 @@ def draw_figure(series: Series, chain: Run, small: Run, exact: dict[str, float],
 
     largest = list(shares(chain, "structure").items())[:8]
     found.barh(
-        [fill(str(name), 32) for name, _ in largest], [s.probability for _, s in largest],
+        range(len(largest)), [s.probability for _, s in largest],
         xerr=[2 * s.standard_error for _, s in largest], color="C0", ecolor="0.3", capsize=3,
     )  # fmt: skip
     found.set(xlabel="p(structure | y), ± 2 standard errors", title="airline series", xlim=(0, None))
+    labels = [fill(str(name), 32, max_lines=2, placeholder=" …") for name, _ in largest]
+    found.set_yticks(range(len(largest)), labels)
 
     names, here = list(exact)[:8], small.frequency("structure")
     shown = [here.get(name, Share(0.0, 0.0)) for name in names]
