@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from gendsl.compiler.ir import ITEM
 from gendsl.compiler.ir import LENGTH as OF_LENGTH
 from gendsl.runtime.change import ALL, LENGTH, normal_key
@@ -42,8 +44,8 @@ class Read:
             try:
                 key = key_code(*frames)
                 normal = normal_key(container, key)
-                if type(normal) is not int and not is_keyed(container):
-                    normal = ALL  # such as a mask, or the indices of several entries
+                if type(key) is not int and not is_one_entry(container, key):
+                    normal = ALL
                 hash(normal)
             except Exception:  # the code may not have got there: what it reads is then not known
                 yield ALL
@@ -53,9 +55,13 @@ class Read:
                 yield LENGTH
 
 
-def is_keyed(container: Any) -> bool:
-    """Whether a container's changes are named by the keys that it is read at: dicts, not lists and arrays."""
-    return isinstance(container, dict) or bool(getattr(container, "is_dict", False))
+def is_one_entry(container: Any, key: Any) -> bool:
+    """Whether a key surely names one entry, as changes do; a mask or several indices name others too."""
+    if isinstance(container, dict) or getattr(container, "is_dict", False):
+        return True
+    if isinstance(key, bool):  # a mask, where it is the index of an array
+        return not (isinstance(container, np.ndarray) or getattr(container, "is_array", False))
+    return isinstance(key, np.integer)
 
 
 def is_dirty(reads: list[Read], frames: Frames, changes: Changes) -> bool:

@@ -109,15 +109,21 @@ class Written:
     def _is_index(self, key: Any) -> bool:
         """Whether a key is that of one entry: not a mask, a slice or several indices."""
         if isinstance(key, (bool, np.ndarray)):
-            return not isinstance(self.root(), np.ndarray)
+            return not self.is_array
         return hasattr(key, "__index__")
 
+    @property
     def root(self) -> Any:
         """The list, dict or array from before all the loops that wrote it."""
         root = self.base
         while type(root) is Written:
             root = root.base
         return root
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it is an array."""
+        return isinstance(self.root, np.ndarray)
 
     def writers(self, key: Any) -> list[int]:
         """The iterations that write the entry at a key, in order."""
@@ -177,7 +183,7 @@ class Written:
     def converted(self, value: Any) -> Any:
         """An entry as the container gives it back: an array's has the array's type."""
         value = whole(value)
-        root = self.root()
+        root = self.root
         if isinstance(root, np.ndarray):
             cell = np.empty(root.shape[1:], root.dtype)
             cell[...] = value
@@ -244,6 +250,11 @@ class View:
         self.frame = frame
         self.t: int = frame[POSITION]
         self.own = frame[own] if own >= 0 else UNSET
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it is an array."""
+        return self.written.is_array
 
     def __len__(self) -> int:
         extra = self.written.kind == "append" and self.own is not UNSET
