@@ -269,8 +269,14 @@ def odds_of_one_round_less(example, monkeypatch):
 
 @pytest.mark.parametrize(
     "mistake",
-    [without_the_last_toss, one_toss_too_many, fair_tosses, no_place, no_way_back, odds_of_one_round_less],
-)
+    [
+        without_the_last_toss, fair_tosses, no_place,
+        *[
+            pytest.param(mistake, marks=pytest.mark.gendsl_long)
+            for mistake in (one_toss_too_many, no_way_back, odds_of_one_round_less)
+        ],
+    ],
+)  # fmt: skip
 def test_a_wrong_ratio_is_seen(three_sticks, mistake, monkeypatch):
     mistake(three_sticks, monkeypatch)
     assert change_by_a_step(three_sticks, np.array([-1.2, 0.3, 1.5])) > 1e-3
