@@ -150,9 +150,8 @@ def table(outputs: dict[str, str]) -> str:
             reference = "" if row.reference is None else f"{row.reference:g}&nbsp;({row.kind})"
             difference = "" if row.difference is None else f"{row.difference:+.1f}"
             what = row.what.replace("|", "\\|")
-            lines.append(
-                f"| [{name}](#{name}) | {what} | {row.value:g}&nbsp;±&nbsp;{row.error:g} | {reference} | {difference} |"
-            )
+            estimate = f"{row.value:g}&nbsp;±&nbsp;{row.error:g}"
+            lines.append(f"| [{name}](#{name}) | {what} | {estimate} | {reference} | {difference} |")
     return "\n".join(lines)
 
 

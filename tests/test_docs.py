@@ -321,7 +321,8 @@ def test_every_example_has_a_short_run_with_options_it_knows(build):
 
 
 def test_the_navigation_has_every_page():
-    listed = set(re.findall(r"(?m)^ +- (?:Home: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    listed = set(re.findall(r"(?m)^ +- (?:Home: )?(\S+\.md)$", settings))
     assert listed == {*PAGES, "gallery/index.md"}
     assert "docs/build.py" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert os.path.isfile(DOCS / "build.py")

@@ -250,7 +250,7 @@ class Run:
         return arviz_export.summary(self, names)
 
     def __str__(self) -> str:
-        rate = f" ({len(self) / self.seconds:.0f}/s)" if self.seconds > 0 else ""
+        rate = f" ({_rate(len(self) / self.seconds)}/s)" if self.seconds > 0 else ""
         stopped = ", interrupted" if self.interrupted else ""
         several = f" of {len(self.chains)} chains" if len(self.chains) > 1 else ""
         lines = [f"{len(self)} draws{several} in {self.seconds:.1f} s{rate}{stopped}"]
@@ -273,6 +273,10 @@ class Run:
     def __repr__(self) -> str:
         several = f" in {len(self.chains)} chains" if len(self.chains) > 1 else ""
         return f"<run of {len(self)} draws{several}>"
+
+
+def _rate(per_second: float) -> str:
+    return f"{per_second:.0f}" if per_second >= 10 else f"{per_second:.2g}"
 
 
 def values_of(traces: Any, recorder: Callable[[Any], Any]) -> list[Any]:

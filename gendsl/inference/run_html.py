@@ -81,5 +81,6 @@ def _table(heads: Iterable[str], rows: list[list[str]], left_out: int = 0) -> st
     lines += ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows[:_MOST]]
     if left_out:
         lines.append(f'<td colspan="{len(rows[0])}">… {left_out} more</td>')
-    return f"<table style='border-spacing: 0.8em 0.15em'>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+    rows_html = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table style='border-spacing: 0.8em 0.15em'>{rows_html}</table>"
 

@@ -9,6 +9,7 @@ import numpy as np
 
 try:
     from matplotlib.figure import Figure
+    from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
 except ImportError as error:
     raise ImportError("pictures need matplotlib: pip install 'gendsl[plot]'") from error
@@ -75,7 +76,8 @@ def text_width(text: str, size: float) -> float:
 
 def plain_width(text: str, size: float) -> float:
     """The width of text in matplotlib's own font, in inches; `size` is in points."""
-    return 1.06 * float(TextPath((0, 0), text, size=size, prop={"family": PLAIN}).get_extents().width) / 72
+    shape = TextPath((0, 0), text, size=size, prop=FontProperties(PLAIN))
+    return 1.06 * float(shape.get_extents().width) / 72  # with what rounding to pixels adds
 
 
 def shown_address(path: Path, most: int = 40) -> str:

@@ -80,18 +80,18 @@ def plot_transform(f: Any, trace: Any, aux_trace: Any = None, *, most: int = 60)
     key_lines = _key_lines(key, total)
     body = max(height, jacobian.height)
     notes = _notes(move, total)
-    down = _TOP + body + 0.3 + _LINE * len(key_lines) + 0.18 * len(notes) + _MARGIN
+    down = _TOP + body + 0.36 + _LINE * len(key_lines) + 0.18 * len(notes) + _MARGIN
     figure = Diagram(figsize=(total + 2 * _MARGIN, down))
     title = inch_axes(figure, _MARGIN, _MARGIN * 0.7, total, 0.3)
     title.text(0, 0.15, move.name, va="center", size=11, weight="bold")
     axes = inch_axes(figure, _MARGIN, _TOP, arrows_width, height)
     _draw_move(axes, move, slots, left, right)
     draw_jacobian(figure, move, jacobian, _MARGIN + arrows_width + 0.6, _TOP)
-    foot_height = _LINE * len(key_lines) + 0.18 * len(notes) + 0.1
+    foot_height = _LINE * len(key_lines) + 0.18 * len(notes) + 0.16
     foot = inch_axes(figure, _MARGIN, _TOP + body + 0.2, total, foot_height)
     _draw_key(foot, key_lines)
     for i, line in enumerate(notes):
-        foot.text(0, _LINE * len(key_lines) + 0.18 * i + 0.1, line, size=_SIZE, color=RED, va="center")
+        foot.text(0, _LINE * len(key_lines) + 0.18 * i + 0.16, line, size=_SIZE, color=RED, va="center")
     return figure
 
 
@@ -223,5 +223,5 @@ def _draw_key(axes: Any, lines: list[list[tuple[float, str]]]) -> None:
 def _notes(move: Move, width: float) -> list[str]:
     if move.problem is None:
         return []
-    across = max(30, int(width / text_width("x", _SIZE)))
+    across = max(30, int(50 * width / plain_width("n" * 50, _SIZE)))
     return [line for part in move.problem.splitlines() for line in textwrap.wrap(part, across)]

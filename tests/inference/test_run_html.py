@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gendsl import choicemap, gen, normal, poisson, sample, select
-from gendsl.inference import mh
+from gendsl.inference import Run, mh
 
 
 class Balance(HTMLParser):
@@ -55,6 +55,15 @@ def test_a_run_shows_its_kernels_and_quantities():
     shares = run.frequency("k")
     assert ", ".join(f"{k}: {share.probability:.3f}" for k, share in shares.items()) in text
     assert "failed checks" not in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "rate"), [(0.01, "5000/s"), (2.0, "25/s"), (10.0, "5/s"), (800.0, "0.062/s")]
+)
+def test_the_rate_of_slow_runs_is_not_zero(seconds, rate):
+    run = Run(run_of("k").chains, ["k"], seconds)
+    assert f"50 draws in {seconds:.1f} s ({rate})" in str(run)
+    assert rate in run._repr_html_()
 
 
 def test_failed_checks_are_shown():
