@@ -20,7 +20,12 @@ from gendsl import (
     uniform,
     uniform_discrete,
 )
-from gendsl.errors import AddressConflictError, DuplicateAddressError, GenDSLError
+from gendsl.errors import (
+    AddressConflictError,
+    DuplicateAddressError,
+    GenDSLError,
+    PartialObservationWarning,
+)
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.generative import GenFunction
@@ -250,7 +255,8 @@ def test_an_array_that_is_too_long_or_too_short():
     with pytest.raises(GenDSLError) as reference:
         shared.reference.generate((N,), {"x": np.zeros(N + 2)}, rng=1)
     assert mine.value.problem == reference.value.problem and mine.value.address == reference.value.address
-    trace = columns.generate((N,), {"x": np.zeros(N - 2)}, rng=1).trace
+    with pytest.warns(PartialObservationWarning, match="ends before the choices do"):
+        trace = columns.generate((N,), {"x": np.zeros(N - 2)}, rng=1).trace
     assert len(trace.observed_paths) == N - 2
 
 
