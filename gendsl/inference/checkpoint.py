@@ -211,7 +211,7 @@ class ChainStore:
         self.written = 0  # draws
         self.size = 0  # bytes
         self.sum = 0  # the CRC-32 of these bytes
-        self.has_steps = True  # not in files of the first version of the format
+        self.has_steps = True  # whether what became of the steps is noted, as it wasn't always
         self.next = 0.0
 
     def position(self, plan: Plan) -> Left | None:
@@ -220,6 +220,7 @@ class ChainStore:
             return None
         content = saving.read_file(self.state, STATE)
         draws, steps = read_draws(self.draws, content)
+        self.has_steps = steps is not None
         self.written, self.size, self.sum = content["draws"], content["size"], int(content["crc32"], 16)
         trace = saving.whole_trace(plan.trace, decode_choices(content["choices"]))
         saving.check_density(trace, decode(content["log_prob"]), os.fspath(self.state))
@@ -232,7 +233,7 @@ class ChainStore:
             acceptance={name: Tally(**tally) for name, tally in content["acceptance"].items()},
             rows=[_row(draw) for draw in draws] if recorded else [],
             traces=[] if recorded else Draws([decode_choices(draw) for draw in draws], plan.trace),
-            steps=steps,
+            steps=steps or Steps(),
         )
 
     def due(self) -> bool:
@@ -303,8 +304,8 @@ def _row(draw: Any) -> Quantities:
     return {name: decode(value) for name, value in draw.items()}
 
 
-def read_draws(path: FilePath, state: Any) -> tuple[list[Any], Steps]:
-    """The draws that a chain's state counts, encoded, and what became of their steps.
+def read_draws(path: FilePath, state: Any) -> tuple[list[Any], Steps | None]:
+    """The draws that a chain's state counts, encoded, and what became of their steps, None if not noted.
 
     Raises:
         FileFormatError: the file was cut off or changed.
@@ -324,7 +325,7 @@ def read_draws(path: FilePath, state: Any) -> tuple[list[Any], Steps]:
         raise saving.damaged(path)
     draws = [json.loads(line) for line in lines]
     if not head.get("steps"):
-        return draws, Steps()
+        return draws, None
     steps = Steps.read((decode(noted) for _, noted in draws), state["acceptance"])
     return [draw for draw, _ in draws], steps
 
@@ -467,7 +468,7 @@ def read_chains(path: str | os.PathLike[str], model: Any = None) -> tuple[list[C
                 {name: Tally(**tally) for name, tally in state["acceptance"].items()},
                 state["step"] < description["warmup"] + description["draws"] * description["thin"],
                 state["seconds"],
-                steps=steps,
+                steps=steps or Steps(),
             )
         )
     return chains, names

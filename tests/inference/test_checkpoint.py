@@ -11,7 +11,8 @@ import pytest
 
 from gendsl import bernoulli, gamma, gen, mvnormal, normal, sample, select, uniform_discrete
 from gendsl.errors import FileFormatError, KernelError, ValueTypeError
-from gendsl.inference import checkpoint, cycle, load_run, mh, resume
+from gendsl.inference import Kernel, checkpoint, cycle, load_run, mh, resume
+from gendsl.inference.arviz_export import step_arrays
 from gendsl.runtime import saving
 
 
@@ -246,6 +247,36 @@ def test_what_a_warmup_finds_is_found_again(tmp_path, monkeypatch, hasty):
             run(path, ["k", ("mu", 0)], kernel=kernel)
         monkeypatch.setattr(checkpoint.ChainStore, "write", write)
         same(resume(path, kernel, model), whole)
+
+
+@pytest.mark.parametrize("record", [["k"], None], ids=["recorded", "traces"])
+def test_a_run_whose_draws_have_no_notes_of_their_steps_goes_on(tmp_path, hasty, record):
+    """As files have none that were written before there were such notes: each line is a draw alone."""
+    whole = run(tmp_path / "whole", record)
+    partial, left = tmp_path / "partial", [25]
+
+    def interrupted(trace, rng):
+        left[0] -= 1
+        if left[0] == 0:
+            raise KeyboardInterrupt
+        return KERNEL(trace, rng)
+
+    run(partial, record, kernel=Kernel(interrupted, "cycle"))
+    path, state_path = partial / "chain-0.draws.jsonl", partial / "chain-0.state.json"
+    state = saving.read_file(state_path, checkpoint.STATE)
+    head, *lines = path.read_bytes()[: state["size"]].decode().splitlines()
+    assert json.loads(head)["steps"] and len(lines) == state["draws"] > 3
+    old = [json.dumps({key: value for key, value in json.loads(head).items() if key != "steps"})]
+    old += [json.dumps(json.loads(line)[0]) for line in lines]
+    data = "".join(f"{line}\n" for line in old).encode()
+    path.write_bytes(data)
+    state.update(size=len(data), crc32=saving.checksum(data))
+    saving.write_file(state_path, checkpoint.STATE, state)
+    gone_on = resume(partial, KERNEL, model)
+    same(gone_on, whole)
+    same(load_run(partial, model), whole)
+    assert len(gone_on.chains[0].steps) != len(gone_on.chains[0]) and not step_arrays(gone_on)[0]
+    assert step_arrays(whole)[0]
 
 
 def test_an_interrupted_run_goes_on(tmp_path, hasty):
