@@ -401,7 +401,11 @@ def test_control_c(command, module, monkeypatch):
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("gendsl.commands.programs.explain", interrupted)
-    assert command("explain", f"{module}:model") == (1, "", "interrupted\n")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
+    try:
+        assert command("explain", f"{module}:model") == (1, "", "interrupted\n")
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_an_installation_gets_every_example_and_its_data():
