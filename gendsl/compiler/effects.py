@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-import inspect
 from collections.abc import Callable, Iterator
 from inspect import CO_GENERATOR
-from types import FunctionType, MethodType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -23,32 +22,17 @@ from gendsl.compiler.names import (
     root_name,
     stored,
 )
-from gendsl.compiler.sharing import NEW_METHODS, Sharing
+from gendsl.compiler.objects import CHANGING_METHODS, PURE_METHODS, Objects, function_inside, is_users
+from gendsl.compiler.sharing import NEW_METHODS
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source, find_source
 from gendsl.distributions import Distribution
-from gendsl.errors import SourceUnavailableError, UnsupportedSyntaxError, is_users_file
-from gendsl.interface import GenerativeFunction
-
-PURE_METHODS = frozenset((
-    "all", "any", "argmax", "argmin", "argsort", "astype", "bit_length", "capitalize", "clip", "conj",
-    "copy", "count", "cumsum", "diagonal", "dot", "endswith", "find", "flatten", "format", "get", "imag",
-    "index", "is_integer", "isdigit", "item", "items", "join", "keys", "logpdf", "lower", "max", "mean",
-    "min", "ndim", "nonzero", "prod", "ravel", "real", "repeat", "replace", "request", "reshape", "round",
-    "sample", "searchsorted", "shape", "size", "split", "squeeze", "startswith", "std", "strip", "sum",
-    "support", "swapaxes", "take", "tolist", "trace", "transpose", "upper", "values", "var",
-))  # fmt: skip
-"""Methods that leave what they are called on as it was."""
+from gendsl.errors import SourceUnavailableError, UnsupportedSyntaxError
 
 _CHANGING_FUNCTIONS = frozenset((
     "at", "copyto", "delattr", "delitem", "fill_diagonal", "heapify", "heappop", "heappush", "heappushpop",
     "heapreplace", "iadd", "iand", "iconcat", "imul", "insort", "insort_left", "insort_right", "ior", "isub",
     "ixor", "next", "place", "put", "put_along_axis", "putmask", "setattr", "setitem", "shuffle",
-))  # fmt: skip
-_CHANGING_METHODS = frozenset((
-    "__setitem__", "add", "append", "appendleft", "clear", "discard", "extend", "extendleft", "fill",
-    "insert", "itemset", "partition", "pop", "popitem", "popleft", "put", "remove", "resize", "reverse",
-    "rotate", "setdefault", "setflags", "sort", "subtract", "update",
 ))  # fmt: skip
 _ITERATORS = frozenset(("enumerate", "filter", "iter", "map", "open", "reversed", "zip"))
 _ENDLESS = frozenset(("count", "cycle", "repeat"))
@@ -64,7 +48,7 @@ _UNKNOWABLE = frozenset((
 ))  # fmt: skip
 
 
-class Effects(Sharing):
+class Effects(Objects):
     """What the statements of one function may do to the values they touch."""
 
     def unknowable(self, body: list[ast.stmt]) -> tuple[str, str, ast.AST] | None:
@@ -209,8 +193,9 @@ class Effects(Sharing):
                 yield name, levels(target) > own, at
 
         for part in ast.walk(node):
-            if isinstance(part, (ast.Subscript, ast.Attribute)) and not isinstance(part.ctx, ast.Load):
-                yield from change(part, part, 1)
+            if isinstance(part, (ast.Subscript, ast.Attribute)):
+                if not isinstance(part.ctx, ast.Load) or self.fills_in(part):
+                    yield from change(part, part, 1)
             elif isinstance(part, ast.Call):
                 changed: list[ast.expr] = []
                 if isinstance(part.func, ast.Attribute):
@@ -218,10 +203,14 @@ class Effects(Sharing):
                     root = root_name(part.func)
                     if root in self.source.bound and not self._pure_method(part, root):
                         yield from change(part.func, part, 1)
-                    elif root is None and method in _CHANGING_METHODS:
+                    elif root is None and method in CHANGING_METHODS:
                         yield from change(part.func.value, part, 0)
                     elif method in _CHANGING_FUNCTIONS:
                         changed = part.args
+                    elif root is None:  # the method of something that a call gives
+                        for name in _union(self.reached(part.func.value)) & self.source.bound:
+                            if self.changes_objects(self.origins(name), method):
+                                yield name, True, part
                 elif isinstance(part.func, ast.Name) and part.func.id in _CHANGING_FUNCTIONS:
                     changed = part.args
                 function = known_value(self.source, part.func)
@@ -250,16 +239,11 @@ class Effects(Sharing):
         """
         assert isinstance(call.func, ast.Attribute)
         method = call.func.attr
-        for value in self.bindings(root, *self.source.node.body):
-            if not isinstance(value, ast.Call):
-                continue
-            made = self.function_of(value)
-            function = inspect.getattr_static(made, method, None) if isinstance(made, type) else None
-            if isinstance(function, FunctionType) and is_users(function):
-                return is_pure(function)
-            if method not in PURE_METHODS:
-                return False
-        return method not in _CHANGING_METHODS
+        origins = self.origins(root)
+        if origins:
+            return not self.changes_objects(origins, method)
+        made = any(isinstance(value, ast.Call) for value in self.bindings(root, *self.source.node.body))
+        return method in PURE_METHODS if made else method not in CHANGING_METHODS
 
     def aliased(self, node: ast.AST) -> tuple[set[str], set[str]]:
         """The local names whose values a statement, or an expression that is kept, makes reachable otherwise.
@@ -295,15 +279,6 @@ class Effects(Sharing):
                     keep(*part.args, *(k.value for k in part.keywords))
         return names, arrays
 
-    def has_views(self, name: str) -> bool:
-        """Whether an entry of an array may be a view of it: unless it is surely of one dimension."""
-        made = np.zeros, np.ones, np.empty, np.full, np.arange, np.linspace
-        for value in self.bindings(name, *self.source.node.body):
-            flat = isinstance(value, ast.Call) and any(self.function_of(value) is one for one in made)
-            if not flat or not value.args or isinstance(value.args[0], (ast.Tuple, ast.List)):  # type: ignore
-                return True
-        return False
-
     def holds_containers(self, name: str) -> bool:
         """Whether the function may put lists, dicts or arrays into a container of a name."""
         entries: list[ast.expr] = []
@@ -330,12 +305,16 @@ class Effects(Sharing):
         called = {part.func for part in ast.walk(node) if isinstance(part, ast.Call)}
         for part in ast.walk(node):
             if isinstance(part, ast.Call) and not self.leaves_alone(part) and not self._method(part):
-                for argument in (*part.args, *(k.value for k in part.keywords)):
-                    starred = argument.value if isinstance(argument, ast.Starred) else argument
-                    always, parts = self.reached(starred)
+                itself = [part.func] if isinstance(part.func, ast.Name) else []
+                for argument in (*part.args, *(k.value for k in part.keywords), *itself):
+                    inside = argument.value if isinstance(argument, ast.Starred) else argument
+                    always, parts = self.reached(inside)
                     found.update(dict.fromkeys(always, part))
-                    found.update(dict.fromkeys(filter(self.holds_containers, parts), part))
-            elif isinstance(part, ast.Attribute) and part.attr in _CHANGING_METHODS and part not in called:
+                    held = {n for n in parts if self.holds_containers(n) or self.origins(n)}
+                    if self.writes(part):  # a row of an array, too
+                        held |= {name for name in parts if self.has_views(name)}
+                    found.update(dict.fromkeys(held, part))
+            elif isinstance(part, ast.Attribute) and part.attr in CHANGING_METHODS and part not in called:
                 found.update(dict.fromkeys(self.reached(part.value)[0], part))
         return found
 
@@ -351,20 +330,35 @@ class Effects(Sharing):
             method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
             return method in NEW_METHODS and root_name(call.func) in self.source.bound
         name = getattr(function, "__name__", "")
+        module = (getattr(function, "__module__", None) or "").partition(".")[0]
         if name in _CHANGING_FUNCTIONS or name in _IMPURE_BUILTINS:
             return False
+        if module in ("copy", "dataclasses"):
+            return True
         if isinstance(function, type):
-            return issubclass(function, Distribution) or function.__module__ in ("builtins", "itertools")
+            return issubclass(function, Distribution) or function.__module__ in (
+                "builtins",
+                "collections",
+                "itertools",
+            )
         inner = function_inside(function)
         if inner is not None and is_users(inner):
             return is_pure(inner)
         if isinstance(function, np.ufunc):
             return True
-        module = (getattr(function, "__module__", None) or "").partition(".")[0]
         return module in (
             "_bisect", "_operator", "_statistics", "autograd", "builtins", "cmath", "gendsl", "math", "numpy",
             "operator", "scipy", "statistics",
         )  # fmt: skip
+
+    def writes(self, call: ast.AST) -> bool:
+        """Whether a call is of a function of the user's that plainly changes an argument in place."""
+        inner = function_inside(self.function_of(call)) if isinstance(call, ast.Call) else None
+        return inner is not None and is_users(inner) and writes_arguments(inner)
+
+    def reads_only(self, function: FunctionType) -> bool:
+        """Whether a function of the user's surely neither changes its arguments nor keeps them to itself."""
+        return is_pure(function)
 
     def gives_new(self, function: Any) -> bool:
         """Whether what a function of the user's returns surely shares nothing with its arguments."""
@@ -403,25 +397,17 @@ class Effects(Sharing):
 
 _PURE: dict[Any, bool] = {}
 _NEW: dict[Any, bool] = {}
-
-
-def function_inside(function: Any) -> FunctionType | None:
-    """The Python function that a call of a function or of a generative function executes."""
-    if isinstance(function, GenerativeFunction):
-        function = getattr(function, "__wrapped__", None)
-    if isinstance(function, MethodType):
-        function = function.__func__
-    return function if isinstance(function, FunctionType) else None
-
-
-def is_users(function: Any) -> bool:
-    """Whether it is a Python function in a file of the user's."""
-    return isinstance(function, FunctionType) and is_users_file(function.__code__.co_filename)
+_WRITES: dict[Any, bool] = {}
 
 
 def is_pure(function: FunctionType) -> bool:
     """Whether a function of the user's surely neither changes its arguments nor keeps them to itself."""
     return _known(_PURE, function, _reads_only)
+
+
+def writes_arguments(function: FunctionType) -> bool:
+    """Whether it can be seen that a function of the user's changes what it didn't make."""
+    return not _known(_WRITES, function, lambda source: not _writes(source))
 
 
 def returns_new(function: FunctionType) -> bool:
@@ -477,6 +463,21 @@ def _reads_only(source: Source) -> bool:
                 if not pure and root_name(part.func) not in made:
                     return False
     return augmented <= _rebound(effects)
+
+
+def _writes(source: Source) -> bool:
+    effects = Effects(source)
+    made, rebound = _made_inside(effects), _rebound(effects)
+    for statement in source.node.body:
+        if any(name not in made for name, _, _ in effects.changes(statement)):
+            return True
+        for part in ast.walk(statement):
+            if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
+                if part.target.id not in rebound:
+                    return True
+            elif effects.writes(part):
+                return True
+    return False
 
 
 def _shares_nothing(source: Source) -> bool:

@@ -206,10 +206,14 @@ class Scope:
                 )
 
     def check_exposed(self, node: ast.AST) -> None:
-        """Raise if a call that may change its arguments gets a list or array of the body's."""
+        """Raise if a call that may change its arguments gets a list, array or object of the body's."""
         for name, at in self.effects.exposed(node).items():
             version = self.env.get(name)
-            if version is not None and (version.kind in ("list", "array") or version.own is not None):
+            if version is None or version.kind == "number":
+                continue
+            own = version.kind in ("list", "array") or version.own is not None
+            held = bool(self.effects.origins(name)) and not self.effects.only_gathers(at)
+            if own or held or self.effects.writes(at):
                 raise OpaqueError(
                     f"it passes {name} to a call that may change it",
                     f"pass tuple({name}), or a copy",
@@ -232,6 +236,8 @@ class Scope:
                 version = self.env.get(name)
                 aliased = version is not None and version.kind != "number" and version.aliased
                 inside = part is not node and self.shared(*self.effects.bindings(name, node))[1]
+                if version is not None and version.kind == "other" and self.effects.changes_itself(name):
+                    inside = True
                 if inside or (aliased and version is not None and version.kind != "other"):
                     reason = f"it may change {name} in place after another name or container got hold of it"
                     raise OpaqueError(

@@ -31,7 +31,7 @@ VIEWING_METHODS = frozenset((
 """Methods whose value may be an entry, or a view of an array."""
 
 _NUMBERS = frozenset(("dtype", "itemsize", "nbytes", "ndim", "shape", "size"))
-_NEW_BUILTINS = frozenset((
+NEW_BUILTINS = frozenset((
     "abs", "all", "any", "bin", "bool", "bytes", "chr", "complex", "divmod", "float", "format", "hash",
     "int", "isinstance", "issubclass", "len", "ord", "pow", "print", "range", "repr", "round", "str",
     "sum", "type",
@@ -134,7 +134,7 @@ class Sharing:
             return nothing
         module = (getattr(function, "__module__", None) or "").partition(".")[0]
         if module == "builtins":
-            if name in _NEW_BUILTINS:
+            if name in NEW_BUILTINS:
                 return nothing
             if name in _COLLECTING:
                 always, parts = self._all(k.value for k in call.keywords)

@@ -1,0 +1,296 @@
+"""Which variables may have, hold or be part of objects that can change: instances of classes, sets, deques.
+
+Lists, dicts and arrays are copied before they are changed, so that each statement leaves what others see as
+it was. An object can't be copied by somebody who doesn't know its class, so a body that changes one has to
+run as a whole. Whatever isn't known to be no such object counts as one.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections
+import dataclasses
+import datetime
+import decimal
+import fractions
+import functools
+import inspect
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from gendsl.compiler.names import root_name
+from gendsl.compiler.sharing import NEW_BUILTINS, NEW_METHODS, VIEWING_METHODS, Sharing
+from gendsl.compiler.sites import is_choice, known_value
+from gendsl.compiler.source import Source, find_source
+from gendsl.distributions import Distribution
+from gendsl.errors import SourceUnavailableError, UnsupportedSyntaxError, is_users_file
+from gendsl.interface import GenerativeFunction
+
+Origins = frozenset[Any]
+"""The classes of which a value may hold instances; None among them where that is not known."""
+
+NOTHING: Origins = frozenset()
+UNKNOWN: Origins = frozenset((None,))
+
+PURE_METHODS = frozenset((
+    "_asdict", "_replace", "all", "any", "argmax", "argmin", "argsort", "astype", "bit_length", "capitalize",
+    "clip", "conj", "copy", "count", "cumsum", "diagonal", "dot", "endswith", "find", "flatten", "format",
+    "get", "imag", "index", "is_integer", "isdigit", "item", "items", "join", "keys", "logpdf", "lower",
+    "max", "mean", "min", "ndim", "nonzero", "prod", "ravel", "real", "repeat", "replace", "request",
+    "reshape", "round", "sample", "searchsorted", "shape", "size", "split", "squeeze", "startswith", "std",
+    "strip", "sum", "support", "swapaxes", "take", "tolist", "trace", "transpose", "upper", "values", "var",
+))  # fmt: skip
+"""Methods that leave what they are called on as it was."""
+
+CHANGING_METHODS = frozenset((
+    "__setitem__", "add", "append", "appendleft", "clear", "discard", "extend", "extendleft", "fill",
+    "insert", "itemset", "partition", "pop", "popitem", "popleft", "put", "remove", "resize", "reverse",
+    "rotate", "setdefault", "setflags", "sort", "subtract", "update",
+))  # fmt: skip
+"""Methods of Python's containers and NumPy's arrays that change them."""
+
+_FIXED = (
+    bool, bytes, complex, datetime.date, datetime.timedelta, decimal.Decimal, Distribution, float,
+    fractions.Fraction, frozenset, int, range, slice, str, tuple,
+)  # fmt: skip
+_COPIED = dict, enumerate, filter, functools.partial, list, map, reversed, zip
+_HOLDING = frozenset, tuple, *_COPIED
+"""Classes whose instances don't change, or are copied before they do, but may hold objects that can."""
+
+_ARRAYS = frozenset(("autograd", "cmath", "gendsl", "math", "numpy", "operator", "scipy", "statistics"))
+
+
+class Objects(Sharing):
+    """What the variables of one function may have to do with objects."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self._given: dict[str, list[ast.expr]] | None = None
+        self._origins: dict[str, Origins] = {}
+
+    def origins(self, name: str) -> Origins:
+        """The classes of the objects that a variable may have, hold or be part of; arguments have none."""
+        if name not in self._origins:
+            self._origins[name] = self._of_name(name, set())
+        return self._origins[name]
+
+    def returned_origins(self) -> Origins:
+        """The same of what the function returns."""
+        returned = [n.value for n in ast.walk(self.source.node) if isinstance(n, ast.Return) and n.value]
+        return self._union(returned, set())
+
+    def _of_name(self, name: str, seen: set[str]) -> Origins:
+        if name in seen or name not in self.source.bound:
+            return NOTHING
+        seen.add(name)
+        if self._given is None:
+            self._given = _given(self.source.node)
+        return self._union(self._given.get(name, ()), seen)
+
+    def _union(self, nodes: Any, seen: set[str]) -> Origins:
+        return NOTHING.union(*(self._of(node, seen) for node in nodes))
+
+    def _of(self, node: ast.AST, seen: set[str]) -> Origins:
+        match node:
+            case ast.Name():
+                return self._of_name(node.id, seen)
+            case ast.Constant() | ast.JoinedStr() | ast.Compare() | ast.Lambda():
+                return NOTHING
+            case ast.UnaryOp(operand=ast.Call() as call) if is_choice(node) and self.is_drawn(call):
+                return NOTHING
+            case ast.UnaryOp(operand=ast.Call(func=ast.Attribute()) as call) if is_choice(node):
+                return self._of(call, seen) - UNKNOWN  # a traced call's, which gives values
+            case ast.Set() | ast.SetComp():
+                return frozenset((set,))
+            case ast.Subscript() | ast.Attribute():
+                return self._of(node.value, seen)
+            case ast.ListComp() | ast.GeneratorExp():
+                return self._of(node.elt, seen)
+            case ast.DictComp():
+                return self._union((node.key, node.value), seen)
+            case ast.Call():
+                return self._of_call(node, seen)
+        return self._union(ast.iter_child_nodes(node), seen)
+
+    def _of_call(self, call: ast.Call, seen: set[str]) -> Origins:
+        function = self.function_of(call)
+        inside = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if function is None and isinstance(call.func, ast.Attribute):
+            method = call.func.attr
+            if method in NEW_METHODS:
+                return NOTHING
+            if method in VIEWING_METHODS or method in _HANDING_ON:
+                return self._union((call.func.value, *inside), seen)
+            function = self._found(call.func)
+            if function is None:
+                return self._union((call.func.value, *inside), seen) | UNKNOWN
+        if function is None:
+            return UNKNOWN
+        name, module = getattr(function, "__name__", ""), getattr(function, "__module__", None) or ""
+        if isinstance(function, type):
+            if name in NEW_BUILTINS or issubclass(function, _FIXED) or function in _COPIED:
+                return self._union(inside, seen) if issubclass(function, _HOLDING) else NOTHING
+            array = _part(module) in _ARRAYS and not module.startswith("numpy.random")
+            return self._union(inside, seen) | (NOTHING if array else frozenset((function,)))
+        inner = function_inside(function)
+        if inner is not None and is_users(inner):
+            shared = NOTHING if self.gives_new(function) else self._union(inside, seen)
+            return shared | self._returned(inner)
+        if _part(module) in ("builtins", "itertools", "functools"):
+            return NOTHING if name in NEW_BUILTINS else self._union(inside, seen)
+        array = _part(module) in _ARRAYS or _part(type(function).__module__) in _ARRAYS
+        return NOTHING if array and not module.startswith("numpy.random") else UNKNOWN
+
+    def _returned(self, function: FunctionType) -> Origins:
+        """The classes of the objects that a function of the user's may make and return."""
+        key = function.__code__
+        if key not in _RETURNED:
+            _RETURNED[key] = NOTHING  # a recursive call returns what the others do
+            try:
+                _RETURNED[key] = type(self)(find_source(function, "transform")).returned_origins()
+            except (SourceUnavailableError, UnsupportedSyntaxError):
+                _RETURNED[key] = UNKNOWN
+        return _RETURNED[key]
+
+    def _found(self, node: ast.expr) -> Any:
+        """What `self.a`, or `x.a` of a global x, is as far as it is known before the function runs."""
+        if not isinstance(node, ast.Attribute):
+            return known_value(self.source, node) if isinstance(node, ast.Name) else None
+        owner = node.value
+        arguments = self.source.node.args.args
+        is_self = isinstance(owner, ast.Name) and bool(arguments) and owner.id == arguments[0].arg
+        found: Any = self._owner() if is_self and self.source.class_name else self._found(owner)
+        if found is not None:
+            found = inspect.getattr_static(found, node.attr, None)
+        return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
+
+    def _owner(self) -> Any:
+        """The class whose method this is, if it is a module's."""
+        function = self.source.function
+        found: Any = function.__globals__.get(function.__qualname__.partition(".")[0])
+        for name in function.__qualname__.split(".")[1:-1]:
+            found = inspect.getattr_static(found, name, None)
+        return found if isinstance(found, type) else None
+
+    def changes_objects(self, origins: Origins, method: str) -> bool:
+        """Whether a method may change the object that it is called on, of one of some classes."""
+        for made in origins:
+            function = inspect.getattr_static(made, method, None) if isinstance(made, type) else None
+            if isinstance(function, (staticmethod, classmethod)):
+                function = function.__func__
+            if isinstance(function, FunctionType) and is_users(function):
+                if not self.reads_only(function):
+                    return True
+            elif method not in PURE_METHODS:
+                return True
+        return False
+
+    def fills_in(self, lookup: ast.expr) -> bool:
+        """Whether looking a key up may add it, as in a defaultdict."""
+        root = root_name(lookup)
+        return (
+            isinstance(lookup, ast.Subscript)
+            and root is not None
+            and any(
+                made is not None
+                and hasattr(made, "__missing__")
+                and not issubclass(made, collections.Counter)
+                for made in self.origins(root)
+            )
+        )
+
+    def only_gathers(self, call: ast.AST) -> bool:
+        """Whether a call makes a named tuple or a dataclass, which only keeps what it is given."""
+        made = self.function_of(call) if isinstance(call, ast.Call) else None
+        if not isinstance(made, type) or hasattr(made, "__post_init__"):
+            return False
+        makers = (made.__new__, made.__init__) if issubclass(made, tuple) else (made.__init__,)
+        written = [inner for inner in map(function_inside, makers) if inner is not None]
+        known = issubclass(made, tuple) or dataclasses.is_dataclass(made)
+        return known and all(inner.__code__.co_filename.startswith("<") for inner in written)
+
+    def has_views(self, name: str) -> bool:
+        """Whether an entry of an array may be a view of it: unless it is surely of one dimension."""
+        made = np.zeros, np.ones, np.empty, np.full, np.arange, np.linspace
+        for value in self.bindings(name, *self.source.node.body):
+            flat = isinstance(value, ast.Call) and any(self.function_of(value) is one for one in made)
+            if not flat or not value.args or isinstance(value.args[0], (ast.Tuple, ast.List)):  # type: ignore
+                return True
+        return False
+
+    def changes_itself(self, name: str) -> bool:
+        """Whether `name += ...` may change an object that isn't copied first."""
+        return any(
+            made is None or not issubclass(made, (dict, set, bytearray)) for made in self.origins(name)
+        )
+
+    def reads_only(self, function: FunctionType) -> bool:
+        """Whether a function of the user's surely neither changes its arguments nor keeps them to itself."""
+        raise TypeError("defined by Effects")
+
+
+_HANDING_ON = frozenset((
+    "add", "append", "clear", "extend", "insert", "items", "keys", "pop", "popitem", "remove", "reverse",
+    "setdefault", "sort", "update", "values",
+))  # fmt: skip
+"""Methods of lists and dicts whose values are entries, or nothing."""
+
+_RETURNED: dict[Any, Origins] = {}
+
+
+def function_inside(function: Any) -> FunctionType | None:
+    """The Python function that a call of a function or of a generative function executes."""
+    if isinstance(function, GenerativeFunction):
+        function = getattr(function, "__wrapped__", None)
+    if isinstance(function, MethodType):
+        function = function.__func__
+    return function if isinstance(function, FunctionType) else None
+
+
+def is_users(function: Any) -> bool:
+    """Whether it is a Python function in a file of the user's."""
+    return isinstance(function, FunctionType) and is_users_file(function.__code__.co_filename)
+
+
+def _part(module: str) -> str:
+    return module.partition(".")[0].lstrip("_")
+
+
+def _given(body: ast.AST) -> dict[str, list[ast.expr]]:
+    """For each name the expressions that it gets its value from, and those that may be put into it."""
+    found: dict[str, list[ast.expr]] = {}
+
+    def give(target: ast.AST, value: ast.expr) -> None:
+        if isinstance(target, (ast.Tuple, ast.List)):
+            for element in target.elts:
+                give(element, value)
+            return
+        root = root_name(target) if isinstance(target, ast.expr) else None
+        if root is not None:
+            found.setdefault(root, []).append(value)
+
+    for part in ast.walk(body):
+        match part:
+            case ast.Assign():
+                for target in part.targets:
+                    give(target, part.value)
+            case ast.AnnAssign(value=ast.expr() as value) | ast.AugAssign(value=value):
+                give(part.target, value)
+            case ast.NamedExpr():
+                give(part.target, part.value)
+            case ast.For() | ast.comprehension():
+                give(part.target, part.iter)
+            case ast.withitem(optional_vars=ast.expr() as target):
+                give(target, part.context_expr)
+            case ast.Match():
+                for case in part.cases:
+                    for pattern in ast.walk(case.pattern):
+                        name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
+                        if name:
+                            found.setdefault(name, []).append(part.subject)
+            case ast.Call(func=ast.Attribute() as method) if method.attr not in NEW_METHODS:
+                for argument in (*part.args, *(keyword.value for keyword in part.keywords)):
+                    give(method, argument)
+    return found
