@@ -43,15 +43,23 @@ def _children(node: ast.AST) -> list[ast.stmt]:
     return found
 
 
-def loaded(*nodes: ast.AST) -> set[str]:
-    """Every name that is read, in nested scopes too; a comprehension's own variables left out."""
+def loaded(*nodes: ast.AST, outside: ast.AST | None = None) -> set[str]:
+    """Every name that is read, in nested scopes too; a comprehension's own variables left out.
+
+    Args:
+        outside: a part that is left out, too.
+    """
     names: set[str] = set()
     for node in nodes:
-        _collect_loads(node, frozenset(), names)
+        _collect_loads(node, frozenset(), names, outside)
     return names
 
 
-def _collect_loads(node: ast.AST, bound: frozenset[str], names: set[str]) -> None:
+def _collect_loads(
+    node: ast.AST, bound: frozenset[str], names: set[str], outside: ast.AST | None
+) -> None:
+    if node is outside:
+        return
     if isinstance(node, ast.Name):
         if isinstance(node.ctx, ast.Load) and node.id not in bound:
             names.add(node.id)
@@ -60,22 +68,22 @@ def _collect_loads(node: ast.AST, bound: frozenset[str], names: set[str]) -> Non
         names.add(node.target.id)
     if isinstance(node, COMPREHENSIONS):
         first = node.generators[0].iter
-        _collect_loads(first, bound, names)
+        _collect_loads(first, bound, names, outside)
         own = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
         bound = bound | own
         for child in ast.iter_child_nodes(node):
-            _collect_loads(child, bound, names)
+            _collect_loads(child, bound, names, outside)
         return
     if isinstance(node, ast.Lambda):
         arguments = node.args
         own = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
         own |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
         for default in (*arguments.defaults, *(d for d in arguments.kw_defaults if d is not None)):
-            _collect_loads(default, bound, names)
-        _collect_loads(node.body, bound | own, names)
+            _collect_loads(default, bound, names, outside)
+        _collect_loads(node.body, bound | own, names, outside)
         return
     for child in ast.iter_child_nodes(node):
-        _collect_loads(child, bound, names)
+        _collect_loads(child, bound, names, outside)
 
 
 def stored(*nodes: ast.AST) -> list[str]:

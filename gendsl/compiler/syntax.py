@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from gendsl.compiler.effects import Effects
-from gendsl.compiler.names import COMPREHENSIONS, SCOPES, exits, root_name
+from gendsl.compiler.names import COMPREHENSIONS, SCOPES, exits, loaded, root_name
 
 
 def is_simple(value: ast.expr) -> bool:
@@ -127,17 +127,6 @@ def breaks(node: ast.stmt) -> bool:
 
 def names_outside(function: ast.AST, loop: ast.AST) -> set[str]:
     """The names that are read anywhere in a function but inside one loop."""
-    names: set[str] = set()
-    pending: list[ast.AST] = list(function.body)  # type: ignore[attr-defined]
-    while pending:
-        node = pending.pop()
-        if node is loop:
-            continue
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            names.add(node.id)
-        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            names.add(node.target.id)
-        pending.extend(ast.iter_child_nodes(node))
-    return names
+    return loaded(*function.body, outside=loop)  # type: ignore[attr-defined]
 
 

@@ -21,9 +21,10 @@ from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS, sample_columns
 from gendsl.runtime.blocks import Sequence, Touched
 from gendsl.runtime.change import ALL, LENGTH
 from gendsl.runtime.column_choices import LookedThrough
+from gendsl.runtime.column_edits import edit_many
 from gendsl.runtime.column_frames import ColumnFrames, gathered, outer_of
 from gendsl.runtime.column_scores import rescored
-from gendsl.runtime.column_steps import ARITHMETIC, Lookup, Step, as_typed, column_total
+from gendsl.runtime.column_steps import ARITHMETIC, Lookup, Step, as_typed, column_total, taken
 from gendsl.runtime.column_updates import ColumnUpdate
 from gendsl.runtime.columns import Column
 from gendsl.runtime.executions import Assess, Generate, Simulate
@@ -40,6 +41,8 @@ from gendsl.runtime.totals import value as total_value
 
 LEAST = 48
 """Iterations from which on a loop is kept as columns."""
+MANY = 64
+"""How many visited iterations are too many to go through one by one."""
 _FEW = 8
 """Iterations that are as fast one by one."""
 
@@ -253,6 +256,20 @@ class ColumnLoopBlock(LookedThrough):
                 frame[target] = column if len(column) == size else column[:size]
         return frame
 
+    def scope_of(self, store: ColumnFrames, many: np.ndarray) -> tuple[Any, ...]:
+        """What the array code of some iterations runs on."""
+        frame = {
+            slot: taken(column, many)
+            for slot, column in self.vector_frame(store.values, store.size, store.arrays).items()
+        }
+        for step in self.sites:
+            frame[step.slot] = store.columns[step.number].take(many)
+        scope = (*store.outer, frame)
+        for step in self.steps:
+            if step.site is None:
+                self.assign(step, scope)
+        return scope
+
     @staticmethod
     def assign(step: Step, scope: tuple[Any, ...]) -> None:
         """Compute an assigned variable."""
@@ -395,6 +412,12 @@ class ColumnLoopBlock(LookedThrough):
             if after is not None:
                 frame[self.state] = after, None, total_value(after.total)
                 return 0
+        steady = not (every or self.outs or any(moved)) and limit == store.size
+        if steady and len(visit) > MANY and not (any(changes) and self._base_changed(changes)):
+            members = [members for _, _, members in groups]
+            done = edit_many(self, execution, before, new, changes, visit, members, paths, changed)
+            if done is not None:
+                return done
         few = not (every or groups or self.outs) and limit == store.size and not any(moved)
         if few and not (any(changes) and self._base_changed(changes)):
             done = edit_few(self, execution, before, values, old, new, changes, visit, paths, limit)

@@ -90,3 +90,10 @@ def moved_total(total: Total, was: Total, now: Total) -> Total:
     """A total with other terms in place of some, given by their totals."""
     high, low, count = changed_total(total, was[0], now[0])
     return high, low + (now[1] - was[1]), count
+
+
+def taken(column: Any, many: np.ndarray) -> Any:
+    """Some entries of a loop variable's column, which may be a range."""
+    if type(column) is range:
+        return column.start + column.step * many
+    return column[many]

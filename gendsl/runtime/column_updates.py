@@ -9,7 +9,7 @@ import numpy as np
 from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.change import ALL, LENGTH, difference
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
-from gendsl.runtime.column_steps import Step, moved_total
+from gendsl.runtime.column_steps import Step, moved_total, taken
 from gendsl.runtime.loop_parts import Iterations, Slot
 from gendsl.runtime.loop_updates import LoopUpdate
 from gendsl.runtime.reverse import SameIndex, without_same
@@ -185,7 +185,7 @@ class ColumnUpdate(LoopUpdate):
         loop = self.loop
         frame = loop.vector_frame(store.values, store.size, store.arrays)
         if many is not None:
-            frame = {slot: _taken(column, many) for slot, column in frame.items()}
+            frame = {slot: taken(column, many) for slot, column in frame.items()}
         for step in loop.sites:
             if any((loop.depth, step.slot) in other.needs for other in steps):
                 column = store.columns[step.number]
@@ -240,9 +240,3 @@ class ColumnUpdate(LoopUpdate):
         else:
             after.total = total_of([frame[0] for frame in after.frames])
         return after
-
-
-def _taken(column: Any, many: np.ndarray) -> Any:
-    if type(column) is range:
-        return column.start + column.step * many
-    return column[many]

@@ -207,6 +207,11 @@ def _column(form: str, size: int, flat: Array | None, chunks: PersistentVector[C
     return column
 
 
+def plain_type(column: Column) -> type[Any]:
+    """The Python type of a column's elements."""
+    return _PLAIN[column._format]
+
+
 def _plain(form: str, value: object) -> Number:
     """The value as a Python number, if it has the column's type."""
     if not isinstance(value, _TYPES[form]) or (form == "q" and isinstance(value, bool)):

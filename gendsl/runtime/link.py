@@ -92,17 +92,24 @@ class Linked:
         return Sequence([self._block(node, depth) for node in nodes], depth)
 
     def _runner(self, code: ir.Code) -> Runner:
+        return Runner(self._functions[code.index], self._reads(code, set()))
+
+    def _reads(self, code: ir.Code, seen: set[Any]) -> list[Read]:
+        """What code reads; what the keys of its lookups read is among it, once."""
         reads = []
         for load in code.loads:
-            if load.depth < 0:
+            looked_up = tuple(ast.dump(key.result) for key in load.keys)
+            same = load.depth, load.slot, load.mode, load.own, looked_up
+            if load.depth < 0 or same in seen:
                 continue
+            seen.add(same)
             keys = [self._functions[key.index] for key in load.keys]
             reads.append(Read(load.depth, load.slot, load.mode, keys, load.own))
             if load.own is not None and load.own >= 0:
                 reads.append(Read(load.depth + 1, load.own, ir.RAW, [], None))
             for key in load.keys:
-                reads += self._runner(key).reads
-        return Runner(self._functions[code.index], reads)
+                reads += self._reads(key, seen)
+        return reads
 
     def _locate(self, node: ast.AST) -> Any:
         return self.compiled.origin.location(node)

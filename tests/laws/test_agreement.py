@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from gendsl.runtime import small
+from gendsl.runtime import column_loops, small
 from tests.laws.edits import GENERATED_ARGS, Session, edits, random_edits, vary_generated
 from tests.laws.modules import imported
 from tests.laws.source_text import programs, random_source
@@ -48,8 +48,12 @@ def test_generated_programs(text, first, start, steps):
 def test_programs_written_at_random(block, monkeypatch):
     """The same without hypothesis, which likes small programs: these are as long as chance makes them.
 
-    In every other block, traces of up to ten choices are executed whole.
+    In every other block, traces of up to ten choices are executed whole; in some of the others, loops are
+    columns wherever they can be, and are edited at once.
     """
+    if block % 4 == 2:
+        monkeypatch.setattr(column_loops, "LEAST", 2)
+        monkeypatch.setattr(column_loops, "MANY", 1)
     if block % 2:
         monkeypatch.setattr(small, "CHOICES", 10)
         monkeypatch.setattr(small, "may_be_small", lambda compiled: not small.is_forced())
