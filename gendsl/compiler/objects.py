@@ -15,6 +15,7 @@ import decimal
 import fractions
 import functools
 import inspect
+import sys
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -100,8 +101,8 @@ class Objects(Sharing):
                 return NOTHING
             case ast.UnaryOp(operand=ast.Call() as call) if is_choice(node) and self.is_drawn(call):
                 return NOTHING
-            case ast.UnaryOp(operand=ast.Call(func=ast.Attribute()) as call) if is_choice(node):
-                return self._of(call, seen) - UNKNOWN  # a traced call's, which gives values
+            case ast.UnaryOp(operand=ast.Call() as call) if is_choice(node):
+                return self._of(call, seen) - UNKNOWN  # what a program gives are values
             case ast.Set() | ast.SetComp():
                 return frozenset((set,))
             case ast.Subscript() | ast.Attribute():
@@ -133,7 +134,8 @@ class Objects(Sharing):
             if name in NEW_BUILTINS or issubclass(function, _FIXED) or function in _COPIED:
                 return self._union(inside, seen) if issubclass(function, _HOLDING) else NOTHING
             array = _part(module) in _ARRAYS and not module.startswith("numpy.random")
-            return self._union(inside, seen) | (NOTHING if array else frozenset((function,)))
+            own = NOTHING if array or _is_frozen(function) else frozenset((function,))
+            return self._union(inside, seen) | own
         inner = function_inside(function)
         if inner is not None and is_users(inner):
             shared = NOTHING if self.gives_new(function) else self._union(inside, seen)
@@ -220,6 +222,22 @@ class Objects(Sharing):
                 return True
         return False
 
+    def may_change(self, name: str) -> bool:
+        """Whether an object of a variable has a method that may change it, or isn't known."""
+        return not all(made is not None and self._is_still(made) for made in self.origins(name))
+
+    def _is_still(self, made: type) -> bool:
+        """Whether no method of a class of the user's changes its instances once they are made."""
+        for owner in made.__mro__[:-1]:
+            if owner.__module__ in sys.stdlib_module_names or not _written_by_users(owner):
+                return False
+            for name, member in vars(owner).items():
+                function = getattr(member, "fget", None) or getattr(member, "func", member)
+                written = isinstance(function, FunctionType) and is_users(function)
+                if written and name not in _MAKING and not self.reads_only(function):
+                    return False
+        return True
+
     def changes_itself(self, name: str) -> bool:
         """Whether `name += ...` may change an object that isn't copied first."""
         return any(
@@ -238,6 +256,21 @@ _HANDING_ON = frozenset((
 """Methods of lists and dicts whose values are entries, or nothing."""
 
 _RETURNED: dict[Any, Origins] = {}
+
+
+_MAKING = frozenset(("__init__", "__new__", "__post_init__"))
+
+
+def _written_by_users(made: type) -> bool:
+    """Whether a class is defined in a file of the user's."""
+    file = getattr(sys.modules.get(made.__module__), "__file__", None)
+    return made.__module__ == "__main__" or (file is not None and is_users_file(file))
+
+
+def _is_frozen(made: type) -> bool:
+    """Whether instances of a class are values: those of a frozen dataclass."""
+    parameters = made.__dict__.get("__dataclass_params__")
+    return parameters is not None and bool(parameters.frozen)
 
 
 def function_inside(function: Any) -> FunctionType | None:

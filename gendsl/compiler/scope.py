@@ -212,7 +212,7 @@ class Scope:
             if version is None or version.kind == "number":
                 continue
             own = version.kind in ("list", "array") or version.own is not None
-            held = bool(self.effects.origins(name)) and not self.effects.only_gathers(at)
+            held = self.effects.may_change(name) and not self.effects.only_gathers(at)
             if own or held or self.effects.writes(at):
                 raise OpaqueError(
                     f"it passes {name} to a call that may change it",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from gendsl import bernoulli, categorical, gen, normal, poisson
+from gendsl import bernoulli, categorical, gen, log_normal, mvnormal, normal, poisson
 from tests.laws.edits import Session, random_edits
 
 PROGRAMS = {}
@@ -298,7 +298,33 @@ def counts_that_are_read(n):
         ("x", k) @ ~normal(counts[k] + len(seen), 1)
 
 
-@pytest.mark.parametrize("model", [data_classes, named_tuples, counts_that_are_read], ids=lambda m: m.name)
+class Kernel:
+    def __init__(self, length):
+        self.length = length
+
+    @property
+    def precision(self):
+        return 1 / self.length**2
+
+    def between(self, t, s):
+        return np.exp(-0.5 * self.precision * (t - s) ** 2)
+
+
+def covariances(kernel, times):
+    return kernel.between(times[:, None], times) + np.eye(len(times))
+
+
+@written()
+@gen
+def kernels(n):
+    length = ~log_normal(0, 1)
+    kernel = Kernel(length)
+    ("y", 0) @ ~mvnormal(np.zeros(n), covariances(kernel, np.arange(n)))
+
+
+@pytest.mark.parametrize(
+    "model", [kernels, data_classes, named_tuples, counts_that_are_read], ids=lambda m: m.name
+)
 def test_objects_that_are_only_read_keep_a_body_incremental(model):
     assert "incrementally: a change" in model.explain() or model.is_reference
 
