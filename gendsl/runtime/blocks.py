@@ -237,6 +237,8 @@ class Sequence:
     Attributes:
         update: visits the blocks of a mask, and those that read what they change; how control leaves now.
         score: the sum of the scores of the blocks in a frame.
+        leaves_early: whether control may leave before the last block; where it only leaves with that,
+            `final` says how.
         direct: the choices that are found by their address in one step; see `lookup`.
     """
 
@@ -253,6 +255,10 @@ class Sequence:
         self.states = [block.state for block in blocks if block.state >= 0]
         self.score = fused.fused_score(self.states)
         self.may_exit = any(block.may_exit for block in blocks)
+        last = blocks[-1] if blocks else None
+        ends = isinstance(last, (ReturnBlock, ExitBlock))
+        self.leaves_early = any(block.may_exit for block in (blocks[:-1] if ends else blocks))
+        self.final = last.status([]) if isinstance(last, (ReturnBlock, ExitBlock)) else None
         self.uses = [read for block in blocks for read in block.uses]
         self.users: dict[tuple[int, int], int] = {}
         self.by_head: dict[Any, int] = {}
@@ -334,7 +340,7 @@ class Sequence:
             hit: the mask of the blocks that may make a choice at a touched address.
         """
         by_bit = self.by_bit
-        if not self.may_exit:
+        if not self.leaves_early:
             self.updates += 1
             if self.updates > fused.AFTER:
                 self.update = fused.fused_update(self)
@@ -342,7 +348,7 @@ class Sequence:
                 bit = todo & -todo
                 todo ^= bit
                 todo |= by_bit[bit].update(execution, old, new, changes, touched if hit & bit else None)
-            return None
+            return self.final
         was: str | None = None
         now: str | None = None
         before, after = old[-1], new[-1]
@@ -425,7 +431,7 @@ class Sequence:
         mask = self.routed((path,), offset)
         if not mask:
             return
-        if not self.may_exit:
+        if not self.leaves_early:
             while mask:
                 bit = mask & -mask
                 mask ^= bit

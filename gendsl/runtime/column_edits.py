@@ -84,14 +84,16 @@ def edit_many(
     after = Iterations(frames, total, store.values, None, readers, before.positions)
     frame = new[-1]
     frame[loop.state] = after, None, total_value(total)
-    moved = changed | {(loop.depth, loop.choices[i][0]) for i in given}
+    edited = {loop.choices[i][0]: values for i, values in given.items()}
+    moved = changed | {(loop.depth, slot) for slot in edited}
     mask = 0
     for written in loop.stored:
         container = frame[written.inside].over(frames)
         frame[written.inside] = frame[written.after] = container
-        slot = loop.depth, written.value
-        if slot in moved or not loop.value_needs.get(written.value, set()).isdisjoint(moved):
-            keys = {container.key_in(t, _loop_variables(loop, store, t)) for t in many.tolist()}
+        derived = not loop.value_needs.get(written.value, set()).isdisjoint(moved)
+        which = many.tolist() if derived else edited.get(written.value)
+        if which:
+            keys = {container.key_in(t, _loop_variables(loop, store, t)) for t in which}
             changes[-1][written.after] = keys
             mask |= loop.readers.get(written.after, 0)
     return mask

@@ -412,9 +412,9 @@ class ColumnLoopBlock(LookedThrough):
             if after is not None:
                 frame[self.state] = after, None, total_value(after.total)
                 return 0
-        steady = not (every or self.outs or any(moved)) and limit == store.size
+        steady = not (self.outs or any(moved)) and limit == store.size
         if steady and len(visit) > MANY and not (any(changes) and self._base_changed(changes)):
-            members = [members for _, _, members in groups]
+            members = [np.arange(store.size)] if every else [members for _, _, members in groups]
             done = edit_many(self, execution, before, new, changes, visit, members, paths, changed)
             if done is not None:
                 return done

@@ -103,7 +103,7 @@ _OTHER = """\
 """
 
 
-def fused_update(sequence: Sequence) -> Callable[..., None]:
+def fused_update(sequence: Sequence) -> Callable[..., str | None]:
     """The function that does what `Sequence.update` does for a sequence that nothing leaves early."""
     depth = sequence.depth
     frames = ", ".join(f"f{d}" for d in range(depth + 1))
@@ -119,6 +119,7 @@ def fused_update(sequence: Sequence) -> Callable[..., None]:
     for i, block in enumerate(sequence.blocks):
         scope[f"block{i}"] = block
         lines.append(block.written_out(i, frames, scope))
+    lines.append(f"    return {sequence.final!r}\n")
     exec("".join(lines), scope)
     return scope["update"]  # type: ignore[no-any-return]
 

@@ -21,7 +21,7 @@ def record_at(body: Sequence, frames: Frames, path: Path, offset: int = 0) -> An
         record = _of_iteration(body, frames[-1], path)
         if record is not None:
             return record
-    if body.may_exit or len(path) <= offset or path[offset] is ...:
+    if body.leaves_early or len(path) <= offset or path[offset] is ...:
         return _first(body, frames, path, offset)
     mask = body.by_head.get(path[offset], body.anywhere)
     while mask:
@@ -75,7 +75,7 @@ def _direct(body: Sequence) -> dict[Any, tuple[int, int, int]]:
     routes = {}
     for head, mask in body.by_head.items():
         loop = body.by_bit.get(mask)
-        if body.may_exit or not isinstance(loop, LoopBlock) or loop.body.may_exit:
+        if body.leaves_early or not isinstance(loop, LoopBlock) or loop.body.leaves_early:
             continue
         site = loop.body.by_bit.get(loop.body.by_head.get(head, 0))
         if type(site) is not SiteBlock or site.splice or site.parts is None or len(site.parts) != 2:
