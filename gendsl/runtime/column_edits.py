@@ -59,6 +59,9 @@ def edit_many(
     if type(execution) is not UpdateEdit or any(written.kind == "key" for written in loop.stored):
         return None
     store: Any = before.frames
+    prefix = execution.prefix
+    if prefix:  # others have the same ends under another
+        paths = {t: [path for path in some if path[: len(prefix)] == prefix] for t, some in paths.items()}
     many = np.unique(np.concatenate([np.fromiter(visit, np.int64, len(visit)), *members]))
     try:
         given = _given(loop, execution, store, paths)
@@ -76,7 +79,7 @@ def edit_many(
     execution.weight += weight
     for t, some in paths.items():
         for path in some:
-            i = _site(loop, path, len(execution.prefix))
+            i = _site(loop, path, len(prefix))
             execution.overwritten[path] = execution.discarded[path] = _old(store, i, t)
     # which iterations look up what may be another now, and is found again where it is asked for
     readers = {slot: index for slot, index in before.readers.items() if type(index) is SameIndex}

@@ -94,6 +94,21 @@ def test_edits_of_many_choices(model, share, many):
         assert part is None or part == pytest.approx(sum(trace.records["x", i][2] for i in range(N)))
 
 
+@gen
+def two_parts(n):
+    a = ~labels(n)
+    b = ~labels(n)
+    return a, b
+
+
+def test_an_edit_stays_under_its_own_address(many):
+    trace = two_parts.simulate((N,), rng=1)
+    new = trace.update({("a", "z", i): (trace["a", "z", i] + 1) % 4 for i in range(N)})
+    assert new.trace.log_prob == pytest.approx(two_parts.assess((N,), new.trace.choices).log_prob, rel=1e-9)
+    assert all(new.trace["b", "z", i] == trace["b", "z", i] for i in range(N))
+    assert all(new.trace["a", "z", i] != trace["a", "z", i] for i in range(N))
+
+
 def test_it_is_the_way_taken(monkeypatch):
     if labels.is_reference:
         pytest.skip("the reference runtime has no columns")
