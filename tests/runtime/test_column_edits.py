@@ -96,9 +96,8 @@ def test_edits_of_many_choices(model, share, many):
 
 @gen
 def two_parts(n):
-    a = ~labels(n)
-    b = ~labels(n)
-    return a, b
+    first, second = "ab"
+    return first @ ~labels(n), second @ ~labels(n)
 
 
 def test_an_edit_stays_under_its_own_address(many):
