@@ -113,6 +113,11 @@ def _operand(value: Any) -> Any:
     return value
 
 
+def _is_truth(value: Any) -> bool:
+    """Whether a value is a truth value, or a column of them: Python's and NumPy's have other arithmetic."""
+    return value.dtype.kind == "b" if type(value) is np.ndarray else isinstance(value, (bool, np.bool_))
+
+
 def _is_integer(value: Any) -> bool:
     return value.dtype.kind == "i" if type(value) is np.ndarray else isinstance(value, (int, np.int64))
 
@@ -128,6 +133,8 @@ def _exact(result: Any) -> Any:
 
 def _arithmetic(function: Callable[[Any, Any], Any], whole: bool) -> Callable[[Any, Any], Any]:
     def operation(left: Any, right: Any) -> Any:
+        if _is_truth(left) and _is_truth(right):
+            raise NotColumnsError
         left, right = _operand(left), _operand(right)
         if whole and _is_integer(left) and _is_integer(right):
             if type(left) is not np.ndarray and type(right) is not np.ndarray:
@@ -155,6 +162,8 @@ def remainder(left: Any, right: Any) -> Any:
 
 
 def _of_integers(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    if _is_truth(left) and _is_truth(right):
+        raise NotColumnsError
     left, right = _operand(left), _operand(right)
     if not (_is_integer(left) and _is_integer(right)):
         raise NotColumnsError
@@ -163,6 +172,8 @@ def _of_integers(function: Callable[[Any, Any], Any], left: Any, right: Any) -> 
 
 def power(left: Any, right: Any) -> Any:
     """`left ** right` of floats, or of integers where the exponent is a small one."""
+    if _is_truth(left) and _is_truth(right):
+        raise NotColumnsError
     left, right = _operand(left), _operand(right)
     if _is_integer(left) and _is_integer(right):
         if type(right) is not int or not 0 <= right <= 8:
@@ -173,12 +184,14 @@ def power(left: Any, right: Any) -> Any:
 
 def negative(value: Any) -> Any:
     """`-value`."""
+    if _is_truth(value):
+        raise NotColumnsError
     return -_operand(value)
 
 
 def elementwise(function: Any, value: Any) -> Any:
     """`[function(x) for x in value]`."""
     column = ELEMENTWISE.get(function)
-    if column is None:
-        raise NotColumnsError
+    if column is None or (_is_truth(value) and getattr(function, "__module__", "") != "math"):
+        raise NotColumnsError  # NumPy's functions give numbers of 16 bits for truth values
     return column(_operand(value))

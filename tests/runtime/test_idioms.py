@@ -1,5 +1,6 @@
 """Programs in the words of statisticians and of NumPy mean on both runtimes the same."""
 
+import math
 from collections import Counter, defaultdict, deque, namedtuple
 from dataclasses import dataclass, field, replace
 
@@ -83,6 +84,36 @@ def truth_as_index(n):
     ("x", 0) @ ~normal(listed[z], 1)
     ("x", 1) @ ~normal(filled[z].sum(), 1)
     return filled[z].shape
+
+
+# --- truth values in columns -----------------------------------------------------------------------
+
+
+@written(60, 3)
+@gen
+def functions_of_truth(n):
+    """NumPy's functions of a truth value give numbers of 16 bits."""
+    for i in range(n):
+        z = ("z", i) @ ~bernoulli(0.3)
+        ("x", i) @ ~normal(np.exp(z), 1)
+        ("y", i) @ ~normal(math.exp(z) + abs(z) - (-z), 1)
+
+
+@written(60, 3)
+@gen
+def arithmetic_of_truth(n):
+    """The sum of two of NumPy's truth values is one, that of Python's a number."""
+    treated = np.arange(n) % 2 == 0
+    late = np.arange(n) % 3 == 0
+    effect = ~normal(0, 1)
+    sums = []
+    for i in range(n):
+        z = ("z", i) @ ~bernoulli(0.3)
+        w = ("w", i) @ ~bernoulli(0.3)
+        sums.append(z + w)
+        ("x", i) @ ~normal(z * w + effect * treated[i], 1)
+        ("y", i) @ ~normal((treated[i] + late[i]) * effect, 1)
+    return sums
 
 
 # --- objects that change ---------------------------------------------------------------------------
