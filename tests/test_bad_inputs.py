@@ -1549,9 +1549,9 @@ def gradient_kernel_of_a_list_of_addresses():
     nuts(["beta", "sd"])  # here
 
 
-@bad(KernelError, "mh needs a selection", "write mh(select('mu'))")
-def mh_of_an_address():
-    mh("mu")  # here
+@bad(KernelError, "mh needs a selection or an address, got ['mu', 'k']", "write mh(select('mu', 'k'))")
+def mh_of_a_list_of_addresses():
+    mh(["mu", "k"])  # here
 
 
 @bad(KernelError, "q_args must be a tuple", "(x,)")
@@ -1655,9 +1655,9 @@ def repeat_no_times():
     repeat(mh(select("x")), 0)  # here
 
 
-@bad(KernelError, "selection or a proposal program", "mh(select('x'))")
-def mh_of_a_string():
-    mh("x")  # here
+@bad(UnknownAddressError, "the selection", "did you mean 'x'?", at="xx")
+def mh_of_a_wrong_address():
+    sample(mh("xx"), start(), 10)  # here
 
 
 @bad(KernelError, "with a selection", "leave them out")

@@ -23,6 +23,7 @@ from gendsl.errors import (
     UnknownAddressError,
 )
 from gendsl.inference.kernel import Kernel, accept
+from gendsl.inference.scan import as_target
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction, gen
 from gendsl.runtime.records import Record
@@ -79,7 +80,7 @@ def decide(
 
 
 def mh(
-    target: Selection | GenFunction | Choose,
+    target: Any,
     proposal_args: tuple[Any, ...] = (),
     *,
     skip_absent: bool = False,
@@ -88,9 +89,9 @@ def mh(
     """A Metropolis-Hastings kernel.
 
     Args:
-        target: a selection, whose choices are proposed anew from the prior, given what comes before them;
-            a proposal program `proposal(trace, *proposal_args)`, whose choices are new values for the
-            model's choices at the same addresses; or a function `(trace) -> selection` or
+        target: a selection or an address, whose choices are proposed anew from the prior, given what comes
+            before them; a proposal program `proposal(trace, *proposal_args)`, whose choices are new values
+            for the model's choices at the same addresses; or a function `(trace) -> selection` or
             `(trace, rng) -> selection` that says in every step which choices to propose anew.
         proposal_args: the arguments of the proposal program after the trace.
         skip_absent: leave out selected addresses that the current trace doesn't have, as is right where
@@ -126,19 +127,14 @@ def mh_deciding(
         return Kernel(step, name or f"mh {target.name}", reversible=True)
     if proposal_args:
         raise KernelError("proposal_args were given with a selection", fix="leave them out")
-    if isinstance(target, Selection):
-        return Kernel(_prior_step(target, skip_absent, decide), name or f"mh {target!r}", reversible=True)
     if inspect.isroutine(target) or inspect.ismethod(target):
         step = _chosen_step(target, _takes_generator(target), skip_absent, decide)
         return Kernel(step, name or f"mh {target.__name__}", reversible=True)
-    named = repr(target) if isinstance(target, str) else "'x'"
-    raise KernelError(
-        f"mh needs a selection or a proposal program, or a function that picks a selection; got {target!r}",
-        fix=f"write mh(select({named})), or decorate the proposal with @gen",
-    )
+    selection = as_target(target, "mh")
+    return Kernel(_prior_step(selection, skip_absent, decide), name or f"mh {selection!r}", reversible=True)
 
 
-def single_site(selection: Selection, *, skip_absent: bool = False, name: str | None = None) -> Kernel:
+def single_site(selection: Any, *, skip_absent: bool = False, name: str | None = None) -> Kernel:
     """Metropolis-Hastings on one of the selected choices, picked uniformly at random, from the prior.
 
     Where the proposal changes how many choices n are selected, the log acceptance ratio is the weight of
@@ -146,14 +142,15 @@ def single_site(selection: Selection, *, skip_absent: bool = False, name: str | 
     where a step makes or removes selected choices they are counted again.
 
     Args:
-        selection: the choices to pick from, each of which has an address of its own.
+        selection: the choices to pick from, each of which has an address of its own: a selection, or the
+            address of a namespace.
         skip_absent: do nothing while the trace has none of them; an error if not.
         name: the name under which its acceptance is counted.
 
     Raises:
-        KernelError: it is no selection.
+        KernelError: it is neither.
     """
-    check_selection_argument(selection, "single_site")
+    selection = as_target(selection, "single_site")
 
     def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, MHInfo]:
         check_start(trace)
@@ -226,16 +223,6 @@ def proposed_independently(distributions):  # type: ignore[no-untyped-def]
     """The proposal program of distributions by address."""
     for path, distribution in distributions.items():
         path @ ~distribution
-
-
-def check_selection_argument(selection: Any, maker: str) -> Selection:
-    """`selection` if it is one; the error that says how to write one if not."""
-    if not isinstance(selection, Selection):
-        example = repr(selection) if isinstance(selection, (str, tuple)) else "'x'"
-        raise KernelError(
-            f"{maker} needs a selection, got {selection!r}", fix=f"write {maker}(select({example}))"
-        )
-    return selection
 
 
 def _takes_generator(choose: Choose) -> bool:

@@ -256,8 +256,10 @@ def test_single_site_moves_one_choice_and_corrects_for_their_number():
                 expected += math.log(3 / (after["k"] + 1))
                 assert info.log_accept_ratio == pytest.approx(expected)
     assert numbers == {1, 2, 3}
-    with pytest.raises(KernelError, match=r"write single_site\(select\('mu'\)\)"):
-        single_site("mu")
+    new, _ = single_site("mu")(trace, 1)  # an address stands for its selection
+    assert new.choices.keys() == trace.choices.keys()
+    with pytest.raises(KernelError, match=r"write single_site\(select\('mu', 'k'\)\)"):
+        single_site(["mu", "k"])
     assert single_site(select("w"), skip_absent=True)(trace, 1)[1].reason is not None
 
 

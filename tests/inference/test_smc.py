@@ -247,6 +247,6 @@ def test_what_smc_refuses():
         with pytest.raises(errors.ValueTypeError, match="beta="):
             tempered_mh(select("p"), wrong)
     with pytest.raises(errors.KernelError):
-        tempered_mh("p", 0.5)
+        tempered_mh(["p"], 0.5)
     assert tempered_mh(select("p"), 0.5).name == "mh select('p') at 0.5"
     assert tempered_mh(select("p"), 0.5, name="mine").name == "mine"
