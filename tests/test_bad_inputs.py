@@ -990,7 +990,7 @@ def written_twice():
     step(f, None)
 
 
-@bad(CoverageError, "model_out is written twice", "first on line", at="x")
+@bad(CoverageError, "model_out is written twice", "first at test_bad_inputs.py:", at="x")
 def written_and_copied():
     @transform
     def f(model_in, *, model_out):

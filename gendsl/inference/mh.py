@@ -127,7 +127,8 @@ def mh_deciding(
         return Kernel(step, name or f"mh {target.name}", reversible=True)
     if proposal_args:
         raise KernelError("proposal_args were given with a selection", fix="leave them out")
-    if inspect.isroutine(target) or inspect.ismethod(target):
+    is_selection = isinstance(target, Selection)
+    if not is_selection and (inspect.isroutine(target) or inspect.ismethod(target)):
         step = _chosen_step(target, _takes_generator(target), skip_absent, decide)
         return Kernel(step, name or f"mh {target.__name__}", reversible=True)
     selection = as_target(target, "mh")

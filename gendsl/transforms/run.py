@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Container
 from typing import Any, Protocol
 
@@ -225,7 +226,8 @@ class Output:
         before = self.entries.get(path)
         if before is not None:
             raise CoverageError(
-                f"{self.name} is written twice at one address (first on line {before.line[1]})",
+                f"{self.name} is written twice at one address (first at {os.path.basename(before.line[0])}:"
+                f"{before.line[1]})",
                 address=path,
                 fix="write or copy to each output address exactly once",
             )
