@@ -196,6 +196,8 @@ class Effects(Objects):
             if isinstance(part, (ast.Subscript, ast.Attribute)):
                 if not isinstance(part.ctx, ast.Load) or self.fills_in(part):
                     yield from change(part, part, 1)
+            elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and self.is_restless(part.id):
+                yield part.id, False, part
             elif isinstance(part, ast.Call):
                 changed: list[ast.expr] = []
                 if isinstance(part.func, ast.Attribute):
@@ -351,14 +353,13 @@ class Effects(Objects):
             "operator", "scipy", "statistics",
         )  # fmt: skip
 
-    def writes(self, call: ast.AST) -> bool:
-        """Whether a call is of a function of the user's that plainly changes an argument in place."""
-        inner = function_inside(self.function_of(call)) if isinstance(call, ast.Call) else None
-        return inner is not None and is_users(inner) and writes_arguments(inner)
-
     def reads_only(self, function: FunctionType) -> bool:
         """Whether a function of the user's surely neither changes its arguments nor keeps them to itself."""
         return is_pure(function)
+
+    def writes_arguments(self, function: FunctionType) -> bool:
+        """Whether it can be seen that a function of the user's changes what it didn't make."""
+        return writes_arguments(function)
 
     def gives_new(self, function: Any) -> bool:
         """Whether what a function of the user's returns surely shares nothing with its arguments."""

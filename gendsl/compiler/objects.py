@@ -229,7 +229,7 @@ class Objects(Sharing):
     def _is_still(self, made: type) -> bool:
         """Whether no method of a class of the user's changes its instances once they are made."""
         for owner in made.__mro__[:-1]:
-            if owner.__module__ in sys.stdlib_module_names or not _written_by_users(owner):
+            if not _written_by_users(owner):
                 return False
             for name, member in vars(owner).items():
                 function = getattr(member, "fget", None) or getattr(member, "func", member)
@@ -237,6 +237,21 @@ class Objects(Sharing):
                 if written and name not in _MAKING and not self.reads_only(function):
                     return False
         return True
+
+    def is_restless(self, name: str) -> bool:
+        """Whether to read an object, to call it or to go through it may change it."""
+        return any(
+            made is not None and any(map(self.writes_arguments, _used(made))) for made in self.origins(name)
+        )
+
+    def writes(self, call: ast.AST) -> bool:
+        """Whether a call is of a function of the user's that plainly changes an argument in place."""
+        inner = function_inside(self.function_of(call)) if isinstance(call, ast.Call) else None
+        return inner is not None and is_users(inner) and self.writes_arguments(inner)
+
+    def writes_arguments(self, function: FunctionType) -> bool:
+        """Whether it can be seen that a function of the user's changes what it didn't make."""
+        raise TypeError("defined by Effects")
 
     def changes_itself(self, name: str) -> bool:
         """Whether `name += ...` may change an object that isn't copied first."""
@@ -259,12 +274,37 @@ _RETURNED: dict[Any, Origins] = {}
 
 
 _MAKING = frozenset(("__init__", "__new__", "__post_init__"))
+_CHANGING = frozenset((
+    "__delattr__", "__delitem__", "__init_subclass__", "__setattr__", "__setitem__", "__setstate__",
+    *(f"__i{name}__" for name in (
+        "add", "and", "concat", "floordiv", "lshift", "matmul", "mod", "mul", "or", "pow", "rshift", "sub",
+        "truediv", "xor",
+    )),
+))  # fmt: skip
+"""What assignments call."""
 
 
 def _written_by_users(made: type) -> bool:
     """Whether a class is defined in a file of the user's."""
+    if made.__module__.partition(".")[0] in sys.stdlib_module_names - {"__main__"}:
+        return False
     file = getattr(sys.modules.get(made.__module__), "__file__", None)
     return made.__module__ == "__main__" or (file is not None and is_users_file(file))
+
+
+def _used(made: type) -> list[FunctionType]:
+    """The functions of the user's that run where an instance of a class is used without naming them."""
+    found = []
+    for owner in filter(_written_by_users, made.__mro__[:-1]):
+        for name, member in vars(owner).items():
+            function = getattr(member, "fget", None)
+            if name.startswith("__") and name.endswith("__") and name not in _MAKING | _CHANGING:
+                function = member
+            if not isinstance(function, FunctionType) or function.__code__.co_filename == "<string>":
+                continue  # "<string>": what a dataclass has been given
+            if function.__globals__ is vars(sys.modules[owner.__module__]):
+                found.append(function)
+    return found
 
 
 def _is_frozen(made: type) -> bool:

@@ -80,6 +80,8 @@ class Linked:
         self.columns_from = columns_from
         self._functions, self.binder = emit(compiled.origin, program, _Tools, _Requests)
         self.parameters = len(program.parameters)
+        arguments = compiled.origin.node.args
+        self.positional = len(arguments.posonlyargs) + len(arguments.args)
         self.disjoint = _disjoint(program)
         self.body = self._sequence(program.body, 0)
         self.tail: Frame = [UNSET] * (program.size - ir.FIRST - self.parameters)
@@ -224,7 +226,8 @@ class Linked:
             for slot in range(ir.FIRST, ir.FIRST + self.parameters):
                 change: Change = None
                 position = slot - ir.FIRST - shift
-                handed = known[position] if 0 <= position < len(known) else None
+                single = slot - ir.FIRST < self.positional  # not one of `*rest`, or after them
+                handed = known[position] if single and 0 <= position < len(known) else None
                 if handed is not None:
                     change = handed[0]
                 elif head[slot] is not frame[slot]:
@@ -300,5 +303,3 @@ def _addresses(node: ir.Node) -> list[list[ir.Part] | None]:
         case ir.Region():
             return [None]
     return []
-
-

@@ -273,6 +273,29 @@ def arrays_of_a_function(n):
     return means, rows
 
 
+class Turns:
+    def __init__(self):
+        self.number = 0
+
+    @property
+    def next(self):
+        self.number += 1
+        return self.number
+
+    def __iter__(self):
+        self.number += 1
+        return iter([1.0] * self.number)
+
+
+@written(2)
+@gen
+def properties_and_iterators(n):
+    turns = Turns()
+    x = ~normal(turns.next, 1)
+    y = ~normal(sum(turns) + x, 1)
+    ("z", 0) @ ~normal(turns.next + y, 1)
+
+
 # --- objects that don't ----------------------------------------------------------------------------
 
 State = namedtuple("State", "number total")
@@ -358,6 +381,41 @@ def kernels(n):
 )
 def test_objects_that_are_only_read_keep_a_body_incremental(model):
     assert "incrementally: a change" in model.explain() or model.is_reference
+
+
+# --- arguments -------------------------------------------------------------------------------------
+
+
+@gen
+def first_and_rest(first, *rest, scale=1.0):
+    x = ~normal(first + sum(rest), scale)
+    return x + len(rest)
+
+
+@gen
+def all_of(*values):
+    for i, value in enumerate(values):
+        ("x", i) @ ~normal(value, 1)
+    return values[-1]
+
+
+@written(2)
+@gen
+def arguments_that_are_gathered(n):
+    a = ~normal(0, 1)
+    b = ~normal(0, 1)
+    c = ~normal(0, 1)
+    d = "d" @ ~first_and_rest(a, b, c)
+    "e" @ ~first_and_rest(a, b, c, scale=1 + d**2)
+    "f" @ ~all_of(a, b, c)
+    "g" @ ~all_of(*[a, b], c)
+
+
+def test_each_of_the_arguments_that_are_gathered_counts():
+    trace = arguments_that_are_gathered.simulate((2,), rng=1)
+    for name in "abc":
+        new = trace.update({name: 4.0}).trace
+        assert new.log_prob == pytest.approx(arguments_that_are_gathered.assess((2,), new.choices).log_prob)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
