@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Iterator
-from inspect import CO_GENERATOR
 from types import FunctionType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -22,7 +22,15 @@ from gendsl.compiler.names import (
     root_name,
     stored,
 )
-from gendsl.compiler.objects import CHANGING_METHODS, PURE_METHODS, Objects, function_inside, is_users
+from gendsl.compiler.objects import (
+    CHANGING_METHODS,
+    ITERATORS,
+    PURE_METHODS,
+    Objects,
+    function_inside,
+    function_key,
+    is_users,
+)
 from gendsl.compiler.sharing import NEW_METHODS
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source, find_source
@@ -34,8 +42,6 @@ _CHANGING_FUNCTIONS = frozenset((
     "heapreplace", "iadd", "iand", "iconcat", "imul", "insort", "insort_left", "insort_right", "ior", "isub",
     "ixor", "next", "place", "put", "put_along_axis", "putmask", "setattr", "setitem", "shuffle",
 ))  # fmt: skip
-_ITERATORS = frozenset(("enumerate", "filter", "iter", "map", "open", "reversed", "zip"))
-_ENDLESS = frozenset(("count", "cycle", "repeat"))
 _IMPURE_BUILTINS = frozenset((
     "next", "setattr", "delattr", "eval", "exec", "locals", "globals", "vars", "super", "input", "open",
 ))  # fmt: skip
@@ -101,7 +107,7 @@ class Effects(Objects):
             method = part.func.attr if isinstance(part.func, ast.Attribute) else ""
             function = self.function_of(part)
             name = getattr(function, "__name__", "")
-            lazy = name in _ITERATORS or (isinstance(function, type) and name not in _CONSUMERS)
+            lazy = name in ITERATORS or (isinstance(function, type) and name not in _CONSUMERS)
             if is_users(function) and not self.gives_new(function):
                 lazy = True
             if method in ("sort", "join", "extend", "update") or (self.leaves_alone(part) and not lazy):
@@ -133,40 +139,6 @@ class Effects(Objects):
                 if value is not None and self.is_iterator(value):
                     return "an iterator in a variable", "make a list of it", value
         return None
-
-    def is_iterator(self, node: ast.expr) -> bool:
-        """Whether an expression makes something that can be gone through only once."""
-        if isinstance(node, ast.GeneratorExp):
-            return True
-        if isinstance(node, ast.IfExp):
-            return self.is_iterator(node.body) or self.is_iterator(node.orelse)
-        if not isinstance(node, ast.Call):
-            return False
-        function = self.function_of(node)
-        if getattr(function, "__module__", "") == "itertools":
-            return True
-        if isinstance(function, FunctionType):
-            return bool(function.__code__.co_flags & CO_GENERATOR)
-        builtin = getattr(function, "__module__", "") in ("builtins", "io", "_io")
-        return builtin and getattr(function, "__name__", "") in _ITERATORS
-
-    def may_not_end(self, node: ast.expr) -> bool:
-        """Whether what a loop goes through may have no end, so that only the loop itself can stop."""
-        for part in ast.walk(node):
-            if not isinstance(part, ast.Call):
-                continue
-            function = self.function_of(part)
-            name = getattr(function, "__name__", "")
-            if getattr(function, "__module__", "") == "itertools" and name in _ENDLESS:
-                return True
-            if isinstance(function, FunctionType) and function.__code__.co_flags & CO_GENERATOR:
-                return True
-            if function is iter and len(part.args) == 2:
-                return True
-            unknown = not isinstance(part.func, ast.Attribute) or part.func.attr not in PURE_METHODS
-            if function is None and unknown:
-                return True
-        return False
 
     def outlives(self, node: ast.AST) -> bool:
         """Whether choices in a statement's lambdas and generators may be made after it was executed."""
@@ -216,6 +188,9 @@ class Effects(Objects):
                 elif isinstance(part.func, ast.Name) and part.func.id in _CHANGING_FUNCTIONS:
                     changed = part.args
                 function = known_value(self.source, part.func)
+                copies = not part.args[1:] and all(k.arg != "copy" for k in part.keywords)
+                if function is np.nan_to_num and not copies:
+                    changed = part.args[:1]
                 if isinstance(function, np.ufunc):
                     changed = part.args[int(function.nin) :]
                 for argument in changed:
@@ -396,9 +371,10 @@ class Effects(Objects):
 
 # --- functions of the user's -----------------------------------------------------------------------
 
-_PURE: dict[Any, bool] = {}
-_NEW: dict[Any, bool] = {}
-_WRITES: dict[Any, bool] = {}
+_Answers = WeakKeyDictionary[Any, bool]
+_PURE: _Answers = WeakKeyDictionary()
+_NEW: _Answers = WeakKeyDictionary()
+_WRITES: _Answers = WeakKeyDictionary()
 
 
 def is_pure(function: FunctionType) -> bool:
@@ -416,14 +392,18 @@ def returns_new(function: FunctionType) -> bool:
     return _known(_NEW, function, _shares_nothing)
 
 
-def _known(answers: dict[Any, bool], function: FunctionType, find: Callable[[Source], bool]) -> bool:
-    key = function.__code__
+def _known(answers: _Answers, function: FunctionType, find: Callable[[Source], bool]) -> bool:
+    key = function_key(function)
     if key not in answers:
+        before = set(answers)
         answers[key] = True  # a recursive call is as good as the rest
         try:
-            answers[key] = find(find_source(function, "transform"))
+            found = find(find_source(function, "transform"))
         except (SourceUnavailableError, UnsupportedSyntaxError):
-            answers[key] = False
+            found = False
+        for other in [] if found else set(answers) - before:  # they may have counted on it
+            answers.pop(other, None)
+        answers[key] = found
     return answers[key]
 
 

@@ -16,8 +16,10 @@ import fractions
 import functools
 import inspect
 import sys
+from inspect import CO_GENERATOR
 from types import FunctionType, MethodType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -51,6 +53,9 @@ CHANGING_METHODS = frozenset((
     "rotate", "setdefault", "setflags", "sort", "subtract", "update",
 ))  # fmt: skip
 """Methods of Python's containers and NumPy's arrays that change them."""
+
+ITERATORS = frozenset(("enumerate", "filter", "iter", "map", "open", "reversed", "zip"))
+_ENDLESS = frozenset(("count", "cycle", "repeat"))
 
 _FIXED = (
     bool, bytes, complex, datetime.date, datetime.timedelta, decimal.Decimal, Distribution, float,
@@ -147,7 +152,7 @@ class Objects(Sharing):
 
     def _returned(self, function: FunctionType) -> Origins:
         """The classes of the objects that a function of the user's may make and return."""
-        key = function.__code__
+        key = function_key(function)
         if key not in _RETURNED:
             _RETURNED[key] = NOTHING  # a recursive call returns what the others do
             try:
@@ -175,6 +180,40 @@ class Objects(Sharing):
         for name in function.__qualname__.split(".")[1:-1]:
             found = inspect.getattr_static(found, name, None)
         return found if isinstance(found, type) else None
+
+    def is_iterator(self, node: ast.expr) -> bool:
+        """Whether an expression makes something that can be gone through only once."""
+        if isinstance(node, ast.GeneratorExp):
+            return True
+        if isinstance(node, ast.IfExp):
+            return self.is_iterator(node.body) or self.is_iterator(node.orelse)
+        if not isinstance(node, ast.Call):
+            return False
+        function = self.function_of(node)
+        if getattr(function, "__module__", "") == "itertools":
+            return True
+        if isinstance(function, FunctionType):
+            return bool(function.__code__.co_flags & CO_GENERATOR)
+        builtin = getattr(function, "__module__", "") in ("builtins", "io", "_io")
+        return builtin and getattr(function, "__name__", "") in ITERATORS
+
+    def may_not_end(self, node: ast.expr) -> bool:
+        """Whether what a loop goes through may have no end, so that only the loop itself can stop."""
+        for part in ast.walk(node):
+            if not isinstance(part, ast.Call):
+                continue
+            function = self.function_of(part)
+            name = getattr(function, "__name__", "")
+            if getattr(function, "__module__", "") == "itertools" and name in _ENDLESS:
+                return True
+            if isinstance(function, FunctionType) and function.__code__.co_flags & CO_GENERATOR:
+                return True
+            if function is iter and len(part.args) == 2:
+                return True
+            unknown = not isinstance(part.func, ast.Attribute) or part.func.attr not in PURE_METHODS
+            if function is None and unknown:
+                return True
+        return False
 
     def changes_objects(self, origins: Origins, method: str) -> bool:
         """Whether a method may change the object that it is called on, of one of some classes."""
@@ -270,7 +309,7 @@ _HANDING_ON = frozenset((
 ))  # fmt: skip
 """Methods of lists and dicts whose values are entries, or nothing."""
 
-_RETURNED: dict[Any, Origins] = {}
+_RETURNED: WeakKeyDictionary[Any, Origins] = WeakKeyDictionary()
 
 
 _MAKING = frozenset(("__init__", "__new__", "__post_init__"))
@@ -320,6 +359,11 @@ def function_inside(function: Any) -> FunctionType | None:
     if isinstance(function, MethodType):
         function = function.__func__
     return function if isinstance(function, FunctionType) else None
+
+
+def function_key(function: FunctionType) -> Any:
+    """What stands for a function in what is remembered: its code, unless what it calls is in its closure."""
+    return function if function.__closure__ else function.__code__
 
 
 def is_users(function: Any) -> bool:

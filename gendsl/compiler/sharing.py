@@ -124,7 +124,8 @@ class Sharing:
         nothing: tuple[Names, Names] = set(), set()
         if function is None:
             if isinstance(call.func, ast.Attribute):
-                if call.func.attr in NEW_METHODS:
+                copies = not any(k.arg == "copy" for k in call.keywords)
+                if call.func.attr in NEW_METHODS and copies:
                     return nothing
                 if call.func.attr in VIEWING_METHODS:
                     return _parts(self._all((call.func.value, *arguments)))

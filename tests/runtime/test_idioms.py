@@ -296,6 +296,50 @@ def properties_and_iterators(n):
     ("z", 0) @ ~normal(turns.next + y, 1)
 
 
+def passed_on(function):
+    def wrapper(*args):
+        return function(*args)
+
+    return wrapper
+
+
+@passed_on
+def scaled(values, by):
+    return [value * by for value in values]
+
+
+@passed_on
+def pushed(values, value):
+    values.append(value)
+    return sum(values)
+
+
+@written(2)
+@gen
+def decorated_helpers(n):
+    """The wrappers have one code; what they call is in their closures."""
+    values = [1.0]
+    a = ~normal(0, 1)
+    b = ~normal(sum(scaled(values, a)), 1)
+    c = ~normal(pushed(values, b), 1)
+    ("d", 0) @ ~normal(pushed(values, c), 1)
+    return values
+
+
+@written(2)
+@gen
+def arrays_without_copies(n):
+    x = np.array([1.0, np.nan, 2.0])
+    y = np.zeros(2)
+    same = y.astype(float, copy=False)
+    a = ~normal(0, 1)
+    y[0] = a
+    gaps = np.isnan(x * a).sum()
+    np.nan_to_num(x, copy=False, nan=a)
+    ("x", 0) @ ~normal(same.sum() + gaps + x.sum(), 1)
+    return same
+
+
 # --- objects that don't ----------------------------------------------------------------------------
 
 State = namedtuple("State", "number total")
