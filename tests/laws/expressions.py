@@ -42,6 +42,28 @@ def pair(x):
     return x, 0.5 - x
 
 
+class Table:
+    def __init__(self):
+        self.number, self.total = 0, 0.0
+
+    def seat(self, x):
+        self.number += 1
+        self.total += 0.5 * x
+
+    def mean(self):
+        return self.total / (1 + self.number)
+
+
+def seat(table, x):
+    table.seat(x)
+
+
+@gen
+def gathered(first, *rest, scale=1.0):
+    last = ~normal(first - sum(rest), scale)
+    return last + len(rest)
+
+
 """
 
 

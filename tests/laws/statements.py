@@ -96,7 +96,8 @@ class Statements(Expressions):
     def plain(self, scope: Scope) -> None:
         """A deterministic statement."""
         name = self.name("v")
-        match self.one_of("assign", "assign", "augment", "pair", "swap", "derived", "whole", "flag", "slice"):
+        match self.one_of("assign", "assign", "augment", "pair", "swap", "derived", "whole", "flag", "slice",
+                          "cells"):  # fmt: skip
             case "assign":
                 self.emit(scope, f"{name} = {self.real(scope)}")
             case "augment":
@@ -116,6 +117,11 @@ class Statements(Expressions):
             case "flag":
                 self.emit(scope, f"{name} = {self.condition(scope)}")
                 return scope.bind("flag", name)
+            case "cells":
+                self.emit(scope, f"{name}_x = np.array([{self.real(scope)}, {self.variable(scope)}])",
+                          f"{name}_d = {name}_x[:, None] - 0.5 * {name}_x[None]",
+                          f"{name} = float({name}_d[0, 1] + {name}_x[{name}_x > 0].sum() + {name}_x[1,])",
+                          )  # fmt: skip
             case "slice" if source := self.pick(scope, "real"):
                 self.emit(scope, f"{name} = [0.5 * v for v in {source.values}]")
                 scope.containers.append(Container(name, source.size, "real", "list"))
@@ -205,7 +211,8 @@ class Statements(Expressions):
         container = self.pick(scope, "real")
         usable = container is not None and container.form == "list" and not scope.loops
         match self.one_of("try", "with", "alias", "push", "closure", "del", "sort", "starred", "generator",
-                          "pop", "def", "slice", "string", "except"):  # fmt: skip
+                          "pop", "def", "slice", "string", "except", "object", "gathered",
+                          "gathered"):  # fmt: skip
             case "try":
                 self.emit(scope, "try:", f"    {name} = 1.0 / ({self.one_of(*scope.wholes)} - 1)",
                           "except ZeroDivisionError:",
@@ -217,6 +224,16 @@ class Statements(Expressions):
                           f"    if {name} > 0.2:", f"        raise ValueError({name})",
                           "except ValueError as error:", f"    {name} = error.args[0] - 1", "finally:",
                           f"    {name}b = {self.real(scope)}")  # fmt: skip
+            case "object":
+                self.emit(scope, f"{name}_tables = [Table(), Table()]",
+                          f"{name}_tables[0].seat({self.real(scope)})",
+                          f"{name} = {self.address(name, scope)} @ ~normal({name}_tables[0].mean(), 1)",
+                          f"seat({name}_tables[{self.one_of(0, 1)}], {name})",
+                          f"{name} = sum(table.mean() for table in {name}_tables)")  # fmt: skip
+            case "gathered":
+                more = f", scale={self.one_of('1.5', 'SCALE')}" if self.chance(3) else ""
+                made = f"gathered({self.variable(scope)}, {self.variable(scope)}, {self.real(scope)}{more})"
+                self.emit(scope, f"{name} = {self.address(name, scope)} @ ~{made}")
             case "with":
                 self.emit(scope, f"with contextlib.nullcontext({self.real(scope)}) as {name}:",
                           f"    {name} = {self.address(name, scope)} @ ~normal({name}, 1)")  # fmt: skip
