@@ -13,6 +13,7 @@ import numpy as np
 from gendsl.runtime import fused
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
 from gendsl.runtime.executions import Execution
+from gendsl.runtime.inlined import Makers
 from gendsl.runtime.reexecutions import Regenerate, Update
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.trace import ReferenceTrace
@@ -118,7 +119,9 @@ def stale_scores(monkeypatch):
         self.weight = weight
         return record
 
-    monkeypatch.setattr(Update, "at", Execution.at)  # and so by `choose`
+    for execution in (Update, Regenerate):  # and so by `choose`
+        monkeypatch.setattr(execution, "makers", Makers(None))
+        monkeypatch.setattr(execution, "at", Execution.at)
     monkeypatch.setattr(fused, "AFTER", 10**9)  # and so by `SiteBlock`
     monkeypatch.setattr(Update, "choose", planted_update)
     monkeypatch.setattr(Regenerate, "choose", planted_regenerate)
