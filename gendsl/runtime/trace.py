@@ -15,6 +15,7 @@ from gendsl.address import Path, as_path, format_address
 from gendsl.choices import MISSING, ChoiceMap, Constraints, Exactly, choicemap
 from gendsl.choices.unknown import explain_unknown
 from gendsl.distributions import Distribution
+from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import (
     AddressConflictError,
     LabelError,
@@ -328,8 +329,10 @@ class ReferenceTrace(Trace):
         remeasured = {}
         for path, (distribution, _, _) in new.records.items():
             before = self.records.get(path)
-            if before is None or path in changed or path in self.observed_paths:
+            if before is None or distribution is before[0] or path in changed or path in self.observed_paths:
                 continue
+            if type(distribution) is type(before[0]) and isinstance(distribution, ScalarFamily):
+                continue  # which have one base measure each
             if not same_measure(before[0].support, distribution.support):
                 remeasured[path] = before[0], distribution
         return remeasured
