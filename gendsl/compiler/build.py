@@ -40,7 +40,7 @@ class Compiled:
     node: FunctionNode = field(repr=False)
     sites: list[Site] = field(repr=False)
     body: Callable[..., Any]
-    checked: list[int] = field(default_factory=lambda: [0, 128], repr=False)
+    checked: list[int] = field(default_factory=lambda: [0, 64], repr=False)
 
     @property
     def original(self) -> FunctionType:

@@ -17,7 +17,7 @@ from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.trace import ReferenceTrace, definition
 
 _FIRST = 16
-_PERIOD = 128
+_PERIOD = 64
 _TOLERANCE = 1e-9
 
 
