@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import copy
+from operator import is_
+from typing import Any
 
 from gendsl.compiler.effects import Effects
 from gendsl.compiler.names import COMPREHENSIONS, SCOPES, exits, loaded, root_name
@@ -111,12 +114,21 @@ def names_inside(scope: ast.AST) -> set[str]:
     return names | {n.arg for n in ast.walk(scope) if isinstance(n, ast.arg)}
 
 
-def replaced(tree: ast.expr, old: ast.expr, new: ast.expr) -> ast.expr:
-    class Replace(ast.NodeTransformer):
-        def visit(self, node: ast.AST) -> ast.AST:
-            return new if node is old else self.generic_visit(node)
-
-    changed: ast.expr = Replace().visit(tree)  # type: ignore[assignment]
+def replaced(tree: ast.AST, old: ast.expr, new: ast.expr) -> Any:
+    """A tree with `new` in place of `old`; the tree itself stays, as do those parts that don't hold `old`."""
+    if tree is old:
+        return new
+    changed = tree
+    for name, value in ast.iter_fields(tree):
+        fresh = value
+        if isinstance(value, ast.AST):
+            fresh = replaced(value, old, new)
+        elif isinstance(value, list):
+            parts = [replaced(part, old, new) if isinstance(part, ast.AST) else part for part in value]
+            fresh = value if all(map(is_, parts, value)) else parts
+        if fresh is not value:
+            changed = copy.copy(tree) if changed is tree else changed
+            setattr(changed, name, fresh)
     return changed
 
 
