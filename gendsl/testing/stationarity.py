@@ -21,6 +21,7 @@ from gendsl.inference.kernel import KernelFunction, accept, check_kernel, run_ke
 from gendsl.interface import Rng, Trace, as_rng
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.reexecutions import Regenerate
+from gendsl.runtime.small import CHOICES
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.selection import Selection, select
 from gendsl.testing.scores import Score, compare
@@ -109,7 +110,11 @@ def stationarity(
             raise ValueTypeError(f"{name}={number!r}", fix=f"{name} is a whole number, {least} or more")
     rng = as_rng(rng)
     data = _selection(observed)
-    pilot = [model.simulate(args, rng=rng) for _ in range(_PILOT if statistics is None else _NAMED)]
+    pilot = [model.simulate(args, rng=rng) for _ in range(_NAMED)]
+    # draws that nobody edits: the reference runtime's are the same, and small ones are made sooner
+    source = model.reference if all(len(trace.choices) <= CHOICES for trace in pilot) else model
+    if statistics is None:
+        pilot += [source.simulate(args, rng=rng) for _ in range(_PILOT - _NAMED)]
     if data is not None:
         data.check({path for trace in pilot for path in trace.choices}, "observed")
     functions = None if statistics is None else dict(statistics)
@@ -117,7 +122,7 @@ def stationarity(
     def seen_in(trace: Trace) -> dict[str, float]:
         return look(trace) if functions is None else {name: float(f(trace)) for name, f in functions.items()}
 
-    fresh = Table([seen_in(model.simulate(args, rng=rng)) for _ in range(draws)])
+    fresh = Table([seen_in(source.simulate(args, rng=rng)) for _ in range(draws)])
     seen: list[dict[str, float]] = []
     moved = stale = 0
     for _ in range(chains):
