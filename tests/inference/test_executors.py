@@ -191,25 +191,37 @@ def test_what_can_t_travel_is_an_error_at_once():
 
 
 INTERRUPTED = """
-import time
+import os, pathlib, sys
 from gendsl import sample
-from tests.inference.test_executors import KERNEL, slow, start
+from tests.inference.test_executors import slow, start
+
+begun = pathlib.Path(sys.argv[1])
+
+def marking(trace, rng):
+    (begun / str(os.getpid())).touch()
+    return slow(trace, rng)
 
 for draws in (10**6, 5):
-    run = sample(slow, start(), draws, chains=2, record="k", seed=1)
+    run = sample(marking, start(), draws, chains=2, record="k", seed=1)
     print(run.interrupted, [len(chain) for chain in run.chains], flush=True)
 """
 
 
 @pytest.mark.statistical
-def test_ctrl_c_stops_worker_processes_and_keeps_their_draws():
+def test_ctrl_c_stops_worker_processes_and_keeps_their_draws(tmp_path):
     """A terminal sends it to all processes of a run. The same workers make the next run."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
-    time.sleep(20)
-    os.killpg(process.pid, signal.SIGINT)
-    shown, _ = process.communicate(timeout=60)
+    command = [sys.executable, "-c", INTERRUPTED, tmp_path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        end = time.monotonic() + 60
+        while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < end:
+            time.sleep(0.05)
+        time.sleep(1)  # for some draws of both
+        os.killpg(process.pid, signal.SIGINT)
+        try:
+            shown, _ = process.communicate(timeout=60)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
     first, second = shown.splitlines()
     assert first.startswith("True") and first != "True [0, 0]" and second == "False [5, 5]"
 
