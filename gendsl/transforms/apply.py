@@ -30,8 +30,9 @@ from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.records import Records
 from gendsl.runtime.trace import ReferenceTrace, check_kept_choice
 from gendsl.transforms.arrays import DualArray, as_dual_array
+from gendsl.transforms.elimination import assign_columns, small_log_abs_det
 from gendsl.transforms.forward import Dual
-from gendsl.transforms.jacobian import log_abs_det, refuse_traced
+from gendsl.transforms.jacobian import matrix_log_abs_det, refuse_traced
 from gendsl.transforms.language import Transform, TransformPair, directions
 from gendsl.transforms.no_draws import NO_DRAWS
 from gendsl.transforms.run import Copy, Input, Output, Run, Write, check_label, measured
@@ -227,13 +228,15 @@ def image(
             f"the log density of the model went from {trace.log_prob} to {new.log_prob}",
             fix="start the chain from a trace of positive, finite density",
         )
-    lost = []
-    if not any(state.asked for state in run.inputs):
-        lost = _unread(run, run.inputs[0], [*edit.removed, *model_values])
-        if aux is not None:
-            lost += _unread(run, run.inputs[1], aux.records)
-    log_det = log_abs_det(run, records, edit.removed)
-    _refuse_lost(run, lost)
+    log_det = small_log_abs_det(run, edit.removed)
+    if log_det is None:  # something is out of the ordinary, or the move is large
+        lost = []
+        if not any(state.asked for state in run.inputs):
+            lost = _unread(run, run.inputs[0], [*edit.removed, *model_values])
+            if aux is not None:
+                lost += _unread(run, run.inputs[1], aux.records)
+        log_det = matrix_log_abs_det(run, records, edit.removed)
+        _refuse_lost(run, lost)
     return Image(run, new, new_aux, edit.log_weight, log_det, edit.removed)
 
 
@@ -264,7 +267,7 @@ def image_elsewhere(
     if backward is not None:
         new_aux = _assess_auxiliary(f, backward, (new, *backward_args), run.outputs[1], True)
         records.append(new_aux.records)
-    log_det = log_abs_det(run, records, None)
+    log_det = matrix_log_abs_det(run, records, None)
     _refuse_lost(run, lost)
     return Image(run, new, new_aux, new.log_prob - trace.log_prob, log_det, {})
 
@@ -449,16 +452,11 @@ def _subscript(path: Path | None) -> str:
 
 
 def _refuse_surplus(output: Output, records: Records) -> None:
-    for path, entry in output.entries.items():
-        record = records.get(path)
-        if record is not None:
-            output.supports[path] = record[0]._measure or record[0].support
-        else:
-            raise CoverageError(
-                f"transform {output.run.transform.name} writes to a choice that {output.name} doesn't have",
-                address=path,
-                location=entry.location,
-                fix=explain_unknown(path, records),
-            )
-
-
+    surplus = assign_columns(output, records)
+    if surplus is not None:
+        raise CoverageError(
+            f"transform {output.run.transform.name} writes to a choice that {output.name} doesn't have",
+            address=surplus,
+            location=output.entries[surplus].location,
+            fix=explain_unknown(surplus, records),
+        )

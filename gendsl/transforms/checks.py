@@ -33,6 +33,7 @@ from gendsl.runtime.trace import ReferenceTrace
 from gendsl.selection import Selection, select
 from gendsl.transforms.apply import Image, check_move, image, output_values, run_transform
 from gendsl.transforms.arrays import DualArray, as_dual_array
+from gendsl.transforms.elimination import assign_columns
 from gendsl.transforms.jacobian import log_abs_det
 from gendsl.transforms.language import Transform, TransformPair, directions
 from gendsl.transforms.moved import moved
@@ -223,14 +224,14 @@ def _not_inverse(f: Transform, inverse: Transform) -> str:
 
 
 def _refuse_surplus(f: Transform, inverse: Transform, output: Output, records: Records) -> None:
-    for path, entry in output.entries.items():
-        if path not in records:
-            raise InvolutionError(
-                f"{_not_inverse(f, inverse)}, there is a choice in {output.name} that wasn't there before",
-                address=path,
-                location=entry.location,
-                fix="the second application must undo the first: look at the branch that it takes",
-            )
+    surplus = assign_columns(output, records)
+    if surplus is not None:
+        raise InvolutionError(
+            f"{_not_inverse(f, inverse)}, there is a choice in {output.name} that wasn't there before",
+            address=surplus,
+            location=output.entries[surplus].location,
+            fix="the second application must undo the first: look at the branch that it takes",
+        )
 
 
 def _compare(

@@ -2,17 +2,19 @@
 
 The coordinates of the inputs are the rows and the tangents of the outputs the columns. A column with one
 entry left takes that entry's row with it, so most of a usual move is a product of such entries; the rest is
-eliminated.
+eliminated. Where the same entries have been nonzero a few times, they have a formula (`determinants`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 from gendsl.address import Path
 from gendsl.runtime.records import Records
 from gendsl.supports import Simplex, Support
+from gendsl.transforms.determinants import known_determinant
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.returned import NOT_A_CHOICE
 from gendsl.transforms.run import Copy, Input, Output, Run, continuous, discrete, measured
@@ -21,129 +23,138 @@ from gendsl.transforms.vectors import entries
 UNTRACED = frozenset((bool, int, float, str))
 """Types that carry no derivatives."""
 
-Rows = dict[Path, tuple[int, Support]]
-"""For choices of one input trace that don't stay as they are: the first coordinate, and the support."""
+SMALL = 10
+"""The largest Jacobian that is eliminated entry by entry; from about there on LAPACK is faster."""
 
 Tangent = dict[int, float]
 
-_UNREAD = -1
-"""The coordinate of a choice that was not read."""
+
+def assign_columns(output: Output, records: Records) -> Path | None:
+    """Find the supports of what was written, in the trace that was made of it, and its columns.
+
+    Returns:
+        A path that the trace doesn't have, if there is one.
+    """
+    supports = output.supports
+    columns: list[Tangent] = []
+    plain = True
+    for path, entry in output.entries.items():
+        record = records.get(path)
+        if record is None:
+            return path
+        support = supports.get(path)
+        if support is None:
+            support = supports[path] = record[0]._measure or record[0].support
+        if isinstance(entry, Copy):
+            plain = _is_plain_copy(entry, support) and plain
+            continue
+        value, label = entry.value, entry.label
+        if type(value) is Dual:
+            if support.dim == 1 and label is not discrete:
+                columns.append(value.tangent)
+            else:
+                plain = False
+        elif support.discrete:
+            if label is continuous or type(value) not in UNTRACED:
+                plain = False
+        elif label is discrete or not _add_entries(value, support, columns):
+            plain = False
+    output.columns = columns if plain else None
+    return None
 
 
-def small_log_abs_det(
-    run: Run, output_records: list[Records], removed: Iterable[Path], most: int
-) -> float | None:
-    """log |det J| of a run, if it has at most `most` rows and columns, all of numbers or short vectors.
+def _is_plain_copy(entry: Copy, support: Support) -> bool:
+    """Note that a choice was copied; whether it is to one of the same kind, and for the first time."""
+    source, path = entry.source, entry.path
+    copied = source.support(path)
+    if support.discrete:
+        return copied.discrete
+    if path in source.copied or not same_coordinates(copied, support):
+        return False
+    source.copied.add(path)
+    return True
+
+
+def _add_entries(value: Any, support: Support, columns: list[Tangent]) -> bool:
+    """Add the tangents of a short vector's free entries; whether it is one, and they all have theirs."""
+    parts, dim = entries(value), support.dim
+    if parts is None or (len(parts) != dim and type(support) is not Simplex):
+        return False
+    for part in parts[:dim]:
+        if type(part) is not Dual:
+            return False
+        columns.append(part.tangent)
+    return True
+
+
+def small_log_abs_det(run: Run, removed: Iterable[Path]) -> float | None:
+    """log |det J| of a run, if it has few rows and columns, all of numbers or short vectors.
 
     None where it isn't positive and finite, or anything else is out of the ordinary: what is wrong, if
     anything is, is found by the other way.
     """
-    rows = _rows(run, removed)
     columns: list[Tangent] = []
-    for output, records in zip(run.outputs, output_records):  # noqa: B905 (of one length; hot)
-        if not _add_columns(run, output, records, rows, columns):
+    for output in run.outputs:
+        if output.columns is None:
             return None
-    live: set[int] = set()
-    for side in rows:
-        for start, support in side.values():
-            if start == _UNREAD:
-                return None
-            if support.dim == 1:
-                live.add(start)
-            else:
-                live.update(range(start, start + support.dim))
-    if len(live) != len(columns) or len(columns) > most:
+        columns += output.columns
+    if len(columns) > SMALL:
+        return None
+    live: list[int] = []
+    model = run.inputs[0]
+    changed: Iterable[Path] = run.outputs[0].entries
+    if removed:
+        changed = [*changed, *(path for path in removed if path not in model.observed)]
+    if not _add_rows(model, changed, live):
+        return None
+    for state in run.inputs[1:]:
+        paths: Iterable[Path] = state.records  # all of an auxiliary trace goes in
+        if state.observed:
+            paths = [path for path in paths if path not in state.observed]
+        if not _add_rows(state, paths, live):
+            return None
+    if len(live) != len(columns):
         return None
     if not columns:
         return 0.0
-    det = abs(_product(columns, live))
+    pattern: list[Any] = [*live, None]
+    slopes: list[float] = []
+    for tangent in columns:
+        pattern.append(tuple(tangent))
+        slopes += tangent.values()
+    det = known_determinant(tuple(pattern), slopes)
+    if det is None:
+        det = abs(_product(columns, set(live)))
     return math.log(det) if 0.0 < det < math.inf else None
 
 
-def _rows(run: Run, removed: Iterable[Path]) -> list[Rows]:
-    """The continuous inputs of each trace that don't stay as they are."""
-    model = run.inputs[0]
-    changed: Rows = {}
-    rows = [changed]
-    seeds, supports = model.seeds, model.supports
-    for path in run.outputs[0].entries:
+def _add_rows(state: Input, paths: Iterable[Path], live: list[int]) -> bool:
+    """Add the coordinates of a trace's continuous choices at some paths, but for those that were copied.
+
+    False if a choice was neither read nor copied that should have been: a continuous one, or a discrete one
+    that could have had another value; or if one was copied that is at none of the paths.
+    """
+    seeds, supports, copied = state.seeds, state.supports, state.copied
+    left = len(copied)
+    for path in paths:
+        if left and path in copied:
+            left -= 1
+            continue
         seed = seeds.get(path)
         support = supports.get(path)
-        if support is None:
-            record = model.find(path)
-            if record is None:
-                continue
-            support = supports[path] = measured(record[0])
-        if not support.discrete:
-            changed[path] = _UNREAD if seed is None else seed[1], support
-    for path in removed:
-        if path not in model.observed:
-            support = model.support(path)
+        if seed is not None:
+            start, dim = seed[1], support.dim  # type: ignore[union-attr]
+            if dim == 1:
+                live.append(start)
+            else:
+                live.extend(range(start, start + dim))
+        elif support is not None:
             if not support.discrete:
-                seed = seeds.get(path)
-                changed[path] = _UNREAD if seed is None else seed[1], support
-    for state in run.inputs[1:]:
-        rows.append(_all_rows(state))
-    return rows
-
-
-def _all_rows(state: Input) -> Rows:
-    """The continuous choices of an auxiliary trace, all of which go in."""
-    rows: Rows = {}
-    seeds, supports, observed = state.seeds, state.supports, state.observed
-    for path, record in state.records.items():
-        support = supports.get(path)
-        if support is None:
-            support = supports[path] = measured(record[0])
-        if not support.discrete and path not in observed:
-            seed = seeds.get(path)
-            rows[path] = _UNREAD if seed is None else seed[1], support
-    return rows
-
-
-def _add_columns(
-    run: Run, output: Output, records: Records, rows: list[Rows], columns: list[Tangent]
-) -> bool:
-    """Add the tangents written to an output, and remove the rows of what is copied; whether that is all."""
-    supports = output.supports
-    for path, entry in output.entries.items():
-        support = supports.get(path)
-        if support is None:
-            support = supports[path] = measured(records[path][0])
-        is_discrete = support.discrete
-        if isinstance(entry, Copy):
-            source = entry.source
-            copied = source.support(entry.path)
-            if copied.discrete != is_discrete:
                 return False
-            if is_discrete:
-                continue
-            taken = rows[0 if source is run.inputs[0] else 1].pop(entry.path, None)
-            if taken is None or not same_coordinates(copied, support):
+        elif (record := state.find(path)) is not None:
+            if record[2] != 0.0 or not measured(record[0]).discrete:
                 return False
-            continue
-        label = entry.label
-        if label is not None and label is not (discrete if is_discrete else continuous):
-            return False
-        value = entry.value
-        kind = type(value)
-        if kind is Dual:
-            if support.dim != 1:
-                return False
-            columns.append(value.tangent)
-        elif is_discrete:
-            if kind not in UNTRACED:
-                return False
-        else:
-            parts = entries(value)
-            dim = support.dim
-            if parts is None or (len(parts) != dim and type(support) is not Simplex):
-                return False
-            for part in parts[:dim]:
-                if type(part) is not Dual:
-                    return False
-                columns.append(part.tangent)
-    return True
+    return not left
 
 
 def same_coordinates(a: Support, b: Support) -> bool:

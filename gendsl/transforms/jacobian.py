@@ -33,14 +33,20 @@ from gendsl.transforms.forward import Dual
 from gendsl.transforms.returned import NOT_A_CHOICE
 from gendsl.transforms.run import Copy, Run, Write, check_label, continuous, discrete, measured
 
-_SMALL = 10
-"""The largest Jacobian that is eliminated entry by entry; from about there on LAPACK is faster."""
-
 Key = tuple[int, Path]
 """A choice of one side: 0 the model, 1 the auxiliary trace."""
 
 
 def log_abs_det(run: Run, output_records: list[Records], removed: Iterable[Path] | None) -> float:
+    """log |det d outputs / d inputs| of a finished run, by the shorter way where there is one.
+
+    Args and errors: as `matrix_log_abs_det`.
+    """
+    log_det = None if removed is None else small_log_abs_det(run, removed)
+    return matrix_log_abs_det(run, output_records, removed) if log_det is None else log_det
+
+
+def matrix_log_abs_det(run: Run, output_records: list[Records], removed: Iterable[Path] | None) -> float:
     """log |det d outputs / d inputs| of a finished run.
 
     Args:
@@ -55,10 +61,6 @@ def log_abs_det(run: Run, output_records: list[Records], removed: Iterable[Path]
         LostDerivativeError: an output depends on a return value.
         MoveNaNError: a derivative is NaN.
     """
-    if removed is not None:
-        log_det = small_log_abs_det(run, output_records, removed, _SMALL)
-        if log_det is not None:
-            return log_det
     inputs = _changed_inputs(run, removed)
     outputs, copies = _written(run, output_records)
     if copies:

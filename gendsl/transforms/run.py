@@ -71,11 +71,14 @@ class Input:
         seeds: for each continuous choice that was read, its traced value (a list for a short vector) and
             first coordinate.
         supports: those of the choices that were looked at.
+        copied: the continuous choices that were copied, once it is known to what.
         asked: whether it was asked for what a call returned, or for which choices there are, which may tell
             of choices that are not read.
     """
 
-    __slots__ = ("args", "asked", "find", "name", "observed", "records", "run", "seeds", "supports", "trace")
+    __slots__ = (
+        "args", "asked", "copied", "find", "name", "observed", "records", "run", "seeds", "supports", "trace",
+    )  # fmt: skip
 
     def __init__(self, run: Run, name: str, trace: ReferenceTrace, args: tuple[Any, ...]) -> None:
         self.run = run
@@ -87,6 +90,7 @@ class Input:
         self.args = args
         self.seeds: dict[Path, tuple[Any, int]] = {}
         self.supports: dict[Path, Support] = {}
+        self.copied: set[Path] = set()
         self.asked = False
 
     def support(self, path: Path) -> Support:
@@ -202,9 +206,11 @@ class Output:
         values: the plain values of the entries, as far as they are known from the start.
         settled: whether they are all known, and numbers.
         supports: those of the choices of the trace that was made of it, once there is one.
+        columns: the tangents of what was written to continuous choices of it, once there is one; None where
+            something else than numbers and short vectors was.
     """
 
-    __slots__ = ("entries", "name", "protected", "run", "settled", "supports", "values")
+    __slots__ = ("columns", "entries", "name", "protected", "run", "settled", "supports", "values")
 
     def __init__(self, run: Run, name: str, protected: Container[Path]) -> None:
         self.run = run
@@ -214,6 +220,7 @@ class Output:
         self.values: dict[Path, Any] = {}
         self.settled = True
         self.supports: dict[Path, Support] = {}
+        self.columns: list[dict[int, float]] | None = None
 
     def put(self, path: Path, entry: Write | Copy, value: Any) -> None:
         """Record a write or copy of a plain value to a path."""

@@ -147,7 +147,7 @@ def mixed(values, weights, bends, xp):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("small", [0, 10])
 def test_random_maps_against_autograd(n, m, seed, small, monkeypatch):
-    monkeypatch.setattr(jacobian_module, "_SMALL", small)
+    monkeypatch.setattr(elimination, "SMALL", small)
     rng = np.random.default_rng(seed)
     weights = rng.normal(size=(n + m, n + m)) + 2 * np.eye(n + m)
     bends = rng.normal(size=n + m)
