@@ -6,7 +6,9 @@ matrices, the strict lower triangle for correlation matrices.
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
@@ -17,6 +19,7 @@ from autograd.scipy.special import gammaln
 from gendsl.distributions.arrays import (
     ArrayFamily,
     bad_parameter,
+    cholesky,
     finished,
     is_symmetric,
     log_det_of_cholesky,
@@ -24,9 +27,10 @@ from gendsl.distributions.arrays import (
     parameter_cholesky,
     plain,
     solve_lower,
+    sum_of_squares,
     value_array,
 )
-from gendsl.distributions.parameters import integer, positive, real
+from gendsl.distributions.parameters import PLAIN, integer, positive, real
 from gendsl.supports import Correlation, Covariance
 
 _LOG_2 = math.log(2.0)
@@ -34,9 +38,32 @@ _LOG_PI = math.log(math.pi)
 _UNIT_DIAGONAL = 1e-8
 
 
-def _log_multigamma(a: Any, dim: int) -> Any:
-    """log Γ_d(a) = d(d-1)/4 log π + Σ_j log Γ(a - j/2), j = 0 .. d-1."""
-    return 0.25 * dim * (dim - 1) * _LOG_PI + sum(gammaln(a - 0.5 * j) for j in range(dim))
+def _remembered(function: Callable[[Any, int], Any]) -> Callable[[Any, int], Any]:
+    """A function of a parameter and a dimension that remembers its values at plain numbers."""
+    of_numbers = functools.lru_cache(maxsize=256)(function)
+
+    def remembered(parameter: Any, dim: int) -> Any:
+        return (of_numbers if type(parameter) in PLAIN else function)(parameter, dim)
+
+    return remembered
+
+
+@_remembered
+def _log_wishart_normaliser(df: Any, dim: int) -> Any:
+    """log(2^(df d/2) Γ_d(df/2)), with log Γ_d(a) = d(d-1)/4 log π + Σ_j log Γ(a - j/2), j = 0 .. d-1."""
+    log_multigamma = 0.25 * dim * (dim - 1) * _LOG_PI + sum(gammaln(0.5 * df - 0.5 * j) for j in range(dim))
+    return 0.5 * df * dim * _LOG_2 + log_multigamma
+
+
+@_remembered
+def _log_lkj_normaliser(eta: Any, dim: int) -> Any:
+    """The logarithm of the integral of |R|^(η - 1)."""
+    return 0.25 * dim * (dim - 1) * _LOG_PI + sum(
+        gammaln(eta + 0.5 * (dim - 1 - i)) - gammaln(eta + 0.5 * (dim - 1)) for i in range(1, dim)
+    )
+
+
+_below_diagonal = functools.lru_cache(maxsize=64)(lambda dim: np.tri(dim, k=-1, dtype=bool))
 
 
 class _MatrixFamily(ArrayFamily):
@@ -66,7 +93,7 @@ class _MatrixFamily(ArrayFamily):
         if not np.isfinite(values).all() or not is_symmetric(values):
             return -inf
         try:
-            lower = anp.linalg.cholesky(x)
+            lower = cholesky(x)
         except np.linalg.LinAlgError:
             return -inf
         return self._score(lower)
@@ -92,14 +119,9 @@ class _WishartFamily(_MatrixFamily):
     def _bartlett(self, rng: np.random.Generator) -> np.ndarray:
         """A, lower triangular, such that A Aᵀ is Wishart(df, identity)."""
         dim, df = self._dim(), plain(self.df)
-        factor = np.tril(rng.standard_normal((dim, dim)), -1)
-        factor[np.diag_indices(dim)] = np.sqrt(rng.chisquare(df - np.arange(dim)))
+        factor = np.where(_below_diagonal(dim), rng.standard_normal((dim, dim)), 0.0)
+        factor.flat[:: dim + 1] = np.sqrt(rng.chisquare(df - np.arange(dim)))
         return factor
-
-    def _log_normaliser(self) -> Any:
-        """log(2^(df d/2) Γ_d(df/2))."""
-        dim = self._dim()
-        return 0.5 * self.df * dim * _LOG_2 + _log_multigamma(0.5 * self.df, dim)
 
     @property
     def support(self) -> Covariance:
@@ -122,12 +144,12 @@ class wishart(_WishartFamily):
 
     def _score(self, lower: Any) -> Any:
         dim, df = self._dim(), self.df
-        trace = anp.sum(solve_lower(self._lower, lower) ** 2)
+        trace = sum_of_squares(solve_lower(self._lower, lower))
         return (
             0.5 * (df - dim - 1) * log_det_of_cholesky(lower)
             - 0.5 * trace
             - 0.5 * df * log_det_of_cholesky(self._lower)
-            - self._log_normaliser()
+            - _log_wishart_normaliser(df, dim)
         )
 
 
@@ -149,12 +171,12 @@ class inv_wishart(_WishartFamily):
 
     def _score(self, lower: Any) -> Any:
         dim, df = self._dim(), self.df
-        trace = anp.sum(solve_lower(lower, self._lower) ** 2)
+        trace = sum_of_squares(solve_lower(lower, self._lower))
         return (
             0.5 * df * log_det_of_cholesky(self._lower)
             - 0.5 * (df + dim + 1) * log_det_of_cholesky(lower)
             - 0.5 * trace
-            - self._log_normaliser()
+            - _log_wishart_normaliser(df, dim)
         )
 
 
@@ -202,11 +224,7 @@ class lkj(_MatrixFamily):
         return super()._one(x)
 
     def _score(self, lower: Any) -> Any:
-        dim, eta = self.d, self.eta
-        log_normaliser = 0.25 * dim * (dim - 1) * _LOG_PI + sum(
-            gammaln(eta + 0.5 * (dim - 1 - i)) - gammaln(eta + 0.5 * (dim - 1)) for i in range(1, dim)
-        )
-        return (eta - 1.0) * log_det_of_cholesky(lower) - log_normaliser
+        return (self.eta - 1.0) * log_det_of_cholesky(lower) - _log_lkj_normaliser(self.eta, self.d)
 
     @property
     def support(self) -> Correlation:

@@ -195,11 +195,19 @@ class mvnormal(ArrayFamily):
         if values.shape[-1] != dim:
             return outside(lead)
         inside = (np.abs(values) < _FAR).all(-1)
+        if not (lead or isbox(x) or isbox(self.mean) or isbox(self._lower)):
+            return self._one(x) if inside else -inf
         deviation = anp.where(inside[..., None], x, 0.0) - self.mean
         with np.errstate(over="ignore"):
             whitened = solve_lower(self._lower, anp.reshape(deviation, (-1, dim)).T)
             squares = anp.reshape(anp.sum(whitened**2, 0), lead)
         return finished(anp.where(inside, self._constant - 0.5 * squares, -inf))
+
+    def _one(self, x: np.ndarray) -> float:
+        """The log density at one vector of numbers."""
+        with np.errstate(over="ignore"):
+            whitened = solve_lower(self._lower, (x - self.mean)[:, None])
+            return float(self._constant - 0.5 * (whitened**2).sum(0)[0])
 
     @property
     def support(self) -> RealVector:
