@@ -101,11 +101,7 @@ def small_log_abs_det(run: Run, removed: Iterable[Path]) -> float | None:
     if len(columns) > SMALL:
         return None
     live: list[int] = []
-    model = run.inputs[0]
-    changed: Iterable[Path] = run.outputs[0].entries
-    if removed:
-        changed = [*changed, *(path for path in removed if path not in model.observed)]
-    if not _add_rows(model, changed, live):
+    if not _add_rows(run.inputs[0], [*run.outputs[0].entries, *removed], live):
         return None
     for state in run.inputs[1:]:
         paths: Iterable[Path] = state.records  # all of an auxiliary trace goes in

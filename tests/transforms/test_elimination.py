@@ -6,8 +6,20 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from gendsl import continuous, copy, dirichlet, discrete, gen, normal, poisson, read, transform, write
-from gendsl.errors import LabelError, LostDerivativeError, SingularJacobianError
+from gendsl import (
+    continuous,
+    copy,
+    dirichlet,
+    discrete,
+    gen,
+    multinomial,
+    normal,
+    poisson,
+    read,
+    transform,
+    write,
+)
+from gendsl.errors import DimensionError, LabelError, LostDerivativeError, SingularJacobianError
 from gendsl.transforms import apply as apply_module
 from gendsl.transforms import elimination
 from gendsl.transforms import jacobian as jacobian_module
@@ -146,9 +158,10 @@ def writes(write_it):
     @transform
     def f(model_in, aux_in, *, model_out, aux_out):
         u, x = read(aux_in["u", 0]), read(model_in["x", 0])
+        read(model_in["count"])
         write_it(model_in, model_out, aux_in, aux_out, u, x)
 
-    trace = model.simulate((2, 3), rng=1)
+    trace = model.generate((2, 3), init={"x": [0.5, 2.0]}, rng=1).trace
     return image(f, trace, q, (1,), q.simulate((trace, 1), rng=2))
 
 
@@ -158,6 +171,8 @@ def writes(write_it):
         (lambda m, n, a, b, u, x: (write(b["u", 0], u), write(n["count"], 2, continuous)), LabelError),
         (lambda m, n, a, b, u, x: (write(b["u", 0], u), write(n["count"], u)), LabelError),
         (lambda m, n, a, b, u, x: (write(b["u", 0], x, discrete), write(n["x", 0], u)), LabelError),
+        (lambda m, n, a, b, u, x: (write(b["u", 0], u), write(n["w"], read(m["w"]), discrete)), LabelError),
+        (lambda m, n, a, b, u, x: (write(b["u", 0], u), copy(m["x", 1], n["count"])), LabelError),
         (lambda m, n, a, b, u, x: (write(b["u", 0], u), write(n["x", 0], 1.5)), SingularJacobianError),
         (lambda m, n, a, b, u, x: (write(b["u", 0], u), write(n["x", 0], u)), SingularJacobianError),
         (lambda m, n, a, b, u, x: (copy(m["x", 1], b["u", 0]), write(n["x", 0], u)), SingularJacobianError),
@@ -166,6 +181,57 @@ def writes(write_it):
 def test_what_is_wrong_is_found_by_the_other_way(what, error):
     with pytest.raises(error):
         writes(what)
+
+
+def test_a_discrete_vector_of_traced_numbers():
+    @gen
+    def counted():
+        x = ~normal(0, 1)
+        counts = ~multinomial(3, [0.5, 0.5])
+
+    @transform
+    def f(model_in, *, model_out):
+        x = read(model_in["x"])
+        a, b = read(model_in["counts"], discrete)
+        write(model_out["counts"], [a * x, b * x])
+
+    trace = counted.generate((), init={"x": 1.0}, rng=1).trace
+    with pytest.raises(LabelError, match="computed from continuous choices"):
+        image(f, trace, None, (), None)
+
+
+@gen
+def growing():
+    count = ~poisson(2)
+    for i in range(count):
+        ("x", i) @ ~normal(0, 1)
+
+
+def grow_or_shrink(write_it):
+    @transform
+    def f(model_in, aux_in, *, model_out, aux_out):
+        read(model_in["count"])
+        write_it(model_in, model_out, aux_in, aux_out)
+
+    trace = growing.generate((), init={"count": 2}, rng=1).trace
+    return image(f, trace, q, (1,), q.simulate((trace, 1), rng=2))
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        lambda m, n, a, b: (write(n["count"], 3), copy(a["u", 0], n["x", 2]), copy(a["u", 0], b["u", 0])),
+        lambda m, n, a, b: (write(n["count"], 3), copy(m["x", 0], n["x", 2]), copy(a["u", 0], b["u", 0])),
+        lambda m, n, a, b: (write(n["count"], 1), copy(a["u", 0], b["u", 0])),
+        lambda m, n, a, b: (write(n["count"], 1), write(b["u", 0], 2 * read(a["u", 0]))),
+        lambda m, n, a, b: (write(n["count"], 1), read(m["x", 1]), copy(a["u", 0], b["u", 0])),
+    ],
+    ids=["copied twice", "copied and kept", "removed", "removed, with another written", "read and removed"],
+)
+def test_more_go_in_than_come_out(what):
+    """Or the other way round, though what is neither read nor copied twice would match."""
+    with pytest.raises(DimensionError):
+        grow_or_shrink(what)
 
 
 def test_what_depends_on_a_return_value():
