@@ -11,9 +11,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from gendsl.compiler.callees import Callees
 from gendsl.compiler.names import (
     COMPREHENSIONS,
     arguments_of,
+    base_of,
     binds,
     entries_of,
     has_choice,
@@ -26,22 +28,17 @@ from gendsl.compiler.objects import (
     CHANGING_METHODS,
     ITERATORS,
     PURE_METHODS,
-    Objects,
     function_inside,
     function_key,
     is_users,
 )
+from gendsl.compiler.overwrites import CHANGING_FUNCTIONS, overwritten
 from gendsl.compiler.sharing import NEW_METHODS
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source, find_source
 from gendsl.distributions import Distribution
 from gendsl.errors import SourceUnavailableError, UnsupportedSyntaxError
 
-_CHANGING_FUNCTIONS = frozenset((
-    "at", "copyto", "delattr", "delitem", "fill_diagonal", "heapify", "heappop", "heappush", "heappushpop",
-    "heapreplace", "iadd", "iand", "iconcat", "imul", "insort", "insort_left", "insort_right", "ior", "isub",
-    "ixor", "next", "place", "put", "put_along_axis", "putmask", "setattr", "setitem", "shuffle",
-))  # fmt: skip
 _IMPURE_BUILTINS = frozenset((
     "next", "setattr", "delattr", "eval", "exec", "locals", "globals", "vars", "super", "input", "open",
 ))  # fmt: skip
@@ -54,7 +51,7 @@ _UNKNOWABLE = frozenset((
 ))  # fmt: skip
 
 
-class Effects(Objects):
+class Effects(Callees):
     """What the statements of one function may do to the values they touch."""
 
     def unknowable(self, body: list[ast.stmt]) -> tuple[str, str, ast.AST] | None:
@@ -157,10 +154,10 @@ class Effects(Objects):
         """What a statement changes in place: the local name, whether it is inside its value, and where."""
 
         def change(target: ast.expr, at: ast.AST, own: int) -> Iterator[tuple[str, bool, ast.AST]]:
-            root = root_name(target)
-            names = {root} if root is not None else set()
-            if isinstance(target, ast.Call) and not self.is_iterator(target):
-                names = _union(self.reached(target))
+            root = base_of(target)
+            names = {root.id} if isinstance(root, ast.Name) else set()
+            if not isinstance(root, ast.Name) and not self.is_iterator(root):
+                names = _union(self.reached(root))  # of `(a if c else b)[0]` and `a.ravel()[0]`
             for name in names & self.source.bound:
                 yield name, levels(target) > own, at
 
@@ -171,7 +168,6 @@ class Effects(Objects):
             elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and self.is_restless(part.id):
                 yield part.id, False, part
             elif isinstance(part, ast.Call):
-                changed: list[ast.expr] = []
                 if isinstance(part.func, ast.Attribute):
                     method = part.func.attr
                     root = root_name(part.func)
@@ -179,27 +175,12 @@ class Effects(Objects):
                         yield from change(part.func, part, 1)
                     elif root is None and method in CHANGING_METHODS:
                         yield from change(part.func.value, part, 0)
-                    elif method in _CHANGING_FUNCTIONS:
-                        changed = part.args
                     elif root is None:  # the method of something that a call gives
                         for name in _union(self.reached(part.func.value)) & self.source.bound:
                             if self.changes_objects(self.origins(name), method):
                                 yield name, True, part
-                elif isinstance(part.func, ast.Name) and part.func.id in _CHANGING_FUNCTIONS:
-                    changed = part.args
-                function = known_value(self.source, part.func)
-                copies = not part.args[1:] and all(k.arg != "copy" for k in part.keywords)
-                if function is np.nan_to_num and not copies:
-                    changed = part.args[:1]
-                if isinstance(function, np.ufunc):
-                    changed = part.args[int(function.nin) :]
-                for argument in changed:
+                for argument in overwritten(self.source, part):
                     yield from change(argument, part, 0)
-                for keyword in part.keywords:
-                    if keyword.arg == "out":
-                        outs = keyword.value.elts if isinstance(keyword.value, ast.Tuple) else [keyword.value]
-                        for out in outs:
-                            yield from change(out, part, 0)
 
     def changed(self, node: ast.AST) -> dict[str, ast.AST]:
         """The local names whose values a statement changes in place, with where it does."""
@@ -281,15 +262,23 @@ class Effects(Objects):
         found: dict[str, ast.AST] = {}
         called = {part.func for part in ast.walk(node) if isinstance(part, ast.Call)}
         for part in ast.walk(node):
-            if isinstance(part, ast.Call) and not self.leaves_alone(part) and not self._method(part):
+            if isinstance(part, ast.Call) and not self._method(part):
+                alone, writes = self.leaves_alone(part), self.writes(part)
+                unknown = self.is_unknown(part)
+                if alone and not writes and not unknown:
+                    continue
                 itself = [part.func] if isinstance(part.func, ast.Name) else []
                 for argument in (*part.args, *(k.value for k in part.keywords), *itself):
                     inside = argument.value if isinstance(argument, ast.Starred) else argument
                     always, parts = self.reached(inside)
+                    if alone and not writes:  # what it is given to call gets parts only
+                        always, parts = set(), always | parts
                     found.update(dict.fromkeys(always, part))
                     held = {n for n in parts if self.holds_containers(n) or self.origins(n)}
-                    if self.writes(part):  # a row of an array, too
+                    if writes:  # a row of an array, too
                         held |= {name for name in parts if self.has_views(name)}
+                    elif unknown:
+                        held |= {name for name in parts if self.has_rows(name)}
                     found.update(dict.fromkeys(held, part))
             elif isinstance(part, ast.Attribute) and part.attr in CHANGING_METHODS and part not in called:
                 found.update(dict.fromkeys(self.reached(part.value)[0], part))
@@ -308,7 +297,7 @@ class Effects(Objects):
             return method in NEW_METHODS and root_name(call.func) in self.source.bound
         name = getattr(function, "__name__", "")
         module = (getattr(function, "__module__", None) or "").partition(".")[0]
-        if name in _CHANGING_FUNCTIONS or name in _IMPURE_BUILTINS:
+        if name in CHANGING_FUNCTIONS or name in _IMPURE_BUILTINS:
             return False
         if module in ("copy", "dataclasses"):
             return True
@@ -336,6 +325,10 @@ class Effects(Objects):
         """Whether it can be seen that a function of the user's changes what it didn't make."""
         return writes_arguments(function)
 
+    def changes_yielded(self, function: FunctionType) -> bool:
+        """Whether a generator function of the user's may change what it has yielded."""
+        return not _known(_YIELDS, function, _yields_values)
+
     def gives_new(self, function: Any) -> bool:
         """Whether what a function of the user's returns surely shares nothing with its arguments."""
         inner = function_inside(function)
@@ -362,11 +355,23 @@ class Effects(Objects):
             if self.is_builtin(node.func, "list") or self.is_builtin(node.func, "dict"):
                 return True
             function: Any = known_value(self.source, node.func)
-            return not any(keyword.arg == "copy" for keyword in node.keywords) and any(
+            if any(keyword.arg == "copy" for keyword in node.keywords) or self._of_objects(node):
+                return False
+            return any(
                 function is made
                 for made in (np.zeros, np.ones, np.empty, np.full, np.array, np.arange, np.linspace)
             )
         return False
+
+    def _of_objects(self, call: ast.Call) -> bool:
+        """Whether a call makes an array of objects, as far as one can see: a copy of it holds the same."""
+        types = [*call.args[1:], *(keyword.value for keyword in call.keywords if keyword.arg == "dtype")]
+        for dtype in types:
+            if self.is_builtin(dtype, "object") or known_value(self.source, dtype) is np.object_:
+                return True
+            if isinstance(dtype, ast.Constant) and dtype.value in ("O", "object", None):
+                return True
+        return any(isinstance(entry, (ast.Dict, ast.DictComp)) for a in call.args for entry in entries_of(a))
 
 
 # --- functions of the user's -----------------------------------------------------------------------
@@ -375,6 +380,7 @@ _Answers = WeakKeyDictionary[Any, bool]
 _PURE: _Answers = WeakKeyDictionary()
 _NEW: _Answers = WeakKeyDictionary()
 _WRITES: _Answers = WeakKeyDictionary()
+_YIELDS: _Answers = WeakKeyDictionary()
 
 
 def is_pure(function: FunctionType) -> bool:
@@ -459,6 +465,20 @@ def _writes(source: Source) -> bool:
             elif effects.writes(part):
                 return True
     return False
+
+
+def _yields_values(source: Source) -> bool:
+    """Whether what a generator function has yielded surely stays as it is."""
+    effects, body = Effects(source), source.node.body
+    parts = [part for statement in body for part in ast.walk(statement)]
+    changed = {name for statement in body for name, _, _ in effects.changes(statement)}
+    for part in parts:
+        if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
+            changed.add(part.target.id)
+    changed -= {name for name in _rebound(effects) if not effects.all_fresh(effects.bindings(name, *body))}
+    yielded = [part.value for part in parts if isinstance(part, (ast.Yield, ast.YieldFrom))]
+    names = {name for value in yielded for name in _union(effects.reached(value))}
+    return not any(effects.sources(name) & changed for name in names)
 
 
 def _shares_nothing(source: Source) -> bool:

@@ -147,6 +147,9 @@ class LoopLowering(Scope):
             if (leaves or len(over) > 1) and not counted and self.effects.may_not_end(expression):
                 reason = "it goes through something that may have no end"
                 raise OpaqueError(reason, "loop over `range(...)` or a list", node)
+            if self.effects.changes_elements(expression):
+                reason = "it goes through something whose elements change as it goes on"
+                raise OpaqueError(reason, "make a list with a copy of each of them first", node)
             simple = isinstance(expression, ast.Name) and expression.id in self.env
             code = self.code(expression, raw=True)
             load = code.loads[0] if simple and code.loads[0].mode == RAW else None
@@ -448,5 +451,3 @@ class LoopLowering(Scope):
             )
         )  # fmt: skip
         return container
-
-

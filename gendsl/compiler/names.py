@@ -123,11 +123,17 @@ def unbound_after(node: ast.AST) -> set[str]:
     return {part.name for part in _own_scope(node) if isinstance(part, ast.ExceptHandler) and part.name}
 
 
-def root_name(node: ast.expr) -> str | None:
-    """The name at the root of `a[i].b[j]`, or None."""
+def base_of(node: ast.expr) -> ast.expr:
+    """What is at the root of `a[i].b[j]`."""
     while isinstance(node, (ast.Subscript, ast.Attribute, ast.Starred)):
         node = node.value
-    return node.id if isinstance(node, ast.Name) else None
+    return node
+
+
+def root_name(node: ast.expr) -> str | None:
+    """The name at the root of `a[i].b[j]`, or None."""
+    root = base_of(node)
+    return root.id if isinstance(root, ast.Name) else None
 
 
 def arguments_of(node: FunctionNode | ast.Lambda) -> set[str]:

@@ -21,8 +21,6 @@ from types import FunctionType, MethodType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from gendsl.compiler.names import root_name
 from gendsl.compiler.sharing import NEW_BUILTINS, NEW_METHODS, VIEWING_METHODS, Sharing
 from gendsl.compiler.sites import is_choice, known_value
@@ -91,9 +89,13 @@ class Objects(Sharing):
         if name in seen or name not in self.source.bound:
             return NOTHING
         seen.add(name)
+        return self._union(self.given(name), seen)
+
+    def given(self, name: str) -> list[ast.expr]:
+        """The expressions that a variable gets its value from, and those that may be put into it."""
         if self._given is None:
             self._given = _given(self.source.node)
-        return self._union(self._given.get(name, ()), seen)
+        return self._given.get(name, [])
 
     def _union(self, nodes: Any, seen: set[str]) -> Origins:
         return NOTHING.union(*(self._of(node, seen) for node in nodes))
@@ -129,7 +131,7 @@ class Objects(Sharing):
                 return NOTHING
             if method in VIEWING_METHODS or method in _HANDING_ON:
                 return self._union((call.func.value, *inside), seen)
-            function = self._found(call.func)
+            function = self.found(call.func)
             if function is None:
                 return self._union((call.func.value, *inside), seen) | UNKNOWN
         if function is None:
@@ -161,14 +163,14 @@ class Objects(Sharing):
                 _RETURNED[key] = UNKNOWN
         return _RETURNED[key]
 
-    def _found(self, node: ast.expr) -> Any:
+    def found(self, node: ast.expr) -> Any:
         """What `self.a`, or `x.a` of a global x, is as far as it is known before the function runs."""
         if not isinstance(node, ast.Attribute):
             return known_value(self.source, node) if isinstance(node, ast.Name) else None
         owner = node.value
         arguments = self.source.node.args.args
         is_self = isinstance(owner, ast.Name) and bool(arguments) and owner.id == arguments[0].arg
-        found: Any = self._owner() if is_self and self.source.class_name else self._found(owner)
+        found: Any = self._owner() if is_self and self.source.class_name else self.found(owner)
         if found is not None:
             found = inspect.getattr_static(found, node.attr, None)
         return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
@@ -252,15 +254,6 @@ class Objects(Sharing):
         known = issubclass(made, tuple) or dataclasses.is_dataclass(made)
         return known and all(inner.__code__.co_filename.startswith("<") for inner in written)
 
-    def has_views(self, name: str) -> bool:
-        """Whether an entry of an array may be a view of it: unless it is surely of one dimension."""
-        made = np.zeros, np.ones, np.empty, np.full, np.arange, np.linspace
-        for value in self.bindings(name, *self.source.node.body):
-            flat = isinstance(value, ast.Call) and any(self.function_of(value) is one for one in made)
-            if not flat or not value.args or isinstance(value.args[0], (ast.Tuple, ast.List)):  # type: ignore
-                return True
-        return False
-
     def may_change(self, name: str) -> bool:
         """Whether an object of a variable has a method that may change it, or isn't known."""
         return not all(made is not None and self._is_still(made) for made in self.origins(name))
@@ -282,11 +275,6 @@ class Objects(Sharing):
         return any(
             made is not None and any(map(self.writes_arguments, _used(made))) for made in self.origins(name)
         )
-
-    def writes(self, call: ast.AST) -> bool:
-        """Whether a call is of a function of the user's that plainly changes an argument in place."""
-        inner = function_inside(self.function_of(call)) if isinstance(call, ast.Call) else None
-        return inner is not None and is_users(inner) and self.writes_arguments(inner)
 
     def writes_arguments(self, function: FunctionType) -> bool:
         """Whether it can be seen that a function of the user's changes what it didn't make."""

@@ -9,10 +9,10 @@ from typing import Any
 
 from gendsl.compiler.effects import Effects
 from gendsl.compiler.ir import FIRST, ITEM, LENGTH, RAW, WHOLE, Code, Load, Node
-from gendsl.compiler.names import COMPREHENSIONS, loaded, root_name, stored
+from gendsl.compiler.names import COMPREHENSIONS, arguments_of, loaded, root_name, stored
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source as Definition
-from gendsl.compiler.syntax import indices_read
+from gendsl.compiler.syntax import indices_read, is_request
 
 
 class OpaqueError(Exception):
@@ -158,7 +158,11 @@ class Scope:
 
     def given(self, name: str, *statements: ast.stmt) -> tuple[str, bool]:
         """The same of a variable after statements that may give it a value, or leave it as it is."""
-        kind, aliased = self.shared(*self.effects.bindings(name, *statements))
+        values = self.effects.bindings(name, *statements)
+        kind, aliased = self.shared(*values)
+        if name in set().union(*self.effects.aliased(ast.Module([*statements], []))):
+            made = any(value is not None and self.effects.is_fresh(value) for value in values)
+            kind, aliased = "shared" if made else kind, True
         before = self.env.get(name)
         if before is not None and before.kind != "number" and before.aliased:
             aliased = True
@@ -209,17 +213,35 @@ class Scope:
         """Raise if a call that may change its arguments gets a list, array or object of the body's."""
         for name, at in self.effects.exposed(node).items():
             version = self.env.get(name)
-            if version is None or version.kind == "number":
+            if version is not None and version.kind == "number":
                 continue
-            own = version.kind in ("list", "array") or version.own is not None
-            held = self.effects.may_change(name) and not self.effects.only_gathers(at)
-            if own or held or self.effects.writes(at):
+            if version is None:
+                exposed = self.exposes_parts(name, at, node)
+            else:
+                own = version.kind in ("list", "array") or version.own is not None
+                held = self.effects.may_change(name) and not self.effects.only_gathers(at)
+                view = version.kind == "shared" and self.exposes_parts(name, at, node)
+                exposed = own or held or view or self.effects.writes(at)
+            if exposed:
                 raise OpaqueError(
                     f"it passes {name} to a call that may change it",
                     f"pass tuple({name}), or a copy",
                     at,
                     whole=True,
                 )
+
+    def exposes_parts(self, name: str, at: ast.AST, node: ast.AST) -> bool:
+        """Whether a call may change a variable that is part of a list or array of the body's."""
+        names = self.effects.sources(name)
+        if any(isinstance(n, ast.Lambda) and name in arguments_of(n) for n in ast.walk(node)):
+            names = names.union(*map(self.effects.sources, loaded(node)))
+        writes, unknown = self.effects.writes(at), self.effects.is_unknown(at)
+        for other in names - {name} if writes or unknown else ():
+            version = self.env.get(other)
+            own = version is not None and version.kind in ("list", "array", "shared")
+            if own and (writes or self.effects.has_rows(other) or self.effects.holds_containers(other)):
+                return True
+        return False
 
     def guarded(self, node: ast.stmt) -> frozenset[str]:
         """The variables of augmented assignments whose values must not be lists or arrays.
@@ -298,6 +320,8 @@ class Scope:
             raise OpaqueError("`:=` in it", f"assign {walrus.target.id} in a statement of its own", walrus)
         for name, at in self.effects.changed(result).items() if not statements else ():
             raise OpaqueError(f"it changes {name} in the middle", "do so in a statement of its own", at)
+        if not statements and not is_request(result):
+            self.check_exposed(result)
         own = set(stored(*statements)) if statements else set(stored(result))
         first: list[ast.AST] = [*statements] or [result]
         names = loaded(*first) | set(extra)

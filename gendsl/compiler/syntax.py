@@ -42,6 +42,14 @@ def callee(function: ast.expr) -> ast.expr:
     return call
 
 
+def is_request(node: ast.expr) -> bool:
+    """Whether an expression is a call that `as_requested` has made."""
+    match node:
+        case ast.Call(func=ast.Call(func=ast.Attribute(value=ast.Name(id="__gendsl__"), attr="callee"))):
+            return True
+    return False
+
+
 def as_requested(operand: ast.expr) -> ast.expr:
     """The operand of a `~` with a call turned into one that is only requested."""
     if not isinstance(operand, ast.Call):
@@ -140,5 +148,3 @@ def breaks(node: ast.stmt) -> bool:
 def names_outside(function: ast.AST, loop: ast.AST) -> set[str]:
     """The names that are read anywhere in a function but inside one loop."""
     return loaded(*function.body, outside=loop)  # type: ignore[attr-defined]
-
-

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["ALL", "LENGTH", "SCALARS", "UNSET", "Change", "Mark", "difference", "normal_key"]
+__all__ = ["ALL", "LENGTH", "SCALARS", "UNSET", "Change", "Mark", "change_at", "difference", "normal_key"]
 
 
 class Mark:
@@ -93,6 +93,11 @@ def difference(old: Any, new: Any) -> Change:
     if isinstance(new, np.generic):
         return None if _same(old, new) else ALL
     return ALL
+
+
+def change_at(keys: set[Any]) -> Change:
+    """The change of a container at keys, of which one may be ALL."""
+    return ALL if ALL in keys else keys
 
 
 def normal_key(container: Any, key: Any) -> Any:

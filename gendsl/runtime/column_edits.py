@@ -15,6 +15,7 @@ import numpy as np
 from gendsl.address import Path
 from gendsl.choices import MISSING
 from gendsl.compiler.vectors import NotColumnsError
+from gendsl.runtime.change import change_at
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
 from gendsl.runtime.column_steps import moved_total
 from gendsl.runtime.columns import plain_type
@@ -97,7 +98,7 @@ def edit_many(
         which = many.tolist() if derived else edited.get(written.value)
         if which:
             keys = {container.key_in(t, _loop_variables(loop, store, t)) for t in which}
-            changes[-1][written.after] = keys
+            changes[-1][written.after] = change_at(keys)
             mask |= loop.readers.get(written.after, 0)
     return mask
 

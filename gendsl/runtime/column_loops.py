@@ -107,6 +107,7 @@ class ColumnLoopBlock(LookedThrough):
         self.source_slots = {(read.depth, read.slot) for source in sources for read in source.runner.reads}
         self.indices = {step.index for step in self.sites}
         self.leaves_nothing = not stored and not outs
+        self.keyed = any(written.kind == "key" for written in stored)
         self._affected: dict[frozenset[Slot], tuple[list[Step], list[tuple[int, int]], list[Step]]] = {}
         self.address_slots = {
             (read.depth, read.slot)
@@ -418,7 +419,7 @@ class ColumnLoopBlock(LookedThrough):
             done = edit_many(self, execution, before, new, changes, visit, members, paths, changed)
             if done is not None:
                 return done
-        few = not (every or groups or self.outs) and limit == store.size and not any(moved)
+        few = not (every or groups or self.outs or self.keyed or any(moved)) and limit == store.size
         if few and not (any(changes) and self._base_changed(changes)):
             done = edit_few(self, execution, before, values, old, new, changes, visit, paths, limit)
             if done is not None:

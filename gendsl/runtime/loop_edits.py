@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from gendsl.address import Path
-from gendsl.runtime.change import LENGTH, Change
+from gendsl.runtime.change import LENGTH, Change, change_at
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
 from gendsl.runtime.loop_parts import Growing, Iterations
 from gendsl.runtime.reads import Changes, Frame, Frames
@@ -128,6 +128,6 @@ def edit_few(
             found.update(container.key_in(t, end) for t, end in ends)
         frame[written.inside] = frame[written.after] = container.over(frames)
         if written.after in keys:
-            changes[-1][written.after] = keys[written.after]
+            changes[-1][written.after] = change_at(keys[written.after])
             mask |= loop.readers.get(written.after, 0)
     return mask

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import index
+from types import GeneratorType
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from gendsl.runtime.blocks import Sequence
 from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.reads import Frame, Frames, Runner
 from gendsl.runtime.totals import Total
-from gendsl.runtime.written import Written
+from gendsl.runtime.written import Written, copied
 
 Slot = tuple[int, int]
 EVERY = object()
@@ -64,7 +66,7 @@ class Source:
     def value(self, frames: Frames) -> Any:
         """What the loop goes through, as something that can be indexed, or the first of a count."""
         value = self.runner.call(*frames)
-        return value if self.counted else as_indexable(value)
+        return index(value) if self.counted else as_indexable(value)
 
     def element(self, value: Any, t: int) -> Any:
         """What iteration t gets."""
@@ -79,6 +81,8 @@ def as_indexable(value: Any) -> Any:
         return value
     if type(value) is Written:
         return list(value.made()) if value.is_dict else value
+    if isinstance(value, GeneratorType):
+        return list(map(copied, value))  # it may change what it has given, as one with a buffer does
     made = getattr(value, "made", None)
     return list(made() if made is not None else value)
 

@@ -244,11 +244,14 @@ class LoopUpdate:
             return None
         key = self.inside[written.inside].key_of(t)
         self._add_key(written, key)
-        return self._concerned(set(), written.inside, {key}, t)
+        return self._concerned(set(), written.inside, ALL if key is ALL else {key}, t)
 
     def _add_key(self, written: Stored, key: Any) -> None:
         known = self.keys.get(written.inside)
         if known is ALL:
+            return
+        if key is ALL:
+            self.keys[written.inside] = self.changes[-1][written.inside] = ALL
             return
         if known is None:
             known = self.keys[written.inside] = set()

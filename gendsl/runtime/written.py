@@ -19,7 +19,7 @@ import numpy as np
 from gendsl.compiler.ir import POSITION
 from gendsl.compiler.vectors import as_column
 from gendsl.errors import ValueTypeError
-from gendsl.runtime.change import SCALARS, UNSET
+from gendsl.runtime.change import ALL, SCALARS, UNSET
 from gendsl.runtime.column_frames import ColumnFrames
 
 _NOT_MADE: Any = object()
@@ -64,7 +64,7 @@ class Written:
     # --- who wrote what ---------------------------------------------------------------------------
 
     def key_of(self, t: int) -> Any:
-        """The key of iteration t's entry."""
+        """The key of iteration t's entry; ALL if it is a mask, a slice or several indices."""
         if self.kind == "append":
             return len(self.base) + t
         key = self.slot(t, self.key)
@@ -101,10 +101,12 @@ class Written:
         key = frame[self.key]
         return key if self.is_dict else self._index(key, len(self.base))
 
-    @staticmethod
-    def _index(key: Any, size: int) -> int:
-        index = operator.index(key)
-        return index + size if index < 0 else index
+    def _index(self, key: Any, size: int) -> Any:
+        if type(key) is not int:
+            if not self._is_index(key):
+                return ALL
+            key = operator.index(key)
+        return key + size if key < 0 else key
 
     def _is_index(self, key: Any) -> bool:
         """Whether a key is that of one entry: not a mask, a slice or several indices."""
@@ -126,7 +128,7 @@ class Written:
         return isinstance(self.root, np.ndarray)
 
     def writers(self, key: Any) -> list[int]:
-        """The iterations that write the entry at a key, in order."""
+        """The iterations that write the entry at a key, in order; at ALL, those that write several."""
         if self.kind == "append":
             t = key - len(self.base)
             return [t] if 0 <= t < len(self.frames) else []
@@ -153,10 +155,16 @@ class Written:
     def __len__(self) -> int:
         return self.length_before(len(self.frames))
 
+    def writes_several(self) -> bool:
+        """Whether an iteration writes more than one entry, or may write none."""
+        return self.kind == "index" and not self.is_dict and bool(self.writers(ALL))
+
     def length_before(self, t: int) -> int:
         """How many entries there are when iteration t begins."""
         if self.kind == "append":
             return len(self.base) + t
+        if self.writes_several():
+            return len(self.made_before(t))
         if self.is_dict:
             return len(self.base) + len({self.key_of(s) for s in range(t)} - set(_keys(self.base)))
         return len(self.base)
@@ -164,7 +172,7 @@ class Written:
     def entry(self, key: Any, before: int, own: Any = UNSET, frame: Any = None) -> Any:
         """The entry at a key as iteration `before` sees it, which has itself written `own` in its frame."""
         if not self.is_dict:
-            if type(key) is not int and not self._is_index(key):
+            if (type(key) is not int and not self._is_index(key)) or self._some_several(own, frame):
                 return self.made_before(before, own, frame)[key]
             size = self.length_before(before) + (self.kind == "append" and own is not UNSET)
             index = operator.index(key)
@@ -179,6 +187,12 @@ class Written:
             if t < before:
                 return self.converted(self.slot(t, self.value))
         return whole(self.base[key])
+
+    def _some_several(self, own: Any, frame: Any) -> bool:
+        """Whether an iteration writes several entries, the one of a frame that has written `own` too."""
+        if self.kind == "append" or self.count is not None:
+            return False
+        return self.writes_several() or (own is not UNSET and self.key_in(0, frame) is ALL)
 
     def converted(self, value: Any) -> Any:
         """An entry as the container gives it back: an array's has the array's type."""

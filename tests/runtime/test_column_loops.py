@@ -28,9 +28,8 @@ from gendsl.errors import (
 )
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
-from gendsl.runtime.generative import GenFunction
-from gendsl.runtime.link import Linked
 from gendsl.runtime.watched import runs_whole
+from tests.runtime.idioms import kept_as
 
 pytestmark = pytest.mark.skipif(runs_whole(), reason="the reference runtime has no columns")
 
@@ -119,15 +118,6 @@ PROGRAMS = {
     "figure": (figure, lambda n: (n,), [("mean", 1)], ["x"]),
     "nested": (nested, lambda n: (n,), ["base"], []),
 }
-
-
-def kept_as(program, *, columns_from):
-    """The program, linked so that loops of this many iterations are kept as columns."""
-    compiled = type(program.compiled)(**{
-        name: getattr(program.compiled, name) for name in program.compiled.__dataclass_fields__
-    })
-    object.__setattr__(compiled, "_linked", Linked(compiled, compiled.program, columns_from=columns_from))
-    return GenFunction(compiled)
 
 
 def stores(trace):

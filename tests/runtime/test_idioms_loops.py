@@ -1,13 +1,16 @@
 """Loops, conditions and what they go through, as Python allows them, mean on both runtimes the same."""
 
 import ast
+from itertools import groupby, product
+from operator import itemgetter
 
+import numpy as np
 import pytest
 
-from gendsl import gen, normal
+from gendsl import categorical, gen, normal
 from gendsl.compiler.lower import lower
 from gendsl.compiler.source import find_source
-from gendsl.runtime import small
+from gendsl.runtime import column_loops, small
 from tests.runtime.idioms import SEEDS, Programs
 
 PROGRAMS = Programs()
@@ -30,6 +33,129 @@ def assigned_in_conditions(n):
     return doubled, top
 
 
+# --- indices that a loop writes at -----------------------------------------------------------------
+
+
+@written()
+@gen
+def several_indices(n):
+    m = np.zeros((n, 2))
+    for ij in np.ndindex(n, 2):
+        m[ij] = ("m", *ij) @ ~normal(0, 1)
+    k = np.zeros((n, 2))
+    for ij in product(range(n), range(2)):
+        k[ij] = ~normal(m[ij], 1)
+    for i in range(n):
+        ("y", i) @ ~normal(m[i, 0] - k[i, 1], 1)
+    return m
+
+
+@written()
+@gen
+def masks_and_slices(n):
+    a = np.zeros(3)
+    for mask in (False, True):
+        a[mask] = ~normal(0, 1)
+    ("y", 0) @ ~normal(a[0] + 2 * a[1], 1)
+    b = [0.0] * 4
+    for t, part in enumerate((slice(0, 1), slice(1, 3))):
+        b[part] = [("b", t) @ ~normal(len(b), 1)]
+    ("y", 1) @ ~normal(b[1] + len(b), 1)
+    return a, b
+
+
+@written()
+@gen
+def fields(n):
+    table = np.zeros(n, dtype=[("mean", float), ("number", int)])
+    for name in ("mean", "number"):
+        table[name] = ("table", name) @ ~normal(3, 1)
+    ("y", 0) @ ~normal(table["mean"].sum() + table[0]["number"], 1)
+    return table["mean"].copy()
+
+
+@written()
+@gen
+def indices_more_than_once(n):
+    a = [0.0] * 3
+    for t, i in enumerate([0, 1, 0, 2, 1]):
+        a[i] = ("a", t) @ ~normal(0, 1)
+    b = [0.0] * 3
+    for i in range(-2, 3):
+        b[i] = ~normal(0, 1)
+    for i in range(3):
+        ("y", i) @ ~normal(a[i] - b[i], 1)
+    return a, b
+
+
+@written(3, 2, 5, 60)
+@gen
+def keys_that_are_drawn(n):
+    z = [("z", i) @ ~categorical([0.4, 0.3, 0.3]) for i in range(n)]
+    last = {z[i]: ("x", i) @ ~normal(0, 1) for i in range(n)}
+    for k in last:
+        ("y", k) @ ~normal(last[k], 1)
+    return last
+
+
+@written()
+@gen
+def counts_from_a_numpy_integer(n):
+    x = np.array([("x", i) @ ~normal(0, 1) for i in range(n)])
+    found = []
+    for i, value in enumerate(x, x.argmax()):
+        ("y", i) @ ~normal(value, 1)
+        found.append(i)
+    return found
+
+
+# --- what gives its elements one after another -----------------------------------------------------
+
+
+def windows(values):
+    """One list, which changes."""
+    window = []
+    for value in values:
+        window.append(value)
+        if len(window) > 2:
+            window.pop(0)
+        yield window
+
+
+def pairs(values):
+    for i, value in enumerate(values):
+        for other in values[:i]:
+            yield value, other
+
+
+@written(((1.0, 2.0, 3.0), windows), ((0.5, 1.5), pairs))
+@gen
+def generators(data, parts):
+    mu = ~normal(0, 1)
+    j = 0
+    for window in windows(data):
+        ("w", j) @ ~normal(sum(window) + mu, 1)
+        j += 1  # noqa: SIM113
+    for i, part in enumerate(parts(data)):
+        ("p", i) @ ~normal(len(part) + sum(part), 1)
+    for i, (a, b) in enumerate(pairs(data)):
+        ("q", i) @ ~normal(a - b + mu, 1)
+
+
+@written(((0, 1.0), (0, 2.0), (1, 3.0)), ((0, 0.5), (1, 1.5)))
+@gen
+def groups(*data):
+    mu = ~normal(0, 1)
+    z = [("z", i) @ ~categorical([0.4, 0.3, 0.3]) for i in range(len(data))]
+    for k, group in groupby(sorted(z)):
+        ("size", k) @ ~normal(len(list(group)), 1)
+    for k, group in groupby(data, key=itemgetter(0)):
+        m = ("m", k) @ ~normal(mu, 1)
+        for i, (_, value) in enumerate(group):
+            ("y", k, i) @ ~normal(m + value, 1)
+    return [("l", k) @ ~normal(len(list(group)), 1) for k, group in groupby(sorted(z))]
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_both_runtimes_agree(name, seed):
@@ -41,6 +167,12 @@ def test_both_runtimes_agree_where_bodies_are_executed_whole(name, monkeypatch):
     monkeypatch.setattr(small, "CHOICES", 24)
     monkeypatch.setattr(small, "may_be_small", lambda compiled: not small.is_forced())
     PROGRAMS.agree(name, 7)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_both_runtimes_agree_where_loops_are_columns(name, monkeypatch):
+    monkeypatch.setattr(column_loops, "MANY", 1)
+    PROGRAMS.agree(name, 7, columns_from=2)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

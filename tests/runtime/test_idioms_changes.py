@@ -1,0 +1,318 @@
+"""What changes a list, a dict or an array in place, by whatever way, means on both runtimes the same."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from gendsl import bernoulli, gen, normal, poisson
+from tests.runtime.idioms import SEEDS, Programs
+
+PROGRAMS = Programs()
+written = PROGRAMS.written
+
+
+# --- what is changed has no name -------------------------------------------------------------------
+
+
+@written()
+@gen
+def views_of_calls(n):
+    m = np.zeros((2, 2))
+    x = ~normal(0, 1)
+    y = ~normal(0, 1)
+    m.ravel()[0] += x
+    ("z", 0) @ ~normal(m.sum() + y, 1)
+    m.reshape(-1)[1] = y
+    ("z", 1) @ ~normal(m.sum(), 1)
+    return m
+
+
+@written()
+@gen
+def one_or_the_other(n):
+    a, b = [0.0], [0.0]
+    z = ~bernoulli(0.5)
+    x = ~normal(0, 1)
+    (a if z else b).append(x)
+    y = ~normal(sum(a), 1)
+    (a if y > 0 else b)[0] = y + x
+    (a and b).append(y)
+    ("w", 0) @ ~normal(sum(a) - sum(b), 1)
+    return a, b
+
+
+@written()
+@gen
+def entries_of_displays(n):
+    a, b = [0.0], [0.0]
+    z = ~bernoulli(0.5)
+    x = ~normal(0, 1)
+    [a, b][z].append(x)
+    {"a": a, "b": b}["a"].append(x)
+    y = ~normal(sum(a), 1)
+    (a, b)[z][0] = y
+    ("w", 0) @ ~normal(sum(a) - sum(b), 1)
+    return a, b
+
+
+@written()
+@gen
+def entries_that_a_dict_gives(n):
+    d = {"a": [0.0], "b": [1.0]}
+    x = ~normal(0, 1)
+    d.get("a")[0] = x
+    y = ~normal(sum(d["a"]), 1)
+    d.get("a")[0] += y
+    ("w", 0) @ ~normal(sum(d["a"]), 1)
+    return d
+
+
+# --- functions that are called by others, or not known ---------------------------------------------
+
+
+def shift(values, by):
+    values -= by
+
+
+def fill(row, value):
+    row[:] = value
+
+
+class Scale:
+    def __init__(self, by):
+        self.by = by
+
+    def apply(self, row, x):
+        row *= self.by + x
+
+    def __call__(self, row, x):
+        row += x
+
+
+scale = Scale(2.0)
+by_name = {"shift": shift, "fill": fill}
+filled_with = partial(fill)
+
+
+@written()
+@gen
+def mapped(n):
+    m = np.zeros((2, 2))
+    x = ~normal(0, 1)
+    list(map(shift, m, [x, 1.0]))
+    y = ~normal(m.sum(), 1)
+    list(map(lambda row: shift(row, y), m))  # noqa: C417
+    ("z", 0) @ ~normal(m.sum(), 1)
+    return m
+
+
+@written()
+@gen
+def in_comprehensions(n):
+    m = np.zeros((2, 2))
+    x = ~normal(0, 1)
+    [shift(row, x) for row in m]
+    y = ~normal(m.sum(), 1)
+    [shift(row, y) for row in m]
+    ("z", 0) @ ~normal(m.sum(), 1)
+    return m
+
+
+@written()
+@gen
+def methods_of_globals(n):
+    m = np.ones((2, 2))
+    x = ~normal(0, 1)
+    y = ~normal(m.sum(), 1)
+    scale.apply(m[0], x)
+    ("z", 0) @ ~normal(m.sum(), 1)
+    row = m[1]
+    scale(row, y)
+    ("z", 1) @ ~normal(m.sum(), 1)
+    return m
+
+
+@written()
+@gen
+def functions_of_a_table(n):
+    m = np.ones((2, 2))
+    x = ~normal(0, 1)
+    y = ~normal(m.sum(), 1)
+    by_name["shift"](m[0], x)
+    ("z", 0) @ ~normal(m.sum(), 1)
+    by_name["fill"](m[1], y)
+    filled_with(m[0], y)
+    ("z", 1) @ ~normal(m.sum(), 1)
+    return m
+
+
+@written((2, shift), (2, fill))
+@gen
+def functions_as_arguments(n, change):
+    m = np.ones((2, 2))
+    x = ~normal(0, 1)
+    y = ~normal(m.sum(), 1)
+    change(m[0], x)
+    ("z", 0) @ ~normal(m.sum(), 1)
+    for row in m:
+        change(row, y)
+    ("z", 1) @ ~normal(m.sum(), 1)
+    return m
+
+
+@written((3, abs), (2, round))
+@gen
+def link_functions(n, link):
+    """A function that isn't known gets numbers here, which it can't change."""
+    mu = [("mu", j) @ ~normal(0, 1) for j in range(n)]
+    sd = np.zeros(n)
+    for j in range(n):
+        sd[j] = ~normal(2, 0.1)
+    for j in range(n):
+        ("x", j) @ ~normal(link(mu[j]), link(sd[j]) + 0.1)
+    return [link(m) for m in mu]
+
+
+def test_functions_that_get_numbers_keep_a_body_incremental():
+    assert link_functions.is_reference or "incrementally: a change" in link_functions.explain()
+
+
+# --- calls in returns, conditions, addresses and loops ---------------------------------------------
+
+
+def push(values, x):
+    values.append(x)
+    return sum(values)
+
+
+def popped(values):
+    found = list(values)
+    values.clear()
+    return found
+
+
+@written()
+@gen
+def in_returns(n):
+    values = [1.0]
+    x = ~normal(0, 1)
+    y = ~normal(sum(values), 1)
+    return push(values, x + y)
+
+
+@written()
+@gen
+def in_conditions(n):
+    values = [1.0]
+    x = ~normal(0, 1)
+    if push(values, x) > 1:
+        ("y", 0) @ ~normal(sum(values), 1)
+    ("z", 0) @ ~normal(len(values) + sum(values), 1)
+    return values
+
+
+@written()
+@gen
+def in_addresses(n):
+    values = [1]
+    x = ~poisson(2)
+    ("y", push(values, x)) @ ~normal(0, 1)
+    ("z", 0) @ ~normal(len(values) + sum(values), 1)
+    return values
+
+
+@written()
+@gen
+def in_what_loops_go_through(n):
+    values = [("value", i) @ ~normal(0, 1) for i in range(n)]
+    w = ~normal(0, 1)
+    for i, x in enumerate(popped(values)):
+        ("x", i) @ ~normal(x + w, 1)
+    ("z", 0) @ ~normal(len(values), 1)
+    return values
+
+
+@written()
+@gen
+def in_elements(n):
+    values = [1.0]
+    sums = [push(values, ("x", i) @ ~normal(0, 1)) for i in range(n)]
+    ("z", 0) @ ~normal(len(values) + sum(sums), 1)
+    return values, sums
+
+
+# --- arrays ----------------------------------------------------------------------------------------
+
+
+@written()
+@gen
+def arrays_of_lists(n):
+    cells = np.empty(2, dtype=object)
+    for j in range(2):
+        cells[j] = []
+    x = ~normal(0, 1)
+    cells[0].append(x)
+    y = ~normal(sum(cells[0]), 1)
+    cells[1].append(y)
+    cells[0].append(y)
+    ("z", 0) @ ~normal(sum(cells[0]) + sum(cells[1]), 1)
+    return [list(cell) for cell in cells]
+
+
+@written()
+@gen
+def arrays_of_dicts(n):
+    cells = np.array([{}, {"k": 1.0}])
+    x = ~normal(0, 1)
+    cells[0]["k"] = x
+    y = ~normal(cells[0]["k"], 1)
+    cells[1]["k"] += y
+    ("z", 0) @ ~normal(cells[1]["k"], 1)
+    return [dict(cell) for cell in cells]
+
+
+@written()
+@gen
+def places_for_results(n):
+    x = np.array([("x", i) @ ~normal(0, 1) for i in range(n)])
+    y = np.zeros(n)
+    np.cumsum(x, 0, None, y)
+    ("z", 0) @ ~normal(y.sum(), 1)
+    x.cumsum(0, None, x)
+    ("z", 1) @ ~normal(x.sum(), 1)
+    return x, y
+
+
+@written()
+@gen
+def arguments_that_may_be_overwritten(n):
+    y = np.array([3.0, 1.0, 2.0])
+    w = ~normal(0, 1)
+    ("z", 0) @ ~normal(y[0] * w, 1)
+    middle = np.median(y, overwrite_input=True)
+    ("z", 1) @ ~normal(y[0] * w + middle, 1)
+    return y
+
+
+# --- a name in a loop, and what it has been put into -----------------------------------------------
+
+
+@written()
+@gen
+def the_last_of_some_rows(n):
+    x = ~normal(0, 1)
+    rows = []
+    for _ in range(2):
+        row = [x]
+        rows.append(row)
+    y = ~normal(sum(rows[-1]), 1)
+    row += [y]
+    ("z", 0) @ ~normal(sum(rows[-1]), 1)
+    return rows
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_both_runtimes_agree(name, seed):
+    PROGRAMS.agree(name, seed)
