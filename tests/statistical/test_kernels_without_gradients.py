@@ -360,7 +360,8 @@ def test_stationary(case):
 def test_a_mistake_is_not_stationary(case, mistake, monkeypatch):
     mistake(monkeypatch)
     with pytest.raises(AssertionError, match="not stationary"):
-        case.check(0.6)
+        for part in (0.15, 0.3, 0.6):
+            case.check(part)
 
 
 def test_a_step_that_leaves_the_normals_is_refused():
