@@ -13,8 +13,8 @@ from gendsl.interface import GenerativeFunction, Trace
 from gendsl.runtime.generative import gen
 from gendsl.runtime.saving import load_trace
 from gendsl.selection import Selection, select
-from gendsl.transforms.checks import check_involutive
 from gendsl.transforms.language import continuous, copy, discrete, pair, read, transform, write
+from gendsl.transforms.random_cases import check_involutive
 
 __version__ = "0.1.0"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gendsl.commands.find import find_or_module
 from gendsl.errors import CommandError
-from gendsl.transforms.checks import check_involutive
+from gendsl.transforms.random_cases import check_involutive
 
 _NEEDED = ("model", "f")
 _DEFAULTS: dict[str, Any] = {"args": (), "q": None, "q_args": (), "observed": None}

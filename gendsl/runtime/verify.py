@@ -37,7 +37,7 @@ def compare_with_reference(trace: ReferenceTrace) -> None:
     Raises:
         RuntimeMismatchError: it doesn't; this is a mistake of gendsl's, or the program is not deterministic.
     """
-    values = {path: record[1] for path, record in trace.records.items()}
+    values = trace.choices.to_flat_dict()
     trace.gen_fn.compiled.checked[1] = max(_PERIOD, len(values) // 4)
     fresh = trace.gen_fn.reference.score(trace.args, values)
     size = sum(abs(record[2]) for record in fresh.records.values())

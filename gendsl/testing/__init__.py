@@ -14,7 +14,7 @@ from gendsl.testing.law_suite import assert_laws, assert_weight_laws
 from gendsl.testing.moves import TracePair, assert_bijection, assert_involution
 from gendsl.testing.scores import Score
 from gendsl.testing.stationarity import StationarityReport, assert_stationary, stationarity
-from gendsl.transforms.checks import CheckReport, check_involutive
+from gendsl.transforms.random_cases import CheckReport, check_involutive
 
 if _sys.modules.get("hypothesis") is not None:  # else its entry point does this when it is imported
     from gendsl.testing import strategies as _strategies  # noqa: F401 # importing it registers them

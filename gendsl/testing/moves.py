@@ -19,8 +19,8 @@ from gendsl.errors import GenDSLError, HandleError, ValueTypeError
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.transforms.apply import check_move
-from gendsl.transforms.checks import check_at
 from gendsl.transforms.language import Transform, TransformPair, directions, pair
+from gendsl.transforms.random_cases import check_at
 
 _NEARBY = 1e-3  # how far off, in free coordinates, a failure at a point is looked for
 _NEIGHBOURS = 3

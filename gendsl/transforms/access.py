@@ -24,6 +24,7 @@ from gendsl.compiler.lift import Lifter
 from gendsl.compiler.sites import is_program
 from gendsl.compiler.source import Source
 from gendsl.errors import EXECUTION
+from gendsl.supports import Real
 from gendsl.transforms.formulas import Formulas, formula_of
 from gendsl.transforms.functions import lifted as differentiable
 from gendsl.transforms.handles import (
@@ -37,7 +38,7 @@ from gendsl.transforms.handles import (
     refuse_whole,
     write,
 )
-from gendsl.transforms.run import Copy, Line
+from gendsl.transforms.run import Copy, Line, continuous, discrete
 
 _ABSENT = object()
 
@@ -82,18 +83,33 @@ class Accessor(Lifter):
         except TypeError:  # it can't be hashed
             return super().lift(function)
 
-    def read_at(self, function: Any, handle: Any, address: Any, *label: Any) -> Any:
+    def read_at(self, function: Any, handle: Any, address: Any, label: Any = _ABSENT) -> Any:
         """`function(handle[address], label)`, where function is usually `read`."""
         if function is not read or type(handle) is not InputHandle:
-            return self.lift(function)(handle[address], *label)
+            return self.lift(function)(handle[address], *(() if label is _ABSENT else (label,)))
         path = address if type(address) is tuple else (address,)
         if handle.path:
             path = handle.path + path
+        state = handle.state
         try:
-            return handle.state.value(path, label[0] if label else None)
+            record = state.near(path)
         except TypeError:
             handle[address]  # says so if it is no address
             raise
+        if label is _ABSENT:
+            label = None
+        if record is not None and (support := record[0]._measure) is not None:
+            value, is_discrete = record[1], support.discrete
+            kind = type(value)
+            if label is not None and label is not (discrete if is_discrete else continuous):
+                pass  # an error, below
+            elif is_discrete and (kind is int or kind is bool):
+                state.supports[path] = support
+                return value
+            elif kind is float and type(support) is Real and path not in state.seeds:
+                state.supports[path] = support
+                return value if path in state.observed else state.seed(path, value)
+        return state.value(path, label)
 
     def write_at(
         self, function: Any, line: Line, handle: Any, address: Any, value: Any, *label: Any

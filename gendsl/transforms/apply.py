@@ -105,25 +105,14 @@ def output_values(output: Output) -> dict[Path, Any]:
     Long lists of traced values become traced arrays in the output's entries, for the Jacobian.
     """
     values = output.values
-    if output.settled:
-        return values
-    for path, entry in output.entries.items():
-        if isinstance(entry, Copy):
+    for path in output.unsettled:
+        entry = cast(Write, output.entries[path])
+        parts = entries(entry.value)
+        listed = None if parts is None else numbers(parts)
+        if listed is not None and (total := sum(listed)) == total:  # so none of them is NaN
+            values[path] = np.array(listed, dtype=float)
             continue
-        value = entry.value
-        kind = type(value)
-        if kind is int or kind is bool:
-            continue
-        if kind is Dual:
-            value = value.value
-        elif kind is not float:
-            parts = entries(value)
-            listed = None if parts is None else numbers(parts)
-            if listed is not None and (total := sum(listed)) == total:  # so none of them is NaN
-                values[path] = np.array(listed, dtype=float)
-                continue
-            value = _plain_written(path, entry)
-        values[path] = value
+        values[path] = value = _plain_written(path, entry)
         if _has_nan(value):
             raise MoveNaNError(
                 "the value written here is NaN",
@@ -131,13 +120,15 @@ def output_values(output: Output) -> dict[Path, Any]:
                 location=entry.location,
                 fix="look for a division by zero, inf - inf or the root of a negative number",
             )
-    output.settled = True
+    output.unsettled = []
     return values
 
 
 def _plain_written(path: Path, entry: Write) -> Any:
     """The value of an entry, without its derivatives."""
     value = entry.value
+    if type(value) is Dual:
+        return value.value
     if type(value) in (list, tuple, np.ndarray):
         try:
             value = as_dual_array(value)
@@ -231,7 +222,7 @@ def image(
     log_det = small_log_abs_det(run, edit.removed)
     if log_det is None:  # something is out of the ordinary, or the move is large
         lost = []
-        if not any(state.asked for state in run.inputs):
+        if not run.asked:
             lost = _unread(run, run.inputs[0], [*edit.removed, *model_values])
             if aux is not None:
                 lost += _unread(run, run.inputs[1], aux.records)

@@ -8,8 +8,8 @@ expansion along the row or column with the fewest entries, again and again, in w
     .  e2 e3    ->
     .  e5 e4                    abs(e0 * v0)
 
-It divides by nothing, so no entry is too small for a pivot, and is as accurate as the entries are: the rounding
-of one operation counts as that of an entry.
+It divides by nothing, so no entry is too small for a pivot, and is as accurate as the entries are: what one
+operation rounds off counts as a change of one entry.
 """
 
 from __future__ import annotations

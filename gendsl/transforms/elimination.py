@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from gendsl.address import Path
 from gendsl.runtime.records import Records
@@ -17,7 +17,7 @@ from gendsl.supports import Simplex, Support
 from gendsl.transforms.determinants import known_determinant
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.returned import NOT_A_CHOICE
-from gendsl.transforms.run import Copy, Input, Output, Run, continuous, discrete, measured
+from gendsl.transforms.run import Copy, Input, Output, Run, Write, at_hand, continuous, discrete, measured
 from gendsl.transforms.vectors import entries
 
 UNTRACED = frozenset((bool, int, float, str))
@@ -35,29 +35,28 @@ def assign_columns(output: Output, records: Records) -> Path | None:
     Returns:
         A path that the trace doesn't have, if there is one.
     """
-    supports = output.supports
+    supports, near = output.supports, at_hand(records)
     columns: list[Tangent] = []
     plain = True
     for path, entry in output.entries.items():
-        record = records.get(path)
+        record = near(path) or records.get(path)
         if record is None:
             return path
-        support = supports.get(path)
-        if support is None:
-            support = supports[path] = record[0]._measure or record[0].support
-        if isinstance(entry, Copy):
-            plain = _is_plain_copy(entry, support) and plain
-            continue
-        value, label = entry.value, entry.label
-        if type(value) is Dual:
-            if support.dim == 1 and label is not discrete:
-                columns.append(value.tangent)
-            else:
+        support = record[0]._measure or supports.get(path) or record[0].support
+        supports[path] = support
+        if type(entry) is Write:
+            value, label = entry.value, entry.label
+            if type(value) is Dual:
+                if support.dim == 1 and label is not discrete:
+                    columns.append(value.tangent)
+                else:
+                    plain = False
+            elif support.discrete:
+                if label is continuous or type(value) not in UNTRACED:
+                    plain = False
+            elif label is discrete or not _add_entries(value, support, columns):
                 plain = False
-        elif support.discrete:
-            if label is continuous or type(value) not in UNTRACED:
-                plain = False
-        elif label is discrete or not _add_entries(value, support, columns):
+        elif not _is_plain_copy(cast(Copy, entry), support):
             plain = False
     output.columns = columns if plain else None
     return None
@@ -128,7 +127,8 @@ def _add_rows(state: Input, paths: Iterable[Path], live: list[int]) -> bool:
     """Add the coordinates of a trace's continuous choices at some paths, but for those that were copied.
 
     False if a choice was neither read nor copied that should have been: a continuous one, or a discrete one
-    that could have had another value; or if one was copied that is at none of the paths.
+    that could have had another value and of which nothing else may tell; or if one was copied that is at none
+    of the paths.
     """
     seeds, supports, copied = state.seeds, state.supports, state.copied
     left = len(copied)
@@ -147,8 +147,11 @@ def _add_rows(state: Input, paths: Iterable[Path], live: list[int]) -> bool:
         elif support is not None:
             if not support.discrete:
                 return False
-        elif (record := state.find(path)) is not None:
-            if record[2] != 0.0 or not measured(record[0]).discrete:
+        else:
+            record = state.find(path)
+            if record is None:
+                continue
+            if not measured(record[0]).discrete or not (record[2] == 0.0 or state.run.asked):
                 return False
     return not left
 

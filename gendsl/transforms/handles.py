@@ -197,16 +197,16 @@ def put_at(state: Output, path: Path, value: Any, label: Label | None, line: Lin
     if kind is Dual:
         plain = value.value
         if plain != plain:
-            state.settled = False
+            state.unsettled.append(path)
     elif kind is int or kind is bool:
         plain = value
     elif kind is float:
         plain = value
         if value != value:
-            state.settled = False
+            state.unsettled.append(path)
     else:
         plain = None
-        state.settled = False
+        state.unsettled.append(path)
         if kind is list or kind is tuple:
             for item in value:
                 if isinstance(item, Handle):

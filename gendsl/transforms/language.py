@@ -155,18 +155,16 @@ class Transform:
         """
         run = Run(self)
         handles = []
-        states, outputs = run.inputs, run.outputs
-        names = self.inputs
-        for trace, args in inputs:
-            state = Input(run, names[len(states)], trace, args)
-            states.append(state)
+        for name, (trace, args) in zip(self.inputs, inputs):  # noqa: B905 (of one length; hot)
+            state = Input(run, name, trace, args)
+            run.inputs.append(state)
             handles.append(InputHandle(state, ()))
-        keywords: dict[str, Any] = {**self.parameters}
+        keywords = self.parameters.copy()
         for name in self.outputs:
             output = Output(run, name, protected)
-            protected = ()
-            outputs.append(output)
+            run.outputs.append(output)
             keywords[name] = OutputHandle(output, ())
+            protected = ()
         if there is not None:
             for state, made in zip(run.inputs, there.outputs, strict=True):
                 state.supports.update(made.supports)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container
+from collections.abc import Callable, Container, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,7 +12,7 @@ from gendsl.address import Path, format_address
 from gendsl.choices.unknown import explain_unknown
 from gendsl.distributions import Distribution
 from gendsl.errors import CoverageError, LabelError, Location, ProtectedObservationError, ReadError
-from gendsl.runtime.records import UNCHANGEABLE, detached
+from gendsl.runtime.records import UNCHANGEABLE, Record, detached
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Support
 from gendsl.transforms.arrays import DualArray, seed_array, short
@@ -63,11 +63,17 @@ class Run:
         self.outputs: list[Output] = []
         self.next_coordinate = NOT_A_CHOICE + 1
 
+    @property
+    def asked(self) -> bool:
+        """Whether an input was asked for what may tell of choices that are not read."""
+        return any(state.asked for state in self.inputs)
+
 
 class Input:
     """An input trace as a transform sees it.
 
     Attributes:
+        find, near: the record of a choice; `near` knows those at hand only, and costs less.
         seeds: for each continuous choice that was read, its traced value (a list for a short vector) and
             first coordinate.
         supports: those of the choices that were looked at.
@@ -77,7 +83,8 @@ class Input:
     """
 
     __slots__ = (
-        "args", "asked", "copied", "find", "name", "observed", "records", "run", "seeds", "supports", "trace",
+        "args", "asked", "copied", "find", "name", "near", "observed", "records", "run", "seeds", "supports",
+        "trace",
     )  # fmt: skip
 
     def __init__(self, run: Run, name: str, trace: ReferenceTrace, args: tuple[Any, ...]) -> None:
@@ -86,6 +93,7 @@ class Input:
         self.trace = trace
         self.records = records = trace.records
         self.find = records.get
+        self.near = at_hand(records)
         self.observed = trace.observed_paths
         self.args = args
         self.seeds: dict[Path, tuple[Any, int]] = {}
@@ -102,7 +110,7 @@ class Input:
 
     def value(self, path: Path, label: Label | None) -> Any:
         """The value of a choice; a dual number where it is continuous and not observed."""
-        record = self.find(path)
+        record = self.near(path) or self.find(path)
         if record is None:
             raise self.missing(path)
         support = record[0]._measure or self.supports.get(path) or record[0].support
@@ -136,6 +144,15 @@ class Input:
         self.seeds[path] = array, start
         return array.copy()
 
+    def seed(self, path: Path, value: float) -> Dual:
+        """The next coordinate, as the choice that it is."""
+        run = self.run
+        start = run.next_coordinate
+        run.next_coordinate = start + 1
+        dual = Dual(value, {start: 1.0})
+        self.seeds[path] = dual, start
+        return dual
+
     def missing(self, path: Path) -> ReadError:
         """The error for an address at which there is no choice."""
         if not path:
@@ -159,6 +176,12 @@ class Input:
             address=path,
             fix=explain_unknown(path, self.records),
         )
+
+
+def at_hand(records: Mapping[Path, Record]) -> Callable[[Path], Record | None]:
+    """What gives the record of a choice if the trace has it at hand, as it has those that were edited."""
+    found: Mapping[Path, Record] = getattr(records, "_found", records)
+    return found.get
 
 
 Line = tuple[str, int, str]
@@ -204,13 +227,13 @@ class Output:
 
     Attributes:
         values: the plain values of the entries, as far as they are known from the start.
-        settled: whether they are all known, and numbers.
+        unsettled: where they aren't known from the start, or aren't numbers.
         supports: those of the choices of the trace that was made of it, once there is one.
         columns: the tangents of what was written to continuous choices of it, once there is one; None where
             something else than numbers and short vectors was.
     """
 
-    __slots__ = ("columns", "entries", "name", "protected", "run", "settled", "supports", "values")
+    __slots__ = ("columns", "entries", "name", "protected", "run", "supports", "unsettled", "values")
 
     def __init__(self, run: Run, name: str, protected: Container[Path]) -> None:
         self.run = run
@@ -218,7 +241,7 @@ class Output:
         self.protected = protected
         self.entries: dict[Path, Write | Copy] = {}
         self.values: dict[Path, Any] = {}
-        self.settled = True
+        self.unsettled: list[Path] = []
         self.supports: dict[Path, Support] = {}
         self.columns: list[dict[int, float]] | None = None
 

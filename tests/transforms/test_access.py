@@ -6,11 +6,12 @@ from importlib import import_module
 
 import pytest
 
-from gendsl import continuous, copy, discrete, gen, normal, poisson, read, transform, write
-from gendsl.errors import CoverageError, GenDSLError, HandleError, LostDerivativeError
+from gendsl import bernoulli, continuous, copy, discrete, gen, normal, poisson, read, transform, write
+from gendsl.errors import CoverageError, GenDSLError, HandleError, LabelError, LostDerivativeError
 from gendsl.transforms import handles
 from gendsl.transforms.access import Accessor
 from gendsl.transforms.apply import image, run_transform
+from gendsl.transforms.forward import Dual
 
 fetch, store, carry = read, write, copy  # names that are not known while the code is generated
 
@@ -147,6 +148,45 @@ def test_a_local_function_of_that_name():
 
     trace, aux, _ = moved(f)
     assert image(f, trace, q, (), aux).log_abs_det == pytest.approx(math.log(3))
+
+
+@gen
+def kinds():
+    x = ~normal(0, 1)
+    k = ~poisson(2)
+    b = ~bernoulli(0.5)
+    half = ~(0.5 * poisson(3))  # discrete, with values that are no integers
+
+
+@pytest.mark.parametrize(("name", "right", "wrong"), [
+    ("x", continuous, discrete), ("k", discrete, continuous), ("b", discrete, continuous),
+    ("half", discrete, continuous),
+])  # fmt: skip
+def test_labels_of_reads(name, right, wrong):
+    for label, given in ((right, True), (wrong, True), (None, True), (None, False)):
+        @transform
+        def f(model_in, *, model_out):
+            value = read(model_in[name], label) if given else read(model_in[name])
+            assert type(value) is {"x": Dual, "k": int, "b": bool, "half": float}[name]
+
+        trace = kinds.simulate(rng=1)
+        if label is wrong:
+            with pytest.raises(LabelError, match="is labelled") as caught:
+                run_transform(f, trace, None, ())
+            assert caught.value.address == (name,)
+        else:
+            (state,) = run_transform(f, trace, None, ()).inputs
+            assert state.supports[name,].discrete == (right is discrete)
+            assert (name,) not in state.seeds or right is continuous
+
+
+def test_what_is_no_label():
+    @transform
+    def f(model_in, *, model_out):
+        read(model_in["k"], "discrete")
+
+    with pytest.raises(LabelError, match="is no label"):
+        run_transform(f, kinds.simulate(rng=1), None, ())
 
 
 # --- errors ------------------------------------------------------------------------------------------

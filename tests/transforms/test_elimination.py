@@ -183,6 +183,18 @@ def test_what_is_wrong_is_found_by_the_other_way(what, error):
         writes(what)
 
 
+def test_what_was_asked_for_may_tell_of_what_is_not_read():
+    @transform
+    def f(model_in, aux_in, *, model_out, aux_out):
+        assert "count" in model_in
+        write(model_out["count"], 2)
+        write(aux_out["u", 0], -read(aux_in["u", 0]))
+
+    trace = model.generate((2, 3), init={"count": 1}, rng=1).trace
+    with only("elimination"):
+        assert image(f, trace, q, (1,), q.simulate((trace, 1), rng=2)).log_abs_det == 0.0
+
+
 def test_a_discrete_vector_of_traced_numbers():
     @gen
     def counted():
