@@ -278,6 +278,22 @@ class Region(Node):
 
 
 @dataclass
+class Group(Node):
+    """Statements that are executed as a whole while they make few choices; see `compiler.groups`.
+
+    Attributes:
+        code: all of them, with the functions of `codes` for the keys that it reads.
+        heads: the first components of the addresses of their choices.
+    """
+
+    code: Code
+    codes: list[Code]
+    defs: list[int]
+    state: int
+    heads: frozenset[Any]
+
+
+@dataclass
 class Program:
     """A lowered body.
 
@@ -286,6 +302,7 @@ class Program:
         body: its blocks, over a frame of `size` slots.
         opaque: why it can't be lowered (reason, what to write, where), or None; then `body` is empty.
         codes: every piece of code, in the order of `Code.index`.
+        grouping: which of its statements may be executed as a whole; None if none.
     """
 
     parameters: list[str]
@@ -293,3 +310,4 @@ class Program:
     size: int
     opaque: tuple[str, str, ast.AST] | None
     codes: list[Code]
+    grouping: Any

@@ -37,24 +37,28 @@ def is_light(source: Source) -> bool:
     It may do arithmetic, call functions of `math`, loop where each iteration makes a choice, and call other
     programs; these have to be looked at by themselves.
     """
-    for statement in source.node.body:
-        for node in ast.walk(statement):
-            if isinstance(node, _HEAVY):
-                return False
-            if isinstance(node, _LOOPS) and not any(map(is_choice, ast.walk(node))):
-                return False
-            if isinstance(node, ast.Call) and not _is_cheap(source, node.func):
-                return False
-            if isinstance(node, ast.Name) and entries(known_value(source, node)) > ENTRIES:
-                return False
+    return all(is_light_statement(source, statement) for statement in source.node.body)
+
+
+def is_light_statement(source: Source, statement: ast.stmt) -> bool:
+    """Whether a statement of the body costs little beside its choices."""
+    for node in ast.walk(statement):
+        if isinstance(node, _HEAVY):
+            return False
+        if isinstance(node, _LOOPS) and not any(map(is_choice, ast.walk(node))):
+            return False
+        if isinstance(node, ast.Call) and not _is_cheap(source, node.func):
+            return False
+        if isinstance(node, ast.Name) and entries(known_value(source, node)) > ENTRIES:
+            return False
     return True
 
 
-def programs_called(source: Source) -> list[Any]:
-    """What the traced calls of a body call, None where that isn't known."""
+def programs_called(source: Source, statements: list[ast.stmt] | None = None) -> list[Any]:
+    """What the traced calls of a body, or of some of its statements, call; None where that isn't known."""
     return [
         known_value(source, node.operand.func)
-        for statement in source.node.body
+        for statement in (source.node.body if statements is None else statements)
         for node in ast.walk(statement)
         if isinstance(node, ast.UnaryOp) and is_choice(node) and isinstance(node.operand, ast.Call)
     ]

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-import gendsl.distributions as d
+from gendsl.compiler.families import ARRAYS, INTEGERS, SCALARS, is_in
+from gendsl.compiler.groups import Grouping, Statement, as_member
 from gendsl.compiler.hoist import Hoist, unhoistable
 from gendsl.compiler.ir import (
     RAW,
@@ -49,19 +50,6 @@ from gendsl.compiler.syntax import (
 from gendsl.compiler.vectorise import vectorise
 from gendsl.interface import GenerativeFunction
 
-SCALARS: frozenset[Any] = frozenset((
-    d.bernoulli, d.beta, d.beta_uniform, d.binom, d.categorical, d.cauchy, d.exponential, d.gamma,
-    d.geometric, d.half_cauchy, d.half_normal, d.inv_gamma, d.laplace, d.log_normal, d.mixture_of_normals,
-    d.neg_binom, d.normal, d.piecewise_uniform, d.poisson, d.student_t, d.truncated_normal, d.uniform,
-    d.uniform_discrete, d.von_mises,
-))  # fmt: skip
-"""The distributions whose values are numbers."""
-INTEGERS: frozenset[Any] = frozenset((
-    d.binom, d.categorical, d.geometric, d.neg_binom, d.poisson, d.uniform_discrete,
-))  # fmt: skip
-"""Those whose values are integers."""
-ARRAYS: frozenset[Any] = frozenset((d.dirichlet, d.inv_wishart, d.lkj, d.multinomial, d.mvnormal, d.wishart))
-
 
 class Lowerer(LoopLowering):
     """Lowers one function, statement by statement."""
@@ -75,14 +63,24 @@ class Lowerer(LoopLowering):
         if opaque is None:
             for name in parameters:
                 self.env[name] = Version(0, self.new(), aliased=True)
+            statements: list[Statement] = []
             try:
-                self.block(body)
+                for node in body:
+                    before, start = dict(self.env), len(self.nodes)
+                    goes_on = self.statement(node)
+                    made = self.nodes[start:]
+                    member = as_member(self.definition, node, made)
+                    state = -1 if member is None else self.new()
+                    statements.append(Statement(node, before, dict(self.env), made, member, state))
+                    if not goes_on:
+                        break
             except OpaqueError as error:
                 opaque = error.reason, error.rewrite, error.node
         if opaque is not None:
-            return Program(parameters, [], 0, opaque, [])
+            return Program(parameters, [], 0, opaque, [], None)
         vectorise(self.definition, self.nodes, self.codes)
-        return Program(parameters, self.nodes, self.sizes[0], None, self.codes)
+        grouping = Grouping(self, statements)
+        return Program(parameters, self.nodes, self.sizes[0], None, self.codes, grouping)
 
     def block(self, statements: Iterable[ast.stmt]) -> bool:
         """Lower statements in order; whether control can reach their end."""
@@ -371,7 +369,7 @@ class Lowerer(LoopLowering):
         value, state = self.new(), self.new()
         self.nodes.append(Site(node, code, parts, thing, arguments, sugar, splice, value, state))
         self.bind(name, self.version_of(written, value))
-        if isinstance(written, ast.Call) and _is_in(known_value(self.definition, written.func), INTEGERS):
+        if isinstance(written, ast.Call) and is_in(known_value(self.definition, written.func), INTEGERS):
             self.whole.add((self.depth, value))
         if isinstance(written, ast.Call) and not self.effects.is_drawn(written):
             self.note_aliases(written)
@@ -382,10 +380,10 @@ class Lowerer(LoopLowering):
         if not isinstance(thing, ast.Call):
             return Version(self.depth, slot)
         known = known_value(self.definition, thing.func)
-        if _is_in(known, SCALARS):
+        if is_in(known, SCALARS):
             return Version(self.depth, slot, "number")
         if self.effects.is_drawn(thing):
-            return Version(self.depth, slot, "array" if _is_in(known, ARRAYS) else "other")
+            return Version(self.depth, slot, "array" if is_in(known, ARRAYS) else "other")
         if isinstance(known, np.ufunc) or getattr(known, "__module__", None) == "numpy":
             return Version(self.depth, slot, "array")
         return Version(self.depth, slot, *self.shared(thing))
@@ -483,10 +481,6 @@ class Lowerer(LoopLowering):
 
 
 _SIMPLE = ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Assert
-
-
-def _is_in(value: Any, values: frozenset[Any]) -> bool:
-    return isinstance(value, type) and value in values
 
 
 def lower(definition: Definition) -> Program:

@@ -212,7 +212,11 @@ def rewrite(source: Source, *, inline: bool = False) -> tuple[FunctionNode, list
     return ast.fix_missing_locations(node), rewriter.sites
 
 
-def rewrite_statements(statements: list[ast.stmt]) -> list[ast.stmt]:
-    """Statements of a body, rewritten to be run by themselves."""
-    rewriter = _Rewriter()
+def rewrite_statements(statements: list[ast.stmt], *, inlines: Source | None = None) -> list[ast.stmt]:
+    """Statements of a body, rewritten to be run by themselves.
+
+    Args:
+        inlines: their function, where choices of known families are to be made in one call.
+    """
+    rewriter = _Rewriter(inlines)
     return [ast.fix_missing_locations(rewriter.visit(copy.deepcopy(s))) for s in statements]

@@ -10,12 +10,14 @@ import numpy as np
 
 from gendsl.address import Path, as_path, format_address
 from gendsl.choices import ChoiceMap, Constraints, Exactly, choicemap
+from gendsl.compiler.ir import SCORE
 from gendsl.distributions import Distribution
 from gendsl.errors import AddressConflictError, DuplicateAddressError, NaNError, ObservedError
 from gendsl.interface import CallRequest, Choices, Regenerated, Rng, Updated, as_rng
 from gendsl.runtime import small
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
 from gendsl.runtime.executions import FRESH, Execution
+from gendsl.runtime.groups import fitted
 from gendsl.runtime.link import Linked
 from gendsl.runtime.lookup import record_at
 from gendsl.runtime.paths import check_paths, without
@@ -136,15 +138,24 @@ class CompiledTrace(ReferenceTrace):
 
     @classmethod
     def start(
-        cls, gen_fn: GenFunction, linked: Linked, execution: Any, args: tuple[Any, ...]
+        cls,
+        gen_fn: GenFunction,
+        linked: Linked,
+        execution: Any,
+        args: tuple[Any, ...],
+        *,
+        once: bool = False,
     ) -> CompiledTrace:
-        """The trace that a run of the program leaves."""
+        """The trace that a run of the program leaves; `once` if it won't be edited."""
         execution.function = gen_fn
         execution.seen = None if linked.disjoint else set()
         called, score = linked.run_call(execution, CallRequest(gen_fn, args, {}))
         if execution.failure is not None:
             raise execution.failure
         execution.score = score
+        if not once and score == score:
+            called = fitted(called)
+            score = called.frame[SCORE]
         records = execution.records
         trace = cls(gen_fn, args, called, score, frozenset(), records)
         if len(records) < REMEMBERED and not execution.partial:
@@ -275,6 +286,9 @@ class CompiledTrace(ReferenceTrace):
         if found is None:
             return self
         updated, score, _ = found
+        if execution.made or execution.gone or request is not None:
+            updated = fitted(updated)
+            score = updated.frame[SCORE]
         observed = self.observed_paths
         if execution.gone:
             gone = {path: record for path, record in execution.gone.items() if path not in execution.made}

@@ -275,7 +275,7 @@ class GenFunction(GenerativeFunction):
             )
         linked = None if once and self.compiled.loopless else self.linked
         if linked is not None:
-            trace = CompiledTrace.start(self, linked, execution, args)
+            trace = CompiledTrace.start(self, linked, execution, args, once=once)
             return trace if trace._count < 0 or trace._count > small.CHOICES else self.fitted(trace)
         retval = execution.run(CallRequest(self, args, {}))
         at_definition(self, execution.finish)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from typing import Any
 
 from gendsl.address import Path
@@ -11,7 +12,7 @@ from gendsl.compiler.build import Compiled
 from gendsl.compiler.emit import emit
 from gendsl.compiler.ir import RETVAL
 from gendsl.interface import CallRequest, GenerativeFunction
-from gendsl.runtime import column_loops
+from gendsl.runtime import column_loops, small
 from gendsl.runtime.blocks import (
     NOTHING,
     Block,
@@ -26,11 +27,13 @@ from gendsl.runtime.branches import BranchBlock
 from gendsl.runtime.change import UNSET, Change, difference
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.column_steps import Lookup, Step
+from gendsl.runtime.groups import Group, GroupBlock
 from gendsl.runtime.loop_parts import Source, all_states
 from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.reads import Frame, Read, Runner
 from gendsl.runtime.regions import Called, RegionBlock
 from gendsl.runtime.sites import SiteBlock
+from gendsl.runtime.watched import is_forced
 from gendsl.runtime.written import alone, copied, whole
 
 
@@ -72,6 +75,15 @@ class Linked:
 
     Args:
         columns_from: the iterations from which on loops are kept as columns.
+
+    Attributes:
+        groups: which statements are executed as a whole, in this form of the body.
+        units: its blocks by their statements: first, last, and whether these are a group.
+        may_group: whether there are other forms, with groups.
+        group_blocks: the groups' blocks.
+        lone_loops: the states of the loops that might be in a group and aren't, and how many choices each of
+            their iterations makes.
+        may_grow: whether choices that stand alone, side by side, might be a group.
     """
 
     def __init__(self, compiled: Compiled, program: ir.Program, *, columns_from: int | None = None) -> None:
@@ -83,20 +95,71 @@ class Linked:
         arguments = compiled.origin.node.args
         self.positional = len(arguments.posonlyargs) + len(arguments.args)
         self.disjoint = _disjoint(program)
-        self.body = self._sequence(program.body, 0)
+        self._forms: dict[tuple[Group, ...], Linked] = {(): self}
+        self._grouped: dict[Group, tuple[ir.Group, Runner]] = {}
+        self._arrange(())
         self.tail: Frame = [UNSET] * (program.size - ir.FIRST - self.parameters)
         for slot in all_states(self.body):
             self.tail[slot - ir.FIRST - self.parameters] = NOTHING
 
     # --- linking ----------------------------------------------------------------------------------
 
+    def _arrange(self, groups: tuple[Group, ...]) -> None:
+        """Make the blocks of the form of the body that has some groups."""
+        self.groups = groups
+        self.units: dict[tuple[int, int, bool], list[Any]] = {}
+        ends = dict(groups)
+        statements = self.program.grouping.statements
+        i = 0
+        while i < len(statements):
+            last = ends.get(i)
+            if last is None:
+                last = i + 1
+                self.units[i, last, False] = [self._block(node, 0) for node in statements[i].nodes]
+            else:
+                self.units[i, last, True] = [self.group(i, last)]
+            i = last
+        self.body = Sequence([block for blocks in self.units.values() for block in blocks], 0)
+        self.group_blocks = [blocks[0] for unit, blocks in self.units.items() if unit[2]]
+        alone = [None if grouped else statements[i].member for i, _, grouped in self.units]
+        self.lone_loops = [loop for member in alone if member is not None for loop in member.loops]
+        self.may_grow, choices = False, 0
+        for member in alone:
+            choices = 0 if member is None or member.loops else choices + member.choices
+            self.may_grow = self.may_grow or choices > 1
+
+    @property
+    def may_group(self) -> bool:
+        return self.disjoint and not self.body.leaves_early and small.CHOICES > 0 and not is_forced()
+
+    def grouped(self, groups: tuple[Group, ...]) -> Linked:
+        """The same body with some groups of statements executed as a whole."""
+        form = self._forms.get(groups)
+        if form is None:
+            form = copy.copy(self)
+            form._arrange(groups)
+            self._forms[groups] = form
+        return form
+
+    def group(self, first: int, last: int) -> GroupBlock:
+        """A block of the statements from `first` to before `last`."""
+        made = self._grouped.get((first, last))
+        if made is None:
+            node: ir.Group = self.program.grouping.group(first, last)
+            program = ir.Program([], [], 0, None, node.codes, None)
+            functions, _ = emit(self.compiled.origin, program, _Tools, _Requests)
+            runner = Runner(functions[node.code.index], self._reads(node.code, set(), functions))
+            made = self._grouped[first, last] = node, runner
+        node, runner = made
+        return GroupBlock(node.node, runner, node.defs, node.state, self._locate, node.heads)
+
     def _sequence(self, nodes: list[ir.Node], depth: int) -> Sequence:
         return Sequence([self._block(node, depth) for node in nodes], depth)
 
     def _runner(self, code: ir.Code) -> Runner:
-        return Runner(self._functions[code.index], self._reads(code, set()))
+        return Runner(self._functions[code.index], self._reads(code, set(), self._functions))
 
-    def _reads(self, code: ir.Code, seen: set[Any]) -> list[Read]:
+    def _reads(self, code: ir.Code, seen: set[Any], functions: list[Any]) -> list[Read]:
         """What code reads; what the keys of its lookups read is among it, once."""
         reads = []
         for load in code.loads:
@@ -105,12 +168,12 @@ class Linked:
             if load.depth < 0 or same in seen:
                 continue
             seen.add(same)
-            keys = [self._functions[key.index] for key in load.keys]
+            keys = [functions[key.index] for key in load.keys]
             reads.append(Read(load.depth, load.slot, load.mode, keys, load.own))
             if load.own is not None and load.own >= 0:
                 reads.append(Read(load.depth + 1, load.own, ir.RAW, [], None))
             for key in load.keys:
-                reads += self._reads(key, seen)
+                reads += self._reads(key, seen, functions)
         return reads
 
     def _locate(self, node: ast.AST) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 from gendsl.address import Path
 from gendsl.distributions import Distribution
 from gendsl.runtime.blocks import Sequence
+from gendsl.runtime.groups import GroupBlock
 from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.reads import Frame, Frames
 from gendsl.runtime.sites import SiteBlock
@@ -41,6 +42,11 @@ def record_at(body: Sequence, frames: Frames, path: Path, offset: int = 0) -> An
                 record = record_at(block.body, (*frames, iterations.frames[t]), path, offset)
                 if record is not None:
                     return record
+            continue
+        elif type(block) is GroupBlock:
+            record = frames[-1][block.state][0].get(path)
+            if record is not None:
+                return record
             continue
         record = _first(block, frames, path, offset)
         if record is not None:

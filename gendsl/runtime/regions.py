@@ -106,7 +106,7 @@ def _run(execution: Any, request: CallRequest, old: Records) -> tuple[Called, fl
 class RegionBlock(Block):
     """Opaque statements within a body. Its state is its records and calls, and its score."""
 
-    heads = None
+    heads: frozenset[Any] | None = None
 
     def __init__(
         self,
@@ -123,8 +123,12 @@ class RegionBlock(Block):
         self.locate = locate
         self.uses = runner.reads
 
+    def whole(self, execution: Any, old: Records) -> Whole:
+        """The execution of the statements within another."""
+        return Whole(execution, old)
+
     def _execute(self, execution: Any, frames: Frames, old: Records) -> tuple[Any, ...]:
-        whole = Whole(execution, old)
+        whole = self.whole(execution, old)
         values: tuple[Any, ...] = self.runner.call(*frames, __gendsl__=whole)
         whole.close()
         frames[-1][self.state] = whole.records, whole.calls, whole.score

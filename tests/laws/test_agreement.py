@@ -49,11 +49,13 @@ def test_programs_written_at_random(block, monkeypatch):
     """The same without hypothesis, which likes small programs: these are as long as chance makes them.
 
     In every other block, traces of up to ten choices are executed whole; in some of the others, loops are
-    columns wherever they can be, and are edited at once.
+    columns wherever they can be, and are edited at once, beside groups of statements with up to six choices.
     """
     if block % 4 == 2:
         monkeypatch.setattr(column_loops, "LEAST", 2)
         monkeypatch.setattr(column_loops, "MANY", 1)
+        monkeypatch.setattr(small, "CHOICES", 6)
+        monkeypatch.setattr(small, "may_be_small", lambda compiled: False)
     if block % 2:
         monkeypatch.setattr(small, "CHOICES", 10)
         monkeypatch.setattr(small, "may_be_small", lambda compiled: not small.is_forced())
