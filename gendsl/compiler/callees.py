@@ -105,7 +105,7 @@ class Callees(Objects):
                 if any(function is made for made in (np.zeros, np.ones, np.empty, np.full)):
                     if self._is_shape(first):
                         return True
-                elif function is np.array and not all(map(self._is_number, entries_of(first) or [first])):
+                elif function is np.array and not all(map(self.is_number, entries_of(first) or [first])):
                     return True
         return False
 
@@ -115,20 +115,20 @@ class Callees(Objects):
             return any(isinstance(value, (ast.Tuple, ast.Attribute)) for value in self.given(node.id))
         return isinstance(node, (ast.Tuple, ast.List, ast.Attribute))
 
-    def _is_number(self, node: ast.expr) -> bool:
+    def is_number(self, node: ast.expr) -> bool:
         """Whether an expression surely gives a number, as far as its form tells."""
         match node:
             case ast.Constant():
                 return True
             case ast.BinOp(op=ast.MatMult(), right=right) if is_choice(right):
-                return self._is_number(right)
+                return self.is_number(right)
             case ast.BinOp():
-                return self._is_number(node.left) and self._is_number(node.right)
+                return self.is_number(node.left) and self.is_number(node.right)
             case ast.UnaryOp(operand=ast.Call() as call) if is_choice(node):
                 family = self.function_of(call)
                 return isinstance(family, type) and issubclass(family, ScalarFamily)
             case ast.UnaryOp():
-                return self._is_number(node.operand)
+                return self.is_number(node.operand)
             case ast.Call():
                 return any(self.function_of(node) is made for made in (len, int, float, abs, bool))
         return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
@@ -11,13 +10,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gendsl.compiler.callees import Callees
+from gendsl.compiler.contents import Contents
 from gendsl.compiler.names import (
-    COMPREHENSIONS,
     arguments_of,
     base_of,
     binds,
-    entries_of,
     has_choice,
     levels,
     loaded,
@@ -34,7 +31,6 @@ from gendsl.compiler.objects import (
 )
 from gendsl.compiler.overwrites import CHANGING_FUNCTIONS, overwritten
 from gendsl.compiler.sharing import NEW_METHODS
-from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source, find_source
 from gendsl.distributions import Distribution
 from gendsl.errors import SourceUnavailableError, UnsupportedSyntaxError
@@ -51,7 +47,7 @@ _UNKNOWABLE = frozenset((
 ))  # fmt: skip
 
 
-class Effects(Callees):
+class Effects(Contents):
     """What the statements of one function may do to the values they touch."""
 
     def unknowable(self, body: list[ast.stmt]) -> tuple[str, str, ast.AST] | None:
@@ -226,7 +222,9 @@ class Effects(Callees):
                 case ast.AugAssign() if not isinstance(part.value, ast.Name):
                     keep(part.value)
                 case ast.For():
-                    arrays |= _union(self.reached(part.iter))
+                    always, parts = self.entries(part.iter)
+                    names |= always
+                    arrays |= parts
                 case ast.withitem():
                     keep(part.context_expr)
                 case ast.Match():
@@ -236,26 +234,6 @@ class Effects(Callees):
                 case ast.Call() if not self.leaves_alone(part):
                     keep(*part.args, *(k.value for k in part.keywords))
         return names, arrays
-
-    def holds_containers(self, name: str) -> bool:
-        """Whether the function may put lists, dicts or arrays into a container of a name."""
-        entries: list[ast.expr] = []
-        for part in ast.walk(self.source.node):
-            match part:
-                case ast.Assign(targets=[ast.Subscript() as target]) if root_name(target) == name:
-                    entries.append(part.value)
-                case ast.Call(func=ast.Attribute() as function) if root_name(function) == name:
-                    entries += part.args
-        for value in self.bindings(name, *self.source.node.body):
-            entries += [] if value is None else entries_of(value)
-        containers = (ast.List, ast.Dict, ast.Set, *COMPREHENSIONS)
-        for entry in entries:
-            values = [entry]
-            if isinstance(entry, ast.Name):
-                values = [v for v in self.bindings(entry.id, *self.source.node.body) if v is not None]
-            if any(isinstance(value, containers) or self.is_fresh(value) for value in values):
-                return True
-        return False
 
     def exposed(self, node: ast.AST) -> dict[str, ast.AST]:
         """The local names that a statement hands to calls that may change their values."""
@@ -333,45 +311,6 @@ class Effects(Callees):
         """Whether what a function of the user's returns surely shares nothing with its arguments."""
         inner = function_inside(function)
         return inner is not None and returns_new(inner)
-
-    def is_builtin(self, node: ast.expr, name: str) -> bool:
-        """Whether an expression is the builtin of that name."""
-        if not isinstance(node, ast.Name) or node.id != name or name in self.source.bound:
-            return False
-        value = known_value(self.source, node)
-        return value is None or value is getattr(builtins, name)
-
-    def all_fresh(self, values: list[ast.expr | None]) -> bool:
-        """Whether all values that a variable gets are ones that nothing else holds."""
-        return all(value is not None and self.is_fresh(value) for value in values)
-
-    def is_fresh(self, node: ast.expr) -> bool:
-        """Whether an expression makes a list, dict or array that nothing else holds."""
-        if isinstance(node, (ast.List, ast.Dict, ast.ListComp, ast.DictComp)):
-            return True
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Add)):
-            return isinstance(node.left, ast.List) or isinstance(node.right, ast.List)
-        if isinstance(node, ast.Call):
-            if self.is_builtin(node.func, "list") or self.is_builtin(node.func, "dict"):
-                return True
-            function: Any = known_value(self.source, node.func)
-            if any(keyword.arg == "copy" for keyword in node.keywords) or self._of_objects(node):
-                return False
-            return any(
-                function is made
-                for made in (np.zeros, np.ones, np.empty, np.full, np.array, np.arange, np.linspace)
-            )
-        return False
-
-    def _of_objects(self, call: ast.Call) -> bool:
-        """Whether a call makes an array of objects, as far as one can see: a copy of it holds the same."""
-        types = [*call.args[1:], *(keyword.value for keyword in call.keywords if keyword.arg == "dtype")]
-        for dtype in types:
-            if self.is_builtin(dtype, "object") or known_value(self.source, dtype) is np.object_:
-                return True
-            if isinstance(dtype, ast.Constant) and dtype.value in ("O", "object", None):
-                return True
-        return any(isinstance(entry, (ast.Dict, ast.DictComp)) for a in call.args for entry in entries_of(a))
 
 
 # --- functions of the user's -----------------------------------------------------------------------

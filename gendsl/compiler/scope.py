@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gendsl.compiler.effects import Effects
+from gendsl.compiler.emit import TOOLS
 from gendsl.compiler.ir import FIRST, ITEM, LENGTH, RAW, WHOLE, Code, Load, Node
 from gendsl.compiler.names import COMPREHENSIONS, arguments_of, loaded, root_name, stored
 from gendsl.compiler.sites import known_value
@@ -57,6 +59,25 @@ def joined_kind(versions: Iterable[Version]) -> tuple[str, bool]:
 
 
 REMAKE = "build it in one statement, or by one `mu[i] = ...` or `.append(...)` in each iteration of a loop"
+
+
+class _Look(ast.NodeTransformer):
+    """Puts `alone(rows[i], "rows[i]")` before `rows[i] += ...`."""
+
+    def __init__(self, names: set[str]) -> None:
+        self.names = names
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        if not isinstance(node.target, ast.Subscript) or root_name(node.target) not in self.names:
+            return node
+        entry = copy.deepcopy(node.target)
+        entry.ctx = ast.Load()
+        tool = ast.Attribute(ast.Name(TOOLS, ast.Load()), "alone", ast.Load())
+        look = ast.Expr(ast.Call(tool, [entry, ast.Constant(ast.unparse(entry))], []))
+        for part in ast.walk(look):
+            if not hasattr(part, "lineno"):
+                ast.copy_location(part, node)
+        return [look, node]
 
 
 class Scope:
@@ -258,8 +279,8 @@ class Scope:
                 version = self.env.get(name)
                 aliased = version is not None and version.kind != "number" and version.aliased
                 inside = part is not node and self.shared(*self.effects.bindings(name, node))[1]
-                if version is not None and version.kind == "other" and self.effects.changes_itself(name):
-                    inside = True
+                if version is not None and version.kind == "other":
+                    inside |= self.effects.changes_itself(name) or self.effects.viewed(name, part)
                 if inside or (aliased and version is not None and version.kind != "other"):
                     reason = f"it may change {name} in place after another name or container got hold of it"
                     raise OpaqueError(
@@ -268,12 +289,36 @@ class Scope:
                 if aliased:
                     names.add(name)
                 continue
-            root = root_name(part.target)
-            version = self.env.get(root or "")
-            if version is not None and version.kind == "list" and self.effects.holds_containers(root or ""):
+            root = root_name(part.target) or ""
+            if self.may_change_entry(part):
                 reason = f"it may change something inside {root}"
                 raise OpaqueError(reason, "assign the entry anew, with an operator", part, whole=True)
         return frozenset(names)
+
+    def may_change_entry(self, node: ast.AugAssign) -> bool:
+        """Whether `rows[i] += ...` may change a list or an array that is an entry of a list."""
+        root = root_name(node.target) or ""
+        version = self.env.get(root)
+        if version is None or version.kind != "list":
+            return False
+        added = (ast.List, ast.Tuple, ast.Set, ast.Dict, *COMPREHENSIONS)
+        simple = not any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in ast.walk(node.target))
+        known = simple or self.effects.holds_numbers(root)
+        return isinstance(node.value, added) or self.effects.holds_containers(root) or not known
+
+    def looked_at(self, statement: ast.stmt) -> list[ast.stmt]:
+        """A statement that looks whether `rows[i] += ...` would change a list, where that is not known."""
+        own = {name for name, version in self.env.items() if version.kind == "list"}
+        changed = {
+            root
+            for part in ast.walk(statement)
+            if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Subscript)
+            if (root := root_name(part.target)) in own and not self.effects.holds_numbers(root or "")
+        }
+        if not changed:
+            return [statement]
+        found = _Look(changed).visit(copy.deepcopy(statement))
+        return found if isinstance(found, list) else [found]
 
     def note_aliases(self, node: ast.AST) -> None:
         """Mark the versions that a statement makes reachable by another way."""
@@ -284,11 +329,11 @@ class Scope:
                 self.bind(name, replace(version, aliased=True))
 
     def note_parts(self, expression: ast.expr) -> None:
-        """Mark the arrays that a loop goes through: its variable is a view of them."""
-        always, parts = self.effects.reached(expression)
+        """Mark the arrays that a loop goes through, of which its variable is a view, and what it may be."""
+        always, parts = self.effects.entries(expression)
         for name in always | parts:
             version = self.env.get(name)
-            if version is not None and version.kind == "array":
+            if version is not None and (name in always or version.kind == "array"):
                 self.bind(name, replace(version, aliased=True))
 
     # --- code -------------------------------------------------------------------------------------
@@ -314,7 +359,7 @@ class Scope:
             guarded: names whose values must not be lists or arrays.
             raw: hand containers on as they are where the expression is just a name.
         """
-        statements = statements or []
+        statements = [part for statement in statements or [] for part in self.looked_at(statement)]
         walrus = next((part for part in ast.walk(result) if isinstance(part, ast.NamedExpr)), None)
         if not statements and walrus is not None:
             raise OpaqueError("`:=` in it", f"assign {walrus.target.id} in a statement of its own", walrus)

@@ -37,6 +37,7 @@ NEW_BUILTINS = frozenset((
     "sum", "type",
 ))  # fmt: skip
 _COLLECTING = frozenset(("dict", "frozenset", "list", "set", "sorted", "tuple"))
+_ITERATING = frozenset(("enumerate", "filter", "iter", "map", "next", "reversed", "zip"))
 _NEW_NUMPY = frozenset((
     "arange", "array", "average", "concatenate", "copy", "cumprod", "cumsum", "dot", "empty", "eye", "full",
     "hstack", "linspace", "mean", "median", "ones", "ones_like", "prod", "quantile", "sort", "stack", "std",
@@ -88,7 +89,7 @@ class Sharing:
             case ast.NamedExpr():
                 return self._all((node.target, node.value))
             case ast.Starred() | ast.Subscript():
-                return _parts(self.reached(node.value))
+                return self.entries(node.value)
             case ast.Attribute():
                 return (set(), set()) if node.attr in _NUMBERS else self.reached(node.value)
             case ast.BinOp():
@@ -100,22 +101,35 @@ class Sharing:
                 return self._called(node)
             case ast.ListComp() | ast.SetComp() | ast.DictComp():
                 element = node.value if isinstance(node, ast.DictComp) else node.elt
-                always, parts = self.reached(element)
-                if always or parts:
-                    parts = parts | set().union(*map(_union, map(self.reached, _iterables(node))))
-                return always, parts
+                found = self.reached(element)
+                if any(found):
+                    inside = [self.entries(generator.iter) for generator in node.generators]
+                    return _joined([found, *inside])
+                return found
             case ast.GeneratorExp() | ast.Lambda() | ast.Await() | ast.Yield() | ast.YieldFrom():
                 return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}, set()
         return set(), set()
 
     def _all(self, nodes: Iterable[ast.expr | None]) -> tuple[Names, Names]:
-        found = [self.reached(node) for node in nodes]
-        return set().union(*(a for a, _ in found)), set().union(*(p for _, p in found))
+        return _joined(map(self.reached, nodes))
 
-    def _contents(self, nodes: Iterable[ast.expr]) -> tuple[Names, Names]:
-        """What a new container of the entries of others may hold."""
-        always, parts = self._all(node for node in nodes if not isinstance(node, ast.Name))
-        return always, parts | {node.id for node in nodes if isinstance(node, ast.Name)}
+    def entries(self, node: ast.expr) -> tuple[Names, Names]:
+        """What an entry of the value of an expression may be: of `(a, b)` it is a or b themselves."""
+        match node:
+            case ast.Name() | ast.Attribute():
+                return _parts(self.reached(node))
+            case ast.IfExp():
+                return _joined(map(self.entries, (node.body, node.orelse)))
+            case ast.BoolOp():
+                return _joined(map(self.entries, node.values))
+            case ast.Call(func=ast.Attribute(value=owner, attr="items" | "keys" | "values")):
+                return self.entries(owner)
+            case ast.Call():
+                function = self.function_of(node)
+                iterates = getattr(function, "__name__", "") in _ITERATING
+                if iterates or getattr(function, "__module__", "") == "itertools":
+                    return _joined(map(self.entries, node.args))
+        return self.reached(node)
 
     def _called(self, call: ast.Call) -> tuple[Names, Names]:
         function = self.function_of(call)
@@ -128,7 +142,9 @@ class Sharing:
                 if call.func.attr in NEW_METHODS and copies:
                     return nothing
                 if call.func.attr in VIEWING_METHODS:
-                    return _parts(self._all((call.func.value, *arguments)))
+                    given = self._all(arguments)
+                    given = given if call.func.attr == "get" else _parts(given)
+                    return _joined((self.entries(call.func.value), given))
                 return self._all((call.func.value, *arguments))
             return self._all((call.func, *arguments))
         if isinstance(function, np.ufunc):
@@ -138,11 +154,10 @@ class Sharing:
             if name in NEW_BUILTINS:
                 return nothing
             if name in _COLLECTING:
-                always, parts = self._all(k.value for k in call.keywords)
-                more, others = self._contents(call.args)
-                return always | more, parts | others
+                given = self._all(k.value for k in call.keywords)
+                return _joined((given, *map(self.entries, call.args)))
             if name in ("max", "min") and len(call.args) == 1:
-                return _parts(self._all(arguments))
+                return _joined(map(self.entries, arguments))
             return self._all(arguments)
         if module in ("math", "statistics"):
             return nothing
@@ -206,5 +221,6 @@ def _union(found: tuple[Names, Names]) -> Names:
     return found[0] | found[1]
 
 
-def _iterables(node: ast.ListComp | ast.SetComp | ast.DictComp) -> list[ast.expr]:
-    return [generator.iter for generator in node.generators]
+def _joined(found: Iterable[tuple[Names, Names]]) -> tuple[Names, Names]:
+    always, parts = zip((set(), set()), *found, strict=True)
+    return set().union(*always), set().union(*parts)

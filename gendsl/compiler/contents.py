@@ -1,0 +1,118 @@
+"""What the lists, dicts and arrays that one function makes hold, and what views there are of them."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import Any
+
+import numpy as np
+
+from gendsl.compiler.callees import Callees
+from gendsl.compiler.names import COMPREHENSIONS, entries_of, loaded, root_name
+from gendsl.compiler.sites import known_value
+
+_SIMPLE = ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr
+
+
+class Contents(Callees):
+    """What the containers of one function hold."""
+
+    # --- values that nothing else holds -----------------------------------------------------------
+
+    def is_builtin(self, node: ast.expr, name: str) -> bool:
+        """Whether an expression is the builtin of that name."""
+        if not isinstance(node, ast.Name) or node.id != name or name in self.source.bound:
+            return False
+        value = known_value(self.source, node)
+        return value is None or value is getattr(builtins, name)
+
+    def all_fresh(self, values: list[ast.expr | None]) -> bool:
+        """Whether all values that a variable gets are ones that nothing else holds."""
+        return all(value is not None and self.is_fresh(value) for value in values)
+
+    def is_fresh(self, node: ast.expr) -> bool:
+        """Whether an expression makes a list, dict or array that nothing else holds."""
+        if isinstance(node, (ast.List, ast.Dict, ast.ListComp, ast.DictComp)):
+            return True
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Add)):
+            return isinstance(node.left, ast.List) or isinstance(node.right, ast.List)
+        if isinstance(node, ast.Call):
+            if self.is_builtin(node.func, "list") or self.is_builtin(node.func, "dict"):
+                return True
+            function: Any = known_value(self.source, node.func)
+            if any(keyword.arg == "copy" for keyword in node.keywords) or self._of_objects(node):
+                return False
+            return any(
+                function is made
+                for made in (np.zeros, np.ones, np.empty, np.full, np.array, np.arange, np.linspace)
+            )
+        return False
+
+    def _of_objects(self, call: ast.Call) -> bool:
+        """Whether a call makes an array of objects, as far as one can see: a copy of it holds the same."""
+        types = [*call.args[1:], *(keyword.value for keyword in call.keywords if keyword.arg == "dtype")]
+        for dtype in types:
+            if self.is_builtin(dtype, "object") or known_value(self.source, dtype) is np.object_:
+                return True
+            if isinstance(dtype, ast.Constant) and dtype.value in ("O", "object", None):
+                return True
+        return any(isinstance(entry, (ast.Dict, ast.DictComp)) for a in call.args for entry in entries_of(a))
+
+    # --- entries and views ------------------------------------------------------------------------
+
+    def _put_into(self, name: str) -> list[ast.expr]:
+        """The entries that may be put into a container of a name, as far as they are written down."""
+        entries: list[ast.expr] = []
+        for part in ast.walk(self.source.node):
+            match part:
+                case ast.Assign(targets=[ast.Subscript() as target]) if root_name(target) == name:
+                    entries.append(part.value)
+                case ast.Call(func=ast.Attribute() as function) if root_name(function) == name:
+                    entries += part.args
+        for value in self.bindings(name, *self.source.node.body):
+            entries += [] if value is None else entries_of(value)
+        return entries
+
+    def holds_containers(self, name: str) -> bool:
+        """Whether the function may put lists, dicts or arrays into a container of a name."""
+        containers = (ast.List, ast.Dict, ast.Set, *COMPREHENSIONS)
+        for entry in self._put_into(name):
+            values = [entry]
+            if isinstance(entry, ast.Name):
+                values = [v for v in self.bindings(entry.id, *self.source.node.body) if v is not None]
+            if any(isinstance(value, containers) or self.is_fresh(value) for value in values):
+                return True
+        return False
+
+    def holds_numbers(self, name: str) -> bool:
+        """Whether all entries of a list or dict of a name are numbers, as far as their form tells."""
+        values = self.bindings(name, *self.source.node.body)
+        known = all(value is not None and (entries_of(value) or _is_empty(value)) for value in values)
+        return known and all(map(self.is_number, self._put_into(name)))
+
+    def viewed(self, name: str, changed: ast.stmt) -> bool:
+        """Whether a view of an array may be held when a statement changes the array in place."""
+        loops = [part for part in ast.walk(self.source.node) if isinstance(part, (ast.For, ast.While))]
+        around = [loop for loop in loops if any(part is changed for part in ast.walk(loop))]
+        for part in ast.walk(self.source.node):
+            inside = any(part is other for loop in around for other in ast.walk(loop))
+            if not isinstance(part, ast.stmt) or (part.lineno >= changed.lineno and not inside):
+                continue
+            if isinstance(part, ast.For) and name in self.entries(part.iter)[1]:
+                own = {n.id for n in ast.walk(part.target) if isinstance(n, ast.Name)}
+                kept = self.aliased(ast.Module(part.body, []))[0] | loaded(self.source.node, outside=part)
+                if part in around or own & kept:
+                    return True
+            entry = isinstance(part, ast.AugAssign) and isinstance(part.value, (ast.Subscript, ast.Attribute))
+            if isinstance(part, _SIMPLE) and not entry and name in self.aliased(part)[1]:
+                return True
+        return False
+
+    def aliased(self, node: ast.AST) -> tuple[set[str], set[str]]:
+        """The local names whose values a statement makes reachable otherwise: surely, and if arrays."""
+        raise TypeError("defined by Effects")
+
+
+def _is_empty(node: ast.expr) -> bool:
+    return isinstance(node, (ast.List, ast.Dict))
