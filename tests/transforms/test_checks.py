@@ -76,6 +76,28 @@ def test_tolerance_is_relative(x, error, passes):
             step(f, init={"x": x})
 
 
+def test_what_is_not_written_on_the_way_back_stays_changed():
+    @gen
+    def model():
+        x = ~normal(0, 1)
+
+    @gen
+    def q(trace):
+        there = ~bernoulli(0.5)
+
+    @transform
+    def f(model_in, aux_in, *, model_out, aux_out):
+        there = read(aux_in["there"])
+        write(aux_out["there"], not there)
+        if there:
+            write(model_out["x"], read(model_in["x"]) + 1.0)
+
+    trace = model.generate((), init={"x": 0.25}).trace
+    seed = next(seed for seed in range(10) if q.simulate_once((trace,), np.random.default_rng(seed))["there"])
+    with pytest.raises(InvolutionError, match=r"'x' of model_out, which was 0.25, comes back as 1.25"):
+        involutive_mcmc(trace, q, (), f, check=True, rng=seed)
+
+
 def test_cancellation_is_forgiven_where_the_numbers_were_large():
     """1 + 1e6 - 1e6 loses ten digits; that is no mistake of the transform."""
 
