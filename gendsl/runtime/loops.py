@@ -242,7 +242,10 @@ class LoopBlock(Routed):
                 fresh = source.value(new)
                 if source.slot is not None and not source.counted:
                     change = changes[source.slot[0]].get(source.slot[1])
-                    if change is not ALL and getattr(new[source.slot[0]][source.slot[1]], "is_dict", False):
+                    container = new[source.slot[0]][source.slot[1]]
+                    if change is not ALL and isinstance(container, dict):
+                        change = None  # other values, of the same keys in the same order
+                    elif change is not ALL and getattr(container, "is_dict", False):
                         change = ALL
                 elif type(fresh) is range and type(value) is range:
                     same = fresh.start == value.start and fresh.step == value.step

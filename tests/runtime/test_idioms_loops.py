@@ -109,6 +109,28 @@ def counts_from_a_numpy_integer(n):
     return found
 
 
+# --- dicts -----------------------------------------------------------------------------------------
+
+
+@gen
+def entries(given, first):
+    x = ~normal(given[first], 1)
+    for key in given:
+        ("entry", key) @ ~normal(given[key] + x, 1)
+
+
+@written(({"a": 1.0, "b": 2.0},), ({"a": 1.0, "b": 3.0},), ({"b": 1.0, "a": 3.0},), ({"a": 1.0},))
+@gen
+def keys_of_dicts(given):
+    x = ~normal(0, 1)
+    for key in given:
+        ("y", key) @ ~normal(given[key] + x, 1)
+    own = {"b": x, "c": 0.5}
+    "own" @ ~entries(own, "c")
+    for key in own:
+        ("again", key) @ ~entries(own, key)
+
+
 # --- what gives its elements one after another -----------------------------------------------------
 
 
