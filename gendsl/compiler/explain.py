@@ -40,17 +40,25 @@ Columns = Callable[[Loop], bool]
 
 
 def explain(
-    program: Program, definition: Source, columns: Columns = lambda loop: False, *, few: int = 0
+    program: Program,
+    definition: Source,
+    columns: Columns = lambda loop: False,
+    *,
+    few: int = 0,
+    together: int = 0,
 ) -> str:
     """The body with what is said of each line beside it, below what holds for all of it.
 
     Args:
         columns: for each plate, whether its choices are kept and scored as columns.
         few: up to how many choices a trace is executed whole.
+        together: up to how many choices statements side by side are.
     """
     listing, summary = annotated(program, definition, columns)
     if few and program.opaque is None:
         summary += f"\nA trace of up to {few} choices is executed whole, which costs less."
+    if together:
+        summary += f"\nStatements side by side that make up to {together} choices are executed as one block."
     return f"{_head(definition)}\n{summary}\n\n{listing}"
 
 

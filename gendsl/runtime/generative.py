@@ -33,6 +33,7 @@ from gendsl.interface import (
 from gendsl.runtime import small
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.executions import Assess, Execution, Generate, Given, Run, Simulate
+from gendsl.runtime.groups import has_groups
 from gendsl.runtime.link import Linked
 from gendsl.runtime.paths import PathSet
 from gendsl.runtime.trace import ReferenceTrace, at_definition, check_args
@@ -186,6 +187,7 @@ class GenFunction(GenerativeFunction):
             origin,
             lambda loop: loop.columns is not None,
             few=small.CHOICES if small.may_be_small(self.compiled) else 0,
+            together=0 if self.linked is None or not has_groups(self.linked) else small.CHOICES,
         )
 
     def simulate(self, args: tuple[Any, ...] = (), *, rng: Rng = None) -> ReferenceTrace:

@@ -119,6 +119,17 @@ def fitted(called: Called) -> Called:
     return Called(called.request, other, frame, {}, {}, frame[RETVAL])
 
 
+def has_groups(linked: Linked) -> bool:
+    """Whether some statements of a body are likely to be a group, beside others that can't, or are large."""
+    sites = loops = 0
+    members = [statement.member for statement in linked.program.grouping.statements]
+    for member in members if linked.may_group else ():
+        sites, loops = (0, 0) if member is None else (sites + member.choices, loops + len(member.loops))
+        if sites > 1 or loops > 1:
+            return True
+    return False
+
+
 def _fits(linked: Linked, frame: Frame) -> bool:
     """Whether it is quickly seen that this form is the one that costs least.
 

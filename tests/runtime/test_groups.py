@@ -343,3 +343,18 @@ def test_an_error_in_a_group_is_at_its_line():
     assert caught.value.address == ("b",)
     assert caught.value.location.lineno == model.compiled.origin.node.lineno + 2
     assert trace.update({"a": 2.0}).trace["a"] == 2.0
+
+
+def test_the_explanation_says_so(monkeypatch):
+    said = "Statements side by side that make up to 24 choices are executed as one block."
+    assert said in mixture.explain() and said in around_one_heavy_statement.explain()
+
+    @gen
+    def chain(n):
+        x = ~normal(0, 1)
+        for t in range(n):
+            x = ("x", t) @ ~normal(x, 1)
+
+    assert said not in chain.explain()
+    monkeypatch.setattr(small, "CHOICES", 0)
+    assert said not in mixture.explain()
