@@ -133,9 +133,7 @@ def emit(
     )  # fmt: skip
     node.args = arguments
     node.body = [*map(_definition, program.codes), ast.Return(ast.Tuple(names, ast.Load()))]
-    made = as_function(
-        compile_definition(ast.fix_missing_locations(node), source.scopes, source.function), source.function
-    )
+    made = as_function(compile_definition(node, source.scopes, source.function), source.function)
     made.__defaults__, made.__kwdefaults__ = None, None
     name, qualname = source.function.__name__, source.function.__qualname__
     functions = []
@@ -154,7 +152,7 @@ def _binder(source: Source, program: Program) -> Callable[..., list[Any]]:
     assert len(head) == FIRST
     head += [ast.Name(name, ast.Load()) for name in program.parameters]
     node.body = [ast.Return(ast.List(head, ast.Load()))]
-    code = compile_definition(ast.fix_missing_locations(node), source.scopes, source.function)
+    code = compile_definition(node, source.scopes, source.function)
     function: FunctionType = as_function(code, source.function)
     return function
 

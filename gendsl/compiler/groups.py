@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler.ir import Code, Copy, Fragment, Group, Loop, Node, Site
 from gendsl.compiler.light import is_light_statement, programs_called
-from gendsl.compiler.names import exits
 from gendsl.compiler.rewrite import rewrite_statements
 from gendsl.compiler.source import Source
 
@@ -98,10 +97,6 @@ class Grouping:
 
 def as_member(source: Source, statement: ast.stmt, nodes: list[Node]) -> Member | None:
     """What a group has to know of a statement that was lowered to these blocks; None if it can be in none."""
-    if exits(statement) or any(isinstance(part, ast.AugAssign) for part in ast.walk(statement)):
-        return None
-    if not is_light_statement(source, statement) or _calls_programs(source, statement):
-        return None
     choices, loops, heads = 0, [], set()
     for node in nodes:
         if isinstance(node, Loop) and not node.exits:
@@ -113,6 +108,10 @@ def as_member(source: Source, statement: ast.stmt, nodes: list[Node]) -> Member 
         if found is None:
             return None
         heads |= found
+    if any(isinstance(part, ast.AugAssign) for part in ast.walk(statement)):
+        return None
+    if not is_light_statement(source, statement) or (heads and _calls_programs(source, statement)):
+        return None
     return Member(choices, tuple(loops), frozenset(heads))
 
 
