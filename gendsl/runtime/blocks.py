@@ -15,6 +15,7 @@ from typing import Any
 
 from gendsl.address import Path
 from gendsl.compiler.ir import ITEM, RETVAL, STATUS
+from gendsl.compiler.ir import LENGTH as OF_LENGTH
 from gendsl.runtime import fused
 from gendsl.runtime.change import ALL, UNSET, difference
 from gendsl.runtime.reads import Changes, Frame, Frames, Read, Runner, is_dirty
@@ -459,7 +460,7 @@ def block_keys(block: Block, frames: Frames, depth: int, slot: int) -> Iterator[
         if read.depth == depth and read.slot == slot:
             if read.mode is ITEM:
                 yield from read.keys_read(frames)
-            else:
+            elif read.mode is not OF_LENGTH:  # whoever asks knows which containers' lengths are read
                 yield ALL
 
 

@@ -405,15 +405,15 @@ class LoopBlock(Routed):
                 if read.depth == depth and read.slot == slot:
                     if read.mode is ITEM:
                         yield from read.keys_read(frames)
-                    else:
+                    elif read.mode is not OF_LENGTH:
                         yield ALL
         for _, first, _, _ in self.carried:
             if first == (depth, slot):
                 yield ALL
         use = self.outer.get((depth, slot))
-        if use is None:
+        if use is None or not (use.whole or use.items):
             return
-        if use.whole or use.length:
+        if use.whole:
             yield ALL
             return
         iterations: Iterations = frames[-1][self.state][0]

@@ -7,11 +7,11 @@ from operator import itemgetter
 import numpy as np
 import pytest
 
-from gendsl import categorical, gen, normal
+from gendsl import categorical, gen, normal, uniform_discrete
 from gendsl.compiler.lower import lower
 from gendsl.compiler.source import find_source
 from gendsl.runtime import column_loops, small
-from tests.runtime.idioms import SEEDS, Programs
+from tests.runtime.idioms import SEEDS, Programs, kept_as
 
 PROGRAMS = Programs()
 written = PROGRAMS.written
@@ -107,6 +107,29 @@ def counts_from_a_numpy_integer(n):
         ("y", i) @ ~normal(value, 1)
         found.append(i)
     return found
+
+
+# --- lengths ---------------------------------------------------------------------------------------
+
+
+@written(4, 2, 60)
+@gen
+def lengths_and_entries(n):
+    mu = [("mu", j) @ ~normal(0, 1) for j in range(3)]
+    for i in range(n):
+        z = ("z", i) @ ~uniform_discrete(0, len(mu) - 1)
+        ("x", i) @ ~normal(mu[z], 1)
+    for i in range(n):
+        for j in range(len(mu)):
+            ("y", i, j) @ ~normal(mu[j] + len(mu), 1)
+
+
+def test_a_loop_that_reads_a_length_too_gets_shorter():
+    model = kept_as(lengths_and_entries, columns_from=2)
+    trace = model.simulate((6,), rng=1)
+    longer = trace.update({("mu", 0): 4.0}).trace
+    shorter = longer.update(args=(3,)).trace
+    assert shorter.log_prob == pytest.approx(model.assess((3,), shorter.choices).log_prob)
 
 
 # --- dicts -----------------------------------------------------------------------------------------
