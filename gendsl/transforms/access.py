@@ -26,6 +26,7 @@ from gendsl.compiler.source import Source
 from gendsl.errors import EXECUTION
 from gendsl.supports import Real
 from gendsl.transforms.formulas import Formulas, formula_of
+from gendsl.transforms.forward import Dual
 from gendsl.transforms.functions import lifted as differentiable
 from gendsl.transforms.handles import (
     InputHandle,
@@ -38,7 +39,7 @@ from gendsl.transforms.handles import (
     refuse_whole,
     write,
 )
-from gendsl.transforms.run import Copy, Line, continuous, discrete
+from gendsl.transforms.run import Copy, Line, Write, continuous, discrete
 
 _ABSENT = object()
 
@@ -108,24 +109,41 @@ class Accessor(Lifter):
                 return value
             elif kind is float and type(support) is Real and path not in state.seeds:
                 state.supports[path] = support
-                return value if path in state.observed else state.seed(path, value)
+                if path in state.observed:
+                    return value
+                run = state.run
+                start = run.next_coordinate
+                run.next_coordinate = start + 1
+                number = Dual(value, {start: 1.0})
+                state.seeds[path] = number, start
+                return number
         return state.value(path, label)
 
     def write_at(
-        self, function: Any, line: Line, handle: Any, address: Any, value: Any, *label: Any
+        self, function: Any, line: Line, handle: Any, address: Any, value: Any, label: Any = _ABSENT
     ) -> Any:
         """`function(handle[address], value, label)`, where function is usually `write`."""
         if function is not write:
-            return self.lift(function)(handle[address], value, *label)
+            return self.lift(function)(handle[address], value, *(() if label is _ABSENT else (label,)))
+        if label is _ABSENT:
+            label = None
         if type(handle) is not OutputHandle:
-            return put(handle[address], value, label[0] if label else None, line)
+            return put(handle[address], value, label, line)
         path = address if type(address) is tuple else (address,)
         if handle.path:
             path = handle.path + path
         if not path:
             refuse_whole(handle)
+        state = handle.state
+        kind = type(value)
         try:
-            put_at(handle.state, path, value, label[0] if label else None, line)
+            if kind is Dual and path not in state.entries and path not in state.protected:
+                plain = value.value
+                if plain == plain and (label is continuous or label is None):
+                    state.entries[path] = Write(value, label, line)
+                    state.values[path] = plain
+                    return None
+            put_at(state, path, value, label, line)
         except TypeError:
             handle[address]  # says so if it is no address
             raise
@@ -142,9 +160,11 @@ class Accessor(Lifter):
             if target.path:
                 end = target.path + end
             try:
-                record = source.state.find(start)
-                if record is not None and end and end not in target.state.entries:
-                    target.state.put(end, Copy(source.state, start, line), record[1])
+                origin, output = source.state, target.state
+                record = origin.near(start) or origin.find(start)
+                if record is not None and end and end not in output.entries and end not in output.protected:
+                    output.entries[end] = Copy(origin, start, line)
+                    output.values[end] = record[1]
                     return
             except TypeError:
                 source[here], target[there]  # says so if one is no address

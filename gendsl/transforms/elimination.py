@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any, cast
 
 from gendsl.address import Path
@@ -65,10 +66,10 @@ def assign_columns(output: Output, records: Records) -> Path | None:
 def _is_plain_copy(entry: Copy, support: Support) -> bool:
     """Note that a choice was copied; whether it is to one of the same kind, and for the first time."""
     source, path = entry.source, entry.path
-    copied = source.support(path)
+    copied = source.supports.get(path) or source.support(path)
     if support.discrete:
         return copied.discrete
-    if path in source.copied or not same_coordinates(copied, support):
+    if path in source.copied or not (copied is support or same_coordinates(copied, support)):
         return False
     source.copied.add(path)
     return True
@@ -112,12 +113,8 @@ def small_log_abs_det(run: Run, removed: Iterable[Path]) -> float | None:
         return None
     if not columns:
         return 0.0
-    pattern: list[Any] = [*live, None]
-    slopes: list[float] = []
-    for tangent in columns:
-        pattern.append(tuple(tangent))
-        slopes += tangent.values()
-    det = known_determinant(tuple(pattern), slopes)
+    slopes = [*chain.from_iterable(map(dict.values, columns))]
+    det = known_determinant((*live, None, *map(tuple, columns)), slopes)
     if det is None:
         det = abs(_product(columns, set(live)))
     return math.log(det) if 0.0 < det < math.inf else None
@@ -137,14 +134,15 @@ def _add_rows(state: Input, paths: Iterable[Path], live: list[int]) -> bool:
             left -= 1
             continue
         seed = seeds.get(path)
-        support = supports.get(path)
         if seed is not None:
-            start, dim = seed[1], support.dim  # type: ignore[union-attr]
-            if dim == 1:
-                live.append(start)
+            value, start = seed
+            if type(value) is Dual:
+                live += value.tangent  # its only coordinate
             else:
-                live.extend(range(start, start + dim))
-        elif support is not None:
+                live.extend(range(start, start + supports[path].dim))
+            continue
+        support = supports.get(path)
+        if support is not None:
             if not support.discrete:
                 return False
         else:

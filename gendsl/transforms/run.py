@@ -144,15 +144,6 @@ class Input:
         self.seeds[path] = array, start
         return array.copy()
 
-    def seed(self, path: Path, value: float) -> Dual:
-        """The next coordinate, as the choice that it is."""
-        run = self.run
-        start = run.next_coordinate
-        run.next_coordinate = start + 1
-        dual = Dual(value, {start: 1.0})
-        self.seeds[path] = dual, start
-        return dual
-
     def missing(self, path: Path) -> ReadError:
         """The error for an address at which there is no choice."""
         if not path:

@@ -7,7 +7,14 @@ from importlib import import_module
 import pytest
 
 from gendsl import bernoulli, continuous, copy, discrete, gen, normal, poisson, read, transform, write
-from gendsl.errors import CoverageError, GenDSLError, HandleError, LabelError, LostDerivativeError
+from gendsl.errors import (
+    CoverageError,
+    GenDSLError,
+    HandleError,
+    LabelError,
+    LostDerivativeError,
+    ProtectedObservationError,
+)
 from gendsl.transforms import handles
 from gendsl.transforms.access import Accessor
 from gendsl.transforms.apply import image, run_transform
@@ -178,6 +185,65 @@ def test_labels_of_reads(name, right, wrong):
             (state,) = run_transform(f, trace, None, ()).inputs
             assert state.supports[name,].discrete == (right is discrete)
             assert (name,) not in state.seeds or right is continuous
+
+
+def write_number(source, target, x):  # a lambda's calls would stay as they are
+    write(target["x", 0], x)
+
+
+def write_float(source, target, x):
+    write(target["x", 0], 1.5)
+
+
+def write_list(source, target, x):
+    write(target["x", 0], [x])
+
+
+def copy_another(source, target, x):
+    copy(source["x", 1], target["x", 0])
+
+
+WRITES = [write_number, write_float, write_list, copy_another]
+
+
+@pytest.mark.parametrize("first", WRITES)
+@pytest.mark.parametrize("second", WRITES)
+def test_an_address_is_written_once(first, second):
+    @transform
+    def f(model_in, *, model_out):
+        x = read(model_in["x", 0])
+        first(model_in, model_out, x)
+        second(model_in, model_out, x)
+
+    with pytest.raises(CoverageError, match="written twice at one address"):
+        run_transform(f, model.simulate((3,), rng=1), None, ())
+
+
+@pytest.mark.parametrize("write_it", WRITES)
+def test_observations_are_not_written(write_it):
+    @transform
+    def f(model_in, *, model_out):
+        write_it(model_in, model_out, read(model_in["x", 2]))
+
+    with pytest.raises(ProtectedObservationError) as caught:
+        run_transform(f, model.generate((3,), {("x", 0): 1.0}, rng=1).trace, None, ())
+    assert caught.value.address == ("x", 0)
+
+
+@pytest.mark.parametrize("value", ["x", "1.5", "[x]"])
+def test_what_is_no_label_of_a_write(value):
+    @transform
+    def f(model_in, *, model_out):
+        x = read(model_in["x", 0])
+        if value == "x":
+            write(model_out["x", 0], x, "continuous")
+        elif value == "1.5":
+            write(model_out["x", 0], 1.5, "continuous")
+        else:
+            write(model_out["x", 0], [x], "continuous")
+
+    with pytest.raises(LabelError, match="is no label"):
+        run_transform(f, model.simulate((3,), rng=1), None, ())
 
 
 def test_what_is_no_label():
