@@ -97,7 +97,7 @@ class Statements(Expressions):
         """A deterministic statement."""
         name = self.name("v")
         match self.one_of("assign", "assign", "augment", "pair", "swap", "derived", "whole", "flag", "slice",
-                          "cells"):  # fmt: skip
+                          "cells", "tested", "counts"):  # fmt: skip
             case "assign":
                 self.emit(scope, f"{name} = {self.real(scope)}")
             case "augment":
@@ -122,6 +122,14 @@ class Statements(Expressions):
                           f"{name}_d = {name}_x[:, None] - 0.5 * {name}_x[None]",
                           f"{name} = float({name}_d[0, 1] + {name}_x[{name}_x > 0].sum() + {name}_x[1,])",
                           )  # fmt: skip
+            case "tested":
+                self.emit(scope, f"{name} = 0.25",
+                          f"if ({name} := {self.real(scope)}) > 0 or {self.condition(scope)}:",
+                          f"    {name} = {self.address(name, scope)} @ ~normal({name}, 1)")  # fmt: skip
+            case "counts":
+                index = f"{self.one_of(*scope.wholes)} % 2"
+                self.emit(scope, f"{name}_c = [0.25, {self.variable(scope)}]",
+                          f"{name}_c[{index}] += {self.real(scope)}", f"{name} = {name}_c[0]")  # fmt: skip
             case "slice" if source := self.pick(scope, "real"):
                 self.emit(scope, f"{name} = [0.5 * v for v in {source.values}]")
                 scope.containers.append(Container(name, source.size, "real", "list"))
@@ -212,7 +220,7 @@ class Statements(Expressions):
         usable = container is not None and container.form == "list" and not scope.loops
         match self.one_of("try", "with", "alias", "push", "closure", "del", "sort", "starred", "generator",
                           "pop", "def", "slice", "string", "except", "object", "gathered",
-                          "gathered"):  # fmt: skip
+                          "gathered", "either", "view", "groups"):  # fmt: skip
             case "try":
                 self.emit(scope, "try:", f"    {name} = 1.0 / ({self.one_of(*scope.wholes)} - 1)",
                           "except ZeroDivisionError:",
@@ -234,6 +242,23 @@ class Statements(Expressions):
                 more = f", scale={self.one_of('1.5', 'SCALE')}" if self.chance(3) else ""
                 made = f"gathered({self.variable(scope)}, {self.variable(scope)}, {self.real(scope)}{more})"
                 self.emit(scope, f"{name} = {self.address(name, scope)} @ ~{made}")
+            case "either":
+                first, second = f"{name}_a", f"{name}_b"
+                self.emit(scope, f"{first}, {second} = [{self.real(scope)}], [0.5]",
+                          f"{name}_c = {self.one_of('max', 'min')}([{first}, {second}])",
+                          f"({first} if {self.condition(scope)} else {second}).append({self.real(scope)})",
+                          f"{name} = {self.address(name, scope)} @ ~normal(sum({first}) - sum({name}_c), 1)",
+                          )  # fmt: skip
+            case "view":
+                self.emit(scope, f"{name}_x = 0.5 * np.array([{self.real(scope)}, {self.variable(scope)}])",
+                          f"{name}_v = {name}_x[:1]", f"{name}_x += {self.real(scope)}",
+                          f"{name}_x.ravel()[1] = {self.variable(scope)}",
+                          f"{name} = float({name}_v[0] - {name}_x.sum())")  # fmt: skip
+            case "groups":
+                made = f"{self.address(name, scope, f'{name}_k')} @ ~normal(len(list({name}_g)), 1)"
+                values = f"sorted([{self.one_of(*scope.wholes)} % 2, 1, {self.one_of(*scope.wholes)} % 2])"
+                self.emit(scope, f"for {name}_k, {name}_g in itertools.groupby({values}):",
+                          f"    {name} = {made}")  # fmt: skip
             case "with":
                 self.emit(scope, f"with contextlib.nullcontext({self.real(scope)}) as {name}:",
                           f"    {name} = {self.address(name, scope)} @ ~normal({name}, 1)")  # fmt: skip
