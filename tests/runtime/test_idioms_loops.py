@@ -112,7 +112,7 @@ def counts_from_a_numpy_integer(n):
 # --- lengths ---------------------------------------------------------------------------------------
 
 
-@written(4, 2, 60)
+@written(4, 2)
 @gen
 def lengths_and_entries(n):
     mu = [("mu", j) @ ~normal(0, 1) for j in range(3)]
