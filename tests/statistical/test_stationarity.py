@@ -292,7 +292,7 @@ CASES = [
     Case("covariances and vectors",
          cycle(repeat(involutive(scales, rescale), 3), mh(select("x")), mh(select("cov"))),
          spread_of_points, observed="y", sharp=("'cov'[0]²",), mistakes=(broken.dropped_jacobian,),
-         steps=200, part=0.3),
+         steps=200, part=0.55),
     Case("a switch that writes what is new", cycle(involutive(draw_level, switch_and_write),
          only_sometimes("level")), switched, observed="y", sharp=("'y'²",),
          mistakes=(broken.wrong_sign, broken.dropped_auxiliary)),
