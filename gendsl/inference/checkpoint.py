@@ -38,6 +38,7 @@ from gendsl.inference.run import Draws
 from gendsl.inference.steps import Steps
 from gendsl.inference.tally import Tallies, Tally
 from gendsl.interface import GenerativeFunction
+from gendsl.runtime.arguments import private
 from gendsl.runtime.encoding import decode, decode_choices, encode, encode_choices, program_name
 
 RUN, START, STATE, DRAWS = "gendsl run", "gendsl chain start", "gendsl chain state", "gendsl draws"
@@ -272,7 +273,7 @@ class ChainStore:
 
     def _check(self, trace: Any) -> None:
         start = self.start
-        if trace.args is not start.args or trace.gen_fn != start.gen_fn:
+        if private(trace.args, start.args) is not start.args or trace.gen_fn != start.gen_fn:
             raise KernelError(
                 "a kernel changed the arguments or the program of the trace, which checkpoints take as fixed",
                 fix="run it without checkpoint=, or make the arguments choices",

@@ -15,6 +15,7 @@ from gendsl.distributions import Distribution
 from gendsl.errors import AddressConflictError, DuplicateAddressError, NaNError, ObservedError
 from gendsl.interface import CallRequest, Choices, Regenerated, Rng, Updated, as_rng
 from gendsl.runtime import small
+from gendsl.runtime.arguments import private
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
 from gendsl.runtime.executions import FRESH, Execution
 from gendsl.runtime.groups import fitted
@@ -278,7 +279,8 @@ class CompiledTrace(ReferenceTrace):
         called = self._called
         request = None
         if args is not None:
-            request = CallRequest(self.gen_fn, check_args(args, self.gen_fn.name), {})
+            given = private(check_args(args, self.gen_fn.name), self.args)
+            request = CallRequest(self.gen_fn, given, {})
         execution.function = self.gen_fn
         found = called.linked.update_call(execution, called, request, [], touched)
         if execution.failure is not None:

@@ -31,6 +31,7 @@ from gendsl.interface import (
     as_rng,
 )
 from gendsl.runtime import small
+from gendsl.runtime.arguments import private
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.executions import Assess, Execution, Generate, Given, Run, Simulate
 from gendsl.runtime.groups import has_groups
@@ -275,6 +276,8 @@ class GenFunction(GenerativeFunction):
             raise ValueTypeError(
                 f"{self.name} is not bound to its class", fix="write @gen above @classmethod, not below it"
             )
+        if not once:
+            args = private(args)
         linked = None if once and self.compiled.loopless else self.linked
         if linked is not None:
             trace = CompiledTrace.start(self, linked, execution, args, once=once)

@@ -36,6 +36,7 @@ from gendsl.interface import (
     as_rng,
 )
 from gendsl.runtime import small
+from gendsl.runtime.arguments import private
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.gradients import gradients
 from gendsl.runtime.records import Record, Records, detached
@@ -400,7 +401,7 @@ class ReferenceTrace(Trace):
 
     def rerun(self, execution: Execution, args: tuple[Any, ...] | None = None) -> ReferenceTrace:
         """The trace that an execution of the program leaves; observations stay marked as such."""
-        args = self.args if args is None else check_args(args, self.gen_fn.name)
+        args = self.args if args is None else private(check_args(args, self.gen_fn.name), self.args)
         execution.quick = not (self.gen_fn.direct or is_forced())
         retval = execution.run(CallRequest(self.gen_fn, args, {}))
         at_definition(self.gen_fn, execution.finish)

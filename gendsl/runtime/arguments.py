@@ -1,0 +1,70 @@
+"""Arguments as a trace keeps them: copies of what their owner may change in place.
+
+    ys.append(2.0)
+    trace.update(args=(ys,))       the trace has the list of before, and finds what is new in it
+
+Lists, dicts, sets and arrays are copied, in lists, tuples and dicts too; anything else is kept as it is. What
+is given again unchanged is known by its entries being the same objects, or the same bytes, and is not copied
+again: the trace goes on with the copy that it has.
+"""
+
+from __future__ import annotations
+
+from operator import is_
+from typing import Any
+
+import numpy as np
+
+from gendsl.runtime.records import UNCHANGEABLE
+
+_PLAIN = UNCHANGEABLE - {np.ndarray} | {np.float64, np.int64, np.bool_}
+_MISSING: Any = object()
+
+
+def private(args: tuple[Any, ...], known: tuple[Any, ...] = ()) -> tuple[Any, ...]:
+    """Arguments that nobody else can change, taken from those that are `known` where these are the same."""
+    if len(known) == len(args) and all(map(is_, args, known)):
+        return known
+    if _PLAIN.issuperset(map(type, args)):
+        return args
+    before = (*known, *(_MISSING,) * (len(args) - len(known)))
+    made = tuple(map(_kept, args, before))
+    if all(map(is_, made, args)):
+        return args
+    return _or_known(made, known if len(known) == len(made) else None)  # type: ignore[no-any-return]
+
+
+def _kept(value: Any, known: Any) -> Any:
+    """`known` if that is a copy of `value` as it is now, else a new copy; `value` itself if none is needed."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is np.ndarray:
+        return known if type(known) is np.ndarray and _same_array(value, known) else value.copy()
+    if kind is list or kind is tuple:
+        if type(known) is not kind or len(known) != len(value):
+            known = None
+        if _PLAIN.issuperset(map(type, value)):
+            if kind is tuple or (known is not None and all(map(is_, value, known))):
+                return value if kind is tuple else known
+            return value.copy()
+        parts = map(_kept, value, (_MISSING,) * len(value) if known is None else known)
+        return _or_known(kind(parts), known)
+    if kind is dict:
+        same = type(known) is dict and len(known) == len(value) and all(map(is_, value, known))
+        olds = known.values() if same else (_MISSING,) * len(value)
+        made = dict(zip(value, map(_kept, value.values(), olds), strict=True))
+        return known if same and all(map(is_, made.values(), olds)) else made
+    if kind is set or kind is bytearray:
+        return known if type(known) is kind and known == value else value.copy()
+    return value
+
+
+def _or_known(made: Any, known: Any) -> Any:
+    """`known` if it has the same parts."""
+    return known if known is not None and all(map(is_, made, known)) else made
+
+
+def _same_array(value: np.ndarray, known: np.ndarray) -> bool:
+    alike = value.shape == known.shape and value.dtype == known.dtype and value.dtype != object
+    return alike and value.tobytes() == known.tobytes()

@@ -1,0 +1,120 @@
+"""Arguments that their owner changes in place: a trace keeps what it was given."""
+
+import copy
+import math
+
+import numpy as np
+import pytest
+
+from gendsl import gen, normal
+from gendsl.runtime.arguments import private
+
+
+@gen
+def of_list(ys):
+    mu = ~normal(0, 1)
+    for i, y in enumerate(ys):
+        ("y", i) @ ~normal(mu + y, 1)
+
+
+@gen
+def of_array(x):
+    mu = ~normal(0, 1)
+    for i in range(len(x)):
+        ("y", i) @ ~normal(mu * x[i], 1)
+
+
+@gen
+def of_rows(rows):
+    for i, row in enumerate(rows):
+        for j, x in enumerate(row):
+            ("y", i, j) @ ~normal(x, 1)
+
+
+@gen
+def of_table(table):
+    for name in table:
+        ("y", name) @ ~normal(table[name], 1)
+
+
+def grow(ys):
+    ys.append(5.0)
+
+
+def change(ys):
+    ys[0] = 3.0
+
+
+def change_array(x):
+    x[1] = -2.0
+
+
+def change_row(rows):
+    rows[1][0] = 4.0
+
+
+def add_key(table):
+    table["c"] = 7.0
+
+
+def change_key(table):
+    table["a"] = 7.0
+
+
+CASES = [
+    (of_list, [1.0, 2.0], grow), (of_list, [1.0, 2.0], change), (of_list, [0.5] * 100, grow),
+    (of_list, [0.5] * 100, change), (of_array, np.arange(3.0), change_array),
+    (of_array, np.arange(100.0), change_array), (of_rows, [[1.0], [2.0, 3.0]], change_row),
+    (of_rows, ([1.0], np.array([2.0, 3.0])), change_row), (of_table, {"a": 1.0, "b": 2.0}, add_key),
+    (of_table, {"a": 1.0, "b": 2.0}, change_key),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("model", "value", "mutate"), CASES)
+def test_what_has_changed_is_found(model, value, mutate, seed):
+    given = copy.deepcopy(value)
+    trace = model.simulate((given,), rng=seed)
+    before, log_prob = trace.choices.to_flat_dict(), trace.log_prob
+    mutate(given)
+    # the old trace is what it was
+    assert model.assess(trace.args, trace.choices).log_prob == pytest.approx(log_prob, rel=1e-12)
+    assert trace.update({}).trace.log_prob == pytest.approx(log_prob, rel=1e-12)
+    assert model.assess((value,), before).log_prob == pytest.approx(log_prob, rel=1e-12)
+    # an update sees what is new
+    new = trace.update(args=(given,), rng=1).trace
+    after = model.assess((given,), new.choices).log_prob
+    assert new.log_prob == pytest.approx(after, rel=1e-12)
+    assert not math.isclose(new.log_prob, log_prob, rel_tol=1e-9)
+    # and so does one of what it led to
+    again = copy.deepcopy(given)
+    assert new.update(args=(again,), rng=1).log_weight == pytest.approx(0.0, abs=1e-12)
+
+
+def test_what_is_given_again_is_not_copied_again():
+    ys, x, table = [1.0, 2.0], np.arange(3.0), {"a": [1.0]}
+    first = private((ys, x, table, 3, "a"))
+    assert all(a is not b for a, b in zip(first[:3], (ys, x, table), strict=True))
+    again = private((ys, x.copy(), table, 4, "a"), first)
+    assert all(a is b for a, b in zip(again[:3], first[:3], strict=True)) and again[3] == 4
+    table["a"][0] = 2.0
+    assert private((table,), first[2:])[0] == {"a": [2.0]} and first[2] == {"a": [1.0]}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [([1.0], [1]), ([0.0], [-0.0]), (np.array([0.0]), np.array([-0.0])), ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+     (np.array([1.0]), np.array([1])), ([1.0, 2.0], (1.0, 2.0)), ([[1.0]], [[True]]),
+     (np.array([[1.0, 2.0]]), np.array([1.0, 2.0]))],
+)  # fmt: skip
+def test_equal_is_not_the_same(old, new):
+    (kept,) = private((new,), private((old,)))
+    assert type(kept) is type(new) and repr(kept) == repr(new)
+
+
+def test_other_objects_are_kept_as_they_are():
+    class Data:
+        pass
+
+    data, trace = Data(), of_list.simulate(([1.0],), rng=1)
+    assert private((data, trace, len)) == (data, trace, len)
