@@ -47,6 +47,7 @@ class WatchedInput(Input):
         self, run: Run, name: str, trace: Any, args: tuple[Any, ...], events: list[ReadEvent]
     ) -> None:
         super().__init__(run, name, trace, args)
+        self.near = {}.get  # so that every choice is asked for by `value`
         self.events = events
 
     def value(self, path: Path, label: Label | None) -> Any:
