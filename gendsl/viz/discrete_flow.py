@@ -47,7 +47,7 @@ class WatchedInput(Input):
         self, run: Run, name: str, trace: Any, args: tuple[Any, ...], events: list[ReadEvent]
     ) -> None:
         super().__init__(run, name, trace, args)
-        self.near = {}.get  # so that every choice is asked for by `value`
+        self.near = _nothing_at_hand  # so that every choice is asked for by `value`
         self.events = events
 
     def value(self, path: Path, label: Label | None) -> Any:
@@ -60,6 +60,10 @@ class WatchedInput(Input):
             here = place.filename, place.lineno, place.columns
             self.events.append(ReadEvent((number, path), *here, written))
         return value
+
+
+def _nothing_at_hand(path: Path) -> None:
+    return None
 
 
 def discrete_sources(
