@@ -35,7 +35,7 @@ def private(args: tuple[Any, ...], known: tuple[Any, ...] = ()) -> tuple[Any, ..
 
 
 def _kept(value: Any, known: Any) -> Any:
-    """`known` if that is a copy of `value` as it is now, else a new copy; `value` itself if none is needed."""
+    """`known` if that is a copy of `value` as it is now, else a new one; `value` itself if none is needed."""
     kind = type(value)
     if kind in _PLAIN:
         return value
