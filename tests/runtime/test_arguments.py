@@ -42,23 +42,23 @@ def grow(ys):
 
 
 def change(ys):
-    ys[0] = 3.0
+    ys[0] += 3.0
 
 
 def change_array(x):
-    x[1] = -2.0
+    x[1] -= 2.0
 
 
 def change_row(rows):
-    rows[1][0] = 4.0
+    rows[1][0] += 4.0
 
 
 def add_key(table):
-    table["c"] = 7.0
+    table[f"c{len(table)}"] = 7.0
 
 
 def change_key(table):
-    table["a"] = 7.0
+    table["a"] += 7.0
 
 
 CASES = [
@@ -89,6 +89,11 @@ def test_what_has_changed_is_found(model, value, mutate, seed):
     # and so does one of what it led to
     again = copy.deepcopy(given)
     assert new.update(args=(again,), rng=1).log_weight == pytest.approx(0.0, abs=1e-12)
+    # which is a value, too
+    kept = new.log_prob
+    for _ in range(2):
+        mutate(given)
+    assert model.assess(new.args, new.choices).log_prob == pytest.approx(kept, rel=1e-12)
 
 
 def test_what_is_given_again_is_not_copied_again():
@@ -103,7 +108,8 @@ def test_what_is_given_again_is_not_copied_again():
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [([1.0], [1]), ([0.0], [-0.0]), (np.array([0.0]), np.array([-0.0])), ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+    [(np.zeros(1), np.zeros(1, int)), ({"a": 1, "b": 1}, {"b": 1, "a": 1}), ([1.0], [1]), ([0.0], [-0.0]),
+     (np.array([0.0]), np.array([-0.0])), ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
      (np.array([1.0]), np.array([1])), ([1.0, 2.0], (1.0, 2.0)), ([[1.0]], [[True]]),
      (np.array([[1.0, 2.0]]), np.array([1.0, 2.0]))],
 )  # fmt: skip
