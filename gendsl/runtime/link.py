@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import threading
 from typing import Any
 
 from gendsl.address import Path
@@ -35,6 +36,8 @@ from gendsl.runtime.regions import Called, RegionBlock
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.watched import is_forced
 from gendsl.runtime.written import alone, copied, whole
+
+_MAKING = threading.Lock()  # a body makes the code of one group at a time, though chains run in threads
 
 
 class _Requests:
@@ -143,13 +146,14 @@ class Linked:
 
     def group(self, first: int, last: int) -> GroupBlock:
         """A block of the statements from `first` to before `last`."""
-        made = self._grouped.get((first, last))
-        if made is None:
-            node: ir.Group = self.program.grouping.group(first, last)
-            program = ir.Program([], [], 0, None, node.codes, None)
-            functions, _ = emit(self.compiled.origin, program, _Tools, _Requests)
-            runner = Runner(functions[node.code.index], self._reads(node.code, set(), functions))
-            made = self._grouped[first, last] = node, runner
+        with _MAKING:
+            made = self._grouped.get((first, last))
+            if made is None:
+                node: ir.Group = self.program.grouping.group(first, last)
+                program = ir.Program([], [], 0, None, node.codes, None)
+                functions, _ = emit(self.compiled.origin, program, _Tools, _Requests)
+                runner = Runner(functions[node.code.index], self._reads(node.code, set(), functions))
+                made = self._grouped[first, last] = node, runner
         node, runner = made
         return GroupBlock(node.node, runner, node.defs, node.state, self._locate, node.heads)
 

@@ -2,6 +2,8 @@
 
 import math
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from gendsl import (
     select,
     uniform,
 )
+from gendsl.compiler.scope import Scope
 from gendsl.runtime import column_loops, groups, small
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.groups import GroupBlock
@@ -358,3 +361,30 @@ def test_the_explanation_says_so(monkeypatch):
     assert said not in chain.explain()
     monkeypatch.setattr(small, "CHOICES", 0)
     assert said not in mixture.explain()
+
+
+def test_chains_in_threads_make_the_code_of_groups_one_at_a_time(monkeypatch):
+    @gen
+    def model(n):
+        a = ~normal(0, 1)
+        b = ~normal(a, 1)
+        c = ~normal(b, 1)
+        d = ~normal(c, 1)
+        for i in range(n):
+            ("x", i) @ ~normal(d, 1)
+
+    code = Scope.code
+
+    def slow_code(self, *rest, **options):
+        made = code(self, *rest, **options)
+        time.sleep(0.01)  # others get their turn
+        return made
+
+    linked = model.linked
+    monkeypatch.setattr(Scope, "code", slow_code)
+    ranges = [(i, j) for i in range(4) for j in range(i + 2, 5)]
+    with ThreadPoolExecutor(8) as threads:
+        blocks = list(threads.map(lambda r: linked.group(*r), ranges))
+    for (first, last), block in zip(ranges, blocks, strict=True):
+        assert sorted(block.heads) == sorted("abcd"[first:last])
+        assert len(linked._grouped[first, last][0].codes) == 1
