@@ -2,7 +2,7 @@
 
 For a choice z with finitely many values v, given all other choices r, the density p(v, r) is that of the
 trace edited to z = v, and z is drawn with probabilities p(v, r) / sum_u p(u, r). Nothing is rejected. Each
-edit costs what depends on z.
+value costs what depends on z.
 
 A choice whose value decides which others exist has no such conditional distribution: with the others fixed
 it could only go where nothing is new, and never back. That is an error, unless what comes and goes is part
@@ -72,8 +72,9 @@ def gibbs(
         skip_absent: leave out selected addresses that the current trace doesn't have; an error if not.
         name: the name under which it is counted.
 
-    A step draws each visited choice z given all others r with probability p(z, r) / sum_u p(u, r), by
-    len(support) - 1 edits of the trace.
+    A step draws each visited choice z given all others r with probability p(z, r) / sum_u p(u, r). That takes
+    len(support) - 1 edits of the trace; at most one, where all that depends on z is in its iteration of a
+    plate in columns.
 
     Raises:
         KernelError: the target is no selection or address; and in a step, a choice doesn't have finitely
@@ -102,9 +103,15 @@ def _update_one(
 ) -> tuple[ReferenceTrace, int]:
     """The trace with one choice drawn given all others, and whether it changed."""
     distribution, current, _ = trace.records[path]
-    log_weights: list[float] = []
+    values = _values(distribution, path)
+    local = trace.local_density(path)
+    log_weights = None if local is None else local.at_all(values)
+    if local is not None and log_weights is not None:
+        value = values[_draw(log_weights, rng)]
+        return (trace, 0) if _same(value, current) else (local.edited(value), 1)
+    log_weights = []
     traces: list[ReferenceTrace] = []
-    for value in _values(distribution, path):
+    for value in values:
         if _same(value, current):
             log_weights.append(0.0)
             traces.append(trace)

@@ -35,7 +35,7 @@ class SliceInfo:
     Attributes:
         accepted: True, as nothing is proposed that could be rejected.
         visited: how many choices were updated.
-        evaluations: how many edits of the trace that took.
+        evaluations: at how many values the density was found.
     """
 
     accepted: bool
@@ -97,7 +97,7 @@ def slice_sampling(
 def _update(
     trace: ReferenceTrace, path: Path, width: float, max_steps: int, rng: np.random.Generator
 ) -> tuple[ReferenceTrace, int]:
-    """The trace with one choice updated, and how many edits that took."""
+    """The trace with one choice updated, and at how many values the density was found."""
     support = trace.records[path][0].support
     if isinstance(support, Integers):
         line = _Line(trace, path, lambda x: x)
@@ -140,7 +140,7 @@ class _Line:
     """The density of a trace along a line of values of one choice.
 
     Attributes:
-        evaluations: how many edits were made.
+        evaluations: at how many values the density was found.
     """
 
     def __init__(self, trace: ReferenceTrace, path: Path, value_at: Callable[[Any], Any]) -> None:
@@ -148,11 +148,16 @@ class _Line:
         self.path = path
         self.value_at = value_at
         self.evaluations = 0
-        self.last: tuple[Any, ReferenceTrace] = (None, trace)
+        self.last: tuple[Any, ReferenceTrace | None] = (None, trace)
+        self.local = trace.local_density(path)
 
     def __call__(self, x: Any) -> float:
         """log p(x) relative to the start; -inf outside the support."""
         self.evaluations += 1
+        found = None if self.local is None else self.local(self.value_at(x))
+        if found is not None:
+            self.last = x, None
+            return found
         try:
             edit = self.trace.edit({self.path: self.value_at(x)}, stop_at_zero=True)
         except ZeroProbability:
@@ -173,7 +178,10 @@ class _Line:
 
     def traced(self, x: Any) -> ReferenceTrace:
         """The trace at the point where the density was found last; the one at the start for any other."""
-        return self.last[1] if self.last[0] is x else self.trace
+        last, trace = self.last
+        if last is not x:
+            return self.trace
+        return self.local.edited(self.value_at(x)) if trace is None else trace  # type: ignore[union-attr]
 
 
 def _level(at: At, rng: np.random.Generator) -> Callable[[Any], bool]:

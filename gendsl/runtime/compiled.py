@@ -20,6 +20,7 @@ from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
 from gendsl.runtime.executions import FRESH, Execution
 from gendsl.runtime.groups import fitted
 from gendsl.runtime.link import Linked
+from gendsl.runtime.local import LocalDensity, local_density
 from gendsl.runtime.lookup import record_at
 from gendsl.runtime.paths import check_paths, without
 from gendsl.runtime.reads import Frame
@@ -308,6 +309,10 @@ class CompiledTrace(ReferenceTrace):
             trace._count = self._count + execution.added - len(execution.gone)
             if trace._count <= small.CHOICES and trace._count != self._count:
                 return self.gen_fn.fitted(trace)
+        watch = updated.linked.watch
+        watch.edits += 1
+        if watch.edits >= watch.due:
+            watch.keep(trace)
         return trace
 
     def settle(self, made: Iterable[Path]) -> None:
@@ -400,6 +405,9 @@ class CompiledTrace(ReferenceTrace):
                 self.check_selection(selection, skip_absent=skip_absent)
                 break
         return Edit(trace, execution.weight, execution.gone, self._remeasured(execution))
+
+    def local_density(self, path: Path) -> LocalDensity | None:
+        return None if runs_whole() else local_density(self, path)
 
     def has_any(self, selection: Selection) -> bool:
         body, frames = self._called.linked.body, (self._called.frame,)

@@ -34,6 +34,7 @@ from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.reads import Frame, Read, Runner
 from gendsl.runtime.regions import Called, RegionBlock
 from gendsl.runtime.sites import SiteBlock
+from gendsl.runtime.verify import Schedule
 from gendsl.runtime.watched import is_forced
 from gendsl.runtime.written import alone, copied, whole
 
@@ -87,6 +88,7 @@ class Linked:
         lone_loops: the states of the loops that might be in a group and aren't, and how many choices each of
             their iterations makes.
         may_grow: whether choices that stand alone, side by side, might be a group.
+        watch: when a trace in this form is compared with the reference runtime.
     """
 
     def __init__(self, compiled: Compiled, program: ir.Program, *, columns_from: int | None = None) -> None:
@@ -110,6 +112,7 @@ class Linked:
     def _arrange(self, groups: tuple[Group, ...]) -> None:
         """Make the blocks of the form of the body that has some groups."""
         self.groups = groups
+        self.watch = Schedule()
         self.units: dict[tuple[int, int, bool], list[Any]] = {}
         ends = dict(groups)
         statements = self.program.grouping.statements

@@ -49,6 +49,7 @@ from gendsl.supports import Support
 
 if TYPE_CHECKING:
     from gendsl.runtime.generative import GenFunction
+    from gendsl.runtime.local import LocalDensity
 
 
 def check_args(args: Any, name: str) -> tuple[Any, ...]:
@@ -359,6 +360,10 @@ class ReferenceTrace(Trace):
         execution = Regenerate(self.records, selection, rng, stop_at_zero=stop_at_zero)
         new = self.rerun(execution)
         return Edit(new, execution.weight, self.removed(execution), self._remeasured_in(new, selection))
+
+    def local_density(self, path: Path) -> LocalDensity | None:
+        """The density along one choice, found without edits of the trace; None where it takes those."""
+        return None
 
     def has_any(self, selection: Selection) -> bool:
         """Whether a choice is in the selection."""

@@ -1,29 +1,73 @@
 """Compare a trace of the compiled runtime with what the reference runtime makes of the same choices.
 
-A move with `check=True` does so for the first few proposals on a program and for one in `_PERIOD` after,
-fewer the more choices there are, since the reference runtime executes the whole program each time: its cost
-is spread over many steps.
+The reference runtime executes the whole program each time, so its cost is spread over many steps:
+
+- a move with `check=True` compares the first few proposals on a program, and one in `_PERIOD` after, fewer
+  the more choices there are;
+- every program of few choices is compared after some of its edits whether that is asked for or not, more and
+  more rarely: what the analysis of a body has not seen becomes an error then, and no wrong posterior.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import islice
+from math import inf
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gendsl.choices import same_value
 from gendsl.errors import RuntimeMismatchError
-from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.trace import ReferenceTrace, definition
+
+if TYPE_CHECKING:
+    from gendsl.runtime.compiled import CompiledTrace
 
 _FIRST = 16
 _PERIOD = 64
 _TOLERANCE = 1e-9
+MISMATCH_FIX = (
+    "a body must be deterministic given its arguments and choices, and must not change what it has passed "
+    "on; if it is and doesn't, this is a mistake in gendsl: please report it, and use model.reference until "
+    "it is mended"
+)
+_MOST_CHOICES = 1000
+"""How many choices a trace may have to be compared unasked."""
+_SECONDS = 1e-3
+"""What a comparison may cost for each edit until the next."""
+
+
+class Schedule:
+    """After which edits of a program it is compared unasked: 1, 2, 4, 7, 11, 17, ..., about 30 of a million.
+
+    They are fewer where one costs more than a millisecond: that doesn't decide on any result, only on when a
+    mistake is found.
+
+    Attributes:
+        edits: how many edits there have been.
+        due: the next of them to compare after.
+    """
+
+    __slots__ = ("due", "edits")
+
+    def __init__(self) -> None:
+        self.edits = 0
+        self.due = 1
+
+    def keep(self, trace: CompiledTrace) -> None:
+        """Compare a trace that is due, if its choices are few, and say when the next is."""
+        self.due = self.edits + 1 + self.edits // 2
+        if sum(1 for _ in islice(trace._values(), _MOST_CHOICES + 1)) > _MOST_CHOICES:
+            return
+        start = perf_counter()
+        compare_with_reference(trace)
+        self.due = max(self.due, self.edits + int((perf_counter() - start) / _SECONDS))
 
 
 def is_due(trace: ReferenceTrace) -> bool:
     """Whether a proposed trace is one of those that are compared; each call counts as a proposal."""
-    if not isinstance(trace, CompiledTrace):
+    if type(trace) is ReferenceTrace:
         return False
     compiled = trace.gen_fn.compiled
     compiled.checked[0] += 1
@@ -40,7 +84,7 @@ def compare_with_reference(trace: ReferenceTrace) -> None:
     values = trace.choices.to_flat_dict()
     trace.gen_fn.compiled.checked[1] = max(_PERIOD, len(values) // 4)
     fresh = trace.gen_fn.reference.score(trace.args, values)
-    size = sum(abs(record[2]) for record in fresh.records.values())
+    size = sum(abs(record[2]) for record in fresh.records.values() if -inf < record[2] < inf)
     for path in values:
         if path not in fresh.records:
             raise _mismatch(trace, "the compiled runtime makes a choice that the reference doesn't", path)
@@ -73,7 +117,5 @@ def _mismatch(trace: Any, problem: str, path: Any) -> RuntimeMismatchError:
         f"{trace.gen_fn.name}: {problem}",
         address=path or (),
         location=definition(trace.gen_fn),
-        fix="a body must be deterministic given its arguments and choices, and must not change what it has "
-        "passed on; if it is and doesn't, this is a mistake in gendsl: please report it, and use "
-        "model.reference until it is mended",
+        fix=MISMATCH_FIX,
     )

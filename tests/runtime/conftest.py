@@ -3,6 +3,7 @@
 import pytest
 
 from gendsl.runtime import small
+from gendsl.runtime.verify import Schedule
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -10,3 +11,9 @@ def block_by_block():
     choices, small.CHOICES = small.CHOICES, 0
     yield
     small.CHOICES = choices
+
+
+@pytest.fixture
+def unwatched(monkeypatch):
+    """No edit is compared with the reference runtime unasked: for tests of what one edit does, or costs."""
+    monkeypatch.setattr(Schedule, "keep", lambda *_: None)

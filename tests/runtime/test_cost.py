@@ -28,9 +28,12 @@ from gendsl import (
 )
 from gendsl.runtime import fused
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get("GENDSL_RUNTIME") == "reference", reason="about the compiled runtime"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        os.environ.get("GENDSL_RUNTIME") == "reference", reason="about the compiled runtime"
+    ),
+    pytest.mark.usefixtures("unwatched"),
+]
 
 SMALL, LARGE = 60, 3000
 GROWTH = 1.25  # look-ups in a persistent vector are a little deeper

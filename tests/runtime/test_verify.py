@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from gendsl import gen, involutive_mcmc, normal, poisson, read, transform, write
+from gendsl import gen, involutive_mcmc, normal, poisson, read, transform, uniform, write
 from gendsl.errors import RuntimeMismatchError
 from gendsl.runtime import fused
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.sites import SiteBlock
-from gendsl.runtime.verify import compare_with_reference, is_due
+from gendsl.runtime.verify import Schedule, compare_with_reference, is_due
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("GENDSL_RUNTIME") == "reference", reason="about the compiled runtime"
@@ -65,7 +65,7 @@ def forget_written_out(monkeypatch):
 
 
 @pytest.mark.parametrize("forget", [forget_block_by_block, forget_written_out])
-def test_a_score_that_is_not_brought_up_to_date_is_noticed(forget, monkeypatch):
+def test_a_score_that_is_not_brought_up_to_date_is_noticed(forget, monkeypatch, unwatched):
     forget(monkeypatch)
 
     @gen
@@ -92,7 +92,20 @@ def test_a_wrong_return_value_is_noticed(trace):
         compare_with_reference(wrong)
 
 
-def test_a_program_that_is_not_deterministic_is_noticed():
+def test_a_density_of_zero_is_no_other():
+    @gen
+    def half():
+        x = ~uniform(0, 1)
+        y = ~normal(x, 1)
+
+    trace = half.generate((), {"x": 2.0}, rng=1).trace
+    compare_with_reference(trace)
+    wrong = CompiledTrace(half, (), trace._called, -1.0, trace.observed_paths, {})
+    with pytest.raises(RuntimeMismatchError, match="log_prob -1.0, the reference -inf"):
+        compare_with_reference(wrong)
+
+
+def test_a_program_that_is_not_deterministic_is_noticed(unwatched):
     calls = []
 
     @gen
@@ -115,3 +128,58 @@ def test_the_first_proposals_are_due_and_some_later_ones():
     due = [count for count in range(1, 300) if is_due(trace)]
     assert due == [*range(1, 17), 64, 128, 192, 256]
     assert not is_due(line.reference.simulate((XS,), rng=1))
+
+
+# --- unasked ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("forget", [forget_block_by_block, forget_written_out])
+def test_a_mistake_is_noticed_by_whoever_edits(forget, monkeypatch):
+    forget(monkeypatch)
+
+    @gen
+    def line(xs):
+        slope = ~normal(0, 1)
+        for i, x in enumerate(xs):
+            ("y", i) @ ~normal(slope * x, 1)
+
+    trace = line.generate((XS,), {"y": [1.0, 2.0, -1.0]}, rng=1).trace
+    with pytest.raises(RuntimeMismatchError) as caught:
+        for seed in range(10):
+            trace = trace.update({"slope": 0.1 * seed}).trace
+    assert caught.value.address[0] == "y"
+
+
+def test_edits_are_compared_more_and_more_rarely(monkeypatch):
+    compared, seconds = [], [0.0]
+    monkeypatch.setattr("gendsl.runtime.verify.perf_counter", lambda: seconds[0])
+
+    def compare(_):
+        compared.append(watch.edits)
+        seconds[0] += cost
+
+    monkeypatch.setattr("gendsl.runtime.verify.compare_with_reference", compare)
+    trace = line.generate((XS,), {"y": [1.0, 2.0, -1.0]}, rng=1).trace
+    watch = trace._called.linked.watch = Schedule()
+    cost = 0.0
+    for edit in range(80):
+        trace = trace.update({"slope": 0.1 * edit}).trace
+    assert compared == [1, 2, 4, 7, 11, 17, 26, 40, 61]
+    assert watch.edits == 80
+    watch, cost = Schedule(), 0.02
+    trace._called.linked.watch = watch
+    compared.clear()
+    for edit in range(80):
+        trace = trace.update({"slope": 0.1 * edit}).trace
+    assert compared == [1, 21, 41, 62]
+
+
+def test_a_trace_of_many_choices_is_not_compared_unasked(monkeypatch):
+    monkeypatch.setattr("gendsl.runtime.verify.compare_with_reference", lambda _: compared.append(1))
+    for n, most in ((998, 5), (999, 0)):
+        compared = []
+        trace = line.generate(([0.5] * n,), {"slope": 1.0, "n": 2}, rng=1).trace
+        trace._called.linked.watch = Schedule()
+        for edit in range(12):
+            trace = trace.update({("y", 0): 0.1 * edit}).trace
+        assert len(compared) == most
