@@ -21,6 +21,7 @@ from gendsl.compiler.render import render
 from gendsl.compiler.rewrite import rewrite
 from gendsl.compiler.sites import Site, is_choice
 from gendsl.compiler.source import Source, find_source
+from gendsl.compiler.trees import walk
 from gendsl.interface import GenerativeFunction
 
 
@@ -127,8 +128,8 @@ def _all_called(compiled: Compiled, holds: Callable[[Compiled], bool], seen: set
 
 
 def _has_no_loop(compiled: Compiled) -> bool:
-    loops = (node for node in ast.walk(compiled.origin.node) if isinstance(node, _LOOPS))
-    return not any(is_choice(part) for loop in loops for part in ast.walk(loop))
+    loops = (node for node in walk(compiled.origin.node) if isinstance(node, _LOOPS))
+    return not any(is_choice(part) for loop in loops for part in walk(loop))
 
 
 def _compile(source: Source, node: FunctionNode) -> FunctionType:

@@ -15,6 +15,7 @@ import numpy as np
 from gendsl.compiler.names import entries_of
 from gendsl.compiler.objects import CHANGING_METHODS, PURE_METHODS, Objects, function_inside, is_users
 from gendsl.compiler.sites import is_choice, known_value
+from gendsl.compiler.trees import walk
 from gendsl.distributions.base import ScalarFamily
 
 _HIGHER = frozenset((
@@ -63,7 +64,7 @@ class Callees(Objects):
 
     def changes_elements(self, node: ast.expr) -> bool:
         """Whether what an expression goes through may change what it has given, as `groupby` does."""
-        for part in ast.walk(node):
+        for part in walk(node):
             function = self.called(part.func) if isinstance(part, ast.Call) else None
             if function is itertools.groupby or function is np.nditer:
                 return True
@@ -83,7 +84,7 @@ class Callees(Objects):
         found, pending = {name}, [name]
         while pending:
             for value in self.given(pending.pop()):
-                names = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)} - found
+                names = {n.id for n in walk(value) if isinstance(n, ast.Name)} - found
                 found |= names
                 pending += names
         return found

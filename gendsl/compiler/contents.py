@@ -11,6 +11,7 @@ import numpy as np
 from gendsl.compiler.callees import Callees
 from gendsl.compiler.names import COMPREHENSIONS, entries_of, loaded, root_name
 from gendsl.compiler.sites import known_value
+from gendsl.compiler.trees import walk
 
 _SIMPLE = ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr
 
@@ -64,7 +65,7 @@ class Contents(Callees):
     def _put_into(self, name: str) -> list[ast.expr]:
         """The entries that may be put into a container of a name, as far as they are written down."""
         entries: list[ast.expr] = []
-        for part in ast.walk(self.source.node):
+        for part in walk(self.source.node):
             match part:
                 case ast.Assign(targets=[ast.Subscript() as target]) if root_name(target) == name:
                     entries.append(part.value)
@@ -93,14 +94,14 @@ class Contents(Callees):
 
     def viewed(self, name: str, changed: ast.stmt) -> bool:
         """Whether a view of an array may be held when a statement changes the array in place."""
-        loops = [part for part in ast.walk(self.source.node) if isinstance(part, (ast.For, ast.While))]
-        around = [loop for loop in loops if any(part is changed for part in ast.walk(loop))]
-        for part in ast.walk(self.source.node):
-            inside = any(part is other for loop in around for other in ast.walk(loop))
+        loops = [part for part in walk(self.source.node) if isinstance(part, (ast.For, ast.While))]
+        around = [loop for loop in loops if any(part is changed for part in walk(loop))]
+        for part in walk(self.source.node):
+            inside = any(part is other for loop in around for other in walk(loop))
             if not isinstance(part, ast.stmt) or (part.lineno >= changed.lineno and not inside):
                 continue
             if isinstance(part, ast.For) and name in self.entries(part.iter)[1]:
-                own = {n.id for n in ast.walk(part.target) if isinstance(n, ast.Name)}
+                own = {n.id for n in walk(part.target) if isinstance(n, ast.Name)}
                 kept = self.aliased(ast.Module(part.body, []))[0] | loaded(self.source.node, outside=part)
                 if part in around or own & kept:
                     return True

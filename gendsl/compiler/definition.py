@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from types import CodeType, FunctionType
 from typing import Any, NoReturn
 
+from gendsl.compiler.trees import located, walk
 from gendsl.errors import Location
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -70,7 +71,7 @@ def _enclose(inner: ScopeNode, scope: ScopeNode, free: tuple[str, ...]) -> Scope
         _keep_type_parameters(scope, outer)
         return ast.copy_location(outer, scope)
     body = [ast.Assign([ast.Name(name, ast.Store())], ast.Constant(None)) for name in free]
-    used = {node.id for node in ast.walk(inner) if isinstance(node, ast.Name)}
+    used = {node.id for node in walk(inner) if isinstance(node, ast.Name)}
     if inner.name in used and inner.name not in free:  # it means a global, not this definition
         body.append(ast.Global([inner.name]))
     nothing = ast.arguments(
@@ -107,7 +108,7 @@ def compile_definition(
         definition = _enclose(definition, scope, original.__code__.co_freevars)
     importing: list[ast.stmt] = [ast.Import([ast.alias(name)]) for name in imports]
     code: CodeType = compile(
-        ast.fix_missing_locations(ast.Module([*importing, definition], [])),
+        located(ast.Module([*importing, definition], [])),
         original.__code__.co_filename,
         "exec",
         flags=original.__code__.co_flags & _FUTURE_FLAGS,
@@ -152,5 +153,5 @@ def raise_at(error: Exception, node: ast.AST, location: Location) -> NoReturn:
         made.type_params = []  # type: ignore[attr-defined]
     module = ast.Module([ast.copy_location(made, node)], [])
     namespace: dict[str, Any] = {}
-    exec(compile(ast.fix_missing_locations(module), location.filename, "exec"), namespace)
+    exec(compile(located(module), location.filename, "exec"), namespace)
     raise namespace[name](error)

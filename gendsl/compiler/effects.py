@@ -32,6 +32,7 @@ from gendsl.compiler.objects import (
 from gendsl.compiler.overwrites import CHANGING_FUNCTIONS, overwritten
 from gendsl.compiler.sharing import NEW_METHODS
 from gendsl.compiler.source import Source, find_source
+from gendsl.compiler.trees import walk
 from gendsl.distributions import Distribution
 from gendsl.errors import SourceUnavailableError, UnsupportedSyntaxError
 
@@ -52,7 +53,7 @@ class Effects(Contents):
 
     def unknowable(self, body: list[ast.stmt]) -> tuple[str, str, ast.AST] | None:
         """Why no statement of a body can be taken by itself, or None."""
-        parts = [part for statement in body for part in ast.walk(statement)]
+        parts = [part for statement in body for part in walk(statement)]
         for part in parts:
             if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
                 return f"it defines {part.name} inside", "define it outside", part
@@ -82,10 +83,10 @@ class Effects(Contents):
                 continue
             read = loaded(part.body) - arguments_of(part) if isinstance(part, ast.Lambda) else loaded(part)
             for name in sorted(read & self.source.bound):
-                places = [n for n in ast.walk(self.source.node) if binds(n, name)]
+                places = [n for n in walk(self.source.node) if binds(n, name)]
                 looped = any(
-                    isinstance(loop, (ast.For, ast.While)) and any(n in places for n in ast.walk(loop))
-                    for loop in ast.walk(self.source.node)
+                    isinstance(loop, (ast.For, ast.While)) and any(n in places for n in walk(loop))
+                    for loop in walk(self.source.node)
                 )
                 later = any(getattr(n, "lineno", 0) >= part.lineno for n in places)
                 if len(places) != 1 or looped or later:
@@ -137,13 +138,13 @@ class Effects(Contents):
         """Whether choices in a statement's lambdas and generators may be made after it was executed."""
         used_up = {
             argument
-            for call in ast.walk(node)
+            for call in walk(node)
             if isinstance(call, ast.Call) and any(self.is_builtin(call.func, name) for name in _CONSUMERS)
             for argument in call.args
         }
         return any(
             isinstance(part, (ast.Lambda, ast.GeneratorExp)) and part not in used_up and has_choice(part)
-            for part in ast.walk(node)
+            for part in walk(node)
         )
 
     def changes(self, node: ast.AST) -> Iterator[tuple[str, bool, ast.AST]]:
@@ -157,7 +158,7 @@ class Effects(Contents):
             for name in names & self.source.bound:
                 yield name, levels(target) > own, at
 
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, (ast.Subscript, ast.Attribute)):
                 if not isinstance(part.ctx, ast.Load) or self.fills_in(part):
                     yield from change(part, part, 1)
@@ -215,7 +216,7 @@ class Effects(Contents):
 
         if isinstance(node, ast.expr):
             keep(node)
-        for part in ast.walk(node):
+        for part in walk(node):
             match part:
                 case ast.Assign() | ast.AnnAssign() | ast.NamedExpr() | ast.Return():
                     keep(part.value)
@@ -238,8 +239,8 @@ class Effects(Contents):
     def exposed(self, node: ast.AST) -> dict[str, ast.AST]:
         """The local names that a statement hands to calls that may change their values."""
         found: dict[str, ast.AST] = {}
-        called = {part.func for part in ast.walk(node) if isinstance(part, ast.Call)}
-        for part in ast.walk(node):
+        called = {part.func for part in walk(node) if isinstance(part, ast.Call)}
+        for part in walk(node):
             if isinstance(part, ast.Call) and not self._method(part):
                 alone, writes = self.leaves_alone(part), self.writes(part)
                 unknown = self.is_unknown(part)
@@ -380,7 +381,7 @@ def _reads_only(source: Source) -> bool:
     for statement in body:
         if any(inside or name not in made for name, inside, _ in effects.changes(statement)):
             return False
-        for part in ast.walk(statement):
+        for part in walk(statement):
             if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
                 augmented.add(part.target.id)
             if isinstance(part, ast.Call) and not effects.leaves_alone(part):
@@ -397,7 +398,7 @@ def _writes(source: Source) -> bool:
     for statement in source.node.body:
         if any(name not in made for name, _, _ in effects.changes(statement)):
             return True
-        for part in ast.walk(statement):
+        for part in walk(statement):
             if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
                 if part.target.id not in rebound:
                     return True
@@ -409,7 +410,7 @@ def _writes(source: Source) -> bool:
 def _yields_values(source: Source) -> bool:
     """Whether what a generator function has yielded surely stays as it is."""
     effects, body = Effects(source), source.node.body
-    parts = [part for statement in body for part in ast.walk(statement)]
+    parts = [part for statement in body for part in walk(statement)]
     changed = {name for statement in body for name, _, _ in effects.changes(statement)}
     for part in parts:
         if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
@@ -423,7 +424,7 @@ def _yields_values(source: Source) -> bool:
 def _shares_nothing(source: Source) -> bool:
     effects = Effects(source)
     body = source.node.body
-    returned = [part for statement in body for part in ast.walk(statement) if isinstance(part, ast.Return)]
+    returned = [part for statement in body for part in walk(statement) if isinstance(part, ast.Return)]
     kept, _ = effects.aliased(ast.Module([s for s in body if not isinstance(s, ast.Return)], []))
     if effects.unknowable(body) is not None or kept & arguments_of(source.node):
         return False

@@ -19,6 +19,7 @@ from gendsl.compiler.definition import as_function, compile_definition
 from gendsl.compiler.ir import FIRST, LENGTH, WHOLE, Code, Load, Program
 from gendsl.compiler.render import render
 from gendsl.compiler.source import Source
+from gendsl.compiler.trees import clone, located, walk
 from gendsl.errors import EXECUTION
 
 TOOLS = "__gendsl_tools__"
@@ -69,7 +70,7 @@ def _definition(code: Code) -> ast.FunctionDef:
             body.append(ast.If(unset, [ast.Delete([ast.Name(load.name, ast.Del())])], []))
     for made in body:
         _place(made, at)
-    body += copy.deepcopy(code.statements)
+    body += map(clone, code.statements)
     result = code.result
     if code.blank:  # some of the names may have no value
         assert isinstance(result, ast.Tuple)
@@ -102,13 +103,13 @@ def render_pieces(program: Program) -> str:
     for index, code in enumerate(program.codes):
         code.index = index
         made = _definition(code)
-        shown.append(f"# line {made.lineno}\n{render(ast.fix_missing_locations(made))}")
+        shown.append(f"# line {made.lineno}\n{render(located(made))}")
     return "\n".join(shown)
 
 
 def _place(node: ast.AST, at: ast.AST) -> None:
     """Let everything in a generated node stand at the start of the user's `at`."""
-    for part in ast.walk(node):
+    for part in walk(node):
         if "lineno" in part._attributes and not hasattr(part, "lineno"):
             part.lineno = part.end_lineno = at.lineno  # type: ignore[attr-defined]
             part.col_offset = part.end_col_offset = at.col_offset  # type: ignore[attr-defined]

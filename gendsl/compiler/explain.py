@@ -29,6 +29,7 @@ from gendsl.compiler.liveness import codes_of, visit
 from gendsl.compiler.sites import is_choice, known_value
 from gendsl.compiler.source import Source
 from gendsl.compiler.syntax import is_range
+from gendsl.compiler.trees import walk
 from gendsl.distributions import Distribution
 from gendsl.interface import GenerativeFunction
 
@@ -118,7 +119,7 @@ def either(names: Iterable[str]) -> str:
 
 def _text(node: ast.AST, room: int = 40) -> str:
     text = ast.unparse(node).replace("\n", " ")
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.Name) and hasattr(part, "stands_for"):  # see `LoopLowering.own_entries`
             text = text.replace(part.id, part.stands_for)
     return text if len(text) <= room else text[: room - 3] + "..."
@@ -332,7 +333,7 @@ def _loads_in(nodes: list[Node]) -> list[Load]:
 
 def _entries(loop: ast.AST, names: list[str]) -> Iterator[tuple[ast.stmt, str]]:
     """The statements that write an entry of a container, with its name."""
-    for part in ast.walk(loop):
+    for part in walk(loop):
         match part:
             case (
                 ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append")))
@@ -372,7 +373,7 @@ def _why_lost(node: Site, loop: Loop) -> str:
 
 def _mentions(node: Site, name: str) -> bool:
     code = node.address
-    return code is not None and any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(code.result))
+    return code is not None and any(isinstance(n, ast.Name) and n.id == name for n in walk(code.result))
 
 
 def _instead(node: Site, loop: Loop) -> str:

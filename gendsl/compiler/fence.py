@@ -11,6 +11,7 @@ from types import FunctionType
 
 from gendsl.compiler.sites import is_addressed, is_choice, is_program, is_splice, known_value, target_indices
 from gendsl.compiler.source import Source
+from gendsl.compiler.trees import Visitor, children, walk
 from gendsl.distributions import Distribution
 from gendsl.errors import EXECUTION, UnsupportedSyntaxError
 from gendsl.interface import GenerativeFunction
@@ -19,7 +20,7 @@ _GIVE_ADDRESS = 'give it one: `name = ~...`, or `("name", i) @ ~...`'
 _DISTRIBUTIONS = Distribution.__module__.rpartition(".")[0]
 
 
-class _Fence(ast.NodeVisitor):
+class _Fence(Visitor):
     def __init__(self, source: Source) -> None:
         self.source = source
 
@@ -61,7 +62,7 @@ class _Fence(ast.NodeVisitor):
                 "make the choice in the @gen function itself, or decorate the inner function with "
                 "@gen and call it as `addr @ ~inner(...)`",
             )
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             self._nested(child, kind)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
@@ -191,7 +192,7 @@ def check_syntax(source: Source) -> None:
     fence = _Fence(source)
     if isinstance(source.node, ast.AsyncFunctionDef):
         fence.refuse("a @gen function can't be async", source.node, "use a plain `def`")
-    for part in ast.walk(source.node):
+    for part in walk(source.node):
         if EXECUTION in (getattr(part, "id", None), getattr(part, "arg", None)):
             fence.refuse(f"the name {EXECUTION} is gendsl's own", part, "use another name")
     for statement in source.node.body:

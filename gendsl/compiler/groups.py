@@ -21,6 +21,7 @@ from gendsl.compiler.ir import Code, Copy, Fragment, Group, Loop, Node, Site
 from gendsl.compiler.light import is_light_statement, programs_called
 from gendsl.compiler.rewrite import rewrite_statements
 from gendsl.compiler.source import Source
+from gendsl.compiler.trees import walk
 
 if TYPE_CHECKING:
     from gendsl.compiler.scope import Scope, Version
@@ -108,7 +109,7 @@ def as_member(source: Source, statement: ast.stmt, nodes: list[Node]) -> Member 
         if found is None:
             return None
         heads |= found
-    if any(isinstance(part, ast.AugAssign) for part in ast.walk(statement)):
+    if any(isinstance(part, ast.AugAssign) for part in walk(statement)):
         return None
     if not is_light_statement(source, statement) or (heads and _calls_programs(source, statement)):
         return None

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from gendsl.compiler.names import has_choice
 from gendsl.compiler.scope import OpaqueError
 from gendsl.compiler.sites import assigned_address, is_addressed, is_choice, is_splice
+from gendsl.compiler.trees import Transformer
 
 if TYPE_CHECKING:
     from gendsl.compiler.lower import Lowerer
 
 
-class Hoist(ast.NodeTransformer):
+class Hoist(Transformer):
     """Takes the choices out of an expression whose parts are all evaluated, in order."""
 
     def __init__(self, lowerer: Lowerer) -> None:
@@ -108,7 +109,7 @@ class Hoist(ast.NodeTransformer):
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         return self._conditional(node)
 
-    visit_GeneratorExp = visit_SetComp = visit_Lambda  # type: ignore[assignment]
+    visit_GeneratorExp = visit_SetComp = visit_Lambda
 
 
 def unhoistable(node: ast.AST, what: str) -> OpaqueError:

@@ -13,7 +13,6 @@ Where traced values can't be stored in arrays, assignments are lifted too:
 from __future__ import annotations
 
 import ast
-import copy
 import sysconfig
 from collections.abc import Callable
 from types import CodeType, FunctionType, MethodType
@@ -23,6 +22,7 @@ from weakref import WeakKeyDictionary
 from gendsl.compiler.definition import FunctionNode, as_function, compile_definition
 from gendsl.compiler.sites import is_program
 from gendsl.compiler.source import Source, find_source
+from gendsl.compiler.trees import Transformer, clone, located, walk
 from gendsl.distributions.base import CHECK
 from gendsl.errors import EXECUTION, SourceUnavailableError, UnsupportedSyntaxError, is_users_file
 
@@ -48,7 +48,7 @@ def _method(name: str, arguments: list[ast.expr], at: ast.AST) -> ast.Call:
 # --- calls -----------------------------------------------------------------------------------------
 
 
-class _LiftCalls(ast.NodeTransformer):
+class _LiftCalls(Transformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return node if is_program(node) else self.generic_visit(node)
 
@@ -60,16 +60,16 @@ class _LiftCalls(ast.NodeTransformer):
 
 def lift_calls(node: FunctionNode) -> FunctionNode:
     """A copy of a definition in which every call goes through `__gendsl__.lift`."""
-    lifted = copy.deepcopy(node)
+    lifted = clone(node)
     lifter = _LiftCalls()
     lifted.body = [lifter.visit(statement) for statement in lifted.body]
-    return ast.fix_missing_locations(lifted)
+    return located(lifted)
 
 
 # --- assignments -----------------------------------------------------------------------------------
 
 
-class _LiftAssignments(ast.NodeTransformer):
+class _LiftAssignments(Transformer):
     """Only names of the function's own scope are assigned to: elsewhere that would make them local."""
 
     def __init__(self, local: set[str]) -> None:
@@ -88,13 +88,13 @@ class _LiftAssignments(ast.NodeTransformer):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         target = node.target
-        current = copy.deepcopy(target)
+        current = clone(target)
         current.ctx = ast.Load()
         name = ast.copy_location(ast.Constant(_OPERATORS[type(node.op)]), node)
         value = _method("inplace", [name, current, node.value], node)
         if isinstance(target, ast.Name):
             return ast.copy_location(ast.Assign([target], value), node)
-        if isinstance(target, ast.Subscript) and not any(isinstance(n, ast.Call) for n in ast.walk(target)):
+        if isinstance(target, ast.Subscript) and not any(isinstance(n, ast.Call) for n in walk(target)):
             return self._put(target, value, node) or node
         return node
 
@@ -129,7 +129,7 @@ def lift_assignments(node: FunctionNode, function: FunctionType) -> FunctionNode
     code = function.__code__
     lifter = _LiftAssignments({*code.co_varnames, *code.co_cellvars})
     node.body = [lifter.visit(statement) for statement in node.body]
-    return ast.fix_missing_locations(node)
+    return located(node)
 
 
 # --- functions -------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ class Lifter:
             node = lift_assignments(node, source.function)
         node.args.kwonlyargs.append(ast.arg(EXECUTION))
         node.args.kw_defaults.append(ast.Constant(None))
-        return compile_definition(ast.fix_missing_locations(node), source.scopes, source.function)
+        return compile_definition(located(node), source.scopes, source.function)
 
     def _function(self, code: CodeType, original: FunctionType) -> FunctionType:
         function = as_function(code, original)

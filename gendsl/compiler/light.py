@@ -15,6 +15,7 @@ import numpy as np
 
 from gendsl.compiler.sites import is_choice, known_value
 from gendsl.compiler.source import Source
+from gendsl.compiler.trees import walk
 from gendsl.distributions import Distribution
 
 ENTRIES = 256
@@ -42,10 +43,10 @@ def is_light(source: Source) -> bool:
 
 def is_light_statement(source: Source, statement: ast.stmt) -> bool:
     """Whether a statement of the body costs little beside its choices."""
-    for node in ast.walk(statement):
+    for node in walk(statement):
         if isinstance(node, _HEAVY):
             return False
-        if isinstance(node, _LOOPS) and not any(map(is_choice, ast.walk(node))):
+        if isinstance(node, _LOOPS) and not any(map(is_choice, walk(node))):
             return False
         if isinstance(node, ast.Call) and not _is_cheap(source, node.func):
             return False
@@ -59,7 +60,7 @@ def programs_called(source: Source, statements: list[ast.stmt] | None = None) ->
     return [
         known_value(source, node.operand.func)
         for statement in (source.node.body if statements is None else statements)
-        for node in ast.walk(statement)
+        for node in walk(statement)
         if isinstance(node, ast.UnaryOp) and is_choice(node) and isinstance(node.operand, ast.Call)
     ]
 

@@ -8,6 +8,7 @@ import textwrap
 from dataclasses import dataclass, field
 
 from gendsl.compiler.source import Source
+from gendsl.compiler.trees import walk
 
 WIDTH = 100
 _CODE = 50  # what stands in the first column; a note to a longer line begins below it
@@ -68,7 +69,7 @@ class Listing:
         """The lines on which what an earlier line began goes on: the rest of a statement, or of its head."""
         node = self.definition.node
         found: set[int] = set()
-        for part in (node, *(n for n in ast.walk(node) if isinstance(n, ast.stmt))):
+        for part in (node, *(n for n in walk(node) if isinstance(n, ast.stmt))):
             inner = _inner(part)
             assert part.end_lineno is not None
             end = inner[0].lineno - 1 if inner else part.end_lineno

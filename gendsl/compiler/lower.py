@@ -47,6 +47,7 @@ from gendsl.compiler.syntax import (
     only_bare,
     replaced,
 )
+from gendsl.compiler.trees import clone, walk
 from gendsl.compiler.vectorise import vectorise
 from gendsl.interface import GenerativeFunction
 
@@ -160,7 +161,7 @@ class Lowerer(LoopLowering):
         address = assigned_address(targets[0]) if len(targets) == 1 else None
         if is_choice(value) and isinstance(value, ast.UnaryOp) and address is not None:
             if evaluated_in_order(targets[0], value):
-                targets = [copy.deepcopy(targets[0])]
+                targets = [clone(targets[0])]
                 thing = self.kept(as_requested(self.hoisted(value.operand)))
                 address = self.kept_indices(targets[0])
                 new = self.site(value, address, thing, sugar=True)
@@ -189,7 +190,7 @@ class Lowerer(LoopLowering):
 
     def kept_indices(self, target: ast.expr) -> ast.expr | None:
         """The address that a target gives, its indices evaluated into temporaries that the target uses."""
-        rebinds = any(isinstance(part, ast.NamedExpr) for part in ast.walk(target))
+        rebinds = any(isinstance(part, ast.NamedExpr) for part in walk(target))
 
         def kept(index: ast.expr) -> ast.expr:
             stable = isinstance(index, ast.Constant) or (isinstance(index, ast.Name) and not rebinds)
@@ -245,7 +246,7 @@ class Lowerer(LoopLowering):
                     kind = self.kind_of(values[0])
                 if kind == "other":
                     kind, aliased = self.shared(*values)
-                walrus = any(isinstance(part, ast.NamedExpr) for part in ast.walk(node.value))
+                walrus = any(isinstance(part, ast.NamedExpr) for part in walk(node.value))
                 aliased = aliased or chained or walrus
             elif compound:
                 kind, aliased = self.given(name, node)
@@ -298,7 +299,7 @@ class Lowerer(LoopLowering):
         blank = tuple(filter(self.may_be_unset, names))
         result = ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
         extra = [name for name in names if name in self.env]
-        augmented = frozenset().union(*map(augmented_names, ast.walk(node)))
+        augmented = frozenset().union(*map(augmented_names, walk(node)))
         code = self.code(
             result, statements, extra, augmented.union(changed), blank, guarded=guarded, traced=True
         )
@@ -324,10 +325,10 @@ class Lowerer(LoopLowering):
             if not has_choice(at):
                 reason = f"it changes {name} beside its choices"
                 raise OpaqueError(reason, "do so in a statement of its own", at)
-        for part in ast.walk(expression):
+        for part in walk(expression):
             if isinstance(part, ast.NamedExpr) and part.target.id in loaded(expression):
                 raise unhoistable(part, "`:=` of a variable that it reads")
-        return Hoist(self).visit(copy.deepcopy(expression))  # type: ignore[no-any-return]
+        return Hoist(self).visit(clone(expression))  # type: ignore[no-any-return]
 
     def site(
         self, node: ast.expr, address: ast.expr | None, operand: ast.expr, *, sugar: bool = False
@@ -421,9 +422,9 @@ class Lowerer(LoopLowering):
         conditional = any(
             isinstance(part, (ast.BoolOp, ast.IfExp, ast.Lambda, ast.Compare, *COMPREHENSIONS))
             and (not isinstance(part, ast.Compare) or len(part.ops) > 1)
-            for part in ast.walk(test)
+            for part in walk(test)
         )
-        for part in list(ast.walk(test)):
+        for part in list(walk(test)):
             if isinstance(part, ast.NamedExpr):
                 if conditional:
                     raise unhoistable(part, "`:=` in a condition of several parts")

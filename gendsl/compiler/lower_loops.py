@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar
@@ -13,6 +12,7 @@ from gendsl.compiler.liveness import slots_read, without_copies
 from gendsl.compiler.names import exits, loaded, stored
 from gendsl.compiler.scope import REMAKE, OpaqueError, Scope, Version, joined_kind
 from gendsl.compiler.syntax import breaks, is_range, names_outside, parts_of
+from gendsl.compiler.trees import Transformer, clone, walk
 
 _Tree = TypeVar("_Tree", bound=ast.AST)
 
@@ -57,7 +57,7 @@ def _lookup(node: ast.AST) -> tuple[str, str] | None:
     return None
 
 
-class _Entries(ast.NodeTransformer):
+class _Entries(Transformer):
     """Puts names in place of lookups, except where a scope inside may mean something else by them."""
 
     def __init__(self, names: dict[tuple[str, str], tuple[str, bool]]) -> None:
@@ -303,9 +303,9 @@ class LoopLowering(Scope):
             self.env[name] = version
             load = ast.copy_location(ast.Name(name, ast.Load()), target)
             iteration.unpacked = True
-            unpacked = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)} - self.locals
+            unpacked = {n.id for n in walk(target) if isinstance(n, ast.Name)} - self.locals
             self.locals |= unpacked  # a comprehension's variables are those of the function for a while
-            self.fragment(ast.copy_location(ast.Assign([copy.deepcopy(target)], load), target))
+            self.fragment(ast.copy_location(ast.Assign([clone(target)], load), target))
             self.locals -= unpacked
         for written, statement in iteration.statements:
             if written.kind != "index" or statement is None:
@@ -382,9 +382,9 @@ class LoopLowering(Scope):
     def own_entries(self, node: _Tree) -> _Tree:
         """The same for an expression, too; the node itself where there are none."""
         known = {key: entry for key, entry in self.entries.items() if entry[0] in self.env}
-        if not any(_lookup(part) in known for part in ast.walk(node)):
+        if not any(_lookup(part) in known for part in walk(node)):
             return node
-        return _Entries(known).visit(copy.deepcopy(node))  # type: ignore[no-any-return]
+        return _Entries(known).visit(clone(node))  # type: ignore[no-any-return]
 
     def leave_iteration(self, node: ast.AST) -> None:
         """Copy what the iteration leaves in its variables to where the next one, or what follows, looks."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from gendsl.compiler.definition import FunctionNode
 from gendsl.compiler.sites import is_choice, is_program
+from gendsl.compiler.trees import children, walk
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -16,7 +16,7 @@ def has_choice(node: ast.AST) -> bool:
     """Whether a `~` stands in a statement or expression, outside `@gen` functions defined in it."""
     if is_program(node):
         return False
-    return is_choice(node) or any(map(has_choice, ast.iter_child_nodes(node)))
+    return is_choice(node) or any(map(has_choice, children(node)))
 
 
 def exits(node: ast.stmt, inside_loop: bool = False) -> bool:
@@ -69,9 +69,9 @@ def _collect_loads(
     if isinstance(node, COMPREHENSIONS):
         first = node.generators[0].iter
         _collect_loads(first, bound, names, outside)
-        own = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        own = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)}
         bound = bound | own
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             _collect_loads(child, bound, names, outside)
         return
     if isinstance(node, ast.Lambda):
@@ -82,7 +82,7 @@ def _collect_loads(
             _collect_loads(default, bound, names, outside)
         _collect_loads(node.body, bound | own, names, outside)
         return
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         _collect_loads(child, bound, names, outside)
 
 
@@ -104,18 +104,18 @@ def stored(*nodes: ast.AST) -> list[str]:
     return list(names)
 
 
-def _own_scope(node: ast.AST) -> Iterator[ast.AST]:
+def _own_scope(node: ast.AST) -> list[ast.AST]:
     """A node and what is in it, without nested scopes' insides; walrus targets in comprehensions count."""
-    yield node
-    if isinstance(node, SCOPES):
-        return
-    if isinstance(node, COMPREHENSIONS):
-        for part in ast.walk(node):
-            if isinstance(part, ast.NamedExpr):
-                yield part.target
-        return
-    for child in ast.iter_child_nodes(node):
-        yield from _own_scope(child)
+    found: list[ast.AST] = []
+    pending = [node]
+    while pending:
+        part = pending.pop()
+        found.append(part)
+        if isinstance(part, COMPREHENSIONS):
+            found += [inner.target for inner in walk(part) if isinstance(inner, ast.NamedExpr)]
+        elif not isinstance(part, SCOPES):
+            pending += reversed(children(part))
+    return found
 
 
 def unbound_after(node: ast.AST) -> set[str]:
@@ -137,7 +137,7 @@ def root_name(node: ast.expr) -> str | None:
 
 
 def arguments_of(node: FunctionNode | ast.Lambda) -> set[str]:
-    return {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+    return {part.arg for part in walk(node.args) if isinstance(part, ast.arg)}
 
 
 def levels(target: ast.expr) -> int:

@@ -25,6 +25,7 @@ from gendsl.compiler.names import root_name
 from gendsl.compiler.sharing import NEW_BUILTINS, NEW_METHODS, VIEWING_METHODS, Sharing
 from gendsl.compiler.sites import is_choice, known_value
 from gendsl.compiler.source import Source, find_source
+from gendsl.compiler.trees import children, walk
 from gendsl.distributions import Distribution
 from gendsl.errors import SourceUnavailableError, UnsupportedSyntaxError, is_users_file
 from gendsl.interface import GenerativeFunction
@@ -82,7 +83,7 @@ class Objects(Sharing):
 
     def returned_origins(self) -> Origins:
         """The same of what the function returns."""
-        returned = [n.value for n in ast.walk(self.source.node) if isinstance(n, ast.Return) and n.value]
+        returned = [n.value for n in walk(self.source.node) if isinstance(n, ast.Return) and n.value]
         return self._union(returned, set())
 
     def _of_name(self, name: str, seen: set[str]) -> Origins:
@@ -120,7 +121,7 @@ class Objects(Sharing):
                 return self._union((node.key, node.value), seen)
             case ast.Call():
                 return self._of_call(node, seen)
-        return self._union(ast.iter_child_nodes(node), seen)
+        return self._union(children(node), seen)
 
     def _of_call(self, call: ast.Call, seen: set[str]) -> Origins:
         function = self.function_of(call)
@@ -201,7 +202,7 @@ class Objects(Sharing):
 
     def may_not_end(self, node: ast.expr) -> bool:
         """Whether what a loop goes through may have no end, so that only the loop itself can stop."""
-        for part in ast.walk(node):
+        for part in walk(node):
             if not isinstance(part, ast.Call):
                 continue
             function = self.function_of(part)
@@ -376,7 +377,7 @@ def _given(body: ast.AST) -> dict[str, list[ast.expr]]:
         if root is not None:
             found.setdefault(root, []).append(value)
 
-    for part in ast.walk(body):
+    for part in walk(body):
         match part:
             case ast.Assign():
                 for target in part.targets:
@@ -391,7 +392,7 @@ def _given(body: ast.AST) -> dict[str, list[ast.expr]]:
                 give(target, part.context_expr)
             case ast.Match():
                 for case in part.cases:
-                    for pattern in ast.walk(case.pattern):
+                    for pattern in walk(case.pattern):
                         name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
                         if name:
                             found.setdefault(name, []).append(part.subject)

@@ -10,13 +10,13 @@ of `vectorise`; its arguments are the loop variables, choices and variables that
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import dataclass
 from typing import Any
 
 from gendsl.compiler.definition import FunctionNode
 from gendsl.compiler.emit import TOOLS
 from gendsl.compiler.ir import Branch, Code, ColumnSite, Loop, Node, Program
+from gendsl.compiler.trees import Transformer, clone, located, walk
 from gendsl.errors import EXECUTION
 
 
@@ -57,7 +57,7 @@ def lift_plates(node: FunctionNode, program: Program) -> list[Plate]:
     loops = {(loop.node.lineno, loop.node.col_offset): loop for loop in _loops(program.body)}  # type: ignore[attr-defined]
     lifter = _LiftPlates(loops)
     node.body = [part for statement in node.body for part in lifter.lifted(statement)]
-    ast.fix_missing_locations(node)
+    located(node)
     return lifter.plates
 
 
@@ -84,7 +84,7 @@ def _is_plain(loop: Loop) -> bool:
     )
 
 
-class _LiftPlates(ast.NodeTransformer):
+class _LiftPlates(Transformer):
     def __init__(self, loops: dict[tuple[int, int], Loop]) -> None:
         self.loops = loops
         self.plates: list[Plate] = []
@@ -117,8 +117,8 @@ class _LiftPlates(ast.NodeTransformer):
         number = ast.Constant(len(self.plates))
         call = ast.Call(_attribute(EXECUTION, "plate"), [number, first, *arguments], [])
         guarded = ast.If(ast.UnaryOp(ast.Not(), call), [node], [])
-        for part in (*ast.walk(first), *(p for a in arguments for p in ast.walk(a)), guarded.test, call,
-                     *ast.walk(call.func), number, guarded):  # fmt: skip
+        for part in (*walk(first), *(p for a in arguments for p in walk(a)), guarded.test, call,
+                     *walk(call.func), number, guarded):  # fmt: skip
             if "lineno" in part._attributes and not hasattr(part, "lineno"):
                 ast.copy_location(part, node)
         place = node.lineno, node.col_offset
@@ -138,11 +138,11 @@ def _attribute(name: str, attribute: str) -> ast.Attribute:
 
 def _expression(code: Code) -> ast.expr:
     """The result of a piece of code, its calls lifted."""
-    lifted: ast.expr = _LiftTools().visit(copy.deepcopy(code.result))
+    lifted: ast.expr = _LiftTools().visit(clone(code.result))
     return lifted
 
 
-class _LiftTools(ast.NodeTransformer):
+class _LiftTools(Transformer):
     """Array code calls the execution's tools, and everything else goes through its `lift`."""
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:

@@ -16,7 +16,6 @@ function is traced instead of run. The rewritten function takes the execution as
 from __future__ import annotations
 
 import ast
-import copy
 from typing import TypeVar
 
 from gendsl.compiler.definition import FunctionNode
@@ -32,13 +31,14 @@ from gendsl.compiler.sites import (
     target_indices,
 )
 from gendsl.compiler.source import Source
+from gendsl.compiler.trees import Transformer, clone, located, walk
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import EXECUTION
 
 _Assignment = TypeVar("_Assignment", ast.Assign, ast.AnnAssign)
 
 
-class _Rewriter(ast.NodeTransformer):
+class _Rewriter(Transformer):
     def __init__(self, inlines: Source | None = None) -> None:
         self.inlines = inlines  # the function, where choices of known families are to be made in one call
         self.sites: list[Site] = []
@@ -65,7 +65,7 @@ class _Rewriter(ast.NodeTransformer):
         self, node: ast.UnaryOp, address: ast.expr | None, evaluated_last: ast.expr | None = None
     ) -> ast.Call:
         """The call for `~E` whose address, if any, an assignment gives; `evaluated_last` if E goes first."""
-        self.sites.append(site_of(node, copy.deepcopy(address)))
+        self.sites.append(site_of(node, None if address is None else clone(address)))
         if not self.nested and address is not None and evaluated_last is None:
             return self._at(address, node.operand, node, True)
         thing = self._callable(node.operand)
@@ -123,7 +123,7 @@ class _Rewriter(ast.NodeTransformer):
         if is_splice(node.left):
             self.sites.append(site_of(node, None))
             return self._method("splice", [self._callable(node.right.operand)], node)
-        self.sites.append(site_of(node, copy.deepcopy(node.left)))
+        self.sites.append(site_of(node, clone(node.left)))
         address = self.visit(node.left)
         return self._at(address, node.right.operand, node, False)
 
@@ -150,13 +150,14 @@ class _Rewriter(ast.NodeTransformer):
         if target is None or not isinstance(value, ast.UnaryOp) or not is_choice(value):
             return self.generic_visit(node)
         found = target_indices(target)
-        if found is None or self.nested:
+        address = assigned_address(target)
+        if found is None or address is None or self.nested:
             self._visit_targets(node)
             node.value = self._choice(value, None)
         elif self._is_stable(found[1], value):
-            node.value = self._choice(value, assigned_address(target))
+            node.value = self._choice(value, address)
         else:
-            address = copy.deepcopy(assigned_address(target))
+            address = clone(address)
             self._visit_targets(node)
             node.value = self._choice(value, address, self._with_temporaries(target))
         return node
@@ -169,7 +170,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def _is_stable(self, indices: list[ast.expr], value: ast.expr) -> bool:
         """Whether indices evaluate to the same, without side effects, before and after a value."""
-        rebinds = any(isinstance(part, ast.NamedExpr) for part in ast.walk(value))
+        rebinds = any(isinstance(part, ast.NamedExpr) for part in walk(value))
         return all(
             isinstance(index, ast.Constant) or (isinstance(index, ast.Name) and not rebinds)
             for index in indices
@@ -204,12 +205,12 @@ class _Rewriter(ast.NodeTransformer):
 
 def rewrite(source: Source, *, inline: bool = False) -> tuple[FunctionNode, list[Site]]:
     """The rewritten definition of a `@gen` function, and the sites of its choices and calls."""
-    node = copy.deepcopy(source.node)
+    node = clone(source.node)
     rewriter = _Rewriter(source if inline else None)
     node.body = [rewriter.visit(statement) for statement in node.body]
     node.args.kwonlyargs.append(ast.arg(EXECUTION))
     node.args.kw_defaults.append(None)
-    return ast.fix_missing_locations(node), rewriter.sites
+    return located(node), rewriter.sites
 
 
 def rewrite_statements(statements: list[ast.stmt], *, inlines: Source | None = None) -> list[ast.stmt]:
@@ -219,4 +220,4 @@ def rewrite_statements(statements: list[ast.stmt], *, inlines: Source | None = N
         inlines: their function, where choices of known families are to be made in one call.
     """
     rewriter = _Rewriter(inlines)
-    return [ast.fix_missing_locations(rewriter.visit(copy.deepcopy(s))) for s in statements]
+    return [located(rewriter.visit(clone(s))) for s in statements]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +14,7 @@ from gendsl.compiler.names import COMPREHENSIONS, arguments_of, loaded, root_nam
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source as Definition
 from gendsl.compiler.syntax import indices_read, is_request
+from gendsl.compiler.trees import Transformer, clone, walk
 
 
 class OpaqueError(Exception):
@@ -61,7 +61,7 @@ def joined_kind(versions: Iterable[Version]) -> tuple[str, bool]:
 REMAKE = "build it in one statement, or by one `mu[i] = ...` or `.append(...)` in each iteration of a loop"
 
 
-class _Look(ast.NodeTransformer):
+class _Look(Transformer):
     """Puts `alone(rows[i], "rows[i]")` before `rows[i] += ...`."""
 
     def __init__(self, names: set[str]) -> None:
@@ -70,11 +70,11 @@ class _Look(ast.NodeTransformer):
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         if not isinstance(node.target, ast.Subscript) or root_name(node.target) not in self.names:
             return node
-        entry = copy.deepcopy(node.target)
+        entry = clone(node.target)
         entry.ctx = ast.Load()
         tool = ast.Attribute(ast.Name(TOOLS, ast.Load()), "alone", ast.Load())
         look = ast.Expr(ast.Call(tool, [entry, ast.Constant(ast.unparse(entry))], []))
-        for part in ast.walk(look):
+        for part in walk(look):
             if not hasattr(part, "lineno"):
                 ast.copy_location(part, node)
         return [look, node]
@@ -254,7 +254,7 @@ class Scope:
     def exposes_parts(self, name: str, at: ast.AST, node: ast.AST) -> bool:
         """Whether a call may change a variable that is part of a list or array of the body's."""
         names = self.effects.sources(name)
-        if any(isinstance(n, ast.Lambda) and name in arguments_of(n) for n in ast.walk(node)):
+        if any(isinstance(n, ast.Lambda) and name in arguments_of(n) for n in walk(node)):
             names = names.union(*map(self.effects.sources, loaded(node)))
         writes, unknown = self.effects.writes(at), self.effects.is_unknown(at)
         for other in names - {name} if writes or unknown else ():
@@ -271,7 +271,7 @@ class Scope:
             OpaqueError: one may be a list or array that something else holds, which would change too.
         """
         names: set[str] = set()
-        for part in ast.walk(node):
+        for part in walk(node):
             if not isinstance(part, ast.AugAssign):
                 continue
             if isinstance(part.target, ast.Name):
@@ -302,7 +302,7 @@ class Scope:
         if version is None or version.kind != "list":
             return False
         added = (ast.List, ast.Tuple, ast.Set, ast.Dict, *COMPREHENSIONS)
-        simple = not any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in ast.walk(node.target))
+        simple = not any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in walk(node.target))
         known = simple or self.effects.holds_numbers(root)
         return isinstance(node.value, added) or self.effects.holds_containers(root) or not known
 
@@ -311,13 +311,13 @@ class Scope:
         own = {name for name, version in self.env.items() if version.kind == "list"}
         changed = {
             root
-            for part in ast.walk(statement)
+            for part in walk(statement)
             if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Subscript)
             if (root := root_name(part.target)) in own and not self.effects.holds_numbers(root or "")
         }
         if not changed:
             return [statement]
-        found = _Look(changed).visit(copy.deepcopy(statement))
+        found = _Look(changed).visit(clone(statement))
         return found if isinstance(found, list) else [found]
 
     def note_aliases(self, node: ast.AST) -> None:
@@ -360,7 +360,7 @@ class Scope:
             raw: hand containers on as they are where the expression is just a name.
         """
         statements = [part for statement in statements or [] for part in self.looked_at(statement)]
-        walrus = next((part for part in ast.walk(result) if isinstance(part, ast.NamedExpr)), None)
+        walrus = next((part for part in walk(result) if isinstance(part, ast.NamedExpr)), None)
         if not statements and walrus is not None:
             raise OpaqueError("`:=` in it", f"assign {walrus.target.id} in a statement of its own", walrus)
         for name, at in self.effects.changed(result).items() if not statements else ():
@@ -402,7 +402,7 @@ class Scope:
             lengths += found[1]
         for index in indices:
             names = loaded(index)
-            scoped = any(isinstance(n, (ast.Lambda, ast.NamedExpr, *COMPREHENSIONS)) for n in ast.walk(index))
+            scoped = any(isinstance(n, (ast.Lambda, ast.NamedExpr, *COMPREHENSIONS)) for n in walk(index))
             if scoped or names & own or not all(n in self.env or not self.is_local(n) for n in names):
                 return WHOLE, []
             if isinstance(index, ast.Slice) or name in names:

@@ -15,6 +15,7 @@ import numpy as np
 
 from gendsl.compiler.sites import is_choice, known_value
 from gendsl.compiler.source import Source
+from gendsl.compiler.trees import walk
 from gendsl.distributions import Distribution
 
 NEW_METHODS = frozenset((
@@ -107,7 +108,7 @@ class Sharing:
                     return _joined([found, *inside])
                 return found
             case ast.GeneratorExp() | ast.Lambda() | ast.Await() | ast.Yield() | ast.YieldFrom():
-                return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}, set()
+                return {n.id for n in walk(node) if isinstance(n, ast.Name)}, set()
         return set(), set()
 
     def _all(self, nodes: Iterable[ast.expr | None]) -> tuple[Names, Names]:
@@ -190,7 +191,7 @@ class Sharing:
             elif isinstance(target, ast.Starred):
                 bind(target.value, None)
 
-        for part in (part for node in nodes for part in ast.walk(node)):
+        for part in (part for node in nodes for part in walk(node)):
             match part:
                 case ast.Assign():
                     for target in part.targets:

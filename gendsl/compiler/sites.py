@@ -8,6 +8,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from gendsl.compiler.source import Source
+from gendsl.compiler.trees import located, walk
 
 
 @dataclass(frozen=True)
@@ -109,10 +110,7 @@ def known_value(source: Source, node: ast.expr) -> Any:
 
 # --- where an error came from ----------------------------------------------------------------------
 
-_PURE = (
-    ast.Name, ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Load,
-    ast.operator, ast.unaryop,
-)  # fmt: skip
+_PURE = ast.Name, ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.Subscript
 
 
 def address_in_frame(sites: list[Site], frame: FrameType, lineno: int, column: int) -> Any:
@@ -125,9 +123,9 @@ def address_in_frame(sites: list[Site], frame: FrameType, lineno: int, column: i
         return None
     # of sites that span one position, the innermost is the last to start
     address = max(spanning, key=lambda site: (site.lines[0], site.columns[0])).address
-    if address is None or not all(isinstance(part, _PURE) for part in ast.walk(address)):
+    if address is None or not all(isinstance(part, _PURE) for part in walk(address)):
         return None
-    expression = ast.fix_missing_locations(ast.Expression(address))
+    expression = located(ast.Expression(address))
     try:
         return eval(compile(expression, "<address>", "eval"), frame.f_globals, frame.f_locals)
     except Exception:  # the error being reported matters more than its address

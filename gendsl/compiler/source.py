@@ -19,6 +19,7 @@ from types import CodeType, FunctionType
 from typing import Any, get_args
 
 from gendsl.compiler.definition import FunctionNode, ScopeNode, compile_definition
+from gendsl.compiler.trees import children, walk
 from gendsl.errors import Location, SourceUnavailableError, UnsupportedSyntaxError
 
 _Scopes = tuple[ScopeNode, ...]
@@ -64,7 +65,7 @@ _NAMED = (*get_args(ScopeNode), ast.MatchAs, ast.MatchStar, ast.ExceptHandler)
 def bound_names(node: ast.AST) -> set[str]:
     """Every name that a definition, or anything inside it, may bind."""
     names: set[str] = set()
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
             names.add(part.id)
         elif isinstance(part, ast.arg):
@@ -98,7 +99,7 @@ class _File:
 
 def _walk(node: ast.AST, scopes: _Scopes = ()) -> Iterator[tuple[ast.AST, _Scopes]]:
     """The nodes below a node, each with the definitions that enclose it."""
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         yield child, scopes
         yield from _walk(child, (*scopes, child) if isinstance(child, ScopeNode) else scopes)
 
@@ -142,7 +143,7 @@ def _is_what_runs(found: CodeType, running: CodeType, node: FunctionNode) -> boo
     if not any(name.startswith("@py") for name in (*running.co_names, *running.co_varnames)):
         return False
     asserted: set[int] = set()
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.Assert):
             asserted.update(range(part.lineno, (part.end_lineno or part.lineno) + 1))
     return list(_steps(found, asserted)) == list(_steps(running, asserted))

@@ -9,6 +9,7 @@ from typing import Any
 
 from gendsl.compiler.effects import Effects
 from gendsl.compiler.names import COMPREHENSIONS, SCOPES, exits, loaded, root_name
+from gendsl.compiler.trees import children, walk
 
 
 def is_simple(value: ast.expr) -> bool:
@@ -60,25 +61,25 @@ def as_requested(operand: ast.expr) -> ast.expr:
 
 def evaluated_in_order(target: ast.expr, value: ast.expr) -> bool:
     """Whether it can matter that `target = ~E` evaluates E before the indices of its target."""
-    if any(isinstance(part, ast.NamedExpr) for part in ast.walk(value)):
+    if any(isinstance(part, ast.NamedExpr) for part in walk(value)):
         return isinstance(target, ast.Subscript)
     effects = (ast.Call, ast.NamedExpr, ast.Lambda, ast.Invert, *COMPREHENSIONS)
     while isinstance(target, ast.Subscript):
-        if any(isinstance(part, effects) for part in ast.walk(target.slice)):
+        if any(isinstance(part, effects) for part in walk(target.slice)):
             return True
         target = target.value
     return False
 
 
 def parts_of(target: ast.expr) -> list[ast.AST]:
-    return [n for n in ast.walk(target) if not isinstance(n, ast.expr_context)]
+    return [n for n in walk(target) if not isinstance(n, ast.expr_context)]
 
 
 def only_bare(name: str, call: ast.expr) -> bool:
     """Whether every use of a name in a call is as an argument by itself."""
     assert isinstance(call, ast.Call)
     bare = sum(isinstance(a, ast.Name) and a.id == name for a in call.args)
-    uses = sum(isinstance(n, ast.Name) and n.id == name for n in ast.walk(call))
+    uses = sum(isinstance(n, ast.Name) and n.id == name for n in walk(call))
     return bare == uses
 
 
@@ -98,7 +99,7 @@ def indices_read(name: str, node: ast.AST, effects: Effects) -> tuple[list[ast.e
         if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name) and part.value.id == name:
             if isinstance(part.slice, ast.Slice) or not isinstance(part.ctx, ast.Load):
                 return None
-            if any(isinstance(n, ast.Name) and n.id in inside for n in ast.walk(part.slice)):
+            if any(isinstance(n, ast.Name) and n.id in inside for n in walk(part.slice)):
                 return None
             indices.append(part.slice)
             pending.append((part.slice, inside))
@@ -112,14 +113,14 @@ def indices_read(name: str, node: ast.AST, effects: Effects) -> tuple[list[ast.e
             return None
         if isinstance(part, ast.AugAssign) and root_name(part.target) == name:
             return None
-        pending.extend((child, inside) for child in ast.iter_child_nodes(part))
+        pending.extend((child, inside) for child in children(part))
     return indices, lengths
 
 
 def names_inside(scope: ast.AST) -> set[str]:
     """The names that may have a meaning of their own in a lambda, a comprehension or a nested function."""
-    names = {n.id for n in ast.walk(scope) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-    return names | {n.arg for n in ast.walk(scope) if isinstance(n, ast.arg)}
+    names = {n.id for n in walk(scope) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    return names | {n.arg for n in walk(scope) if isinstance(n, ast.arg)}
 
 
 def replaced(tree: ast.AST, old: ast.expr, new: ast.expr) -> Any:

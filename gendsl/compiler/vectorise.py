@@ -34,6 +34,7 @@ from gendsl.compiler.ir import (
 )
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source
+from gendsl.compiler.trees import clone, located, walk
 from gendsl.compiler.vectors import ELEMENTWISE
 from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS
 
@@ -177,17 +178,17 @@ class _Vectoriser:
     def code(self, old: Code, result: ast.expr) -> Code:
         """Array code with the loads of the code it replaces."""
         loads = [copy.copy(load) for load in old.loads]
-        return Code(old.depth, loads, [], ast.fix_missing_locations(result))
+        return Code(old.depth, loads, [], located(result))
 
     # --- expressions ------------------------------------------------------------------------------
 
     def varies(self, node: ast.expr) -> bool:
-        return any(isinstance(part, ast.Name) and part.id in self.varying for part in ast.walk(node))
+        return any(isinstance(part, ast.Name) and part.id in self.varying for part in walk(node))
 
     def vector(self, node: ast.expr) -> ast.expr:
         """An expression as array code."""
         if not self.varies(node):
-            for part in ast.walk(node):
+            for part in walk(node):
                 if isinstance(part, _SCOPED) and not isinstance(part, (ast.ListComp, ast.GeneratorExp)):
                     raise _ScalarError
                 if isinstance(part, ast.Call) and not self.effects.leaves_alone(part):
@@ -209,7 +210,7 @@ class _Vectoriser:
                 if load is not None and load.mode == "item":
                     of = self.varying[index.id].slot if isinstance(index, ast.Name) else None
                     loads = [*self.varying.values(), *self.outer.values()]
-                    code = Code(self.loop.depth, [copy.copy(x) for x in loads], [], copy.deepcopy(index))
+                    code = Code(self.loop.depth, [copy.copy(x) for x in loads], [], clone(index))
                     self.gathers.append(Gather((load.depth, load.slot), of, code))
                 return self.tool(node, "gather", container, index)
             case ast.Call(args=[argument], keywords=[]) if not isinstance(argument, ast.Starred):

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy as shallow
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
@@ -23,6 +22,7 @@ from gendsl.compiler.definition import FunctionNode
 from gendsl.compiler.lift import Lifter
 from gendsl.compiler.sites import is_program
 from gendsl.compiler.source import Source
+from gendsl.compiler.trees import Transformer, clone, located
 from gendsl.errors import EXECUTION
 from gendsl.supports import Real
 from gendsl.transforms.formulas import Formulas, formula_of
@@ -177,10 +177,10 @@ class Accessor(Lifter):
 
 def rewritten(source: Source) -> FunctionNode:
     """A copy of a definition in which every call is made as it is said above."""
-    node = shallow.deepcopy(source.node)
+    node = clone(source.node)
     rewriter = _Rewriter(source)
     node.body = [rewriter.visit(statement) for statement in node.body]
-    return ast.fix_missing_locations(node)
+    return located(node)
 
 
 def _method(name: str, arguments: list[ast.expr], at: ast.AST) -> ast.Call:
@@ -190,7 +190,7 @@ def _method(name: str, arguments: list[ast.expr], at: ast.AST) -> ast.Call:
     return call
 
 
-class _Rewriter(ast.NodeTransformer):
+class _Rewriter(Transformer):
     def __init__(self, source: Source) -> None:
         self.source = source
         self.local = source.bound | set(source.function.__code__.co_freevars)

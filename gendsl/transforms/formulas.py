@@ -12,12 +12,12 @@ the line is computed step by step after all, so nothing but the time that it tak
 from __future__ import annotations
 
 import ast
-import copy
 import math
 import os
 from collections.abc import Callable
 from typing import Any
 
+from gendsl.compiler.trees import clone, walk
 from gendsl.transforms.forward import Dual
 
 _OPERATORS: dict[type[ast.AST], str] = {
@@ -55,7 +55,7 @@ def formula_of(
     text = finder.text(node)
     if not _LEAST <= finder.operations <= _MOST or not 0 < len(finder.arguments) <= _MOST_ARGUMENTS:
         return None
-    if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
+    if any(isinstance(part, ast.NamedExpr) for part in walk(node)):
         return None
     return f"{' '.join(finder.names)} | {text}", finder.functions, finder.arguments
 
@@ -102,7 +102,7 @@ class _Finder:
             if ast.dump(known) == dumped:
                 return f"f{i}"
         self.names.append(self._name(function) or "")
-        self.functions.append(copy.deepcopy(function))
+        self.functions.append(clone(function))
         return f"f{len(self.functions) - 1}"
 
 
@@ -272,4 +272,4 @@ class _Writer:
 
 
 def _is_constant(part: ast.expr) -> bool:
-    return not any(isinstance(inner, ast.Name) for inner in ast.walk(part))
+    return not any(isinstance(inner, ast.Name) for inner in walk(part))

@@ -19,6 +19,7 @@ from gendsl.address import Path
 from gendsl.compiler.lift import compile_lifted
 from gendsl.compiler.render import render
 from gendsl.compiler.source import Source, find_source
+from gendsl.compiler.trees import children
 from gendsl.errors import HandleError, Location, UnsupportedSyntaxError, ValueTypeError
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.travel import empty, register, remember_texts, source_texts, travels_whole
@@ -274,7 +275,7 @@ def _check_body(source: Source) -> None:
             problem, fix = "a transform can't be a generator", "write(model_out[address], value)"
         if problem:
             raise UnsupportedSyntaxError(problem, location=source.location(node), fix=fix)
-        stack.extend(ast.iter_child_nodes(node))
+        stack.extend(children(node))
 
 
 @dataclass(frozen=True)
