@@ -73,6 +73,8 @@ class Contents(Callees):
                     entries += part.args
         for value in self.bindings(name, *self.source.node.body):
             entries += [] if value is None else entries_of(value)
+            if isinstance(value, ast.Call) and self.only_gathers(value):
+                entries += [*value.args, *(keyword.value for keyword in value.keywords)]
         return entries
 
     def holds_containers(self, name: str) -> bool:

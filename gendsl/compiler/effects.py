@@ -245,8 +245,9 @@ class Effects(Contents):
                 alone, writes = self.leaves_alone(part), self.writes(part)
                 unknown = self.is_unknown(part)
                 if alone and not writes and not unknown:
+                    found.update(dict.fromkeys(self._changed_by_name(part), part))
                     continue
-                itself = [part.func] if isinstance(part.func, ast.Name) else []
+                itself = [] if isinstance(part.func, (ast.Attribute, ast.Lambda)) else [part.func]
                 for argument in (*part.args, *(k.value for k in part.keywords), *itself):
                     inside = argument.value if isinstance(argument, ast.Starred) else argument
                     always, parts = self.reached(inside)
@@ -262,6 +263,14 @@ class Effects(Contents):
             elif isinstance(part, ast.Attribute) and part.attr in CHANGING_METHODS and part not in called:
                 found.update(dict.fromkeys(self.reached(part.value)[0], part))
         return found
+
+    def _changed_by_name(self, call: ast.Call) -> set[str]:
+        """What a function of the user's may change by a method with the name of one that changes nothing."""
+        inner = function_inside(self.function_of(call))
+        if inner is None or not is_users(inner):
+            return set()
+        given = self._all([*call.args, *(k.value for k in call.keywords)])
+        return {name for name in _union(given) if self.misleads(name)}
 
     def _method(self, call: ast.Call) -> bool:
         """Whether a call is of a container's method: that keeps what it is given, and doesn't change it."""
@@ -295,6 +304,19 @@ class Effects(Contents):
             "_bisect", "_operator", "_statistics", "autograd", "builtins", "cmath", "gendsl", "math", "numpy",
             "operator", "scipy", "statistics",
         )  # fmt: skip
+
+    def keeps_still(self, function: ast.FunctionDef | ast.Lambda) -> bool:
+        """Whether a function defined inside surely changes nothing but what it is given."""
+        if isinstance(function, ast.Lambda):
+            body: list[ast.AST] = [function.body]
+            own = set()
+        else:
+            body = [*function.body]
+            own = {n for n in stored(*body) if self.all_fresh(self.bindings(n, *function.body))}
+        own |= {a.arg for a in function.args.args} - {a.arg for a in _with_defaults(function.args)}
+        if any(isinstance(n, (ast.Nonlocal, ast.Global)) for part in body for n in walk(part)):
+            return False
+        return all((self.changed(part).keys() | self.exposed(part).keys()) <= own for part in body)
 
     def reads_only(self, function: FunctionType) -> bool:
         """Whether a function of the user's surely neither changes its arguments nor keeps them to itself."""
@@ -351,6 +373,12 @@ def _known(answers: _Answers, function: FunctionType, find: Callable[[Source], b
             answers.pop(other, None)
         answers[key] = found
     return answers[key]
+
+
+def _with_defaults(arguments: ast.arguments) -> list[ast.arg]:
+    """The arguments that have a default, which stays from call to call."""
+    count = len(arguments.defaults)
+    return (arguments.args[-count:] if count else []) + arguments.kwonlyargs
 
 
 def _made_inside(effects: Effects) -> set[str]:

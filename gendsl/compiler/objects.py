@@ -83,14 +83,28 @@ class Objects(Sharing):
 
     def returned_origins(self) -> Origins:
         """The same of what the function returns."""
-        returned = [n.value for n in walk(self.source.node) if isinstance(n, ast.Return) and n.value]
-        return self._union(returned, set())
+        return self._union(self.returned(), set())
+
+    def returned(self) -> list[ast.expr]:
+        """The expressions that the function returns the value of."""
+        return [n.value for n in walk(self.source.node) if isinstance(n, ast.Return) and n.value]
 
     def _of_name(self, name: str, seen: set[str]) -> Origins:
         if name in seen or name not in self.source.bound:
             return NOTHING
         seen.add(name)
-        return self._union(self.given(name), seen)
+        inside = [n for n in self._functions() if n.name == name]
+        changing = UNKNOWN if not all(map(self.keeps_still, inside)) else NOTHING
+        return changing | self._union(self.given(name), seen)
+
+    def _functions(self) -> list[ast.FunctionDef]:
+        """The functions that are defined inside this one."""
+        parts = walk(self.source.node)
+        return [p for p in parts if isinstance(p, ast.FunctionDef) and p is not self.source.node]
+
+    def keeps_still(self, function: ast.FunctionDef | ast.Lambda) -> bool:
+        """Whether a function defined inside surely changes nothing but what it is given."""
+        raise TypeError("defined by Effects")
 
     def given(self, name: str) -> list[ast.expr]:
         """The expressions that a variable gets its value from, and those that may be put into it."""
@@ -105,8 +119,10 @@ class Objects(Sharing):
         match node:
             case ast.Name():
                 return self._of_name(node.id, seen)
-            case ast.Constant() | ast.JoinedStr() | ast.Compare() | ast.Lambda():
+            case ast.Constant() | ast.JoinedStr() | ast.Compare():
                 return NOTHING
+            case ast.Lambda():
+                return NOTHING if self.keeps_still(node) else UNKNOWN
             case ast.UnaryOp(operand=ast.Call() as call) if is_choice(node) and self.is_drawn(call):
                 return NOTHING
             case ast.UnaryOp(operand=ast.Call() as call) if is_choice(node):
@@ -138,6 +154,8 @@ class Objects(Sharing):
         if function is None:
             return UNKNOWN
         name, module = getattr(function, "__name__", ""), getattr(function, "__module__", None) or ""
+        if function is functools.partial and not all(map(_is_handed_on, inside)):
+            return self._union(inside, seen) | UNKNOWN  # a list of its own, which the function may change
         if isinstance(function, type):
             if name in NEW_BUILTINS or issubclass(function, _FIXED) or function in _COPIED:
                 return self._union(inside, seen) if issubclass(function, _HOLDING) else NOTHING
@@ -190,15 +208,37 @@ class Objects(Sharing):
             return True
         if isinstance(node, ast.IfExp):
             return self.is_iterator(node.body) or self.is_iterator(node.orelse)
+        if isinstance(node, ast.Attribute):
+            return node.attr == "flat"
         if not isinstance(node, ast.Call):
             return False
         function = self.function_of(node)
         if getattr(function, "__module__", "") == "itertools":
             return True
+        if function is None:
+            return isinstance(node.func, ast.Attribute) and node.func.attr in _ITERATING_METHODS
         if isinstance(function, FunctionType):
-            return bool(function.__code__.co_flags & CO_GENERATOR)
+            if is_users(function):
+                return self.gives_iterator(function)
+            return bool(function.__code__.co_flags & CO_GENERATOR) or "iter" in function.__name__
+        if isinstance(function, type) and _part(function.__module__) != "builtins":
+            return hasattr(function, "__next__")
         builtin = getattr(function, "__module__", "") in ("builtins", "io", "_io")
         return builtin and getattr(function, "__name__", "") in ITERATORS
+
+    def gives_iterator(self, function: FunctionType) -> bool:
+        """Whether what a function of the user's returns may be something to be gone through only once."""
+        if function.__code__.co_flags & CO_GENERATOR:
+            return True
+        key = function_key(function)
+        if key not in _ITERATES:
+            _ITERATES[key] = False  # a recursive call returns what the others do
+            try:
+                inner = type(self)(find_source(function, "transform"))
+                _ITERATES[key] = any(map(inner.is_iterator, inner.returned()))
+            except (SourceUnavailableError, UnsupportedSyntaxError):
+                pass
+        return _ITERATES[key]
 
     def may_not_end(self, node: ast.expr) -> bool:
         """Whether what a loop goes through may have no end, so that only the loop itself can stop."""
@@ -230,6 +270,15 @@ class Objects(Sharing):
             elif method not in PURE_METHODS:
                 return True
         return False
+
+    def misleads(self, name: str) -> bool:
+        """Whether an object of a variable has a method that changes it, by the name of one that doesn't."""
+        known = [made for made in self.origins(name) if made is not None and _written_by_users(made)]
+        return any(
+            hasattr(made, method) and self.changes_objects(frozenset((made,)), method)
+            for made in known
+            for method in PURE_METHODS
+        )
 
     def fills_in(self, lookup: ast.expr) -> bool:
         """Whether looking a key up may add it, as in a defaultdict."""
@@ -298,7 +347,12 @@ _HANDING_ON = frozenset((
 ))  # fmt: skip
 """Methods of lists and dicts whose values are entries, or nothing."""
 
+_ITERATING_METHODS = frozenset((
+    "__iter__", "__reversed__", "finditer", "iterrows", "itertuples", "iteritems", "iterdir", "glob", "rglob",
+))  # fmt: skip
+
 _RETURNED: WeakKeyDictionary[Any, Origins] = WeakKeyDictionary()
+_ITERATES: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
 _MAKING = frozenset(("__init__", "__new__", "__post_init__"))
@@ -333,6 +387,12 @@ def _used(made: type) -> list[FunctionType]:
             if function.__globals__ is vars(sys.modules[owner.__module__]):
                 found.append(function)
     return found
+
+
+def _is_handed_on(argument: ast.expr) -> bool:
+    """Whether an expression only hands on what a variable has, or makes a number."""
+    made = (ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.Call)
+    return not any(isinstance(part, made) for part in walk(argument))
 
 
 def _is_frozen(made: type) -> bool:

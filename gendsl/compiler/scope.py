@@ -239,8 +239,12 @@ class Scope:
             if version is None:
                 exposed = self.exposes_parts(name, at, node)
             else:
+                itself = isinstance(at, ast.Call) and isinstance(at.func, ast.Name) and at.func.id == name
                 own = version.kind in ("list", "array") or version.own is not None
-                held = self.effects.may_change(name) and not self.effects.only_gathers(at)
+                holds = self.effects.may_change(name) or self.effects.holds_containers(name)
+                held = (itself and version.kind == "shared") or (
+                    holds and not self.effects.only_gathers(at)
+                )
                 view = version.kind == "shared" and self.exposes_parts(name, at, node)
                 exposed = own or held or view or self.effects.writes(at)
             if exposed:

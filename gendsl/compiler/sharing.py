@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gendsl.compiler.overwrites import overwritten
 from gendsl.compiler.sites import is_choice, known_value
 from gendsl.compiler.source import Source
 from gendsl.compiler.trees import walk
@@ -133,6 +134,10 @@ class Sharing:
         return self.reached(node)
 
     def _called(self, call: ast.Call) -> tuple[Names, Names]:
+        places = overwritten(self.source, call)  # `np.exp(x, out=y)` is y
+        return _joined((self._given_back(call), self._all(places))) if places else self._given_back(call)
+
+    def _given_back(self, call: ast.Call) -> tuple[Names, Names]:
         function = self.function_of(call)
         name = getattr(function, "__name__", "")
         arguments = [*call.args, *(k.value for k in call.keywords)]

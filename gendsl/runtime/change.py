@@ -79,8 +79,8 @@ def difference(old: Any, new: Any) -> Change:
     if kind is dict:
         if len(new) > _COMPARED or len(old) > _COMPARED:
             return ALL
-        if list(old) != list(new):
-            return ALL
+        if len(old) != len(new) or not all(map(_same, old, new)):
+            return ALL  # {1: x} is no {True: x}
         return {key for key, value in new.items() if not _same(old[key], value)} or None
     if kind is np.ndarray:
         if new.shape != old.shape or new.dtype != old.dtype or new.size > _COMPARED or new.dtype == object:
