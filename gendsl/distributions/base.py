@@ -260,7 +260,7 @@ class ScalarFamily(Distribution):
             value = value[()]
         if isinstance(value, np.ndarray):
             if value.dtype.kind in "biuf":
-                return x if isbox(x) else value
+                return x if isbox(x) else wide(value, booleans=self.number is bool)
         elif isinstance(value, (float, int, np.floating, np.integer, np.bool_)):
             return x if isbox(x) else self._number(value)
         raise ValueTypeError(
@@ -304,6 +304,17 @@ class DiscreteFamily(ScalarFamily):
         if isinstance(x, (float, np.floating)):
             return int(x) if float(x).is_integer() else math.nan
         return int(x)
+
+
+def wide(array: np.ndarray, *, booleans: bool) -> np.ndarray:
+    """Numbers of 64 bits, as NumPy computes with shorter ones in their own precision.
+
+    `booleans` stay what they are, if so asked.
+    """
+    kind = array.dtype.kind
+    if kind == "b":
+        return array if booleans else array.astype(int)
+    return array if array.dtype.itemsize >= 8 else array.astype(float if kind == "f" else int)
 
 
 def _as_float(x: Any) -> float:

@@ -18,7 +18,7 @@ from gendsl.distributions.arrays import (
     plain,
     score_stack,
 )
-from gendsl.distributions.base import Distribution, ScalarFamily
+from gendsl.distributions.base import Distribution, ScalarFamily, wide
 from gendsl.distributions.columns import (
     COLUMN_DTYPES,
     VECTORS,
@@ -274,7 +274,7 @@ def _stack(family: str, x: Any) -> Any:
     except (TypeError, ValueError):
         array = None
     if array is not None and array.dtype.kind in "biuf":
-        return array
+        return wide(array, booleans=True)
     if isinstance(x, (list, tuple)) and any(map(isbox, x)):
         return anp.array(x)
     raise ValueTypeError(f"{family}: a value is an array of numbers, got {brief(x)}")

@@ -171,6 +171,8 @@ def _checked(family: str, name: str, value: Any, valid: Callable[[float], bool],
         )
     if isinstance(number, (np.generic, np.ndarray)):
         number = number.item()
+    if isinstance(number, bool):
+        number = int(number)  # NumPy computes with truth values in 16 bits
     if not isinstance(number, (float, int)):
         drawn = callable(getattr(number, "logpdf", None))
         raise ParameterError(

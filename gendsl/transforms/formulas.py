@@ -80,7 +80,7 @@ class _Finder:
             case ast.UnaryOp(ast.USub(), operand):
                 self.operations += not isinstance(operand, ast.Constant)
                 return f"(-{self.text(operand)})"
-            case ast.Call(function, [argument], []) if self._name(function) is not None:
+            case ast.Call(function, [argument], []) if self._is_known(function, argument):
                 self.operations += 1
                 return f"{self._called(function)}({self.text(argument)})"
         if isinstance(node, ast.Name):
@@ -89,6 +89,9 @@ class _Finder:
                     return f"x{i}"
         self.arguments.append(node)
         return f"x{len(self.arguments) - 1}"
+
+    def _is_known(self, function: ast.expr, argument: ast.expr) -> bool:
+        return self._name(function) is not None and not isinstance(argument, ast.Starred)
 
     def _name(self, function: ast.expr) -> str | None:
         try:

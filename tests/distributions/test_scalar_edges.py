@@ -23,6 +23,7 @@ from gendsl.distributions import (
     geometric,
     half_cauchy,
     half_normal,
+    iid,
     inv_gamma,
     laplace,
     log_normal,
@@ -30,6 +31,7 @@ from gendsl.distributions import (
     normal,
     piecewise_uniform,
     poisson,
+    product,
     student_t,
     truncated_normal,
     uniform,
@@ -279,3 +281,31 @@ def test_an_impossible_category_is_never_drawn():
     long = np.zeros(100)
     long[7] = 1.0
     assert categorical(long).sample(Lowest()) == 7
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8, np.uint8, np.int16, np.uint16, np.bool_])
+@pytest.mark.parametrize(
+    "law",
+    [
+        normal(0.3, 1.7), student_t(3.0, 0.1, 1.2), log_normal(0.1, 0.7), gamma(2.5, 1.3), poisson(2.2),
+        binom(1000, 0.3), bernoulli(0.3), uniform_discrete(-3, 5), iid(normal(0.3, 1.7), 3),
+        iid(binom(1000, 0.3), 3), product(normal, np.array([0.1, 0.2, 0.3]), 1.7),
+        product(binom, 1000, np.array([0.1, 0.2, 0.3])),
+    ],
+)  # fmt: skip
+def test_short_numbers_are_scored_as_long_ones(law, dtype):
+    x = np.array([0, 1, 1])
+    np.testing.assert_allclose(law.logpdf(x.astype(dtype)), law.logpdf(x), rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda one: student_t(one, 0.1, 1.2), lambda one: gamma(1e8, one), lambda one: normal(one, 1.0),
+        lambda one: poisson(one), lambda one: log_normal(one, one), lambda one: von_mises(one, one),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("x", [np.array([0.5, 2.0]), np.array([1, 2]), np.array([True, True])])
+def test_truth_values_as_parameters_are_numbers(of, x):
+    np.testing.assert_allclose(of(True).logpdf(x), [of(1.0).logpdf(float(v)) for v in x], rtol=1e-12)
+    np.testing.assert_allclose(of(np.True_).logpdf(x), of(1.0).logpdf(x.astype(float)), rtol=1e-12)

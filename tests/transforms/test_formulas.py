@@ -235,6 +235,20 @@ def test_determinant_of_formulas():
 
 
 @transform
+def spreads(model_in, *, model_out):
+    x = read(model_in["x"], continuous)
+    base = (2.0 + x * x, 10)
+    write(model_out["x"], math.log(*base) + x * 3 + 1)
+    write(model_out["y"], read(model_in["y"], continuous))
+
+
+def test_a_spread_argument_is_no_part_of_a_formula():
+    there = image(spreads, model.generate((), init={"x": 2.0, "y": 0.0}).trace, None, (), None)
+    assert there.trace["x"] == pytest.approx(math.log10(6.0) + 7.0)
+    assert there.log_abs_det == pytest.approx(math.log(4.0 / 6.0 / math.log(10.0) + 3.0))
+
+
+@transform
 def falls(model_in, *, model_out):
     x = read(model_in["x"], continuous)
     write(model_out["x"], x - 1 + math.sqrt(-x * x - 1))
