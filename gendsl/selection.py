@@ -100,9 +100,11 @@ class _Named(Selection):
 
     def __init__(self, patterns: Iterable[Path]) -> None:
         self.patterns = tuple(dict.fromkeys(patterns))
-        self._wild = tuple(pattern for pattern in self.patterns if ... in pattern)
-        self._paths = frozenset(self.patterns).difference(self._wild)
-        self._lengths = sorted({len(path) for path in self._paths})
+        self._wild = tuple([pattern for pattern in self.patterns if ... in pattern])
+        self._paths = frozenset(self.patterns)
+        if self._wild:
+            self._paths = self._paths.difference(self._wild)
+        self._lengths = sorted({*map(len, self._paths)})
 
     def contains(self, path: Path) -> bool:
         paths = self._paths
@@ -277,7 +279,12 @@ class _Select:
                 patterns.extend(address)
             else:
                 pattern = address if type(address) is tuple else (address,)
-                as_path(tuple(0 if component is ... else component for component in pattern))
+                for component in pattern:
+                    if component is ...:
+                        as_path(tuple(0 if part is ... else part for part in pattern))
+                        break
+                else:
+                    as_path(pattern)
                 patterns.append(pattern)
         named = _Named(patterns)
         return _union((named, *selections)) if selections else named

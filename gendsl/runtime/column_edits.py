@@ -80,7 +80,7 @@ def edit_many(
     execution.weight += weight
     for t, some in paths.items():
         for path in some:
-            i = site_of(loop, path, len(prefix))
+            i = _site(loop, path, len(prefix))
             execution.overwritten[path] = execution.discarded[path] = _old(store, i, t)
     # which iterations look up what may be another now, and is found again where it is asked for
     readers = {slot: index for slot, index in before.readers.items() if type(index) is SameIndex}
@@ -120,7 +120,7 @@ def _given(loop: ColumnLoopBlock, execution: Any, store: ColumnFrames, paths: di
     lookup = execution.given.lookup
     for t, some in paths.items():
         for path in some:
-            i, value = site_of(loop, path, offset), lookup(path)
+            i, value = _site(loop, path, offset), lookup(path)
             if isinstance(value, np.generic):
                 value = value.item()
             if value is MISSING or type(value) is not kinds[i]:
@@ -129,7 +129,7 @@ def _given(loop: ColumnLoopBlock, execution: Any, store: ColumnFrames, paths: di
     return given
 
 
-def site_of(loop: ColumnLoopBlock, path: Path, offset: int) -> int:
+def _site(loop: ColumnLoopBlock, path: Path, offset: int) -> int:
     """The number of the site that has an address.
 
     Raises:

@@ -478,7 +478,7 @@ class ColumnLoopBlock(LookedThrough):
             if at >= len(path) or path[at] is ...:
                 return None
             source = self.targets[step.index]
-            visited.update(t for t in self._at(before, source, path[at]) if t < len(before.frames))
+            visited.update(t for t in self.iterations_at(before, source, path[at]) if t < len(before.frames))
         return visited
 
     def _one_by_one(

@@ -10,7 +10,7 @@ import numpy as np
 
 from gendsl.address import Path, as_path, format_address
 from gendsl.choices import ChoiceMap, Constraints, Exactly, choicemap
-from gendsl.compiler.ir import SCORE
+from gendsl.compiler.ir import RETVAL, SCORE
 from gendsl.distributions import Distribution
 from gendsl.errors import AddressConflictError, DuplicateAddressError, NaNError, ObservedError
 from gendsl.interface import CallRequest, Choices, Regenerated, Rng, Updated, as_rng
@@ -20,7 +20,7 @@ from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
 from gendsl.runtime.executions import FRESH, Execution
 from gendsl.runtime.groups import fitted
 from gendsl.runtime.link import Linked
-from gendsl.runtime.local import LocalDensity, local_density
+from gendsl.runtime.local import MOST, LocalDensity, edited, local_density, resampled
 from gendsl.runtime.lookup import record_at
 from gendsl.runtime.paths import check_paths, without
 from gendsl.runtime.reads import Frame
@@ -309,11 +309,25 @@ class CompiledTrace(ReferenceTrace):
             trace._count = self._count + execution.added - len(execution.gone)
             if trace._count <= small.CHOICES and trace._count != self._count:
                 return self.gen_fn.fitted(trace)
-        watch = updated.linked.watch
+        return trace._watched()
+
+    def with_frame(self, frame: Frame, recent: dict[Path, Any]) -> CompiledTrace:
+        """The trace that has the same choices, with what a new frame of the body holds."""
+        called = self._called
+        linked = called.linked
+        frame[SCORE] = score = linked.body.score(frame)
+        updated = Called(called.request, linked, frame, {}, {}, frame[RETVAL])
+        trace = CompiledTrace(self.gen_fn, self.args, updated, score, self.observed_paths, recent)
+        trace._structure, trace._count = self._structure, self._count
+        return trace._watched()
+
+    def _watched(self) -> CompiledTrace:
+        """This trace, compared with the reference runtime where that is due."""
+        watch = self._called.linked.watch
         watch.edits += 1
         if watch.edits >= watch.due:
-            watch.keep(trace)
-        return trace
+            watch.keep(self)
+        return self
 
     def settle(self, made: Iterable[Path]) -> None:
         """Raise if one of the choices just made has an address of another's, or the score is NaN."""
@@ -339,6 +353,10 @@ class CompiledTrace(ReferenceTrace):
         if runs_whole():
             return self.whole().update(choices, args=args, rng=rng)
         flat = choicemap(choices)
+        if args is None and self._called.linked.plates and len(flat) <= MOST:
+            found = edited(self, flat.to_flat_dict().items())
+            if found is not None:
+                return Updated(found[0], found[1], ChoiceMap._from_flat(found[2]))
         given = Constraints(flat)
         execution = UpdateEdit(self.records, given, FRESH if rng is None else as_rng(rng))
         trace = self._edited(execution, args, list(flat))
@@ -356,6 +374,11 @@ class CompiledTrace(ReferenceTrace):
     ) -> Regenerated:
         if runs_whole():
             return self.whole().regenerate(selection, args=args, rng=rng)
+        if args is None and self._called.linked.plates:
+            check_is_selection(selection)
+            drawn = self._resampled(selection, selection.reach(), as_rng(rng), False)
+            if drawn is not None:
+                return Regenerated(*drawn)
         self.check_selection(selection)
         execution = RegenerateEdit(self.records, selection, as_rng(rng))
         trace = self._edited(execution, args, selection.reach())
@@ -376,6 +399,10 @@ class CompiledTrace(ReferenceTrace):
     ) -> Edit:
         if runs_whole():
             return self.whole().edit(values, args=args, rng=rng, stop_at_zero=stop_at_zero)
+        if args is None and self._called.linked.plates and len(values) <= MOST and type(values) is dict:
+            found = edited(self, values.items())
+            if found is not None:
+                return Edit(found[0], found[1], {}, {})
         given = Exactly(values) if type(values) is dict else Constraints(values)
         execution = UpdateEdit(self.records, given, rng, stop_at_zero=stop_at_zero)
         trace = self._edited(execution, args, values if type(values) is dict else list(values))
@@ -395,8 +422,12 @@ class CompiledTrace(ReferenceTrace):
             return self.whole().resample(
                 selection, rng, skip_absent=skip_absent, stop_at_zero=stop_at_zero
             )
-        execution = RegenerateEdit(self.records, selection, rng, stop_at_zero=stop_at_zero)
         paths = selection.reach()
+        if self._called.linked.plates:
+            drawn = self._resampled(selection, paths, rng, stop_at_zero)
+            if drawn is not None:
+                return Edit(*drawn, {}, {})
+        execution = RegenerateEdit(self.records, selection, rng, stop_at_zero=stop_at_zero)
         trace = self._edited(execution, None, paths)
         observed = self.observed_paths
         for path in paths:
@@ -405,6 +436,16 @@ class CompiledTrace(ReferenceTrace):
                 self.check_selection(selection, skip_absent=skip_absent)
                 break
         return Edit(trace, execution.weight, execution.gone, self._remeasured(execution))
+
+    def _resampled(
+        self, selection: Selection, paths: Any, rng: np.random.Generator, stop_at_zero: bool
+    ) -> tuple[CompiledTrace, float] | None:
+        """The trace with the one choice that is selected drawn anew; None where it takes the usual way."""
+        if len(paths) == 1:
+            (path,) = paths
+            if ... not in path and path not in self.observed_paths and selection.contains(path):
+                return resampled(self, path, rng, stop_at_zero)
+        return None
 
     def local_density(self, path: Path) -> LocalDensity | None:
         return None if runs_whole() else local_density(self, path)

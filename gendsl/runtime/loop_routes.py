@@ -109,10 +109,10 @@ class Routed(Block):
                 continue  # what has this address is longer
             if path[at] is ...:
                 return None
-            found += [t for t in self._at(iterations, source, path[at]) if t < size]
+            found += [t for t in self.iterations_at(iterations, source, path[at]) if t < size]
         return found if len(routes) < 2 else list(dict.fromkeys(found))
 
-    def _at(self, iterations: Iterations, source: int, component: Any) -> list[int]:
+    def iterations_at(self, iterations: Iterations, source: int, component: Any) -> list[int]:
         """The iterations in which a loop variable has a value."""
         value = iterations.values[source]
         if self.sources[source].counted or type(value) is range:

@@ -1,4 +1,4 @@
-"""The density along one choice is the log weight of the edits that it stands for."""
+"""Edits of choices of a plate by themselves, and the density along one, are what the blocks make of them."""
 
 import math
 import os
@@ -20,8 +20,9 @@ from gendsl import (
     uniform,
     uniform_discrete,
 )
-from gendsl.errors import RuntimeMismatchError
+from gendsl.errors import ObservedError
 from gendsl.inference import gibbs, slice_sampling
+from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.local import LocalDensity
 
@@ -172,7 +173,7 @@ def nested(n):
 
 @gen
 def one_name_twice(n):
-    for i, j in zip(range(n), range(n, 2 * n)):
+    for i, j in zip(range(n), range(n, 2 * n), strict=True):
         ("z", i, 0) @ ~normal(0, 1)
         ("z", j, 1) @ ~normal(0, 1)
 
@@ -188,8 +189,8 @@ def shared(n):
     ("model", "path"),
     [
         (read_afterwards, ("z", 3)), (last_is_read, ("z", 3)), (walk, ("z", 3)), (vectors, ("z", 3)),
-        (nested, ("z", 3, 1)), (one_name_twice, ("z", 3, 0)), (shared, ("z",)), (mixture, ("mu", 1)), (mixture, ("z",)),
-        (mixture, ("z", 99)), (mixture, ("none", 1)),
+        (nested, ("z", 3, 1)), (one_name_twice, ("z", 3, 0)), (shared, ("z",)),
+        (mixture, ("mu", 1)), (mixture, ("z",)), (mixture, ("z", 99)), (mixture, ("none", 1)),
     ],
 )  # fmt: skip
 def test_there_is_none_where_others_depend_on_the_choice(model, path):
@@ -226,15 +227,133 @@ def test_kernels_draw_what_they_draw_by_edits(model, kernel):
     assert one.random() == two.random()
 
 
-@pytest.mark.parametrize("kernel", [gibbs("z"), slice_sampling("x")], ids=["gibbs", "slice"])
-def test_a_density_that_an_edit_does_not_confirm_is_an_error(kernel, monkeypatch):
-    keep = LocalDensity.__init__
 
-    def wrong(self, trace, path, density, value):
-        keep(self, trace, path, lambda x: density(x) + (0.5 if x != value else 0.0), value)
 
-    monkeypatch.setattr(LocalDensity, "__init__", wrong)
+# --- edits -----------------------------------------------------------------------------------------
+
+
+def agree(trace, other):
+    assert trace.log_prob == pytest.approx(other.log_prob, rel=1e-9)
+    choices, expected = trace.choices.to_flat_dict(), other.choices.to_flat_dict()
+    assert choices.keys() == expected.keys()
+    assert all(np.allclose(value, expected[path], rtol=1e-9) for path, value in choices.items())
+    assert trace.retval == other.retval
+
+
+@pytest.fixture
+def by_itself(monkeypatch):
+    """No plate is updated by its block."""
+
+    def refuse(*_):
+        raise AssertionError("the block was asked")
+
+    monkeypatch.setattr(ColumnLoopBlock, "update", refuse)
+
+
+EDITS = {
+    "a label": (mixture, {("z", 7): 2}),
+    "a label in a list": (assigned, {("z", 7): 2}),
+    "labels": (assigned, {("z", 7): 2, ("z", 8): 3, ("x", 7): 0.5}),
+    "two in an iteration": (plate, {("level", 3): 0.5, ("flag", 3): True}),
+    "the same value": (plate, {("flag", 3): None}),
+    "a count": (plate, {("count", 59): 4}),
+    "a bound": (first_in_support, {("x", 5): 0.01, ("top", 5): 0.5}),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_edits_are_those_of_the_reference_runtime(name, by_itself):
+    model, values = EDITS[name]
+    trace = model.simulate((N,), rng=1)
+    values = {path: trace[path] if value is None else value for path, value in values.items()}
+    other = trace.whole()
+    before = [(path, r[1]) for path, r in trace.records.items() if type(r[1]) is not np.ndarray]
+    new, weight, discard = trace.update(values)
+    expected, expected_weight, expected_discard = other.update(values)
+    agree(new, expected)
+    assert weight == pytest.approx(expected_weight, rel=1e-9, abs=1e-9)
+    assert discard == expected_discard
+    edit = trace.edit(values, stop_at_zero=True)
+    agree(edit.trace, expected)
+    assert (edit.log_weight, edit.removed, edit.remeasured) == (weight, {}, {})
+    for path, value in values.items():
+        assert edit.trace.records[path][:2] == (expected.records[path][0], value)
+        assert edit.trace.records[path][2] == pytest.approx(expected.records[path][2], rel=1e-9)
+    assert all(trace[path] == value for path, value in before)
+    agree(trace, other)
+
+
+@pytest.mark.parametrize(
+    ("model", "path"),
+    [
+        (mixture, ("z", 7)), (assigned, ("z", 7)), (assigned, ("other", 1)), (plate, ("p", 3)),
+        (plate, ("level", 3)),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_choice_is_drawn_as_the_blocks_draw_it(model, path):
+    trace = model.simulate((N,), rng=1)
+    new, weight = trace.regenerate(select(path), rng=5)
+    edit = trace.resample(select(path), np.random.default_rng(5))
+    plates, trace._called.linked.plates = trace._called.linked.plates, {}
+    try:
+        expected, expected_weight = trace.regenerate(select(path), rng=5)
+    finally:
+        trace._called.linked.plates = plates
+    assert plates
+    assert new[path] == expected[path] == edit.trace[path]
+    assert weight == pytest.approx(expected_weight, abs=1e-12)
+    assert edit.log_weight == weight
+    agree(new, expected)
+    agree(new, new.whole().update({}).trace)
+
+
+def test_what_reads_an_entry_is_found_after_edits(monkeypatch):
+    """Which labels look up a mean is known after one mean was changed, and followed from then on."""
+    for model in (mixture, assigned):
+        trace = model.simulate((N,), rng=1)
+        other = trace.whole()
+        rng = np.random.default_rng(2)
+        for step in range(60):
+            if step % 3:
+                values = {("z", int(rng.integers(N))): int(rng.integers(4))}
+            else:
+                values = {("mu", int(rng.integers(4))): float(rng.normal())}
+            trace, weight, _ = trace.update(values)
+            other, expected, _ = other.update(values)
+            assert weight == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        agree(trace, other)
+
+
+def test_a_draw_that_another_choice_does_not_allow():
+    trace = first_in_support.simulate((N,), rng=1).update({("top", 3): 4.9, ("x", 3): 4.8}).trace
+    new, weight = trace.regenerate(select(("top", 3)), rng=1)
+    assert new["top", 3] < 4.8
+    assert weight == new.log_prob == -math.inf
+    with pytest.raises(ZeroProbability):
+        trace.resample(select(("top", 3)), np.random.default_rng(1), stop_at_zero=True)
+    assert new.update({("top", 3): 4.85}).trace.log_prob == pytest.approx(
+        trace.update({("top", 3): 4.85}).trace.log_prob
+    )
+
+
+def test_observations_are_not_drawn():
+    trace = mixture.generate((N,), {("x", 3): 1.0}, rng=1).trace
+    for step in (trace.regenerate, trace.resample):
+        with pytest.raises(ObservedError):
+            step(select(("x", 3)), rng=np.random.default_rng(1))
+
+
+def test_a_selection_that_names_a_choice_without_selecting_it():
     trace = mixture.simulate((N,), rng=1)
-    with pytest.raises(RuntimeMismatchError, match="was expected"):
-        for seed in range(20):
-            trace, _ = kernel(trace, np.random.default_rng(seed))
+    new, weight = trace.regenerate(select(("z", 3)) & select("mu"), rng=1)
+    assert new["z", 3] == trace["z", 3]
+    assert weight == 0.0
+
+
+def test_large_densities_leave_nothing_behind():
+    trace = mixture.simulate((N,), rng=1)
+    far = trace.update({("x", 3): 1e8}).trace
+    assert far.log_prob < -1e15
+    back = far.update({("x", 3): trace["x", 3]}).trace
+    assert back.log_prob == pytest.approx(trace.log_prob, rel=1e-9)

@@ -101,7 +101,7 @@ def test_a_density_of_zero_is_no_other():
     trace = half.generate((), {"x": 2.0}, rng=1).trace
     compare_with_reference(trace)
     wrong = CompiledTrace(half, (), trace._called, -1.0, trace.observed_paths, {})
-    with pytest.raises(RuntimeMismatchError, match="log_prob -1.0, the reference -inf"):
+    with pytest.raises(RuntimeMismatchError, match=r"log_prob -1\.0, the reference -inf"):
         compare_with_reference(wrong)
 
 
