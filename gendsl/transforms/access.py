@@ -111,9 +111,9 @@ class Accessor(Lifter):
                 state.supports[path] = support
                 if path in state.observed:
                     return value
-                run = state.run
-                start = run.next_coordinate
-                run.next_coordinate = start + 1
+                coordinates = state.coordinates
+                start = coordinates.next
+                coordinates.next = start + 1
                 number = Dual(value, {start: 1.0})
                 state.seeds[path] = number, start
                 return number

@@ -393,7 +393,7 @@ def _check_entry(output: Output, path: Path, distribution: Distribution) -> None
     shape = np.shape(output_values(output)[path])
     if shape != support.shape:
         raise DimensionError(
-            f"transform {output.run.transform.name} gives this choice a value of shape {shape}, and "
+            f"transform {output.transform.name} gives this choice a value of shape {shape}, and "
             f"{distribution!r} has values of shape {support.shape}",
             address=path,
             location=entry.location,
@@ -446,7 +446,7 @@ def _refuse_surplus(output: Output, records: Records) -> None:
     surplus = assign_columns(output, records)
     if surplus is not None:
         raise CoverageError(
-            f"transform {output.run.transform.name} writes to a choice that {output.name} doesn't have",
+            f"transform {output.transform.name} writes to a choice that {output.name} doesn't have",
             address=surplus,
             location=output.entries[surplus].location,
             fix=explain_unknown(surplus, records),

@@ -101,13 +101,13 @@ def small_log_abs_det(run: Run, removed: Iterable[Path]) -> float | None:
     if len(columns) > SMALL:
         return None
     live: list[int] = []
-    if not _add_rows(run.inputs[0], [*run.outputs[0].entries, *removed], live):
+    if not _add_rows(run, run.inputs[0], [*run.outputs[0].entries, *removed], live):
         return None
     for state in run.inputs[1:]:
         paths: Iterable[Path] = state.records  # all of an auxiliary trace goes in
         if state.observed:
             paths = [path for path in paths if path not in state.observed]
-        if not _add_rows(state, paths, live):
+        if not _add_rows(run, state, paths, live):
             return None
     if len(live) != len(columns):
         return None
@@ -120,7 +120,7 @@ def small_log_abs_det(run: Run, removed: Iterable[Path]) -> float | None:
     return math.log(det) if 0.0 < det < math.inf else None
 
 
-def _add_rows(state: Input, paths: Iterable[Path], live: list[int]) -> bool:
+def _add_rows(run: Run, state: Input, paths: Iterable[Path], live: list[int]) -> bool:
     """Add the coordinates of a trace's continuous choices at some paths, but for those that were copied.
 
     False if a choice was neither read nor copied that should have been: a continuous one, or a discrete one
@@ -149,7 +149,7 @@ def _add_rows(state: Input, paths: Iterable[Path], live: list[int]) -> bool:
             record = state.find(path)
             if record is None:
                 continue
-            if not measured(record[0]).discrete or not (record[2] == 0.0 or state.run.asked):
+            if not measured(record[0]).discrete or not (record[2] == 0.0 or run.asked):
                 return False
     return not left
 

@@ -123,7 +123,7 @@ class OutputHandle(Handle):
     def __contains__(self, address: Any) -> bool:
         raise HandleError(
             f"`in {self!r}` can't be asked: {self.state.name} is an output trace",
-            fix=f"ask it of an input trace, such as `in {self.state.run.inputs[0].name}`",
+            fix=f"ask it of an input trace, such as `in {self.state.transform.inputs[0]}`",
         )
 
 
@@ -267,9 +267,9 @@ def carry(source: Any, destination: Any, line: Line) -> None:
 
 def _refuse_handle(thing: Any, verb: str, what: str) -> NoReturn:
     if isinstance(thing, Handle):
-        run = thing.state.run
-        inputs = " or ".join(f"{state.name}[...]" for state in run.inputs)
-        outputs = " or ".join(f"{state.name}[...]" for state in run.outputs)
+        transform = thing.state.transform
+        inputs = " or ".join(f"{name}[...]" for name in transform.inputs)
+        outputs = " or ".join(f"{name}[...]" for name in transform.outputs)
         problem = f"can't {verb} {thing!r}: it isn't {what}"
         fix = f"read and copy from {inputs}; write and copy to {outputs}"
     else:

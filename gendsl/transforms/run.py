@@ -51,17 +51,38 @@ class Defined(Protocol):
     def location(self) -> Location:
         """Where it is defined."""
 
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of its input traces."""
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of its output traces."""
+
+
+class Coordinates:
+    """The coordinates that a run gives to the choices that are read: `next` is the first that is free."""
+
+    __slots__ = ("next",)
+
+    def __init__(self) -> None:
+        self.next = NOT_A_CHOICE + 1
+
 
 class Run:
-    """One execution of a transform: its inputs and outputs, and the coordinates given out so far."""
+    """One execution of a transform: its inputs and outputs, and the coordinates given out so far.
 
-    __slots__ = ("inputs", "next_coordinate", "outputs", "transform")
+    The inputs and outputs don't refer to their run. What refers to itself that way is left to the garbage
+    collector, and to collect a run took about as long as to make one.
+    """
+
+    __slots__ = ("coordinates", "inputs", "outputs", "transform")
 
     def __init__(self, transform: Defined) -> None:
         self.transform = transform
         self.inputs: list[Input] = []
         self.outputs: list[Output] = []
-        self.next_coordinate = NOT_A_CHOICE + 1
+        self.coordinates = Coordinates()
 
     @property
     def asked(self) -> bool:
@@ -83,12 +104,13 @@ class Input:
     """
 
     __slots__ = (
-        "args", "asked", "copied", "find", "name", "near", "observed", "records", "run", "seeds", "supports",
-        "trace",
+        "args", "asked", "coordinates", "copied", "find", "name", "near", "observed", "records", "seeds",
+        "supports", "trace", "transform",
     )  # fmt: skip
 
     def __init__(self, run: Run, name: str, trace: ReferenceTrace, args: tuple[Any, ...]) -> None:
-        self.run = run
+        self.transform = run.transform
+        self.coordinates = run.coordinates
         self.name = name
         self.trace = trace
         self.records = records = trace.records
@@ -129,9 +151,9 @@ class Input:
             if type(value) is list:
                 return short(value)
             return value.copy() if type(value) is DualArray else value
-        run = self.run
-        start = run.next_coordinate
-        run.next_coordinate = start + support.dim
+        coordinates = self.coordinates
+        start = coordinates.next
+        coordinates.next = start + support.dim
         if support.shape == ():
             value = Dual(float(record[1]), {start: 1.0} if support.dim else {})
             self.seeds[path] = value, start
@@ -224,10 +246,10 @@ class Output:
             something else than numbers and short vectors was.
     """
 
-    __slots__ = ("columns", "entries", "name", "protected", "run", "supports", "unsettled", "values")
+    __slots__ = ("columns", "entries", "name", "protected", "supports", "transform", "unsettled", "values")
 
     def __init__(self, run: Run, name: str, protected: Container[Path]) -> None:
-        self.run = run
+        self.transform = run.transform
         self.name = name
         self.protected = protected
         self.entries: dict[Path, Write | Copy] = {}

@@ -41,12 +41,13 @@ class ReadEvent:
 class WatchedInput(Input):
     """An input that takes down what is read, and where."""
 
-    __slots__ = ("events",)
+    __slots__ = ("events", "run")
 
     def __init__(
         self, run: Run, name: str, trace: Any, args: tuple[Any, ...], events: list[ReadEvent]
     ) -> None:
         super().__init__(run, name, trace, args)
+        self.run = run
         self.near = _nothing_at_hand  # so that every choice is asked for by `value`
         self.events = events
 

@@ -1,5 +1,6 @@
 """One step of involutive MCMC: its ratio, what it returns, and what it does when something is wrong."""
 
+import gc
 import logging
 import math
 
@@ -101,6 +102,26 @@ def test_a_move_is_accepted_as_often_as_its_ratio_says():
     assert abs(z) < 4
     _, info = involutive_mcmc(trace, None, (), flip, rng=rng)
     assert info.log_accept_ratio == pytest.approx(math.log(0.25))
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_a_step_leaves_nothing_to_the_garbage_collector(check):
+    """What a step makes is freed as the step ends: to collect it would take as long as to make it."""
+    trace, _ = one_or_two.generate((2,), {"x": [0.2, 1.0]}, init={"k": 1, ("mu", 0): 0.5})
+    rng = np.random.default_rng(1)
+
+    def steps(trace):
+        for _ in range(20):
+            trace, _ = involutive_mcmc(trace, offset, (3.0,), split_merge, check=check, rng=rng)
+
+    steps(trace)
+    gc.collect()
+    gc.disable()
+    try:
+        steps(trace)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_observations_and_arguments_survive():
