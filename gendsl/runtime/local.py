@@ -187,8 +187,7 @@ class _Plate:
             fits = len(step.site.parts) == size == len(constants) + 1  # the other is the loop's own index
             if fits and all(path[i] == constant for i, constant in constants):
                 (t,) = loop.iterations_at(self.before, loop.targets[step.index], path[step.position])
-                if t < self.store.size:
-                    return step.number, t
+                return step.number, t
         raise NotColumnsError
 
     def look(self, number: int, t: int) -> Any:

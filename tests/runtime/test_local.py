@@ -20,7 +20,7 @@ from gendsl import (
     uniform,
     uniform_discrete,
 )
-from gendsl.errors import ObservedError
+from gendsl.errors import NaNError, ObservedError
 from gendsl.inference import gibbs, slice_sampling
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.executions import ZeroProbability
@@ -74,6 +74,12 @@ def first_in_support(n):
     for i in range(n):
         top = ("top", i) @ ~uniform(0, 5)
         ("x", i) @ ~uniform(0, top)
+
+
+@gen
+def scaled(n):
+    for i in range(n):
+        ("x", i) @ ~normal(1 / 3, 0.7)
 
 
 CASES = {
@@ -152,6 +158,23 @@ def last_is_read(n):
 
 
 @gen
+def summed(n):
+    z = [0] * n
+    for i in range(n):
+        z[i] = ~bernoulli(0.3)
+    return sum(z)
+
+
+@gen
+def in_a_dict(n):
+    names = [f"{i}" for i in range(n)]
+    z = {}
+    for name in names:
+        z[name] = ~bernoulli(0.3)
+    return z
+
+
+@gen
 def walk(n):
     x = 0.0
     for i in range(n):
@@ -173,7 +196,7 @@ def nested(n):
 
 @gen
 def one_name_twice(n):
-    for i, j in zip(range(n), range(n, 2 * n), strict=True):
+    for i, j in zip(range(n), range(n, 2 * n)):  # noqa: B905 (with `strict` it is no plate)
         ("z", i, 0) @ ~normal(0, 1)
         ("z", j, 1) @ ~normal(0, 1)
 
@@ -188,7 +211,8 @@ def shared(n):
 @pytest.mark.parametrize(
     ("model", "path"),
     [
-        (read_afterwards, ("z", 3)), (last_is_read, ("z", 3)), (walk, ("z", 3)), (vectors, ("z", 3)),
+        (read_afterwards, ("z", 3)), (summed, ("z", 3)), (in_a_dict, ("z", "3")),
+        (last_is_read, ("z", 3)), (walk, ("z", 3)), (vectors, ("z", 3)),
         (nested, ("z", 3, 1)), (one_name_twice, ("z", 3, 0)), (shared, ("z",)),
         (mixture, ("mu", 1)), (mixture, ("z",)), (mixture, ("z", 99)), (mixture, ("none", 1)),
     ],
@@ -351,9 +375,41 @@ def test_a_selection_that_names_a_choice_without_selecting_it():
     assert weight == 0.0
 
 
+def test_what_a_plate_leaves_behind_is_brought_up_to_date():
+    for model in (assigned, summed, in_a_dict, last_is_read):
+        trace = model.simulate((N,), rng=1)
+        for t, value in ((3, 1), (N - 1, 1), (N - 1, 0), (3, 0)):
+            path = "z", f"{t}" if model is in_a_dict else t
+            trace = trace.update({path: value}).trace
+            agree(trace, model.reference.generate((N,), init=trace.choices).trace)
+
+
 def test_large_densities_leave_nothing_behind():
-    trace = mixture.simulate((N,), rng=1)
-    far = trace.update({("x", 3): 1e8}).trace
-    assert far.log_prob < -1e15
-    back = far.update({("x", 3): trace["x", 3]}).trace
-    assert back.log_prob == pytest.approx(trace.log_prob, rel=1e-9)
+    """One that is found again isn't what it was in the sum to the last digit, and that is of their size."""
+    values = scaled.simulate((N,), rng=1).choices.to_flat_dict()
+    expected, _ = scaled.reference.assess((N,), values)
+    for x in np.random.default_rng(1).uniform(1e9, 1e10, 40).tolist():
+        trace = scaled.generate((N,), init={**values, ("x", 3): x}).trace
+        assert trace.log_prob < -1e17
+        back = trace.update({("x", 3): values["x", 3]}).trace
+        assert back.log_prob == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_draw_beside_a_large_density():
+    values = {**assigned.simulate((N,), rng=1).choices.to_flat_dict(), ("x", 3): 1e5}
+    trace = assigned.generate((N,), init=values).trace
+    new, weight = trace.regenerate(select(("z", 3)), rng=3)
+    assert new["z", 3] != trace["z", 3]
+    rest = sum(new.records[name, 3][2] - trace.records[name, 3][2] for name in ("x", "y"))
+    own = new.records["z", 3][2] - trace.records["z", 3][2]
+    assert weight == pytest.approx(rest, abs=1e-4)
+    assert abs(own) > 1e-3
+
+
+def test_a_trace_of_probability_zero():
+    trace = first_in_support.simulate((N,), rng=1).update({("x", 3): 6.0}).trace
+    assert trace.log_prob == -math.inf
+    for operation in (trace.whole().update, trace.update, trace.edit):
+        with pytest.raises(NaNError):
+            operation({("top", 4): 4.99})
+    assert trace.update({("x", 3): 1e-3}).trace.log_prob > -math.inf
