@@ -32,6 +32,7 @@ from gendsl.transforms.jacobian import log_abs_det
 from gendsl.transforms.language import Transform
 from gendsl.transforms.moved import moved
 from gendsl.transforms.run import Copy, Output, Run, Write, at_hand
+from gendsl.transforms.vectors import SHORT
 
 RELATIVE_TOLERANCE = 1e-8
 """How closely a continuous value must come back."""
@@ -122,19 +123,22 @@ def _check_returned(
         there.
     """
     model, new = trace.records, there.trace.records
+    old: Records = {}
     gone: list[Path] | None = None
     if elsewhere:
         old = {path: record for path, record in model.items() if path not in trace.observed_paths}
     else:
-        changed = {**there.run.outputs[0].entries, **back.outputs[0].entries, **there.removed}
-        near = at_hand(model)
-        old = {path: record for path in changed if (record := near(path) or model.get(path)) is not None}
-        # all that is new was written
-        gone = [path for path in there.run.outputs[0].entries if path not in old]
+        near, gone = at_hand(model), []  # all that is new was written
+        for path in {**there.run.outputs[0].entries, **back.outputs[0].entries, **there.removed}:
+            record = near(path) or model.get(path)
+            if record is None:
+                gone.append(path)
+            else:
+                old[path] = record
     kept = None if elsewhere else new
     _compare_all(f, inverse, there, back, 0, old, returned[0], kept)
     for output, source in zip(back.outputs, there.run.inputs, strict=True):
-        output.supports.update(source.supports)
+        output.supports = source.supports.copy()
     _refuse_surplus(f, inverse, back.outputs[0], old)
     records = [model]
     if aux is not None:
@@ -163,9 +167,23 @@ def _compare_all(
         if type(before) is float and type(after) is float:
             same = abs(before - after) <= RELATIVE_TOLERANCE * abs(before) < math.inf
         else:
-            same = before is after
+            same = before is after or _is_same_vector(before, after)
         if not same:
             _compare(f, inverse, there, back, side, path, before, after)
+
+
+def _is_same_vector(before: Any, after: Any) -> bool:
+    """Whether a short vector of floats came back, as far as that is seen at once."""
+    if type(before) is not np.ndarray or type(after) is not np.ndarray:
+        return False
+    if not before.ndim == after.ndim == 1 or not len(before) == len(after) <= SHORT:
+        return False
+    for x, y in zip(before.tolist(), after.tolist(), strict=True):
+        if type(x) is not float or type(y) is not float:
+            return False
+        if not abs(x - y) <= RELATIVE_TOLERANCE * abs(x) < math.inf:
+            return False
+    return True
 
 
 def _unturned(

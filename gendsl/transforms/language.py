@@ -168,7 +168,7 @@ class Transform:
             protected = ()
         if there is not None:
             for state, made in zip(run.inputs, there.outputs, strict=True):
-                state.supports.update(made.supports)
+                state.supports = made.supports.copy()
         self.body(*handles, **keywords)
         return run
 

@@ -152,6 +152,40 @@ def test_values_of_every_kind_must_come_back(wrong):
             assert info.log_abs_det == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.parametrize(("error", "passes"), [(0.0, True), (1e-10, True), (1e-7, False)])
+@pytest.mark.parametrize("size", [2, 40])
+def test_every_entry_of_a_vector_must_come_back(size, error, passes):
+    @gen
+    def model():
+        x = ~iid(normal(0, 1), size)
+
+    @transform
+    def f(model_in, *, model_out):
+        x = read(model_in["x"])
+        write(model_out["x"], [*x[1:][::-1] * -1.0, x[0] * (1 + error)][::-1])
+
+    init = {"x": np.linspace(1.0, 2.0, size)}
+    if passes:
+        step(f, model, init)
+    else:
+        with pytest.raises(InvolutionError, match="'x' of model_out, which was array"):
+            step(f, model, init)
+
+
+def test_integers_in_a_vector_are_not_rounded():
+    @gen
+    def model():
+        n = ~iid(uniform_discrete(0, 10**12), 2)
+
+    @transform
+    def f(model_in, *, model_out):
+        first, second = read(model_in["n"])
+        write(model_out["n"], np.array([10**12 - first + (first > 5 * 10**11), second]))
+
+    with pytest.raises(InvolutionError, match="'n' of model_out"):
+        step(f, model, {"n": np.array([10**12 - 10, 7])})
+
+
 def test_an_integer_that_is_off_by_one_is_no_rounding():
     @gen
     def model():
