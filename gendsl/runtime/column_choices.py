@@ -22,6 +22,10 @@ class LookedThrough(LoopBlock):
 
     sites: list[Step]
     choices: list[tuple[int, int]]
+    constants: list[tuple[Step, list[tuple[int, Any]]]]
+    places: list[tuple[int, int, list[tuple[int, Any]], int, int]]
+    """For each site: its number, the length of its addresses, what they have where, and where they have the
+    element of which source; but for those that have two."""
 
     def paths(self, prefix: Path, frames: Frames, values: list[Any], size: int) -> list[ColumnPaths]:
         """The addresses of each site.
@@ -48,6 +52,31 @@ class LookedThrough(LoopBlock):
             hash(path)
             found.append(ColumnPaths(path[:at], indices, path[at + 1 :]))
         return found
+
+    def found_places(self) -> list[Any]:
+        """The `places`."""
+        return [
+            (step.number, len(step.site.parts), constants, step.position, self.targets[step.index])
+            for step, constants in self.constants
+            if step.site is not None and step.site.parts and len(step.site.parts) == len(constants) + 1
+        ]
+
+    def place(self, iterations: Iterations, path: Path) -> tuple[int, int] | None:
+        """The number of the site that makes a choice of the program's own body, and its iteration.
+
+        None where there is no such choice, or it isn't found in one step.
+        """
+        size = len(path)
+        for number, length, constants, position, source in self.places:
+            if length == size:
+                for i, constant in constants:
+                    if path[i] != constant:
+                        break
+                else:
+                    found = self.iterations_at(iterations, source, path[position])
+                    known = len(found) == 1 and found[0] < len(iterations.frames)
+                    return (number, found[0]) if known else None
+        return None
 
     def _by_column(self, frames: Frames, prefix: Path) -> tuple[ColumnFrames, list[ColumnPaths]] | None:
         """The columns with their addresses; None where the iterations aren't kept so."""

@@ -65,7 +65,7 @@ def edit_many(
         paths = {t: [path for path in some if path[: len(prefix)] == prefix] for t, some in paths.items()}
     many = np.unique(np.concatenate([np.fromiter(visit, np.int64, len(visit)), *members]))
     try:
-        given = _given(loop, execution, store, paths)
+        sites, given = _given(loop, execution, store, paths)
         columns = list(store.columns)
         for i, values in given.items():
             columns[i] = columns[i].set_many(list(values), list(values.values()))
@@ -78,10 +78,8 @@ def edit_many(
         return None
     frames.totals = totals
     execution.weight += weight
-    for t, some in paths.items():
-        for path in some:
-            i = _site(loop, path, len(prefix))
-            execution.overwritten[path] = execution.discarded[path] = _old(store, i, t)
+    for path, i, t in sites:
+        execution.overwritten[path] = execution.discarded[path] = _old(store, i, t)
     # which iterations look up what may be another now, and is found again where it is asked for
     readers = {slot: index for slot, index in before.readers.items() if type(index) is SameIndex}
     total = frames.total()
@@ -108,13 +106,16 @@ def _old(store: ColumnFrames, i: int, t: int) -> Any:
     return None, store.columns[i][t], 0.0
 
 
-def _given(loop: ColumnLoopBlock, execution: Any, store: ColumnFrames, paths: dict[int, list[Path]]) -> Given:
-    """The values that choices are given.
+def _given(
+    loop: ColumnLoopBlock, execution: Any, store: ColumnFrames, paths: dict[int, list[Path]]
+) -> tuple[list[tuple[Path, int, int]], Given]:
+    """The choices that are given values, each with its site and iteration; and the values.
 
     Raises:
         NotColumnsError: one has a value of another type than its column, or none.
     """
     given: Given = {}
+    sites = []
     offset = len(execution.prefix)
     kinds = [plain_type(column) for column in store.columns]
     lookup = execution.given.lookup
@@ -126,7 +127,8 @@ def _given(loop: ColumnLoopBlock, execution: Any, store: ColumnFrames, paths: di
             if value is MISSING or type(value) is not kinds[i]:
                 raise NotColumnsError
             given.setdefault(i, {})[t] = value
-    return given
+            sites.append((path, i, t))
+    return sites, given
 
 
 def _site(loop: ColumnLoopBlock, path: Path, offset: int) -> int:

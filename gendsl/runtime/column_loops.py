@@ -104,6 +104,7 @@ class ColumnLoopBlock(LookedThrough):
             for step in self.sites
             if step.site is not None
         ]
+        self.places = self.found_places()
         self.source_slots = {(read.depth, read.slot) for source in sources for read in source.runner.reads}
         self.indices = {step.index for step in self.sites}
         self.leaves_nothing = not stored and not outs
@@ -391,7 +392,8 @@ class ColumnLoopBlock(LookedThrough):
                     head = path[offset]
                     if head not in heads and head is not ...:
                         continue
-                found = self._visited(before, path, offset)
+                place = None if offset else self.place(before, path)
+                found = self._visited(before, path, offset) if place is None else {place[1]}
                 if found is None:
                     return self._one_by_one(execution, old, new, changes, touched)
                 for t in found:

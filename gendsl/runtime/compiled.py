@@ -21,7 +21,7 @@ from gendsl.runtime.executions import FRESH, Execution
 from gendsl.runtime.groups import fitted
 from gendsl.runtime.link import Linked
 from gendsl.runtime.local import MOST, LocalDensity, edited, local_density, resampled
-from gendsl.runtime.lookup import record_at
+from gendsl.runtime.lookup import known_at, record_at
 from gendsl.runtime.paths import check_paths, without
 from gendsl.runtime.reads import Frame
 from gendsl.runtime.records import REMEMBERED, Record, detached
@@ -37,6 +37,7 @@ from gendsl.runtime.trace import (
 from gendsl.runtime.watched import runs_whole
 from gendsl.runtime.written import whole
 from gendsl.selection import Selection
+from gendsl.supports import Support
 
 if TYPE_CHECKING:
     from gendsl.runtime.generative import GenFunction
@@ -63,6 +64,11 @@ class RecordsView(Mapping[Path, Record]):
             if len(self._found) < 2 * REMEMBERED:
                 self._found[path] = record
         return default if record is None else record
+
+    def known(self, path: Path) -> tuple[Support, Any] | None:
+        """The measure and the value of a choice, where they are found without its record; else None."""
+        called = self.called
+        return known_at(called.linked.body, called.frame, path)
 
     def __getitem__(self, path: Path) -> Record:
         record = self.get(path)

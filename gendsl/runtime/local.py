@@ -181,14 +181,10 @@ class _Plate:
 
     def place(self, path: Path) -> tuple[int, int]:
         """The number of the site that makes a choice, and the iteration."""
-        loop, size = self.loop, len(path)
-        for step, constants in loop.constants:
-            assert step.site is not None and step.site.parts is not None
-            fits = len(step.site.parts) == size == len(constants) + 1  # the other is the loop's own index
-            if fits and all(path[i] == constant for i, constant in constants):
-                (t,) = loop.iterations_at(self.before, loop.targets[step.index], path[step.position])
-                return step.number, t
-        raise NotColumnsError
+        found = self.loop.place(self.before, path)
+        if found is None:
+            raise NotColumnsError
+        return found
 
     def look(self, number: int, t: int) -> Any:
         """What the generated function of a site gives."""

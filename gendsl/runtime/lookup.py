@@ -7,10 +7,13 @@ from typing import Any
 from gendsl.address import Path
 from gendsl.distributions import Distribution
 from gendsl.runtime.blocks import Sequence
+from gendsl.runtime.column_frames import ColumnFrames
+from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.groups import GroupBlock
 from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.reads import Frame, Frames
 from gendsl.runtime.sites import SiteBlock
+from gendsl.supports import Support
 
 
 def record_at(body: Sequence, frames: Frames, path: Path, offset: int = 0) -> Any:
@@ -52,6 +55,31 @@ def record_at(body: Sequence, frames: Frames, path: Path, offset: int = 0) -> An
         if record is not None:
             return record
     return None
+
+
+def known_at(body: Sequence, frame: Frame, path: Path) -> tuple[Support, Any] | None:
+    """The measure and the value of a choice in a plate in columns, without its record.
+
+    To make a record takes all that its iteration computes. None where it takes one, or there is no choice.
+    """
+    try:
+        loop = body.by_bit.get(body.by_head.get(path[0], 0))
+        if type(loop) is not ColumnLoopBlock or body.leaves_early:
+            return None
+        iterations = frame[loop.state][0]
+        store = iterations.frames
+        if type(store) is not ColumnFrames:
+            return None
+        found = loop.place(iterations, path)
+    except (IndexError, TypeError):  # no address
+        return None
+    if found is None:
+        return None
+    number, t = found
+    measure = loop.sites[number].family._measure
+    if not isinstance(measure, Support):
+        return None
+    return measure, store.columns[number][t]
 
 
 def _of_iteration(body: Sequence, frame: Frame, path: Path) -> Any:

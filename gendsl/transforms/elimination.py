@@ -18,7 +18,18 @@ from gendsl.supports import Simplex, Support
 from gendsl.transforms.determinants import known_determinant
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.returned import NOT_A_CHOICE
-from gendsl.transforms.run import Copy, Input, Output, Run, Write, at_hand, continuous, discrete, measured
+from gendsl.transforms.run import (
+    Copy,
+    Input,
+    Output,
+    Run,
+    Write,
+    at_hand,
+    continuous,
+    discrete,
+    known_in,
+    measured,
+)
 from gendsl.transforms.vectors import entries
 
 UNTRACED = frozenset((bool, int, float, str))
@@ -36,14 +47,19 @@ def assign_columns(output: Output, records: Records) -> Path | None:
     Returns:
         A path that the trace doesn't have, if there is one.
     """
-    supports, near = output.supports, at_hand(records)
+    supports, near, known_at = output.supports, at_hand(records), known_in(records)
     columns: list[Tangent] = []
     plain = True
     for path, entry in output.entries.items():
-        record = near(path) or records.get(path)
-        if record is None:
-            return path
-        support = record[0]._measure or supports.get(path) or record[0].support
+        record = near(path)
+        known = known_at(path) if record is None else None
+        if known is not None:
+            support = known[0]
+        else:
+            record = record or records.get(path)
+            if record is None:
+                return path
+            support = record[0]._measure or supports.get(path) or record[0].support
         supports[path] = support
         if type(entry) is Write:
             value, label = entry.value, entry.label

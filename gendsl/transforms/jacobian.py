@@ -89,12 +89,8 @@ def _changed_inputs(run: Run, removed: Iterable[Path] | None) -> dict[Key, Suppo
     model = run.inputs[0]
     inputs: dict[Key, Support] = {}
     for path in () if removed is None else run.outputs[0].entries:
-        support = model.supports.get(path)
-        if support is None:
-            if path not in model.records:
-                continue
-            support = model.support(path)
-        if not support.discrete:
+        support = model.measure(path)
+        if support is not None and not support.discrete:
             inputs[0, path] = support
     for path in removed or ():
         if path not in model.observed:

@@ -95,6 +95,7 @@ class Input:
 
     Attributes:
         find, near: the record of a choice; `near` knows those at hand only, and costs less.
+        known: the measure and the value of a choice, where that takes no record; else None.
         seeds: for each continuous choice that was read, its traced value (a list for a short vector) and
             first coordinate.
         supports: those of the choices that were looked at.
@@ -104,8 +105,8 @@ class Input:
     """
 
     __slots__ = (
-        "args", "asked", "coordinates", "copied", "find", "name", "near", "observed", "records", "seeds",
-        "supports", "trace", "transform",
+        "args", "asked", "coordinates", "copied", "find", "known", "name", "near", "observed", "records",
+        "seeds", "supports", "trace", "transform",
     )  # fmt: skip
 
     def __init__(self, run: Run, name: str, trace: ReferenceTrace, args: tuple[Any, ...]) -> None:
@@ -116,6 +117,7 @@ class Input:
         self.records = records = trace.records
         self.find = records.get
         self.near = at_hand(records)
+        self.known = known_in(records)
         self.observed = trace.observed_paths
         self.args = args
         self.seeds: dict[Path, tuple[Any, int]] = {}
@@ -125,44 +127,57 @@ class Input:
 
     def support(self, path: Path) -> Support:
         """The support of a choice that there is."""
+        support = self.measure(path)
+        if support is None:
+            raise KeyError(path)
+        return support
+
+    def measure(self, path: Path) -> Support | None:
+        """The support of a choice; None if there is no such choice."""
         support = self.supports.get(path)
         if support is None:
-            support = self.supports[path] = measured(self.records[path][0])
+            support = measure_in(self.records, path)
+            if support is not None:
+                self.supports[path] = support
         return support
 
     def value(self, path: Path, label: Label | None) -> Any:
         """The value of a choice; a dual number where it is continuous and not observed."""
-        record = self.near(path) or self.find(path)
-        if record is None:
-            raise self.missing(path)
-        support = record[0]._measure or self.supports.get(path) or record[0].support
+        record = self.near(path)
+        known = self.known(path) if record is None else None
+        if known is not None:
+            support, value = known
+        else:
+            record = record or self.find(path)
+            if record is None:
+                raise self.missing(path)
+            support, value = record[0]._measure or self.supports.get(path) or record[0].support, record[1]
         self.supports[path] = support
         is_discrete = support.discrete
         if label is not None and label is not (discrete if is_discrete else continuous):
             check_label(label, is_discrete, path)
         if is_discrete or path in self.observed:
-            value = record[1]
             if type(value) in UNCHANGEABLE:
                 return value.copy() if type(value) is np.ndarray else value
             return detached(value)
         seed = self.seeds.get(path)
         if seed is not None:
-            value = seed[0]
-            if type(value) is list:
-                return short(value)
-            return value.copy() if type(value) is DualArray else value
+            traced = seed[0]
+            if type(traced) is list:
+                return short(traced)
+            return traced.copy() if type(traced) is DualArray else traced
         coordinates = self.coordinates
         start = coordinates.next
         coordinates.next = start + support.dim
         if support.shape == ():
-            value = Dual(float(record[1]), {start: 1.0} if support.dim else {})
-            self.seeds[path] = value, start
-            return value
-        entries = seed_entries(record[1], start, support)
+            number = Dual(float(value), {start: 1.0} if support.dim else {})
+            self.seeds[path] = number, start
+            return number
+        entries = seed_entries(value, start, support)
         if entries is not None:
             self.seeds[path] = entries, start
             return short(entries)
-        array = seed_array(np.asarray(record[1], dtype=float), start, support.embedding)
+        array = seed_array(np.asarray(value, dtype=float), start, support.embedding)
         self.seeds[path] = array, start
         return array.copy()
 
@@ -195,6 +210,25 @@ def at_hand(records: Mapping[Path, Record]) -> Callable[[Path], Record | None]:
     """What gives the record of a choice if the trace has it at hand, as it has those that were edited."""
     found: Mapping[Path, Record] = getattr(records, "_found", records)
     return found.get
+
+
+def known_in(records: Mapping[Path, Record]) -> Callable[[Path], tuple[Support, Any] | None]:
+    """What gives the measure and the value of a choice, where that takes no record."""
+    return getattr(records, "known", None) or _unknown
+
+
+def _unknown(path: Path) -> None:
+    return None
+
+
+def measure_in(records: Mapping[Path, Record], path: Path) -> Support | None:
+    """The measure of a choice in a trace with these records; None if there is no such choice."""
+    record = at_hand(records)(path)
+    known = known_in(records)(path) if record is None else None
+    if known is not None:
+        return known[0]
+    record = record or records.get(path)
+    return None if record is None else measured(record[0])
 
 
 Line = tuple[str, int, str]

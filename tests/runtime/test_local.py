@@ -23,6 +23,7 @@ from gendsl import (
 from gendsl.errors import NaNError, ObservedError
 from gendsl.inference import gibbs, slice_sampling
 from gendsl.runtime.column_loops import ColumnLoopBlock
+from gendsl.runtime.compiled import RecordsView
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.local import LocalDensity
 
@@ -413,3 +414,30 @@ def test_a_trace_of_probability_zero():
         with pytest.raises(NaNError):
             operation({("top", 4): 4.99})
     assert trace.update({("x", 3): 1e-3}).trace.log_prob > -math.inf
+
+
+# --- looking ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model", [mixture, assigned, plate, vectors, one_name_twice, read_afterwards], ids=str
+)
+def test_what_is_known_of_a_choice_without_its_record(model):
+    trace = model.simulate((N,), rng=1)
+    view = RecordsView(trace._called, {})
+    found = 0
+    for path, record in trace.records.items():
+        known = view.known(path)
+        if known is None:
+            assert path[0] in ("mu", "weights", "noise", "y") or model is vectors
+            continue
+        found += 1
+        measure, value = known
+        assert value == record[1]
+        assert type(value) is type(record[1])
+        support = record[0].support
+        assert (measure.discrete, measure.dim) == (support.discrete, support.dim)
+        assert measure.shape == support.shape
+    assert found >= (0 if model is vectors else N)
+    nowhere = ("z",), ("z", 99), ("z", -1), ("none", 3), (), ("z", [3]), ([3], 3), ("z", 3, "b"), ("z", ...)
+    assert [view.known(path) for path in nowhere] == [None] * len(nowhere)
