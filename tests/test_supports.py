@@ -72,6 +72,7 @@ DISCRETE = [
     (Lattice(1, 2, -1, 1), (-1, 1, 3)),
     (Lattice(0.0, 1.0), None),
     (FiniteSet(("a", 3, None)), ("a", 3, None)),
+    (FiniteSet((2, "a", True, 2.0, 1, "a")), (2, "a", True)),
     (Counts(2, 2), ([0, 2], [1, 1], [2, 0])),
     (Counts(3, 1), ([3],)),
     (Counts(1000, 10), None),
@@ -175,6 +176,10 @@ def test_membership_of_a_traced_value():
 
     autograd.grad(f)(2.0)
     assert seen == [True]
+
+
+def test_a_set_holds_what_can_not_be_hashed_once():
+    assert FiniteSet(([1, 2], 3, (1, 2), 3)).values == ([1, 2], 3)
 
 
 @pytest.mark.parametrize("support, values", DISCRETE, ids=lambda p: repr(p)[:60])

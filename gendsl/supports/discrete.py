@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,14 +106,14 @@ class Lattice(ScalarSupport):
 
 @dataclass(frozen=True)
 class FiniteSet(Support):
-    """Any finitely many values, told apart by `==`."""
+    """Any finitely many values, told apart by `==`. One that is given twice is in it once."""
 
     elements: tuple[Any, ...]
     discrete = True
     shape = None
 
     def __post_init__(self) -> None:
-        self._fix(elements=tuple(self.elements))
+        self._fix(elements=_distinct(self.elements))
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -123,6 +124,19 @@ class FiniteSet(Support):
 
     def canonical(self, value: Any) -> Any:
         return next((element for element in self.elements if np.array_equal(value, element)), value)
+
+
+def _distinct(elements: Iterable[Any]) -> tuple[Any, ...]:
+    """The first of each that are equal: where values are enumerated, each must come up once."""
+    elements = tuple(elements)
+    try:
+        return tuple(dict.fromkeys(elements))
+    except TypeError:  # some can't be hashed
+        found: list[Any] = []
+        for element in elements:
+            if not any(np.array_equal(element, other) for other in found):
+                found.append(element)
+        return tuple(found)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from scipy import stats
 
 from gendsl import Distribution, bernoulli, categorical, gen, iid, normal, poisson, select, uniform_discrete
 from gendsl.errors import KernelError, ObservedError, UnknownAddressError
-from gendsl.inference import GibbsInfo, gibbs, sample
-from gendsl.supports import Boolean
+from gendsl.inference import GibbsInfo, enumerate_posterior, gibbs, sample
+from gendsl.supports import Boolean, FiniteSet
 from gendsl.testing import assert_exact
 from tests.runtime.test_cost import calls
 
@@ -86,6 +86,38 @@ def test_what_a_block_makes_may_come_and_go():
     found = assert_exact(kernel, optional, (), {"y": True})
     assert len(found.traces) == 3
     assert np.abs(found.matrix - found.posterior).max() < 1e-12
+
+
+class one_of_the_data(Distribution):
+    """An entry of a list in which some may be equal."""
+
+    parameters = ("data",)
+
+    def __init__(self, data):
+        self.data = tuple(data)
+
+    def sample(self, rng):
+        return self.data[int(rng.integers(len(self.data)))]
+
+    def logpdf(self, x):
+        return math.log(self.data.count(x) / len(self.data)) if x in self.data else -math.inf
+
+    @property
+    def support(self):
+        return FiniteSet(self.data)
+
+
+@gen
+def resampled():
+    x = ~one_of_the_data((1, 3, 1, 1.0))
+    y = ~bernoulli(0.1 * x)
+
+
+@pytest.mark.parametrize("block", [False, True])
+def test_equal_values_of_a_support_count_once(block):
+    found = assert_exact(gibbs("x", block=block), resampled, (), {"y": True})
+    assert found.posterior == pytest.approx([0.5, 0.5])
+    assert enumerate_posterior(resampled, (), {"y": True}).marginal("x") == pytest.approx({1: 0.5, 3: 0.5})
 
 
 def test_a_value_that_decides_what_exists_is_refused():
