@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from gendsl.compiler.definition import FunctionNode, as_function, compile_definition
+from gendsl.compiler.effects import Effects
 from gendsl.compiler.emit import render_pieces
 from gendsl.compiler.fence import check_syntax
 from gendsl.compiler.ir import Program
@@ -72,6 +73,26 @@ class Compiled:
     def program(self) -> Program:
         """The body as blocks."""
         return lower(self.origin)
+
+    def execute_whole(self, reason: str, rewrite: str, node: ast.AST) -> None:
+        """Have the body executed whole from now on: a part of it can't be vouched for after all."""
+        opaque = Program(self.program.parameters, [], 0, (reason, rewrite, node), [], None)
+        # frozen for its users
+        self.__dict__.update(program=opaque, _linked=None, changes_arguments=True)
+
+    @cached_property
+    def changes_arguments(self) -> bool:
+        """Whether the body may change an argument of its own, as far as one can see."""
+        return Effects(self.origin).changes_arguments()
+
+    @cached_property
+    def asks(self) -> bool:
+        """Whether it may turn out as it runs that the body, or one that it calls, is to be executed whole."""
+        return not _all_called(self, self._never_asks, set())
+
+    def _never_asks(self, called: Compiled) -> bool:
+        program = called.program
+        return not any(code.asks for code in program.codes) and (called is self or program.opaque is None)
 
     @cached_property
     def loopless(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.names import entries_of
+from gendsl.compiler.names import arguments_of, entries_of
 from gendsl.compiler.objects import CHANGING_METHODS, PURE_METHODS, Objects, function_inside, is_users
 from gendsl.compiler.sites import is_choice, known_value
 from gendsl.compiler.trees import walk
@@ -88,6 +88,30 @@ class Callees(Objects):
                 found |= names
                 pending += names
         return found
+
+    def may_be_given(self, name: str, seen: frozenset[str] = frozenset()) -> bool:
+        """Whether a variable may have an argument of the function, or something that holds or shows one."""
+        if name in arguments_of(self.source.node):
+            return True
+        reached = (self.reached(value) for value in self.given(name))
+        names = {other for found in reached for part in found for other in part} - seen - {name}
+        return any(self.may_be_given(other, seen | {name}) for other in names)
+
+    def is_given(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
+        """Whether an expression surely gives an argument of the function, or an entry of one."""
+        match node:
+            case ast.Name(id=name) if name in self.source.bound:
+                values = self.given(name)
+                if not values or name in seen:
+                    return name in seen or name in arguments_of(self.source.node)
+                return all(self.is_given(value, seen | {name}) for value in values)
+            case ast.Subscript() | ast.Attribute() | ast.Starred():
+                return self.is_given(node.value, seen)
+            case ast.Call(func=ast.Name(id="enumerate" | "zip" | "range" | "len")):
+                return self.function_of(node) is not None and all(
+                    self.is_given(argument, seen) for argument in node.args
+                )
+        return isinstance(node, (ast.Constant, ast.Name))
 
     def has_views(self, name: str) -> bool:
         """Whether an entry of an array may be a view of it: unless it is surely of one dimension."""

@@ -179,6 +179,17 @@ class Effects(Contents):
                 for argument in overwritten(self.source, part):
                     yield from change(argument, part, 0)
 
+    def changes_arguments(self) -> bool:
+        """Whether the function may change an argument of its own, as far as one can see."""
+        names: set[str] = set()
+        for statement in self.source.node.body:
+            names |= self.changed(statement).keys()
+            names |= {name for name, at in self.exposed(statement).items() if self.writes(at)}
+            for part in walk(statement):
+                if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
+                    names.add(part.target.id)
+        return any(self.may_be_given(name) for name in names)
+
     def changed(self, node: ast.AST) -> dict[str, ast.AST]:
         """The local names whose values a statement changes in place, with where it does."""
         names: dict[str, ast.AST] = {}
@@ -276,6 +287,17 @@ class Effects(Contents):
         """Whether a call is of a container's method: that keeps what it is given, and doesn't change it."""
         method = isinstance(call.func, ast.Attribute) and root_name(call.func) in self.source.bound
         return method and call.func.attr in ("append", "extend", "insert", "add", "setdefault")  # type: ignore
+
+    def may_change_arguments(self, call: ast.Call) -> bool:
+        """Whether a call may change what it is given, for all that is known of it."""
+        if self._method(call):
+            return False
+        if not self.leaves_alone(call) or self.writes(call) or self.is_unknown(call):
+            return True
+        root = root_name(call.func)  # the method of something that need not be a list, an array or a text
+        return self.function_of(call) is None and not self.all_fresh(
+            self.bindings(root or "", *self.source.node.body) or [None]
+        )
 
     def leaves_alone(self, call: ast.Call) -> bool:
         """Whether a call surely neither changes nor keeps its arguments, unless in what it returns."""

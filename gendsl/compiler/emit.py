@@ -30,7 +30,7 @@ def _frame(depth: int) -> str:
     return f"__gendsl_frame_{depth}__"
 
 
-def _load(load: Load, code: Code) -> ast.expr:
+def _load(load: Load, code: Code, line: int) -> ast.expr:
     """The expression for one variable's value, UNSET if it may have none."""
     if load.depth < 0:
         return _tool("UNSET")
@@ -39,7 +39,7 @@ def _load(load: Load, code: Code) -> ast.expr:
         frame = ast.Name(_frame(load.depth + 1), ast.Load())
         value = ast.Call(ast.Attribute(value, "upto", ast.Load()), [frame, ast.Constant(load.own)], [])
     if load.name in code.guarded:
-        value = _call("alone", value, ast.Constant(load.name))
+        value = _call("alone", value, ast.Constant(load.name), ast.Constant(line))
     elif load.name in code.copied:
         value = _call("own", value)
     elif load.mode == WHOLE:
@@ -64,7 +64,7 @@ def _definition(code: Code) -> ast.FunctionDef:
     at = code.statements[0] if code.statements else code.result
     body: list[ast.stmt] = []
     for load in code.loads:
-        body.append(ast.Assign([ast.Name(load.name, ast.Store())], _load(load, code)))
+        body.append(ast.Assign([ast.Name(load.name, ast.Store())], _load(load, code, at.lineno)))
         if load.unset or load.depth < 0:  # so that a use of it, if there is one, raises what it should
             unset = ast.Compare(ast.Name(load.name, ast.Load()), [ast.Is()], [_tool("UNSET")])
             body.append(ast.If(unset, [ast.Delete([ast.Name(load.name, ast.Del())])], []))

@@ -57,6 +57,7 @@ class Code:
         blank: names that it may leave unassigned.
         guarded: names whose values it would change in place if they were lists or arrays.
         traced: whether it makes choices, through the execution it is called with.
+        asks: whether it asks when it runs if it may: if something changes in place that others hold.
     """
 
     depth: int
@@ -67,6 +68,7 @@ class Code:
     blank: tuple[str, ...] = ()
     traced: bool = False
     guarded: frozenset[str] = frozenset()
+    asks: bool = False
     index: int = -1
 
 

@@ -249,6 +249,8 @@ class Objects(Sharing):
             name = getattr(function, "__name__", "")
             if getattr(function, "__module__", "") == "itertools" and name in _ENDLESS:
                 return True
+            if is_users(function) and self.gives_iterator(function):
+                return True
             if isinstance(function, FunctionType) and function.__code__.co_flags & CO_GENERATOR:
                 return True
             if function is iter and len(part.args) == 2:

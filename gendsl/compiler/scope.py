@@ -5,16 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from operator import is_not
 from typing import Any
 
 from gendsl.compiler.effects import Effects
-from gendsl.compiler.emit import TOOLS
 from gendsl.compiler.ir import FIRST, ITEM, LENGTH, RAW, WHOLE, Code, Load, Node
 from gendsl.compiler.names import COMPREHENSIONS, arguments_of, loaded, root_name, stored
+from gendsl.compiler.questions import with_questions
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source as Definition
 from gendsl.compiler.syntax import indices_read, is_request
-from gendsl.compiler.trees import Transformer, clone, walk
+from gendsl.compiler.trees import walk
 
 
 class OpaqueError(Exception):
@@ -59,25 +60,6 @@ def joined_kind(versions: Iterable[Version]) -> tuple[str, bool]:
 
 
 REMAKE = "build it in one statement, or by one `mu[i] = ...` or `.append(...)` in each iteration of a loop"
-
-
-class _Look(Transformer):
-    """Puts `alone(rows[i], "rows[i]")` before `rows[i] += ...`."""
-
-    def __init__(self, names: set[str]) -> None:
-        self.names = names
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        if not isinstance(node.target, ast.Subscript) or root_name(node.target) not in self.names:
-            return node
-        entry = clone(node.target)
-        entry.ctx = ast.Load()
-        tool = ast.Attribute(ast.Name(TOOLS, ast.Load()), "alone", ast.Load())
-        look = ast.Expr(ast.Call(tool, [entry, ast.Constant(ast.unparse(entry))], []))
-        for part in walk(look):
-            if not hasattr(part, "lineno"):
-                ast.copy_location(part, node)
-        return [look, node]
 
 
 class Scope:
@@ -310,19 +292,15 @@ class Scope:
         known = simple or self.effects.holds_numbers(root)
         return isinstance(node.value, added) or self.effects.holds_containers(root) or not known
 
-    def looked_at(self, statement: ast.stmt) -> list[ast.stmt]:
-        """A statement that looks whether `rows[i] += ...` would change a list, where that is not known."""
+    def rows(self, statement: ast.AST) -> set[str]:
+        """The lists of which `rows[i] += ...` may change an entry in place, where that is not known."""
         own = {name for name, version in self.env.items() if version.kind == "list"}
-        changed = {
+        return {
             root
             for part in walk(statement)
             if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Subscript)
             if (root := root_name(part.target)) in own and not self.effects.holds_numbers(root or "")
         }
-        if not changed:
-            return [statement]
-        found = _Look(changed).visit(clone(statement))
-        return found if isinstance(found, list) else [found]
 
     def note_aliases(self, node: ast.AST) -> None:
         """Mark the versions that a statement makes reachable by another way."""
@@ -363,7 +341,7 @@ class Scope:
             guarded: names whose values must not be lists or arrays.
             raw: hand containers on as they are where the expression is just a name.
         """
-        statements = [part for statement in statements or [] for part in self.looked_at(statement)]
+        statements = statements or []
         walrus = next((part for part in walk(result) if isinstance(part, ast.NamedExpr)), None)
         if not statements and walrus is not None:
             raise OpaqueError("`:=` in it", f"assign {walrus.target.id} in a statement of its own", walrus)
@@ -390,9 +368,19 @@ class Scope:
             elif name not in copied and name not in own and name not in extra:
                 mode, keys = self.mode_of(name, first, own)
             loads.append(Load(name, version.depth, version.slot, mode, keys, version.unset, version.own))
-        code = Code(self.depth, loads, statements, result, copied, blank, traced, guarded)
+        asking = [self.with_questions(statement) for statement in statements]
+        asks = bool(guarded) or any(map(is_not, asking, statements))
+        if not statements:
+            asked = self.with_questions(result)
+            asks, result = asks or asked is not result, asked
+        statements = [part for new in asking for part in (new if isinstance(new, list) else [new])]
+        code = Code(self.depth, loads, statements, result, copied, blank, traced, guarded, asks)
         self.codes.append(code)
         return code
+
+    def with_questions(self, tree: ast.AST) -> Any:
+        """A statement or an expression with what it asks when it runs."""
+        return with_questions(tree, self.effects, self.rows(tree), self.is_number)
 
     def mode_of(self, name: str, parts: list[ast.AST], own: set[str]) -> tuple[str, list[Code]]:
         """How code reads a variable: by index, if every use is `name[index]`, or only its length."""

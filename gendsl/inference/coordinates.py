@@ -29,7 +29,6 @@ from gendsl.compiler.vectors import NotColumnsError
 from gendsl.distributions import Distribution
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import GenDSLError, LabelError, MissingChoiceError, NaNError, ParameterError
-from gendsl.interface import CallRequest
 from gendsl.runtime.columns_of import column_of
 from gendsl.runtime.executions import Execution, ZeroProbability
 from gendsl.runtime.gradients import Differentiate, check_score, followed, old_column
@@ -206,7 +205,7 @@ class Coordinates:
         """
         trace = self.trace
         try:
-            run.run(CallRequest(trace.gen_fn, trace.args, {}))
+            run.run(trace.gen_fn.called_with(trace.args))
             if run.failure is not None:
                 raise run.failure
         except ZeroProbability as signal:

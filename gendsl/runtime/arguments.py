@@ -3,13 +3,15 @@
     ys.append(2.0)
     trace.update(args=(ys,))       the trace has the list of before, and finds what is new in it
 
-Lists, dicts, sets and arrays are copied, in lists, tuples and dicts too; anything else is kept as it is. What
-is given again unchanged is known by its entries being the same objects, or the same bytes, and is not copied
-again: the trace goes on with the copy that it has.
+Lists, dicts, sets, deques and arrays are copied, in lists, tuples and dicts too, and instances of classes
+derived from theirs; any other object is kept as it is. What is given again unchanged is known by its entries
+being the same objects, or the same bytes, and is not copied again: the trace goes on with the copy it has.
 """
 
 from __future__ import annotations
 
+import copy
+from collections import Counter, OrderedDict, defaultdict, deque
 from operator import is_
 from typing import Any
 
@@ -18,6 +20,7 @@ import numpy as np
 from gendsl.runtime.records import UNCHANGEABLE
 
 _PLAIN = UNCHANGEABLE - {np.ndarray} | {np.float64, np.int64, np.bool_}
+_CONTAINERS = list, dict, set, bytearray, deque, np.ndarray
 _MISSING: Any = object()
 
 
@@ -57,7 +60,33 @@ def _kept(value: Any, known: Any) -> Any:
         return known if same and all(map(is_, made.values(), olds)) else made
     if kind is set or kind is bytearray:
         return known if type(known) is kind and known == value else value.copy()
+    if isinstance(value, tuple) and hasattr(kind, "_make"):  # a named one
+        olds = known if type(known) is kind else (_MISSING,) * len(value)
+        made = _or_known(kind._make(map(_kept, value, olds)), value)
+        return _or_known(made, known if olds is known else None)
+    if isinstance(value, _CONTAINERS):
+        return _of_a_class(value, known)
     return value
+
+
+def _of_a_class(value: Any, known: Any) -> Any:
+    """The same for an instance of a class derived from a container's."""
+    made = copy.copy(value)
+    if type(value) is deque:
+        made = deque((_kept(entry, _MISSING) for entry in value), value.maxlen)
+    elif type(value) in (Counter, OrderedDict, defaultdict):
+        for key, entry in value.items():
+            made[key] = _kept(entry, _MISSING)
+    if type(known) is not type(value) or isinstance(value, np.ndarray) or len(known) != len(value):
+        return made
+    attributes, others = getattr(value, "__dict__", {}), getattr(known, "__dict__", {})
+    same = len(attributes) == len(others) and all(others.get(k, _MISSING) is v for k, v in attributes.items())
+    if isinstance(value, (set, bytearray)):
+        return known if same and known == value else made
+    same = same and all(map(is_, made, known))
+    if isinstance(value, dict):
+        same = same and all(map(is_, made.values(), known.values()))
+    return known if same else made
 
 
 def _or_known(made: Any, known: Any) -> Any:

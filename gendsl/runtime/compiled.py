@@ -19,6 +19,7 @@ from gendsl.runtime.arguments import private
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
 from gendsl.runtime.executions import FRESH, Execution
 from gendsl.runtime.groups import fitted
+from gendsl.runtime.guards import edit_or_whole
 from gendsl.runtime.link import Linked
 from gendsl.runtime.local import MOST, LocalDensity, edited, local_density, resampled
 from gendsl.runtime.lookup import known_at, record_at
@@ -353,6 +354,7 @@ class CompiledTrace(ReferenceTrace):
         trace.calls = dict(self.calls)
         return trace
 
+    @edit_or_whole
     def update(
         self, choices: Choices | None = None, *, args: tuple[Any, ...] | None = None, rng: Rng = None
     ) -> Updated:
@@ -375,6 +377,7 @@ class CompiledTrace(ReferenceTrace):
         }
         return Updated(trace, weight, ChoiceMap._from_flat(discard))
 
+    @edit_or_whole
     def regenerate(
         self, selection: Selection, *, args: tuple[Any, ...] | None = None, rng: Rng = None
     ) -> Regenerated:
@@ -395,6 +398,7 @@ class CompiledTrace(ReferenceTrace):
             weight = sum(trace.records[path][2] - record[2] for path, record in kept)
         return Regenerated(trace, float(not_nan(weight, self)))
 
+    @edit_or_whole
     def edit(
         self,
         values: dict[Path, Any] | ChoiceMap,
@@ -416,6 +420,7 @@ class CompiledTrace(ReferenceTrace):
             given.check_used(trace.records, "the new choices")
         return Edit(trace, self._weight(execution, trace), execution.gone, self._remeasured(execution))
 
+    @edit_or_whole
     def resample(
         self,
         selection: Selection,

@@ -35,6 +35,7 @@ from gendsl.runtime.arguments import private
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.executions import Assess, Execution, Generate, Given, Run, Simulate
 from gendsl.runtime.groups import has_groups
+from gendsl.runtime.guards import or_whole
 from gendsl.runtime.link import Linked
 from gendsl.runtime.paths import PathSet
 from gendsl.runtime.trace import ReferenceTrace, at_definition, check_args
@@ -144,6 +145,10 @@ class GenFunction(GenerativeFunction):
             return None
         return link(self.compiled)
 
+    def called_with(self, args: tuple[Any, ...]) -> CallRequest:
+        """The call that a trace's arguments make; a body that changes them in place gets copies."""
+        return CallRequest(self, private(args) if self.compiled.changes_arguments else args, {})
+
     # --- what executions call ---------------------------------------------------------------------
 
     def run_body(self, execution: Execution, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -191,9 +196,11 @@ class GenFunction(GenerativeFunction):
             together=0 if self.linked is None or not has_groups(self.linked) else small.CHOICES,
         )
 
+    @or_whole
     def simulate(self, args: tuple[Any, ...] = (), *, rng: Rng = None) -> ReferenceTrace:
         return self._trace(Simulate(as_rng(rng)), args)
 
+    @or_whole
     def generate(
         self,
         args: tuple[Any, ...] = (),
@@ -218,6 +225,7 @@ class GenFunction(GenerativeFunction):
         trace.observed_paths = PathSet(paths, columns) if columns else frozenset(paths)
         return Generated(trace, execution.weight)
 
+    @or_whole
     def assess(self, args: tuple[Any, ...], choices: Choices) -> Assessed:
         given = Constraints(choicemap(choices))
         trace = self._trace(Assess(given), args)
@@ -228,6 +236,7 @@ class GenFunction(GenerativeFunction):
         trace = self.simulate(args, rng=rng)
         return Proposed(trace.choices, trace.log_prob, trace.retval)
 
+    @or_whole
     def score(
         self, args: tuple[Any, ...], values: dict[Path, Any] | Given, *, stop_at_zero: bool = False
     ) -> ReferenceTrace:
@@ -254,12 +263,14 @@ class GenFunction(GenerativeFunction):
         grown.observed_paths = trace.observed_paths
         return grown
 
+    @or_whole
     def simulate_once(self, args: tuple[Any, ...], rng: np.random.Generator) -> ReferenceTrace:
         """As `simulate`, for a trace that is looked at and not edited, as an auxiliary program's is."""
         execution = Simulate(rng)
         execution.quick = not self.is_reference
         return self._trace(execution, args, once=True)
 
+    @or_whole
     def score_once(
         self, args: tuple[Any, ...], values: dict[Path, Any] | Given, *, stop_at_zero: bool = False
     ) -> ReferenceTrace:
@@ -282,7 +293,7 @@ class GenFunction(GenerativeFunction):
         if linked is not None:
             trace = CompiledTrace.start(self, linked, execution, args, once=once)
             return trace if trace._count < 0 or trace._count > small.CHOICES else self.fitted(trace)
-        retval = execution.run(CallRequest(self, args, {}))
+        retval = execution.run(self.called_with(args))
         at_definition(self, execution.finish)
         return ReferenceTrace(self, args, retval, execution, frozenset())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import autograd.numpy as anp
 import numpy as np
@@ -21,13 +21,15 @@ from gendsl.distributions.compound import iid
 from gendsl.distributions.partials import PARTIALS
 from gendsl.distributions.scipy_frozen import Duck
 from gendsl.errors import GenDSLError, LostDerivativeError, NaNError, traceback_location
-from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime.differentiable import Differentiable
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.followed import FollowedVectors, score_plate
 from gendsl.runtime.records import Record, Records
 from gendsl.runtime.tape import Tape
 from gendsl.selection import Selection
+
+if TYPE_CHECKING:
+    from gendsl.runtime.generative import GenFunction
 
 _DIFFERENTIABLE = Differentiable()
 _TOLERANCE = 1e-6  # between a log probability computed with and without autograd
@@ -171,7 +173,7 @@ def followed() -> Iterator[None]:
 
 
 def gradients(
-    function: GenerativeFunction, args: tuple[Any, ...], records: Records, selection: Selection
+    function: GenFunction, args: tuple[Any, ...], records: Records, selection: Selection
 ) -> ChoiceMap:
     """The gradient of the log probability of `records` with respect to the selected choices.
 
@@ -190,7 +192,7 @@ def gradients(
     with Tape() as tape, followed():
         boxed = {path: tape.variable(np.asarray(records[path][1], dtype=float)[()]) for path in paths}
         execution = _AtOldValues(tape, records, boxed)
-        execution.run(CallRequest(function, args, {}))
+        execution.run(function.called_with(args))
         recorded = math.fsum(record[2] for record in records.values())
         check_score(execution.score, recorded)
         found = tape.gradients(boxed.values())

@@ -29,6 +29,7 @@ from gendsl.runtime.change import UNSET, Change, difference
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.column_steps import Lookup, Step
 from gendsl.runtime.groups import Group, GroupBlock
+from gendsl.runtime.guards import Guards
 from gendsl.runtime.local import plates_of
 from gendsl.runtime.loop_parts import Source, all_states
 from gendsl.runtime.loops import LoopBlock
@@ -37,7 +38,7 @@ from gendsl.runtime.regions import Called, RegionBlock
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.verify import Schedule
 from gendsl.runtime.watched import is_forced
-from gendsl.runtime.written import alone, copied, whole
+from gendsl.runtime.written import copied, whole
 
 _MAKING = threading.Lock()  # a body makes the code of one group at a time, though chains run in threads
 
@@ -58,15 +59,16 @@ class _Requests:
         return function
 
 
-class _Tools:
+class _Tools(Guards):
     """The helpers that generated code calls."""
+
+    __slots__ = ()
 
     UNSET = UNSET
     vectors = vectors
     whole = staticmethod(whole)
     own = staticmethod(copied)
 
-    alone = staticmethod(alone)
     locals = staticmethod(locals)
 
     @staticmethod
@@ -97,7 +99,7 @@ class Linked:
         self.compiled = compiled
         self.program = program
         self.columns_from = columns_from
-        self._functions, self.binder = emit(compiled.origin, program, _Tools, _Requests)
+        self._functions, self.binder = emit(compiled.origin, program, _Tools(compiled), _Requests)
         self.parameters = len(program.parameters)
         arguments = compiled.origin.node.args
         self.positional = len(arguments.posonlyargs) + len(arguments.args)
@@ -157,7 +159,7 @@ class Linked:
             if made is None:
                 node: ir.Group = self.program.grouping.group(first, last)
                 program = ir.Program([], [], 0, None, node.codes, None)
-                functions, _ = emit(self.compiled.origin, program, _Tools, _Requests)
+                functions, _ = emit(self.compiled.origin, program, _Tools(self.compiled), _Requests)
                 runner = Runner(functions[node.code.index], self._reads(node.code, set(), functions))
                 made = self._grouped[first, last] = node, runner
         node, runner = made

@@ -18,6 +18,7 @@ from gendsl.runtime import fused
 from gendsl.runtime.blocks import NOTHING, Block, Touched
 from gendsl.runtime.change import ALL, SCALARS, UNSET, difference
 from gendsl.runtime.executions import duplicate
+from gendsl.runtime.guards import unchanged_by
 from gendsl.runtime.reads import Changes, Frame, Frames, Runner, is_dirty
 from gendsl.runtime.records import REMEMBERED, detached
 from gendsl.runtime.regions import Called, rerun_opaque, run_opaque
@@ -149,7 +150,7 @@ class SiteBlock(Block):
         try:
             linked = request.function.linked  # type: ignore[attr-defined]
             if linked is None:
-                return run_opaque(execution, request)
+                return unchanged_by(request, outer[1], self.node, lambda: run_opaque(execution, request))
             return linked.run_call(execution, request)  # type: ignore[no-any-return]
         except Exception as error:
             raise_at(error, self.node, self.location())
@@ -248,7 +249,12 @@ class SiteBlock(Block):
         execution.prefix, execution.function = path, called.request.function
         try:
             if called.linked is None:
-                updated, score, change = rerun_opaque(execution, called, request)
+                updated, score, change = unchanged_by(
+                    request or called.request,
+                    outer[1],
+                    self.node,
+                    lambda: rerun_opaque(execution, called, request),
+                )
             else:
                 known = [
                     None if argument is None else (changes[argument[0]].get(argument[1]),)

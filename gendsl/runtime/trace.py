@@ -27,7 +27,6 @@ from gendsl.errors import (
     ZeroProbabilityError,
 )
 from gendsl.interface import (
-    CallRequest,
     Choices,
     Regenerated,
     Rng,
@@ -408,7 +407,7 @@ class ReferenceTrace(Trace):
         """The trace that an execution of the program leaves; observations stay marked as such."""
         args = self.args if args is None else private(check_args(args, self.gen_fn.name), self.args)
         execution.quick = not (self.gen_fn.direct or is_forced())
-        retval = execution.run(CallRequest(self.gen_fn, args, {}))
+        retval = execution.run(self.gen_fn.called_with(args))
         at_definition(self.gen_fn, execution.finish)
         observed = self.observed_paths
         if observed and not observed <= execution.records.keys():

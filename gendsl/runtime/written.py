@@ -18,7 +18,6 @@ import numpy as np
 
 from gendsl.compiler.ir import POSITION
 from gendsl.compiler.vectors import as_column
-from gendsl.errors import ValueTypeError
 from gendsl.runtime.change import ALL, SCALARS, UNSET
 from gendsl.runtime.column_frames import ColumnFrames
 
@@ -304,21 +303,3 @@ def copied(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.copy() if value.flags.writeable else value
     return value.copy() if isinstance(value, (list, dict, set, bytearray)) else value
-
-
-def alone(value: Any, name: str) -> Any:
-    """The value of a variable that `name += ...` is about to change, if that gives it a new one.
-
-    Raises:
-        ValueTypeError: it is a list or an array, which would change in place, for others who hold it too.
-    """
-    value = whole(value)
-    if isinstance(value, np.ndarray) and not value.flags.writeable:
-        return value  # NumPy says that it can't be changed
-    if isinstance(value, (list, dict, set, bytearray, np.ndarray)):
-        raise ValueTypeError(
-            f"an augmented assignment changes {name} in place: a {type(value).__name__} that something else "
-            "holds",
-            fix=f"write `{name} = {name} ...` with an operator, or copy it first",
-        )
-    return value

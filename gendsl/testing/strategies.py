@@ -31,7 +31,7 @@ from gendsl.distributions import (
     uniform_discrete,
 )
 from gendsl.errors import KernelError, ValueTypeError
-from gendsl.interface import CallRequest, Choices
+from gendsl.interface import Choices
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.records import Record, as_given, as_score
@@ -69,7 +69,7 @@ def _asked(
     """The choices of one run of a program."""
     constraints = Constraints(given)
     execution = _Asking(constraints, draw)
-    execution.run(CallRequest(program.reference, args, {}))
+    execution.run(program.reference.called_with(args))
     execution.finish()
     constraints.check_used(execution.records, what)
     return {path: record[1] for path, record in execution.records.items()}

@@ -2,6 +2,8 @@
 
 import copy
 import math
+from collections import Counter, OrderedDict, deque
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -37,6 +39,29 @@ def of_table(table):
         ("y", name) @ ~normal(table[name], 1)
 
 
+class Numbers(list):
+    by = 1.0
+
+
+class Vector(np.ndarray):
+    pass
+
+
+class Pair(NamedTuple):
+    first: list
+    second: list
+
+
+@gen
+def of_scaled(ys):
+    for i, y in enumerate(ys):
+        ("y", i) @ ~normal(ys.by * y, 1)
+
+
+def scale(ys):
+    ys.by += 2.0
+
+
 def grow(ys):
     ys.append(5.0)
 
@@ -66,7 +91,11 @@ CASES = [
     (of_list, [0.5] * 100, change), (of_array, np.arange(3.0), change_array),
     (of_array, np.arange(100.0), change_array), (of_rows, [[1.0], [2.0, 3.0]], change_row),
     (of_rows, ([1.0], np.array([2.0, 3.0])), change_row), (of_table, {"a": 1.0, "b": 2.0}, add_key),
-    (of_table, {"a": 1.0, "b": 2.0}, change_key),
+    (of_table, {"a": 1.0, "b": 2.0}, change_key), (of_list, Numbers([1.0, 2.0]), grow),
+    (of_list, deque([1.0, 2.0], maxlen=9), grow), (of_list, deque([1.0, 2.0]), change),
+    (of_rows, deque([[1.0], [2.0, 3.0]]), change_row), (of_rows, Pair([1.0], [2.0]), change_row),
+    (of_table, OrderedDict(a=1.0, b=2.0), add_key), (of_table, Counter(a=1, b=2), change_key),
+    (of_array, np.arange(3.0).view(Vector), change_array), (of_scaled, Numbers([1.0, 2.0]), scale),
 ]  # fmt: skip
 
 
@@ -102,6 +131,10 @@ def test_what_is_given_again_is_not_copied_again():
     assert all(a is not b for a, b in zip(first[:3], (ys, x, table), strict=True))
     again = private((ys, x.copy(), table, 4, "a"), first)
     assert all(a is b for a, b in zip(again[:3], first[:3], strict=True)) and again[3] == 4
+    others = Numbers([1.0]), deque([1.0]), Pair([1.0], []), Counter("ab"), OrderedDict(a=1.0)
+    kept = private(others)
+    assert all(a is not b for a, b in zip(kept, others, strict=True))
+    assert all(a is b for a, b in zip(private(others, kept), kept, strict=True))
     table["a"][0] = 2.0
     assert private((table,), first[2:])[0] == {"a": [2.0]} and first[2] == {"a": [1.0]}
 

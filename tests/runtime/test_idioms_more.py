@@ -3,6 +3,7 @@
 import re
 from collections import namedtuple
 from functools import partial
+from itertools import count
 
 import numpy as np
 import pytest
@@ -136,6 +137,18 @@ def flat_entries(n):
     total = sum(entries) + z
     ("w", 0) @ ~normal(top + total, 1)
     return total
+
+
+def numbers():
+    return count(1)
+
+
+@written()
+@gen
+def endless(n):
+    values = [("x", i) @ ~normal(0, 1) for i in range(n)]
+    for i, x in zip(numbers(), values, strict=False):
+        ("y", i) @ ~normal(x, 1)
 
 
 # --- functions with a state -------------------------------------------------------------------------

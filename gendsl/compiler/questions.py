@@ -1,0 +1,129 @@
+"""Questions that code asks when it runs, where the analysis can't tell whether something changes in place.
+
+    eta = link(eta)             eta = watched(..., link, eta)       does link leave eta as it was?
+    rows[i] += x                alone(rows[i], ...)                 is rows[i] a number, or a list?
+    found = search(text)        found = settled(..., search(text))  is it an iterator?
+
+Where the answer is no, the body is executed whole from then on.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from gendsl.compiler.effects import Effects
+from gendsl.compiler.emit import TOOLS
+from gendsl.compiler.names import root_name
+from gendsl.compiler.trees import Transformer, clone, walk
+from gendsl.errors import EXECUTION
+
+
+def with_questions(
+    tree: Any, effects: Effects, rows: set[str], is_number: Callable[[ast.expr], bool]
+) -> Any:
+    """A statement, as the statements to put in its place, or an expression, with what it is to ask.
+
+    Args:
+        rows: the variables of which an entry may be a list, though nothing shows that it is.
+        is_number: whether an expression surely gives a number, which no call can change.
+    """
+    if not any(_asks(part, effects, rows, is_number) for part in walk(tree)):
+        return tree
+    return _Questions(effects, rows, is_number).visit(clone(tree))
+
+
+def _asks(part: ast.AST, effects: Effects, rows: set[str], is_number: Callable[[ast.expr], bool]) -> bool:
+    match part:
+        case ast.AugAssign(target=ast.Subscript() as target):
+            return root_name(target) in rows
+        case ast.Assign(value=value) | ast.AnnAssign(value=value) if isinstance(value, ast.Call):
+            return _may_iterate(value, effects) or _is_watched(value, effects, is_number)
+        case ast.Call():
+            return _is_watched(part, effects, is_number)
+    return False
+
+
+def _is_own(call: ast.Call) -> bool:
+    """Whether a call is of gendsl's own, or the request of a choice."""
+    return any(isinstance(n, ast.Name) and n.id in (TOOLS, EXECUTION) for n in walk(call.func))
+
+
+def _is_watched(call: ast.Call, effects: Effects, is_number: Callable[[ast.expr], bool]) -> bool:
+    if _is_own(call) or not effects.may_change_arguments(call):
+        return False
+    return not all(map(is_number, (*call.args, *(keyword.value for keyword in call.keywords))))
+
+
+def _may_iterate(call: ast.Call, effects: Effects) -> bool:
+    return not _is_own(call) and not effects.leaves_alone(call) and effects.function_of(call) is None
+
+
+class _Questions(Transformer):
+    def __init__(
+        self, effects: Effects, rows: set[str], is_number: Callable[[ast.expr], bool]
+    ) -> None:
+        self.effects = effects
+        self.rows = rows
+        self.is_number = is_number
+
+    def where(self, call: ast.expr) -> ast.Tuple:
+        """Where a call is, how it is written, and which of its arguments are the body's own."""
+        assert isinstance(call, ast.Call)
+        arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+        own = [ast.Constant(i) for i, a in enumerate(arguments) if self.effects.is_given(a)]
+        if any(isinstance(argument, ast.Starred) for argument in call.args):
+            own = []
+        parts = ast.Constant(call.lineno), ast.Constant(ast.unparse(call)), ast.Tuple([*own], ast.Load())
+        return ast.Tuple([*parts], ast.Load())
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        asks = isinstance(node.target, ast.Subscript) and root_name(node.target) in self.rows
+        self.generic_visit(node)
+        if not asks:
+            return node
+        entry = clone(node.target)
+        entry.ctx = ast.Load()
+        arguments = [entry, ast.Constant(ast.unparse(entry)), ast.Constant(node.lineno)]
+        return [_placed(ast.Expr(_tool("alone", *arguments)), node), node]
+
+    def visit_Assign(self, node: ast.Assign | ast.AnnAssign) -> ast.AST:
+        settled = isinstance(node.value, ast.Call) and _may_iterate(node.value, self.effects)
+        where = self.where(node.value) if settled and node.value is not None else None
+        self.generic_visit(node)
+        if where is not None and node.value is not None:
+            node.value = _placed(_tool("settled", where, node.value), node.value)
+        return node
+
+    visit_AnnAssign = visit_Assign
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        watched = _is_watched(node, self.effects, self.is_number)
+        if not watched:
+            return self.generic_visit(node)
+        where = self.where(node)
+        passed = self.effects.passed(node) if self.effects.leaves_alone(node) else []
+        self.generic_visit(node)
+        if passed:  # it calls what it is passed, maybe later
+            for i, argument in enumerate(node.args):
+                if argument in passed:
+                    node.args[i] = _placed(_tool("watching", where, argument), argument)
+            for keyword in node.keywords:
+                if keyword.value in passed:
+                    keyword.value = _placed(_tool("watching", where, keyword.value), keyword.value)
+            return node
+        made = _tool("watched", where, node.func, *node.args)
+        made.keywords = node.keywords
+        return _placed(made, node)
+
+
+def _tool(name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Attribute(ast.Name(TOOLS, ast.Load()), name, ast.Load()), [*arguments], [])
+
+
+def _placed(made: Any, at: ast.AST) -> Any:
+    for part in walk(made):
+        if not hasattr(part, "lineno"):
+            ast.copy_location(part, at)
+    return made

@@ -1,0 +1,271 @@
+"""What can be told only where a body runs: whether it changes in place what something else holds.
+
+The compiler takes a body apart where it can vouch for what each statement changes. Where that depends on what
+a value is, or on what a function does, the code asks here when it runs:
+
+    total += x                  a number gets a new value; an array changes, in `history` too
+    eta = link(eta)             most functions leave their arguments as they were; this one may not
+
+A body that is found to change such a value can't be taken apart. It is executed whole from then on, as the
+compiler would have had it, and the operation that found it out is done again from its start.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable, Iterable
+from math import inf
+from operator import is_
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from gendsl.compiler.build import Compiled
+from gendsl.compiler.trees import walk
+from gendsl.errors import ValueTypeError
+from gendsl.runtime.change import SCALARS
+from gendsl.runtime.written import whole
+
+_Value = TypeVar("_Value")
+_Operation = TypeVar("_Operation", bound=Callable[..., Any])
+_IN_PLACE = "__iadd__", "__ior__", "__imul__", "__isub__", "__itruediv__"
+_LARGE = 64  # entries
+_UNWATCHED = SCALARS | {np.float64, np.int64, np.bool_, range, type, FunctionType, BuiltinFunctionType}
+
+
+Where = tuple[int, str, tuple[int, ...]]
+"""The line of a call, how it is written, and which of its arguments, as they are the body's own arguments,
+are not watched where they are large: a body is not to change them."""
+
+
+class NotSeparableError(ValueTypeError):
+    """A body has been found to change what something else may hold, or to go through an iterator twice."""
+
+    def __init__(self, compiled: Compiled, reason: str, rewrite: str, line: int) -> None:
+        super().__init__(reason, fix=rewrite)
+        self.compiled = compiled
+        nodes = walk(compiled.origin.node)
+        found = (n for n in nodes if isinstance(n, ast.stmt) and n.lineno == line)
+        compiled.execute_whole(reason, rewrite, next(found, compiled.origin.node))
+
+
+class Guards:
+    """The questions that the code of one program asks."""
+
+    __slots__ = ("_compiled",)
+
+    def __init__(self, compiled: Compiled) -> None:
+        self._compiled = compiled
+
+    def alone(self, value: Any, name: str, line: int) -> Any:
+        """The value of a variable that `name += ...` is about to change, if that gives it a new one.
+
+        Raises:
+            NotSeparableError: it is a list or an array, which would change in place, for others who hold it.
+        """
+        value = whole(value)
+        if isinstance(value, np.ndarray) and not value.flags.writeable:
+            return value  # NumPy says that it can't be changed
+        if type(value) not in _UNWATCHED and any(hasattr(value, method) for method in _IN_PLACE):
+            kind = type(value).__name__
+            raise NotSeparableError(
+                self._compiled,
+                f"it changes {name} in place: a {kind} that something else may hold",
+                f"write `{name} = {name} ...` with an operator, or copy it first",
+                line,
+            )
+        return value
+
+    def watched(self, where: Where, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """What a function returns that leaves its arguments as they were.
+
+        Raises:
+            NotSeparableError: it has changed one of them, which then is as it was again.
+        """
+        given = (*args, *kwargs.values()) if kwargs else args
+        if _UNWATCHED.issuperset(map(type, given)):
+            return function(*args, **kwargs)
+        line, call, own = where
+        before = [_state(value, _LARGE if i in own else inf) for i, value in enumerate(given)]
+        if all(state is None for state in before):
+            return function(*args, **kwargs)
+        value = function(*args, **kwargs)
+        if not all(map(_is_as_before, given, before)):
+            for argument, state in zip(given, before, strict=True):
+                _restore(argument, state)
+            raise NotSeparableError(
+                self._compiled,
+                f"{call} changes what it is given",
+                "give it a copy, or let it return something new",
+                line,
+            )
+        return value
+
+    def watching(self, where: Where, function: Any, /) -> Any:
+        """A function that is watched at each of its calls."""
+        return functools.partial(self.watched, where, function)
+
+    def settled(self, where: Where, value: Any, /) -> Any:
+        """The value of a variable that can be gone through more than once.
+
+        Raises:
+            NotSeparableError: it is an iterator.
+        """
+        if hasattr(type(value), "__next__"):
+            raise NotSeparableError(
+                self._compiled, "an iterator in a variable", "make a list of it", where[0]
+            )
+        return value
+
+
+def unchanged_by(request: Any, caller: Any, node: ast.AST, run: Callable[[], _Value]) -> _Value:
+    """What a traced call of an opaque body gives, if it leaves its arguments as they were.
+
+    Raises:
+        NotSeparableError: it has changed one of them, so that its caller is to be executed whole, too.
+    """
+    given = (*request.args, *request.kwargs.values())
+    if _UNWATCHED.issuperset(map(type, given)):
+        return run()
+    most = inf if request.function.compiled.changes_arguments else _LARGE
+    before = [_state(value, most) for value in given]
+    value = run()
+    if not all(map(_is_as_before, given, before)):
+        for argument, state in zip(given, before, strict=True):
+            _restore(argument, state)
+        raise NotSeparableError(
+            caller.compiled,
+            f"{request.function.name} changes what it is given",
+            "give it a copy, or let it return something new",
+            node.lineno,  # type: ignore[attr-defined]
+        )
+    return value
+
+
+def _state(value: Any, most: float = inf) -> Any:
+    """What tells whether a list, dict, set or array of at most so many entries has changed.
+
+    None for what can't change, or isn't known.
+    """
+    kind = type(value)
+    if kind in _UNWATCHED:
+        return None
+    if isinstance(value, np.ndarray):
+        if value.size > most or not value.flags.writeable:
+            return None
+        return [*value.flat] if value.dtype == object else value.tobytes()
+    if not isinstance(value, (list, tuple, dict, set, bytearray)) or len(value) > most:
+        return None
+    if isinstance(value, (list, tuple)):
+        return [*value], _states(value, most)
+    if isinstance(value, dict):
+        parts = [*value.values()]
+        return [*value], parts, _states(parts, most)
+    return value.copy()
+
+
+def _states(parts: Iterable[Any], most: float) -> list[Any] | None:
+    """The states of what a container holds; None where it only holds what can't change."""
+    return None if _UNWATCHED.issuperset(map(type, parts)) else [_state(part, most) for part in parts]
+
+
+def _is_as_before(value: Any, state: Any) -> bool:
+    """Whether a value has the state that it had."""
+    if state is None:
+        return True
+    if isinstance(value, np.ndarray):
+        if value.dtype == object:
+            return all(map(is_, value.flat, state))
+        return bool(value.tobytes() == state)
+    if isinstance(value, (list, tuple)):
+        parts, states = state
+        same = len(value) == len(parts) and all(map(is_, value, parts))
+        return same and (states is None or all(map(_is_as_before, value, states)))
+    if isinstance(value, dict):
+        keys, parts, states = state
+        same = len(value) == len(keys) and all(map(is_, value, keys))
+        same = same and all(map(is_, value.values(), parts))
+        return same and (states is None or all(map(_is_as_before, parts, states)))
+    return bool(value == state)
+
+
+def _restore(value: Any, state: Any) -> None:
+    """Give a value the state back that it had."""
+    if state is None:
+        return
+    if isinstance(value, np.ndarray):
+        if value.dtype == object:
+            for i, part in enumerate(state):
+                value.flat[i] = part
+        else:
+            value[...] = np.frombuffer(state, value.dtype).reshape(value.shape)
+    elif isinstance(value, (list, tuple)):
+        parts, states = state
+        if isinstance(value, list):
+            value[:] = parts
+        for part, inner in zip(parts, states or (), strict=False):
+            _restore(part, inner)
+    elif isinstance(value, dict):
+        keys, parts, states = state
+        value.clear()
+        value.update(zip(keys, parts, strict=True))
+        for part, inner in zip(parts, states or (), strict=False):
+            _restore(part, inner)
+    elif isinstance(value, set):
+        value.clear()
+        value.update(state)
+    else:
+        value[:] = state
+
+
+def or_whole(operation: _Operation) -> _Operation:
+    """An operation of a program that is done again where a body is found that is to be executed whole.
+
+    It then draws from its generator what it drew the first time.
+    """
+
+    @functools.wraps(operation)
+    def done(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.is_reference or not self.compiled.asks:
+            return operation(self, *args, **kwargs)
+        restore = _place_of(args, kwargs)
+        try:
+            return operation(self, *args, **kwargs)
+        except NotSeparableError:
+            restore()
+        return done(self, *args, **kwargs)
+
+    return done  # type: ignore[return-value]
+
+
+def edit_or_whole(edit: _Operation) -> _Operation:
+    """The same of an edit of a trace, which is then done on that trace as the program runs now."""
+
+    @functools.wraps(edit)
+    def done(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not self.gen_fn.compiled.asks:
+            return edit(self, *args, **kwargs)
+        restore = _place_of(args, kwargs)
+        try:
+            return edit(self, *args, **kwargs)
+        except NotSeparableError:
+            restore()
+        trace = self.gen_fn.score(self.args, {path: record[1] for path, record in self.records.items()})
+        trace.observed_paths = frozenset(self.observed_paths)
+        return getattr(trace, edit.__name__)(*args, **kwargs)
+
+    return done  # type: ignore[return-value]
+
+
+def _place_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], None]:
+    """What puts the generators among the arguments of an operation back to where they are now."""
+    generators = [v for v in (*args, *kwargs.values()) if isinstance(v, np.random.Generator)]
+    states = [generator.bit_generator.state for generator in generators]
+
+    def restore() -> None:
+        for generator, state in zip(generators, states, strict=True):
+            generator.bit_generator.state = state
+
+    return restore
