@@ -290,7 +290,7 @@ class Effects(Contents):
 
     def may_change_arguments(self, call: ast.Call) -> bool:
         """Whether a call may change what it is given, for all that is known of it."""
-        if self._method(call):
+        if self._method(call) or self.only_gathers(call):
             return False
         if not self.leaves_alone(call) or self.writes(call) or self.is_unknown(call):
             return True

@@ -16,6 +16,7 @@ from typing import Any
 from gendsl.compiler.effects import Effects
 from gendsl.compiler.emit import TOOLS
 from gendsl.compiler.names import root_name
+from gendsl.compiler.objects import CHANGING_METHODS, PURE_METHODS
 from gendsl.compiler.trees import Transformer, clone, walk
 from gendsl.errors import EXECUTION
 
@@ -57,7 +58,9 @@ def _is_watched(call: ast.Call, effects: Effects, is_number: Callable[[ast.expr]
 
 
 def _may_iterate(call: ast.Call, effects: Effects) -> bool:
-    return not _is_own(call) and not effects.leaves_alone(call) and effects.function_of(call) is None
+    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    unknown = effects.function_of(call) is None and method not in PURE_METHODS | CHANGING_METHODS
+    return unknown and not _is_own(call) and not effects.leaves_alone(call)
 
 
 class _Questions(Transformer):
