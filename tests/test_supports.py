@@ -111,6 +111,8 @@ MEMBERS = [
     (Lattice(1, 1, 0, INF), [1, 7, 1e9], [0, 1.5, INF]),
     (Lattice(0.0, -2.0, 0, INF), [0, -2, -40], [2, -3]),
     (FiniteSet(("a", 3, (1, 2))), ["a", 3, 3.0, (1, 2)], ["b", 4, None]),
+    (FiniteSet((("node", (1, "leaf")), ("leaf",))),
+     [("node", (1, "leaf")), ("leaf",)], [("node", (1,)), "leaf"]),
     (Counts(3, 2), [[1, 2], np.array([3, 0]), [3.0, 0.0]], [[1, 1], [-1, 4], [1.5, 1.5], [3], 3]),
     (DiscreteProduct((Boolean(), Integers(5, 6))), [[1, 5]], [[1, 4], [2, 5], [5]]),
 ]  # fmt: skip

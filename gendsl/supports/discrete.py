@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gendsl.choices.values import same_value
 from gendsl.errors import ParameterError
 from gendsl.supports.base import ENUMERABLE, Support, as_array, as_number, as_typed_array, count
 from gendsl.supports.scalar import ScalarSupport
@@ -106,7 +107,7 @@ class Lattice(ScalarSupport):
 
 @dataclass(frozen=True)
 class FiniteSet(Support):
-    """Any finitely many values, told apart by `==`. One that is given twice is in it once."""
+    """Any finitely many values, arrays and nested tuples too. One that is given twice is in it once."""
 
     elements: tuple[Any, ...]
     discrete = True
@@ -120,10 +121,10 @@ class FiniteSet(Support):
         return self.elements
 
     def contains(self, value: Any) -> bool:
-        return any(np.array_equal(value, element) for element in self.elements)
+        return any(same_value(value, element) for element in self.elements)
 
     def canonical(self, value: Any) -> Any:
-        return next((element for element in self.elements if np.array_equal(value, element)), value)
+        return next((element for element in self.elements if same_value(value, element)), value)
 
 
 def _distinct(elements: Iterable[Any]) -> tuple[Any, ...]:
@@ -134,7 +135,7 @@ def _distinct(elements: Iterable[Any]) -> tuple[Any, ...]:
     except TypeError:  # some can't be hashed
         found: list[Any] = []
         for element in elements:
-            if not any(np.array_equal(element, other) for other in found):
+            if not any(same_value(element, other) for other in found):
                 found.append(element)
         return tuple(found)
 
