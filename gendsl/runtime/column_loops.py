@@ -109,7 +109,6 @@ class ColumnLoopBlock(LookedThrough):
         self.indices = {step.index for step in self.sites}
         self.leaves_nothing = not stored and not outs
         self.keyed = any(written.kind == "key" for written in stored)
-        self.local: dict[int, Any] = {}  # the functions of `gendsl.runtime.local`
         self._affected: dict[frozenset[Slot], tuple[list[Step], list[tuple[int, int]], list[Step]]] = {}
         self.address_slots = {
             (read.depth, read.slot)

@@ -361,7 +361,7 @@ class CompiledTrace(ReferenceTrace):
         if runs_whole():
             return self.whole().update(choices, args=args, rng=rng)
         flat = choicemap(choices)
-        if args is None and self._called.linked.plates and len(flat) <= MOST:
+        if args is None and self._called.linked.alone and len(flat) <= MOST:
             found = edited(self, flat.to_flat_dict().items())
             if found is not None:
                 return Updated(found[0], found[1], ChoiceMap._from_flat(found[2]))
@@ -383,7 +383,7 @@ class CompiledTrace(ReferenceTrace):
     ) -> Regenerated:
         if runs_whole():
             return self.whole().regenerate(selection, args=args, rng=rng)
-        if args is None and self._called.linked.plates:
+        if args is None and self._called.linked.alone:
             check_is_selection(selection)
             drawn = self._resampled(selection, selection.reach(), as_rng(rng), False)
             if drawn is not None:
@@ -409,7 +409,7 @@ class CompiledTrace(ReferenceTrace):
     ) -> Edit:
         if runs_whole():
             return self.whole().edit(values, args=args, rng=rng, stop_at_zero=stop_at_zero)
-        if args is None and self._called.linked.plates and len(values) <= MOST and type(values) is dict:
+        if args is None and self._called.linked.alone and len(values) <= MOST and type(values) is dict:
             found = edited(self, values.items())
             if found is not None:
                 return Edit(found[0], found[1], {}, {})
@@ -434,7 +434,7 @@ class CompiledTrace(ReferenceTrace):
                 selection, rng, skip_absent=skip_absent, stop_at_zero=stop_at_zero
             )
         paths = selection.reach()
-        if self._called.linked.plates:
+        if self._called.linked.alone:
             drawn = self._resampled(selection, paths, rng, stop_at_zero)
             if drawn is not None:
                 return Edit(*drawn, {}, {})

@@ -37,7 +37,9 @@ from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.blocks import Block, FragmentBlock, ReturnBlock, Sequence
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
 from gendsl.runtime.column_loops import ColumnLoopBlock
+from gendsl.runtime.local_frames import FrameEdit, beyond
 from gendsl.runtime.loop_parts import ADDRESSES, Iterations, Slot
+from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.reads import Frame
 from gendsl.runtime.records import PLAIN_FAMILIES, Record, drawn
 from gendsl.runtime.reverse import SameIndex
@@ -98,10 +100,9 @@ class LocalDensity:
 def local_density(trace: CompiledTrace, path: Path) -> LocalDensity | None:
     """The density of a trace along one choice; None where there is no short way to it."""
     try:
-        plate = _Plate(trace, path)
-        number, t = plate.place(path)
-        density = plate.look(number, t)[2]
-        return LocalDensity(trace, path, density, plate.columns[number][t])
+        loop = _edit(trace, path)
+        number, t = loop.place(path)
+        return LocalDensity(trace, path, loop.look(number, t)[2], loop.value(number, t))
     except Exception:  # an edit meets it again, and says what it is
         return None
 
@@ -109,24 +110,24 @@ def local_density(trace: CompiledTrace, path: Path) -> LocalDensity | None:
 def edited(
     trace: CompiledTrace, values: Iterable[tuple[Path, Any]]
 ) -> tuple[CompiledTrace, float, dict[Path, Any]] | None:
-    """The trace with other values of some choices of one plate, the log weight, and the values before.
+    """The trace with other values of some choices of one loop, the log weight, and the values before.
 
     None, and nothing has happened, if this is not the way.
     """
-    plate: _Plate | None = None
+    loop: ColumnEdit | FrameEdit | None = None
     weight = 0.0
     before: dict[Path, Any] = {}
     try:
         for path, value in values:
-            if plate is None:
-                plate = _Plate(trace, path)
-            number, t = plate.place(path)
-            before[path] = plate.columns[number][t]
-            own, others = plate.put(path, number, t, plate.look(number, t), value)
+            if loop is None:
+                loop = _edit(trace, path)
+            number, t = loop.place(path)
+            before[path] = loop.value(number, t)
+            own, others = loop.put(path, number, t, loop.look(number, t), value)
             weight += own + others
     except Exception:  # the blocks meet it again
         return None
-    return None if plate is None else (plate.traced(), weight, before)
+    return None if loop is None else (loop.traced(), weight, before)
 
 
 def resampled(
@@ -137,24 +138,40 @@ def resampled(
     None, and nothing is drawn, if this is not the way.
     """
     try:
-        plate = _Plate(trace, path)
-        number, t = plate.place(path)
-        look = plate.look(number, t)
+        loop = _edit(trace, path)
+        number, t = loop.place(path)
+        look = loop.look(number, t)
     except Exception:  # nothing has happened, and the blocks meet it again
         return None
     distribution = look[1]
     value = distribution.sample(rng)
     try:
-        _, others = plate.put(path, number, t, look, value)
+        _, others = loop.put(path, number, t, look, value)
     except Exception:  # the blocks meet it again with the value that was drawn
         own = drawn(distribution, value)[2] - trace.records[path][2]
         edit = trace.edit({path: value}, stop_at_zero=stop_at_zero)
         return edit.trace, edit.log_weight - own  # type: ignore[return-value]
-    return plate.traced(), others
+    return loop.traced(), others
 
 
-class _Plate:
-    """A plate of a trace, while choices in it are given other values.
+def _edit(trace: CompiledTrace, path: Path) -> ColumnEdit | FrameEdit:
+    """What edits the choices of the loop that makes the choice at a path.
+
+    Raises:
+        Exception: nothing does.
+    """
+    called = trace._called
+    loop = called.linked.alone[path[0]]
+    iterations: Iterations = called.frame[loop.state][0]
+    if not -inf < trace.log_prob < inf:
+        raise NotColumnsError
+    if type(iterations.frames) is ColumnFrames:
+        return ColumnEdit(trace, loop, iterations)
+    return FrameEdit(trace, loop, iterations)
+
+
+class ColumnEdit:
+    """A plate in columns of a trace, while choices in it are given other values.
 
     Raises:
         Exception: what is to be done is not to be done in this way.
@@ -164,18 +181,15 @@ class _Plate:
         "before", "columns", "frame", "loop", "readers", "recent", "store", "totals", "trace", "visited",
     )  # fmt: skip
 
-    def __init__(self, trace: CompiledTrace, path: Path) -> None:
-        called = trace._called
+    def __init__(self, trace: CompiledTrace, loop: ColumnLoopBlock, before: Iterations) -> None:
         self.trace = trace
-        self.frame: Frame = called.frame
-        self.loop: ColumnLoopBlock = called.linked.plates[path[0]]
-        self.before: Iterations = self.frame[self.loop.state][0]
-        self.store: Any = self.before.frames
-        if type(self.store) is not ColumnFrames or not -inf < trace.log_prob < inf:
-            raise NotColumnsError
+        self.loop = loop
+        self.before = before
+        self.frame: Frame = trace._called.frame
+        self.store: Any = before.frames
         self.columns = [*self.store.columns]
         self.totals: list[Total] = [*self.store.totals]
-        self.readers = self.before.readers
+        self.readers = before.readers
         self.recent: dict[Path, Record] = {}
         self.visited: set[int] = set()
 
@@ -185,6 +199,10 @@ class _Plate:
         if found is None:
             raise NotColumnsError
         return found
+
+    def value(self, number: int, t: int) -> Any:
+        """The value of a choice."""
+        return self.columns[number][t]
 
     def look(self, number: int, t: int) -> Any:
         """What the generated function of a site gives."""
@@ -250,14 +268,14 @@ class _Plate:
         return self.trace.with_frame(frame, self.recent)
 
 
-def plates_of(body: Sequence) -> dict[Any, ColumnLoopBlock]:
-    """The plates of a body that are edited by themselves, by the first components of their addresses."""
+def loops_of(body: Sequence) -> dict[Any, LoopBlock]:
+    """The loops of a body that are edited by themselves, by the first components of their addresses."""
     if body.leaves_early:
         return {}
-    found: dict[Any, ColumnLoopBlock] = {}
+    found: dict[Any, LoopBlock] = {}
     for head, mask in body.by_head.items():
         loop = body.by_bit.get(mask)
-        if isinstance(loop, ColumnLoopBlock) and loop.depth == 1 and not loop.outs and not loop.keyed:
+        if isinstance(loop, LoopBlock) and loop.depth == 1 and loop.keeps_apart:
             readers = 0
             for written in loop.stored:
                 readers |= loop.readers.get(written.after, 0)
@@ -321,7 +339,7 @@ def _local(loop: ColumnLoopBlock, number: int) -> Local:
     """
     step = loop.sites[number]
     scope: dict[str, Any] = {
-        "NotColumnsError": NotColumnsError, "beyond": _beyond, "inf": inf, "template": loop.template,
+        "NotColumnsError": NotColumnsError, "beyond": beyond, "inf": inf, "template": loop.template,
         "number": PLAIN_FAMILIES[step.family],
     }  # fmt: skip
     before = ["def local(f0, values, columns, t):\n", f"    f1 = template.copy()\n    f1[{POSITION}] = t\n"]
@@ -366,14 +384,3 @@ def _local(loop: ColumnLoopBlock, number: int) -> Local:
     scores.append("        return {},\n".format(", ".join(f"s{i}" for i in affected)))
     exec("".join([*before, *density, *scores, f"    return f1, d{number}, density, scores\n"]), scope)
     return Local(scope["local"], tuple(affected))
-
-
-def _beyond(distribution: Any, value: Any) -> float:
-    """The log density where the short formula doesn't give a finite one: -inf.
-
-    Raises:
-        NotColumnsError: it is anything else.
-    """
-    if distribution.logpdf(value) != -inf:
-        raise NotColumnsError
-    return -inf

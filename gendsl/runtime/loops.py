@@ -87,7 +87,9 @@ class LoopBlock(Routed):
                 use.whole = True
         keyed = any(written.kind == "key" for written in stored)
         read_inside = any((depth - 1, written.inside) in self.outer for written in stored)
-        self.is_plain = not (carried or outs or exits or keyed or read_inside) and bool(sources)
+        self.keeps_apart = not (outs or exits or keyed or read_inside) and bool(sources)
+        self.is_plain = self.keeps_apart and not carried
+        self.local: dict[int, Any] = {}  # the functions of `local` and `local_frames`
         self.only_appends = all(written.kind == "append" for written in stored)
         self.uses = [read for source in sources for read in source.runner.reads]
         self.uses += [r for r in inner if not (r.depth == depth - 1 and r.slot in inside)]

@@ -26,6 +26,7 @@ from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.compiled import RecordsView
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.local import LocalDensity
+from gendsl.runtime.loops import LoopBlock
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("GENDSL_RUNTIME") == "reference", reason="about the compiled runtime"
@@ -83,7 +84,45 @@ def scaled(n):
         ("x", i) @ ~normal(1 / 3, 0.7)
 
 
+@gen
+def hidden(n):
+    """A chain of states that looks up two means, and counts."""
+    mu = [("mu", j) @ ~normal(0, 10) for j in range(2)]
+    z = 0
+    for t in range(n):
+        z = ("z", t) @ ~categorical([0.7, 0.3] if z == 0 else [0.2, 0.8])
+        middle = mu[z] / 2
+        ("x", t) @ ~normal(middle, 1)
+        ("count", t) @ ~poisson(2.0 + z)
+
+
+@gen
+def walk(n):
+    x = 0.0
+    for i in range(n):
+        x = ("z", i) @ ~normal(x, 1)
+        ("y", i) @ ~normal(x, 1)
+
+
+@gen
+def listed(xs):
+    """A plate that takes no columns."""
+    kept = []
+    for i, x in enumerate(xs):
+        b = ("b", i) @ ~bernoulli(0.5)
+        kept.append(("x", i) @ ~normal(x[0] if b else x[1], 1))
+    return kept
+
+
 CASES = {
+    "a state": (hidden, ("z", 7), [0, 1, 2, -1]),
+    "the first state": (hidden, ("z", 0), [0, 1]),
+    "the last state": (hidden, ("z", N - 1), [0, 1]),
+    "an observation of a state": (hidden, ("x", 7), [0.5, 30.0, math.inf]),
+    "the first of a walk": (walk, ("z", 0), [0.5, -3.0]),
+    "one of a walk": (walk, ("z", 30), [0.5, -3.0]),
+    "the last of a walk": (walk, ("z", N - 1), [0.5, -3.0]),
+    "in a plate of frames": (listed, ("b", 3), [True, False]),
     "a label": (mixture, ("z", 7), [0, 1, 2, 3, 4, -1]),
     "a label in a list": (assigned, ("z", 7), [0, 1, 2, 3]),
     "an observation of it": (assigned, ("x", 0), [0.5, -3.0, math.inf]),
@@ -99,7 +138,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_the_log_weight_of_an_edit(name):
     model, path, values = CASES[name]
-    trace = model.simulate((N,), rng=1)
+    trace = model.simulate(arguments(model), rng=1)
     local = trace.local_density(path)
     assert isinstance(local, LocalDensity)
     for value in [trace[path], *values]:
@@ -176,10 +215,53 @@ def in_a_dict(n):
 
 
 @gen
-def walk(n):
-    x = 0.0
+def summed_up(n):
+    total = 0.0
     for i in range(n):
-        x = ("z", i) @ ~normal(x, 1)
+        total = total + (("z", i) @ ~normal(0, 1))
+        ("y", i) @ ~normal(total, 1)
+
+
+@gen
+def looked_back(n):
+    x = [0.0] * n
+    for i in range(n):
+        x[i] = ("z", i) @ ~normal(x[i - 1] if i else 0.0, 1)
+
+
+@gen
+def plates_in_plates(n):
+    for i in range(n):
+        z = ("z", i) @ ~normal(0, 1)
+        for j in range(3):
+            ("x", i, j) @ ~normal(z, 1)
+
+
+@gen
+def inner(x):
+    y = ~normal(x, 1)
+
+
+@gen
+def calling(n):
+    for i in range(n):
+        z = ("z", i) @ ~normal(0, 1)
+        ("inner", i) @ ~inner(z)
+
+
+@gen
+def addressed(n):
+    for i in range(n):
+        z = ("z", i) @ ~bernoulli(0.5)
+        ("x", i, z) @ ~normal(0, 1)
+
+
+@gen
+def left(n):
+    for i in range(n):
+        z = ("z", i) @ ~bernoulli(0.5)
+        if z:
+            break
 
 
 @gen
@@ -213,7 +295,8 @@ def shared(n):
     ("model", "path"),
     [
         (read_afterwards, ("z", 3)), (summed, ("z", 3)), (in_a_dict, ("z", "3")),
-        (last_is_read, ("z", 3)), (walk, ("z", 3)), (vectors, ("z", 3)),
+        (last_is_read, ("z", 3)), (summed_up, ("z", 3)), (looked_back, ("z", 3)), (calling, ("z", 3)),
+        (plates_in_plates, ("z", 3)), (addressed, ("z", 3)), (left, ("z", 0)), (vectors, ("z", 3)),
         (nested, ("z", 3, 1)), (one_name_twice, ("z", 3, 0)), (shared, ("z",)),
         (mixture, ("mu", 1)), (mixture, ("z",)), (mixture, ("z", 99)), (mixture, ("none", 1)),
     ],
@@ -222,8 +305,11 @@ def test_there_is_none_where_others_depend_on_the_choice(model, path):
     assert model.simulate((N,), rng=1).local_density(path) is None
 
 
-def test_few_iterations_have_none():
-    assert mixture.simulate((5,), rng=1).local_density(("z", 3)) is None
+def arguments(model):
+    return ([(0.1 * i, 3.0) for i in range(N)],) if model is listed else (N,)
+
+
+def test_the_reference_runtime_has_none():
     assert mixture.reference.simulate((N,), rng=1).local_density(("z", 3)) is None
 
 
@@ -236,8 +322,10 @@ def test_few_iterations_have_none():
         (plate, slice_sampling(select("p", "level"))),
         (plate, slice_sampling("count", scan="random")),
         (first_in_support, slice_sampling("top")),
+        (hidden, gibbs("z")),
+        (walk, slice_sampling("z")),
     ],
-    ids=["labels", "labels in a list", "booleans", "numbers", "counts", "bounds"],
+    ids=["labels", "labels in a list", "booleans", "numbers", "counts", "bounds", "states", "a walk"],
 )
 def test_kernels_draw_what_they_draw_by_edits(model, kernel):
     trace = model.simulate((N,), rng=1)
@@ -267,15 +355,21 @@ def agree(trace, other):
 
 @pytest.fixture
 def by_itself(monkeypatch):
-    """No plate is updated by its block."""
+    """No loop is updated by its block."""
 
     def refuse(*_):
         raise AssertionError("the block was asked")
 
     monkeypatch.setattr(ColumnLoopBlock, "update", refuse)
+    monkeypatch.setattr(LoopBlock, "update", refuse)
 
 
 EDITS = {
+    "a state": (hidden, {("z", 7): 1}),
+    "states": (hidden, {("z", 7): 1, ("z", 8): 1, ("x", 8): 0.5, ("z", 20): 0, ("z", 6): 1}),
+    "the last state": (hidden, {("z", N - 1): 1}),
+    "a walk": (walk, {("z", 30): 0.5, ("y", 31): 1.0, ("z", 0): 0.1, ("z", N - 1): 2.0}),
+    "in a plate of frames": (listed, {("b", 3): True, ("x", 4): 0.5, ("x", 3): 0.5}),
     "a label": (mixture, {("z", 7): 2}),
     "a label in a list": (assigned, {("z", 7): 2}),
     "labels": (assigned, {("z", 7): 2, ("z", 8): 3, ("x", 7): 0.5}),
@@ -289,7 +383,7 @@ EDITS = {
 @pytest.mark.parametrize("name", EDITS)
 def test_edits_are_those_of_the_reference_runtime(name, by_itself):
     model, values = EDITS[name]
-    trace = model.simulate((N,), rng=1)
+    trace = model.simulate(arguments(model), rng=1)
     values = {path: trace[path] if value is None else value for path, value in values.items()}
     other = trace.whole()
     before = [(path, r[1]) for path, r in trace.records.items() if type(r[1]) is not np.ndarray]
@@ -312,7 +406,7 @@ def test_edits_are_those_of_the_reference_runtime(name, by_itself):
     ("model", "path"),
     [
         (mixture, ("z", 7)), (assigned, ("z", 7)), (assigned, ("other", 1)), (plate, ("p", 3)),
-        (plate, ("level", 3)),
+        (plate, ("level", 3)), (hidden, ("z", 7)), (walk, ("z", 7)), (walk, ("y", 7)),
     ],
     ids=str,
 )  # fmt: skip
@@ -320,12 +414,12 @@ def test_a_choice_is_drawn_as_the_blocks_draw_it(model, path):
     trace = model.simulate((N,), rng=1)
     new, weight = trace.regenerate(select(path), rng=5)
     edit = trace.resample(select(path), np.random.default_rng(5))
-    plates, trace._called.linked.plates = trace._called.linked.plates, {}
+    alone, trace._called.linked.alone = trace._called.linked.alone, {}
     try:
         expected, expected_weight = trace.regenerate(select(path), rng=5)
     finally:
-        trace._called.linked.plates = plates
-    assert plates
+        trace._called.linked.alone = alone
+    assert alone
     assert new[path] == expected[path] == edit.trace[path]
     assert weight == pytest.approx(expected_weight, abs=1e-12)
     assert edit.log_weight == weight
@@ -335,15 +429,15 @@ def test_a_choice_is_drawn_as_the_blocks_draw_it(model, path):
 
 def test_what_reads_an_entry_is_found_after_edits(monkeypatch):
     """Which labels look up a mean is known after one mean was changed, and followed from then on."""
-    for model in (mixture, assigned):
+    for model, labels in ((mixture, 4), (assigned, 4), (hidden, 2)):
         trace = model.simulate((N,), rng=1)
         other = trace.whole()
         rng = np.random.default_rng(2)
         for step in range(60):
             if step % 3:
-                values = {("z", int(rng.integers(N))): int(rng.integers(4))}
+                values = {("z", int(rng.integers(N))): int(rng.integers(labels))}
             else:
-                values = {("mu", int(rng.integers(4))): float(rng.normal())}
+                values = {("mu", int(rng.integers(labels))): float(rng.normal())}
             trace, weight, _ = trace.update(values)
             other, expected, _ = other.update(values)
             assert weight == pytest.approx(expected, rel=1e-9, abs=1e-9)
