@@ -65,6 +65,7 @@ class LoopUpdate:
         self.total = before.total
         self.extreme = False
         self.readers = without_same(before.readers)
+        self.visited: list[int] = []
         self.keys: dict[int, Any] = {}
         self.own: dict[int, set[Any]] = {}
         self.inside = {}
@@ -221,6 +222,7 @@ class LoopUpdate:
             status = body.end(frame)
         if todo or changed:
             self.frames = self.frames.set(t, frame)
+            self.visited.append(t)
             if self.inside:
                 for building in self.inside.values():
                     building.frames = self.frames
@@ -276,7 +278,11 @@ class LoopUpdate:
         slot = loop.depth - 1, inside
         index = self.readers.get(slot)
         if index is None:
-            index = self.readers[slot] = loop.readers_of(self.before, self.old, slot)
+            self.readers[slot] = loop.readers_of(self.before, self.old, slot)
+            for t in self.visited:  # they may read at other keys by now
+                old, new = (*self.old, self.before.frames[t]), (*self.new, self.frames[t])
+                self.readers = loop.reread(self.readers, slot, t, old, new, self.offset)
+            index = self.readers[slot]
         for key in (*change, ALL):
             visit.update(t for t in index.get(key).tolist() if t > after)
         return visit

@@ -163,3 +163,36 @@ def test_an_entry_that_nothing_had_read_when_it_changed():
         assigned.reference.generate(trace.args, trace.choices).trace.project(select(("x", 7)))
     )
     assert_right(assigned, trace.update({("x", 7): 0.5}).trace)
+
+
+@gen
+def forest(n):
+    """Each iteration reads one of the entries that were written before it."""
+    depth = [0.0] * n
+    for i in range(n):
+        k = ("k", i) @ ~uniform_discrete(0, i)
+        depth[i] = depth[k] + 1.0 if k != i else 5.0
+    for i in range(n):
+        ("y", i) @ ~normal(depth[i], 1)
+    return depth
+
+
+def test_an_index_that_is_found_out_in_the_middle_of_an_update_is_that_of_its_end():
+    trace = forest.generate((3,), init={("k", 0): 0, ("k", 1): 1, ("k", 2): 2}, rng=1).trace
+    traces = [trace]
+    for change in ({("k", 1): 0}, {("k", 1): 1}, {("k", 2): 1, ("k", 1): 0}, {("k", 1): 1}, {("k", 2): 0}):
+        traces.append(traces[-1].update(change).trace)
+    assert_right(forest, *traces)
+    assert [each.retval for each in traces[1:]] == [
+        [5.0, 6.0, 5.0], [5.0, 5.0, 5.0], [5.0, 6.0, 7.0], [5.0, 5.0, 6.0], [5.0, 5.0, 6.0],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_roots_of_trees_are_followed(seed):
+    trace = forest.simulate((12,), rng=seed)
+    traces = [trace]
+    for step in range(60):
+        i = (7 * step + seed) % 12
+        traces.append(traces[-1].update({("k", i): (step * step) % (i + 1)}).trace)
+    assert_right(forest, *traces)
