@@ -32,16 +32,10 @@ class Compiled:
 
     Attributes:
         origin: the function as the user wrote it, with its syntax tree.
-        node: the rewritten definition.
-        sites: its choices and calls.
-        body: what runs; called with the execution as keyword `__gendsl__`.
         checked: how many proposals of moves on it were to be checked, and of how many one is, later on.
     """
 
     origin: Source = field(repr=False)
-    node: FunctionNode = field(repr=False)
-    sites: list[Site] = field(repr=False)
-    body: Callable[..., Any]
     checked: list[int] = field(default_factory=lambda: [0, 64], repr=False)
 
     @property
@@ -54,6 +48,25 @@ class Compiled:
         """Whether `@classmethod` stands above `@gen`."""
         decorators = self.origin.node.decorator_list
         return any(isinstance(d, ast.Name) and d.id == "classmethod" for d in decorators)
+
+    @cached_property
+    def _parts(self) -> tuple[FunctionNode, list[Site]]:
+        return rewrite(self.origin)
+
+    @property
+    def node(self) -> FunctionNode:
+        """The rewritten definition."""
+        return self._parts[0]
+
+    @property
+    def sites(self) -> list[Site]:
+        """Its choices and calls."""
+        return self._parts[1]
+
+    @cached_property
+    def body(self) -> Callable[..., Any]:
+        """What the reference runtime runs; called with the execution as keyword `__gendsl__`."""
+        return _compile(self.origin, self.node)
 
     @property
     def rewritten(self) -> str:
@@ -167,10 +180,4 @@ def compile_function(function: Any) -> Compiled:
     """
     source = find_source(function, "gen")
     check_syntax(source)
-    return compile_source(source)
-
-
-def compile_source(source: Source) -> Compiled:
-    """Compile a function whose source is known, and known to be without errors."""
-    node, sites = rewrite(source)
-    return Compiled(source, node, sites, _compile(source, node))
+    return Compiled(source)

@@ -65,7 +65,7 @@ class Contents(Callees):
     def _put_into(self, name: str) -> list[ast.expr]:
         """The entries that may be put into a container of a name, as far as they are written down."""
         entries: list[ast.expr] = []
-        for part in walk(self.source.node):
+        for part in self.source.parts:
             match part:
                 case ast.Assign(targets=[ast.Subscript() as target]) if root_name(target) == name:
                     entries.append(part.value)
@@ -96,9 +96,9 @@ class Contents(Callees):
 
     def viewed(self, name: str, changed: ast.stmt) -> bool:
         """Whether a view of an array may be held when a statement changes the array in place."""
-        loops = [part for part in walk(self.source.node) if isinstance(part, (ast.For, ast.While))]
+        loops = [part for part in self.source.parts if isinstance(part, (ast.For, ast.While))]
         around = [loop for loop in loops if any(part is changed for part in walk(loop))]
-        for part in walk(self.source.node):
+        for part in self.source.parts:
             inside = any(part is other for loop in around for other in walk(loop))
             if not isinstance(part, ast.stmt) or (part.lineno >= changed.lineno and not inside):
                 continue

@@ -83,10 +83,10 @@ class Effects(Contents):
                 continue
             read = loaded(part.body) - arguments_of(part) if isinstance(part, ast.Lambda) else loaded(part)
             for name in sorted(read & self.source.bound):
-                places = [n for n in walk(self.source.node) if binds(n, name)]
+                places = [n for n in self.source.parts if binds(n, name)]
                 looped = any(
                     isinstance(loop, (ast.For, ast.While)) and any(n in places for n in walk(loop))
-                    for loop in walk(self.source.node)
+                    for loop in self.source.parts
                 )
                 later = any(getattr(n, "lineno", 0) >= part.lineno for n in places)
                 if len(places) != 1 or looped or later:

@@ -11,7 +11,7 @@ from types import FunctionType
 
 from gendsl.compiler.sites import is_addressed, is_choice, is_program, is_splice, known_value, target_indices
 from gendsl.compiler.source import Source
-from gendsl.compiler.trees import Visitor, children, walk
+from gendsl.compiler.trees import Visitor, children
 from gendsl.distributions import Distribution
 from gendsl.errors import EXECUTION, UnsupportedSyntaxError
 from gendsl.interface import GenerativeFunction
@@ -192,7 +192,7 @@ def check_syntax(source: Source) -> None:
     fence = _Fence(source)
     if isinstance(source.node, ast.AsyncFunctionDef):
         fence.refuse("a @gen function can't be async", source.node, "use a plain `def`")
-    for part in walk(source.node):
+    for part in source.parts:
         if EXECUTION in (getattr(part, "id", None), getattr(part, "arg", None)):
             fence.refuse(f"the name {EXECUTION} is gendsl's own", part, "use another name")
     for statement in source.node.body:

@@ -87,19 +87,20 @@ class Objects(Sharing):
 
     def returned(self) -> list[ast.expr]:
         """The expressions that the function returns the value of."""
-        return [n.value for n in walk(self.source.node) if isinstance(n, ast.Return) and n.value]
+        return [n.value for n in self.source.parts if isinstance(n, ast.Return) and n.value]
 
     def _of_name(self, name: str, seen: set[str]) -> Origins:
         if name in seen or name not in self.source.bound:
             return NOTHING
         seen.add(name)
-        inside = [n for n in self._functions() if n.name == name]
+        inside = [n for n in self._functions if n.name == name]
         changing = UNKNOWN if not all(map(self.keeps_still, inside)) else NOTHING
         return changing | self._union(self.given(name), seen)
 
+    @functools.cached_property
     def _functions(self) -> list[ast.FunctionDef]:
         """The functions that are defined inside this one."""
-        parts = walk(self.source.node)
+        parts = self.source.parts
         return [p for p in parts if isinstance(p, ast.FunctionDef) and p is not self.source.node]
 
     def keeps_still(self, function: ast.FunctionDef | ast.Lambda) -> bool:

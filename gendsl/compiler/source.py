@@ -41,6 +41,11 @@ class Source:
         return owner.name if isinstance(owner, ast.ClassDef) else None
 
     @functools.cached_property
+    def parts(self) -> list[ast.AST]:
+        """The definition and all that is in it."""
+        return walk(self.node)
+
+    @functools.cached_property
     def bound(self) -> set[str]:
         """Every name that the definition, or anything inside it, may bind."""
         return bound_names(self.node)

@@ -15,7 +15,7 @@ from typing import Any
 
 import cloudpickle
 
-from gendsl.compiler.build import Compiled, compile_source
+from gendsl.compiler.build import Compiled
 from gendsl.runtime.generative import GenFunction
 
 
@@ -62,7 +62,7 @@ def _reduce_compiled(compiled: Compiled) -> Any:
 def _fill_compiled(compiled: Compiled, state: Any) -> None:
     origin, texts = state
     remember_texts(texts)
-    for name, value in vars(compile_source(origin)).items():
+    for name, value in vars(Compiled(origin)).items():
         object.__setattr__(compiled, name, value)  # frozen for everybody else
 
 
