@@ -68,6 +68,7 @@ class mixture_of_normals(ArrayFamily):
 
     __slots__ = ("means", "vars", "weights")
     parameters = ("weights", "means", "vars")
+    _measure = Real()
 
     if TYPE_CHECKING:
 

@@ -127,7 +127,8 @@ def as_score(score: Any, distribution: Distribution, value: Any) -> float:
 
 def as_given(value: Any, distribution: Distribution) -> Any:
     """A given value as a trace keeps it: of the type that a draw has, and sharing nothing."""
-    if type(value) is float and isinstance(distribution, ScalarFamily) and distribution.number is float:
+    measure = distribution._measure
+    if type(value) is float and measure is not None and measure.shape == () and not measure.discrete:
         return value
     value = distribution.support.canonical(value)
     if type(value) is np.ndarray:

@@ -6,6 +6,7 @@ Cusumano-Towner et al., "Automating Involutive MCMC", section 6.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -122,29 +123,23 @@ def _check_returned(
         The records of the traces, for the Jacobian of the way back; and the model's choices that are gone
         there.
     """
-    model, new = trace.records, there.trace.records
-    old: Records = {}
+    model = old = trace.records
+    written = back.outputs[0].entries
+    for output, source in zip(back.outputs, there.run.inputs, strict=True):
+        output.supports = source.supports  # those of the same choices
     gone: list[Path] | None = None
     if elsewhere:
         old = {path: record for path, record in model.items() if path not in trace.observed_paths}
+        _compare_all(f, inverse, there, back, 0, old, old, returned[0], None)
     else:
-        near, gone = at_hand(model), []  # all that is new was written
-        for path in {**there.run.outputs[0].entries, **back.outputs[0].entries, **there.removed}:
-            record = near(path) or model.get(path)
-            if record is None:
-                gone.append(path)
-            else:
-                old[path] = record
-    kept = None if elsewhere else new
-    _compare_all(f, inverse, there, back, 0, old, returned[0], kept)
-    for output, source in zip(back.outputs, there.run.inputs, strict=True):
-        output.supports = source.supports.copy()
+        changed = {**there.run.outputs[0].entries, **written, **there.removed}
+        gone = _compare_all(f, inverse, there, back, 0, changed, model, returned[0], there.trace.records)
     _refuse_surplus(f, inverse, back.outputs[0], old)
     records = [model]
     if aux is not None:
         drawn = aux.records if type(aux.records) is dict else dict(aux.records.items())
         _refuse_surplus(f, inverse, back.outputs[1], drawn)
-        _compare_all(f, inverse, there, back, 1, drawn, returned[1], None)
+        _compare_all(f, inverse, there, back, 1, drawn, drawn, returned[1], None)
         records.append(drawn)
     return records, gone
 
@@ -155,12 +150,22 @@ def _compare_all(
     there: Image,
     back: Run,
     side: int,
+    paths: Iterable[Path],
     records: Records,
     values: dict[Path, Any],
     kept: Records | None,
-) -> None:
-    """Raise unless the choices of some records came back: those that weren't written stay as in `kept`."""
-    for path, record in records.items():
+) -> list[Path]:
+    """Raise unless the choices at some paths came back: those that weren't written stay as in `kept`.
+
+    Returns:
+        The paths at which there was no choice.
+    """
+    near, new = at_hand(records), []
+    for path in paths:
+        record = near(path) or records.get(path)
+        if record is None:
+            new.append(path)
+            continue
         before, after = record[1], values.get(path, MISSING)
         if after is MISSING and kept is not None and (stays := kept.get(path)) is not None:
             after = stays[1]
@@ -170,6 +175,7 @@ def _compare_all(
             same = before is after or _is_same_vector(before, after)
         if not same:
             _compare(f, inverse, there, back, side, path, before, after)
+    return new
 
 
 def _is_same_vector(before: Any, after: Any) -> bool:

@@ -168,7 +168,7 @@ class Transform:
             protected = ()
         if there is not None:
             for state, made in zip(run.inputs, there.outputs, strict=True):
-                state.supports = made.supports.copy()
+                state.supports = made.supports
         self.body(*handles, **keywords)
         return run
 
