@@ -275,7 +275,7 @@ def loops_of(body: Sequence) -> dict[Any, LoopBlock]:
     found: dict[Any, LoopBlock] = {}
     for head, mask in body.by_head.items():
         loop = body.by_bit.get(mask)
-        if isinstance(loop, LoopBlock) and loop.depth == 1 and loop.keeps_apart:
+        if isinstance(loop, LoopBlock) and loop.keeps_apart:
             readers = 0
             for written in loop.stored:
                 readers |= loop.readers.get(written.after, 0)

@@ -215,6 +215,14 @@ def in_a_dict(n):
 
 
 @gen
+def ends(n):
+    x = 0.0
+    for i in range(n):
+        x = ("z", i) @ ~normal(x, 1)
+    y = ~normal(x, 1)
+
+
+@gen
 def summed_up(n):
     total = 0.0
     for i in range(n):
@@ -295,7 +303,8 @@ def shared(n):
     ("model", "path"),
     [
         (read_afterwards, ("z", 3)), (summed, ("z", 3)), (in_a_dict, ("z", "3")),
-        (last_is_read, ("z", 3)), (summed_up, ("z", 3)), (looked_back, ("z", 3)), (calling, ("z", 3)),
+        (last_is_read, ("z", 3)), (ends, ("z", 3)), (summed_up, ("z", 3)), (looked_back, ("z", 3)),
+        (calling, ("z", 3)),
         (plates_in_plates, ("z", 3)), (addressed, ("z", 3)), (left, ("z", 0)), (vectors, ("z", 3)),
         (nested, ("z", 3, 1)), (one_name_twice, ("z", 3, 0)), (shared, ("z",)),
         (mixture, ("mu", 1)), (mixture, ("z",)), (mixture, ("z", 99)), (mixture, ("none", 1)),
