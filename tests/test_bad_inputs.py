@@ -1635,6 +1635,11 @@ def mixture_without_a_list():
     mixture(mh(select("x")))  # here
 
 
+@bad(KernelError, "mixture got distributions", "gendsl.mixture(weights, distributions)")
+def mixture_of_distributions_made_as_a_kernel():
+    mixture([0.3, 0.7], [normal(0, 1), normal(5, 1)])  # here
+
+
 @bad(KernelError, "2 kernels", "weights [1.0]", "one non-negative finite number per kernel")
 def mixture_weights_of_a_wrong_length():
     mixture([mh(select("x")), mh(select("y"))], [1.0])  # here

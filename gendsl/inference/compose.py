@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gendsl.distributions import Distribution
 from gendsl.errors import KernelError
 from gendsl.inference.adaptation import finish_warmup, start_warmup
 from gendsl.inference.kernel import (
@@ -203,6 +204,7 @@ def mixture(
         KernelError: there are no kernels, the weights don't fit, or they depend on the state and a kernel
             isn't reversible.
     """
+    _refuse_distributions(kernels, weights)
     parts = _checked(kernels, "mixture")
     if callable(weights):
         for part in parts:
@@ -222,6 +224,17 @@ def mixture(
         )
 
     return build(parts)
+
+
+def _refuse_distributions(*given: Any) -> None:
+    """Raise where the distribution of the same name was meant, which `import *` of both modules hides."""
+    listed = [part for parts in given if isinstance(parts, (list, tuple)) for part in parts]
+    if any(isinstance(part, Distribution) for part in listed):
+        raise KernelError(
+            "mixture got distributions, and this one makes a kernel of kernels",
+            fix="the distribution is gendsl.mixture(weights, distributions); where both are needed: "
+            "`from gendsl.inference import mixture as mixture_of_kernels`",
+        )
 
 
 def _mixture_by_state(
