@@ -99,12 +99,16 @@ class _Named(Selection):
     __slots__ = ("_lengths", "_paths", "_wild", "patterns")
 
     def __init__(self, patterns: Iterable[Path]) -> None:
-        self.patterns = tuple(dict.fromkeys(patterns))
-        self._wild = tuple([pattern for pattern in self.patterns if ... in pattern])
-        self._paths = frozenset(self.patterns)
-        if self._wild:
-            self._paths = self._paths.difference(self._wild)
-        self._lengths = sorted({*map(len, self._paths)})
+        self.patterns = named = tuple(patterns)
+        if len(named) == 1 and ... not in named[0]:  # the most usual, made anew in many a step
+            self._wild: tuple[Path, ...] = ()
+            self._paths = frozenset(named)
+            self._lengths = [len(named[0])]
+            return
+        self.patterns = tuple(dict.fromkeys(named))
+        self._wild = tuple(pattern for pattern in self.patterns if ... in pattern)
+        self._paths = frozenset(self.patterns).difference(self._wild)
+        self._lengths = sorted({len(path) for path in self._paths})
 
     def contains(self, path: Path) -> bool:
         paths = self._paths

@@ -2,7 +2,7 @@
 
 Where a choice is made in an iteration of a plate in columns, and nothing reads what the plate leaves behind,
 all that depends on the choice is in that iteration. One generated function finds there what doesn't depend on
-the value, and gives two others that take a value and score the rest:
+the value, and gives others that take a value and score the rest:
 
     def local(f0, values, columns, t):
         f1 = template.copy()
@@ -14,7 +14,8 @@ the value, and gives two others that take a value and score the rest:
         def scores(x):
             f1[4] = x
             return d0.at(x), call1(f0, f1).at(x1)
-        return f1, d0, density, scores
+        def change(old, new, totals): ...
+        return f1, d0, density, scores, change
 
 An edit needs no more than the scores before and after. A kernel that asks for the density at many values
 (Gibbs sampling at each of them, slice sampling at some) needs the new trace of one only.
@@ -27,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,18 +53,6 @@ if TYPE_CHECKING:
 
 MOST = 8
 """How many choices are edited one by one."""
-
-
-class Local(NamedTuple):
-    """How the choice of a site is looked at by itself.
-
-    Attributes:
-        function: what is generated, see above.
-        sites: the numbers of the sites that it scores, its own first.
-    """
-
-    function: Callable[..., Any]
-    sites: tuple[int, ...]
 
 
 class LocalDensity:
@@ -210,36 +199,35 @@ class ColumnEdit:
         local = loop.local.get(number)
         if local is None:
             local = loop.local[number] = _local(loop, number)
-        return local.function(self.frame, self.store.values, self.columns, t)
+        return local(self.frame, self.store.values, self.columns, t)
 
     def put(self, path: Path, number: int, t: int, look: Any, value: Any) -> tuple[float, float]:
         """Give a choice a value; the changes of its own log density, and of those that depend on it."""
-        inner, distribution, _, scores = look
-        loop, columns, totals = self.loop, self.columns, self.totals
-        was = scores(columns[number][t])
-        followed = [
-            (slot, loop.keys_of((self.frame, inner), slot, 0))
-            for slot, index in self.readers.items()
-            if type(index) is not SameIndex and slot is not ADDRESSES
-        ] if self.readers else ()  # fmt: skip
-        now = scores(value)
-        for slot, gone in followed:
-            self._reread(slot, t, gone, loop.keys_of((self.frame, inner), slot, 0))
-        weight = 0.0
-        for i, old, new in zip(loop.local[number].sites, was, now, strict=True):
-            if not -EXTREME < old < EXTREME:
-                raise NotColumnsError  # the others have no digits left beside it
-            if old != new:
-                totals[i] = changed_total(totals[i], old, new)
-            weight += new - old
+        inner, distribution, _, scores, change = look
+        columns = self.columns
+        before = columns[number][t]
+        gone = self._looked_up(inner, scores, before) if self.readers else ()
+        own, others, score = change(before, value, self.totals)
+        for slot, keys in gone:
+            self._reread(slot, t, keys, self.loop.keys_of((self.frame, inner), slot, 0))
         columns[number] = columns[number].set(t, value)
         if t in self.visited:
             self.recent.clear()  # one may depend on the other
         else:
             self.visited.add(t)
-            self.recent[path] = distribution, value, now[0]
-        own = now[0] - was[0]
-        return own, weight - own
+            self.recent[path] = distribution, value, score
+        return own, others
+
+    def _looked_up(self, inner: Frame, scores: Callable[[Any], Any], value: Any) -> list[tuple[Slot, Any]]:
+        """What an iteration reads, with a value of a choice, of the containers whose readers are known."""
+        followed = [
+            slot
+            for slot, index in self.readers.items()
+            if type(index) is not SameIndex and slot is not ADDRESSES
+        ]
+        if followed:
+            scores(value)  # leaves its frame as it is with that value
+        return [(slot, self.loop.keys_of((self.frame, inner), slot, 0)) for slot in followed]
 
     def _reread(self, slot: Slot, t: int, gone: set[Any], come: set[Any]) -> None:
         """Note that an iteration reads other keys of a container than it did."""
@@ -330,8 +318,19 @@ _SCORE = """\
         if not -inf < s{i} < inf: raise NotColumnsError
 """
 
+_CHANGE = """\
+    def change(old, new, totals):
+        {was}, = scores(old)
+        {now}, = scores(new)
+        if {extreme}: raise NotColumnsError
+"""
 
-def _local(loop: ColumnLoopBlock, number: int) -> Local:
+_TOTAL = """\
+        if a{i} != b{i}: totals[{i}] = changed_total(totals[{i}], a{i}, b{i})
+"""
+
+
+def _local(loop: ColumnLoopBlock, number: int) -> Callable[..., Any]:
     """How the choice of a site is looked at by itself.
 
     Raises:
@@ -339,8 +338,8 @@ def _local(loop: ColumnLoopBlock, number: int) -> Local:
     """
     step = loop.sites[number]
     scope: dict[str, Any] = {
-        "NotColumnsError": NotColumnsError, "beyond": beyond, "inf": inf, "template": loop.template,
-        "number": PLAIN_FAMILIES[step.family],
+        "NotColumnsError": NotColumnsError, "beyond": beyond, "changed_total": changed_total, "inf": inf,
+        "template": loop.template, "number": PLAIN_FAMILIES[step.family],
     }  # fmt: skip
     before = ["def local(f0, values, columns, t):\n", f"    f1 = template.copy()\n    f1[{POSITION}] = t\n"]
     for i, source in enumerate(loop.sources):
@@ -382,5 +381,13 @@ def _local(loop: ColumnLoopBlock, number: int) -> Local:
             raise NotColumnsError
     density.append("        return total\n")
     scores.append("        return {},\n".format(", ".join(f"s{i}" for i in affected)))
-    exec("".join([*before, *density, *scores, f"    return f1, d{number}, density, scores\n"]), scope)
-    return Local(scope["local"], tuple(affected))
+    was, now = ([f"{name}{i}" for i in affected] for name in "ab")
+    # beside a score that is so large the others have no digits left
+    extreme = " or ".join(f"not -{EXTREME} < {score} < {EXTREME}" for score in was)
+    changes = [_CHANGE.format(was=", ".join(was), now=", ".join(now), extreme=extreme)]
+    changes += [_TOTAL.format(i=i) for i in affected]
+    own, *others = [f"{new} - {old}" for old, new in zip(was, now, strict=True)]
+    changes.append(f"        return {own}, {' + '.join(f'({part})' for part in others) or 0.0}, {now[0]}\n")
+    changes.append(f"    return f1, d{number}, density, scores, change\n")
+    exec("".join([*before, *density, *scores, *changes]), scope)
+    return scope["local"]  # type: ignore[no-any-return]

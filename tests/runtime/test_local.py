@@ -23,10 +23,10 @@ from gendsl import (
 from gendsl.errors import NaNError, ObservedError
 from gendsl.inference import gibbs, slice_sampling
 from gendsl.runtime.column_loops import ColumnLoopBlock
-from gendsl.runtime.compiled import RecordsView
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.local import LocalDensity
 from gendsl.runtime.loops import LoopBlock
+from gendsl.runtime.views import RecordsView
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("GENDSL_RUNTIME") == "reference", reason="about the compiled runtime"
