@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler.names import arguments_of, entries_of
-from gendsl.compiler.objects import CHANGING_METHODS, PURE_METHODS, Objects, function_inside, is_users
+from gendsl.compiler.objects import CHANGING_METHODS, PURE_METHODS, Objects, function_inside
+from gendsl.compiler.overwrites import is_users
 from gendsl.compiler.sites import is_choice, known_value
 from gendsl.compiler.trees import walk
 from gendsl.distributions.base import ScalarFamily

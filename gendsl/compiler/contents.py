@@ -36,8 +36,8 @@ class Contents(Callees):
         """Whether an expression makes a list, dict or array that nothing else holds."""
         if isinstance(node, (ast.List, ast.Dict, ast.ListComp, ast.DictComp)):
             return True
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Add)):
-            return isinstance(node.left, ast.List) or isinstance(node.right, ast.List)
+        if isinstance(node, ast.BinOp):
+            return self._is_new_list(node)
         if isinstance(node, ast.Call):
             if self.is_builtin(node.func, "list") or self.is_builtin(node.func, "dict"):
                 return True
@@ -48,6 +48,45 @@ class Contents(Callees):
                 function is made
                 for made in (np.zeros, np.ones, np.empty, np.full, np.array, np.arange, np.linspace)
             )
+        return False
+
+    def _is_new_list(self, node: ast.BinOp) -> bool:
+        """Whether `[0.0] * n` or `[0.0] + rest` is a list, and no array."""
+        sides = node.left, node.right
+        if not any(isinstance(side, (ast.List, ast.ListComp, ast.BinOp)) for side in sides):
+            return False
+        if isinstance(node.op, ast.Mult):
+            lists = [self._is_list(side) for side in sides]
+            return any(lists) and not any(map(self._may_be_array, sides))
+        return isinstance(node.op, ast.Add) and all(map(self._is_list, sides))
+
+    def _is_list(self, node: ast.expr | None, seen: frozenset[str] = frozenset()) -> bool:
+        """Whether an expression surely gives a list."""
+        match node:
+            case ast.List() | ast.ListComp():
+                return True
+            case ast.BinOp():
+                return self._is_new_list(node)
+            case ast.Subscript(slice=ast.Slice()):
+                return self._is_list(node.value, seen)
+            case ast.Call():
+                return any(self.is_builtin(node.func, name) for name in ("list", "sorted"))
+            case ast.Name(id=name) if name not in seen:
+                values = self.bindings(name, *self.source.node.body)
+                return bool(values) and all(self._is_list(value, seen | {name}) for value in values)
+        return False
+
+    def _may_be_array(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
+        """Whether there is something to show that an expression gives an array."""
+        match node:
+            case ast.BinOp():
+                return self._may_be_array(node.left, seen) or self._may_be_array(node.right, seen)
+            case ast.Call():
+                module = getattr(self.function_of(node), "__module__", None) or ""
+                array = module.partition(".")[0] in ("numpy", "scipy", "autograd")
+                return array or isinstance(self.function_of(node), np.ufunc)
+            case ast.Name(id=name) if name not in seen:
+                return any(self._may_be_array(value, seen | {name}) for value in self.given(name))
         return False
 
     def _of_objects(self, call: ast.Call) -> bool:

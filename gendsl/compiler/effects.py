@@ -27,9 +27,8 @@ from gendsl.compiler.objects import (
     PURE_METHODS,
     function_inside,
     function_key,
-    is_users,
 )
-from gendsl.compiler.overwrites import CHANGING_FUNCTIONS, overwritten
+from gendsl.compiler.overwrites import CHANGING_FUNCTIONS, is_users, overwritten
 from gendsl.compiler.sharing import NEW_METHODS
 from gendsl.compiler.source import Source, find_source
 from gendsl.compiler.trees import walk

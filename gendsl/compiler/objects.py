@@ -22,6 +22,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from gendsl.compiler.names import root_name
+from gendsl.compiler.overwrites import is_users
 from gendsl.compiler.sharing import NEW_BUILTINS, NEW_METHODS, VIEWING_METHODS, Sharing
 from gendsl.compiler.sites import is_choice, known_value
 from gendsl.compiler.source import Source, find_source
@@ -283,6 +284,14 @@ class Objects(Sharing):
             for method in PURE_METHODS
         )
 
+    def misleads_perhaps(self, call: ast.Call) -> bool:
+        """Whether a method of that kind is called on an object of which nothing is known."""
+        method = call.func
+        if not isinstance(method, ast.Attribute) or method.attr not in PURE_METHODS:
+            return False
+        root = root_name(method)
+        return root in self.source.bound and None in self.origins(root)
+
     def fills_in(self, lookup: ast.expr) -> bool:
         """Whether looking a key up may add it, as in a defaultdict."""
         root = root_name(lookup)
@@ -416,11 +425,6 @@ def function_inside(function: Any) -> FunctionType | None:
 def function_key(function: FunctionType) -> Any:
     """What stands for a function in what is remembered: its code, unless what it calls is in its closure."""
     return function if function.__closure__ else function.__code__
-
-
-def is_users(function: Any) -> bool:
-    """Whether it is a Python function in a file of the user's."""
-    return isinstance(function, FunctionType) and is_users_file(function.__code__.co_filename)
 
 
 def _part(module: str) -> str:

@@ -2,6 +2,7 @@
 
     eta = link(eta)             eta = watched(..., link, eta)       does link leave eta as it was?
     rows[i] += x                alone(rows[i], ...)                 is rows[i] a number, or a list?
+    thing.sample()              still(..., thing, "sample").sample()    is it a distribution, or an urn?
     found = search(text)        found = settled(..., search(text))  is it an iterator?
 
 Where the answer is no, the body is executed whole from then on.
@@ -42,7 +43,7 @@ def _asks(part: ast.AST, effects: Effects, rows: set[str], is_number: Callable[[
         case ast.Assign(value=value) | ast.AnnAssign(value=value) if isinstance(value, ast.Call):
             return _may_iterate(value, effects) or _is_watched(value, effects, is_number)
         case ast.Call():
-            return _is_watched(part, effects, is_number)
+            return _is_watched(part, effects, is_number) or effects.misleads_perhaps(part)
     return False
 
 
@@ -103,9 +104,15 @@ class _Questions(Transformer):
 
     def visit_Call(self, node: ast.Call) -> Any:
         watched = _is_watched(node, self.effects, self.is_number)
-        if not watched:
+        unknown = self.effects.misleads_perhaps(node)
+        if not watched and not unknown:
             return self.generic_visit(node)
         where = self.where(node)
+        if unknown and isinstance(node.func, ast.Attribute):
+            name = ast.Constant(node.func.attr)
+            node.func.value = _placed(_tool("still", where, node.func.value, name), node.func.value)
+        if not watched:
+            return self.generic_visit(node)
         passed = self.effects.passed(node) if self.effects.leaves_alone(node) else []
         self.generic_visit(node)
         if passed:  # it calls what it is passed, maybe later

@@ -14,15 +14,19 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 from collections.abc import Callable, Iterable
 from math import inf
 from operator import is_
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from gendsl.compiler.build import Compiled
+from gendsl.compiler.effects import is_pure
+from gendsl.compiler.overwrites import is_users
 from gendsl.compiler.trees import walk
 from gendsl.errors import ValueTypeError
 from gendsl.runtime.change import SCALARS
@@ -38,6 +42,9 @@ _UNWATCHED = SCALARS | {np.float64, np.int64, np.bool_, range, type, FunctionTyp
 Where = tuple[int, str, tuple[int, ...]]
 """The line of a call, how it is written, and which of its arguments, as they are the body's own arguments,
 are not watched where they are large: a body is not to change them."""
+
+
+_STILL: WeakKeyDictionary[type, dict[str, bool]] = WeakKeyDictionary()
 
 
 class NotSeparableError(ValueTypeError):
@@ -106,6 +113,24 @@ class Guards:
     def watching(self, where: Where, function: Any, /) -> Any:
         """A function that is watched at each of its calls."""
         return functools.partial(self.watched, where, function)
+
+    def still(self, where: Where, value: Any, method: str, /) -> Any:
+        """An object that doesn't change when a method of it is called.
+
+        Raises:
+            NotSeparableError: it may, as far as the class says.
+        """
+        kind = type(value)
+        known = _STILL.setdefault(kind, {})
+        if method not in known:
+            function = inspect.getattr_static(kind, method, None)
+            function = getattr(function, "__func__", function)
+            known[method] = not is_users(function) or is_pure(function)
+        if not known[method]:
+            reason = f"{where[1]} may change a {kind.__name__}"
+            rewrite = f"give {method} another name, or let it return something new"
+            raise NotSeparableError(self._compiled, reason, rewrite, where[0])
+        return value
 
     def settled(self, where: Where, value: Any, /) -> Any:
         """The value of a variable that can be gone through more than once.

@@ -1,5 +1,6 @@
 """What has a state of its own, or gives back what it was given, means on both runtimes the same."""
 
+import operator
 import re
 from collections import namedtuple
 from functools import partial
@@ -7,6 +8,7 @@ from itertools import count
 
 import numpy as np
 import pytest
+from scipy.ndimage import gaussian_filter1d, uniform_filter1d
 
 from gendsl import bernoulli, gen, normal, poisson, uniform_discrete
 from tests.runtime.idioms import SEEDS, Programs
@@ -266,6 +268,17 @@ class Urn:
         return self.drawn
 
 
+    @classmethod
+    def of(cls, *balls):
+        return cls(list(balls))
+
+    def mean(self):
+        return sum(self.balls) / len(self.balls)
+
+
+by_name = {"urn": Urn}
+
+
 def drawn_from(urn):
     return urn.sample()
 
@@ -283,6 +296,91 @@ def urns(n):
     z = ~normal(drawn_from(urn) + y, 1)
     ("w", 0) @ ~normal(taken_from(urn) + z, 1)
     return urn.drawn
+
+
+@written()
+@gen
+def urns_of_an_unknown_class(n):
+    urn = by_name["urn"]([1.0, 2.0, 4.0])
+    x = ~normal(0, 1)
+    y = ~normal(urn.sample() + x, 1)
+    ("w", 0) @ ~normal(urn.sample() + y, 1)
+
+
+@written()
+@gen
+def urns_of_a_method(n):
+    urn = Urn.of(1.0, 2.0, 4.0)
+    x = ~normal(0, 1)
+    y = ~normal(urn.sample() + x, 1)
+    ("w", 0) @ ~normal(urn.sample() + y, 1)
+
+
+@written()
+@gen
+def urns_that_are_only_read(n):
+    x = ~normal(0, 1)
+    urn = Urn.of(1.0, x)
+    y = ~normal(urn.mean(), 1)
+    ("w", 0) @ ~normal(urn.mean() + y, 1)
+
+
+# --- other places for results -----------------------------------------------------------------------
+
+
+@written()
+@gen
+def filtered_into(n):
+    v = np.array([1.0, 2.0, 4.0, 3.0])
+    out = np.zeros(4)
+    a = ~normal(0, 1)
+    gaussian_filter1d(v * a, 1.0, output=out)
+    ("y", 0) @ ~normal(out.sum(), 1)
+    b = ~normal(0, 1)
+    uniform_filter1d(v * b, 2, -1, out)
+    ("y", 1) @ ~normal(out.sum(), 1)
+    return out
+
+
+@written()
+@gen
+def operators(n):
+    v = np.ones(2)
+    a = ~normal(0, 1)
+    b = ~normal(v.sum() + a, 1)
+    operator.itruediv(v, 2.0)
+    ("y", 0) @ ~normal(v.sum() + b, 1)
+    operator.__imul__(v, 3.0)
+    ("y", 1) @ ~normal(v.sum(), 1)
+    return v
+
+
+@written()
+@gen
+def lists_with_arrays(n):
+    a = ~normal(0, 1)
+    v = [0.0, 0.0] + np.array([a, 1.0])  # noqa: RUF005
+    first = v[:1]
+    b = ~normal(first[0], 1)
+    v[0] = b
+    whole = [2, 3] * np.array([1, 1])
+    for i in range(2):
+        whole[i] = 2.5 + i
+        ("y", i) @ ~normal(whole[i] * a, 1)
+    ("z", 0) @ ~normal(first[0], 1)
+    return v, first, whole
+
+
+@written()
+@gen
+def lists_of_lists(n):
+    values = [0.0] * n + [1.0]
+    more = [2.0] + values[:1]  # noqa: RUF005
+    for i in range(n):
+        values[i] = ~normal(0, 1)
+    for i in range(n):
+        more.append(("more", i) @ ~normal(values[i], 1))
+    return values, more
 
 
 # --- lists inside what can't change -----------------------------------------------------------------
@@ -342,8 +440,13 @@ def keys_of_two_types(n):
     return found
 
 
-@pytest.mark.parametrize("model", [closures_that_only_compute], ids=lambda model: model.name)
+@pytest.mark.parametrize(
+    "model",
+    [closures_that_only_compute, lists_of_lists, urns_that_are_only_read],
+    ids=lambda model: model.name,
+)
 def test_nothing_is_executed_as_a_whole_without_need(model):
+    model.simulate((3,), rng=1).update({})
     assert model.compiled.program.opaque is None
 
 
