@@ -6,6 +6,7 @@ import ast
 import builtins
 import itertools
 import sys
+from collections.abc import Callable
 from inspect import CO_GENERATOR
 from types import FunctionType
 from typing import Any
@@ -90,29 +91,37 @@ class Callees(Objects):
                 pending += names
         return found
 
-    def may_be_given(self, name: str, seen: frozenset[str] = frozenset()) -> bool:
+    def may_be_given(self, name: str) -> bool:
         """Whether a variable may have an argument of the function, or something that holds or shows one."""
-        if name in arguments_of(self.source.node):
-            return True
-        reached = (self.reached(value) for value in self.given(name))
-        names = {other for found in reached for part in found for other in part} - seen - {name}
-        return any(self.may_be_given(other, seen | {name}) for other in names)
+        found, pending = {name}, [name]
+        while pending:
+            for value in self.given(pending.pop()):
+                names = {other for part in self.reached(value) for other in part} - found
+                found |= names
+                pending += names
+        return not found.isdisjoint(arguments_of(self.source.node))
 
-    def is_given(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
+    def is_given(self, node: ast.expr) -> bool:
         """Whether an expression surely gives an argument of the function, or an entry of one."""
         match node:
             case ast.Name(id=name) if name in self.source.bound:
                 values = self.given(name)
-                if not values or name in seen:
-                    return name in seen or name in arguments_of(self.source.node)
-                return all(self.is_given(value, seen | {name}) for value in values)
+                if not values:
+                    return name in arguments_of(self.source.node)
+                return self.of_name("given", name, True, lambda: all(map(self.is_given, values)))
             case ast.Subscript() | ast.Attribute() | ast.Starred():
-                return self.is_given(node.value, seen)
+                return self.is_given(node.value)
             case ast.Call(func=ast.Name(id="enumerate" | "zip" | "range" | "len")):
-                return self.function_of(node) is not None and all(
-                    self.is_given(argument, seen) for argument in node.args
-                )
+                return self.function_of(node) is not None and all(map(self.is_given, node.args))
         return isinstance(node, (ast.Constant, ast.Name))
+
+    def of_name(self, question: str, name: str, meanwhile: bool, find: Callable[[], bool]) -> bool:
+        """The answer to a question about a variable, found once; `meanwhile` where it depends on itself."""
+        key = question, name
+        if key not in self._answers:
+            self._answers[key] = meanwhile
+            self._answers[key] = find()
+        return self._answers[key]
 
     def has_views(self, name: str) -> bool:
         """Whether an entry of an array may be a view of it: unless it is surely of one dimension."""

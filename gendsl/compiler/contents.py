@@ -60,7 +60,7 @@ class Contents(Callees):
             return any(lists) and not any(map(self._may_be_array, sides))
         return isinstance(node.op, ast.Add) and all(map(self._is_list, sides))
 
-    def _is_list(self, node: ast.expr | None, seen: frozenset[str] = frozenset()) -> bool:
+    def _is_list(self, node: ast.expr | None) -> bool:
         """Whether an expression surely gives a list."""
         match node:
             case ast.List() | ast.ListComp():
@@ -68,25 +68,27 @@ class Contents(Callees):
             case ast.BinOp():
                 return self._is_new_list(node)
             case ast.Subscript(slice=ast.Slice()):
-                return self._is_list(node.value, seen)
+                return self._is_list(node.value)
             case ast.Call():
                 return any(self.is_builtin(node.func, name) for name in ("list", "sorted"))
-            case ast.Name(id=name) if name not in seen:
+            case ast.Name(id=name):
                 values = self.bindings(name, *self.source.node.body)
-                return bool(values) and all(self._is_list(value, seen | {name}) for value in values)
+                lists = self.of_name("list", name, True, lambda: all(map(self._is_list, values)))
+                return bool(values) and lists
         return False
 
-    def _may_be_array(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
+    def _may_be_array(self, node: ast.expr) -> bool:
         """Whether there is something to show that an expression gives an array."""
         match node:
             case ast.BinOp():
-                return self._may_be_array(node.left, seen) or self._may_be_array(node.right, seen)
+                return self._may_be_array(node.left) or self._may_be_array(node.right)
             case ast.Call():
                 module = getattr(self.function_of(node), "__module__", None) or ""
                 array = module.partition(".")[0] in ("numpy", "scipy", "autograd")
                 return array or isinstance(self.function_of(node), np.ufunc)
-            case ast.Name(id=name) if name not in seen:
-                return any(self._may_be_array(value, seen | {name}) for value in self.given(name))
+            case ast.Name(id=name):
+                values = self.given(name)
+                return self.of_name("array", name, False, lambda: any(map(self._may_be_array, values)))
         return False
 
     def _of_objects(self, call: ast.Call) -> bool:

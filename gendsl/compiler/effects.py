@@ -328,6 +328,12 @@ class Effects(Contents):
 
     def keeps_still(self, function: ast.FunctionDef | ast.Lambda) -> bool:
         """Whether a function defined inside surely changes nothing but what it is given."""
+        if function not in self._still:
+            self._still[function] = True  # a call of itself is as good as the rest
+            self._still[function] = self._keeps_still(function)
+        return self._still[function]
+
+    def _keeps_still(self, function: ast.FunctionDef | ast.Lambda) -> bool:
         if isinstance(function, ast.Lambda):
             body: list[ast.AST] = [function.body]
             own = set()

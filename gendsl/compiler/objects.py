@@ -75,6 +75,8 @@ class Objects(Sharing):
         super().__init__(source)
         self._given: dict[str, list[ast.expr]] | None = None
         self._origins: dict[str, Origins] = {}
+        self._still: dict[ast.AST, bool] = {}
+        self._answers: dict[tuple[str, str], bool] = {}
 
     def origins(self, name: str) -> Origins:
         """The classes of the objects that a variable may have, hold or be part of; arguments have none."""

@@ -230,6 +230,49 @@ def closures_that_only_compute(n):
 
 @written()
 @gen
+def functions_of_themselves(n):
+    known = {}
+
+    def number(k):
+        if k not in known:
+            known[k] = k if k < 2 else number(k - 1) + number(k - 2)
+        return known[k]
+
+    k = ~poisson(3)
+    ("x", 0) @ ~normal(number(k), 1)
+    return len(known)
+
+
+@written()
+@gen
+def ranks(n):
+    x = [("x", i) @ ~normal(0, 1) for i in range(n)]
+    rank = [0] * n
+    for r, i in enumerate(sorted(range(n), key=lambda i: x[i])):
+        rank[i] = r
+    for i in range(n):
+        ("y", i) @ ~normal(rank[i], 1)
+    return rank
+
+
+def nested_sum(values):
+    def total(part):
+        return sum(map(total, part)) if isinstance(part, list) else part
+
+    return total
+
+
+@written()
+@gen
+def functions_that_make_functions(n):
+    total = nested_sum(1)
+    x = ~normal(0, 1)
+    y = ~normal(total([x, [x, 1.0]]), 1)
+    return total([y])
+
+
+@written()
+@gen
 def partials_with_a_list(n):
     note = partial(push, [])
     x = ~normal(0, 1)
