@@ -40,7 +40,7 @@ from gendsl.errors import (
     ParameterError,
     ValueTypeError,
 )
-from gendsl.supports import Integers, Interval, Positive, Real, Support
+from gendsl.supports import FiniteSet, Integers, Interval, Positive, Real, Support
 
 # What nearly every `~value` in a program is; answered before anything is looked up.
 _ORDINARY = frozenset(
@@ -158,14 +158,16 @@ class Duck(Distribution):
 class Frozen(Distribution):
     """A frozen univariate scipy.stats distribution that is none of gendsl's families."""
 
-    __slots__ = ("_log", "_support", "arguments", "frozen", "name")
-    parameters = ("name", "arguments")
+    __slots__ = ("_log", "_support", "arguments", "frozen", "kind", "name", "table")
+    parameters = ("name", "kind", "arguments", "table")
     vectorised = True
 
     def __init__(self, frozen: Any) -> None:
         self.frozen = frozen
         self.name: str = frozen.dist.name
+        self.kind = type(frozen.dist)
         self.arguments = (*frozen.args, *sorted(frozen.kwds.items()))
+        self.table = _table(frozen.dist)
         low, high = (float(end) for end in frozen.support())
         if math.isnan(low) or math.isnan(high):
             raise ParameterError(
@@ -175,14 +177,14 @@ class Frozen(Distribution):
         self._support: Support
         if hasattr(frozen.dist, "pmf"):
             self._log = frozen.logpmf
-            self._support = Integers(low, high)
+            self._support = _discrete_support(frozen, low, high)
         else:
             self._log = frozen.logpdf
             self._support = _continuous_support(low, high)
 
     def sample(self, rng: np.random.Generator) -> Any:
         value = self.frozen.rvs(random_state=rng)
-        return int(value) if self._support.discrete else float(value)
+        return int(value) if isinstance(self._support, Integers) else float(value)
 
     def logpdf(self, x: Any) -> Any:
         if isbox(x):
@@ -219,6 +221,29 @@ class Frozen(Distribution):
             f"{k}={brief(v)}" for k, v in self.frozen.kwds.items()
         ]
         return f"scipy.stats.{self.name}({', '.join(shown)})"
+
+
+def _table(dist: Any) -> tuple[Any, ...]:
+    """What a distribution is made of that scipy counts among no parameters: values, masses, a histogram."""
+    tables = (getattr(dist, name, None) for name in ("xk", "pk", "_histogram"))
+    return tuple(_nested(table) for table in tables if table is not None)
+
+
+def _nested(table: Any) -> tuple[Any, ...]:
+    return tuple(map(_nested, table)) if isinstance(table, tuple) else tuple(np.ravel(table).tolist())
+
+
+def _discrete_support(frozen: Any, low: float, high: float) -> Support:
+    """The integers between the ends; or the values of an `rv_discrete` that aren't all integers."""
+    values = getattr(frozen.dist, "xk", None)
+    if values is None or np.equal(np.floor(values), values).all():
+        return Integers(low, high)
+    if low != float(np.min(values)):
+        raise NotADistributionError(
+            f"scipy.stats.{frozen.dist.name}: its values are no integers, and loc moves them",
+            fix="give the values as they are to be: rv_discrete(values=(values, probabilities))",
+        )
+    return FiniteSet(tuple(map(float, np.ravel(values))))
 
 
 def _continuous_support(low: float, high: float) -> Support:
@@ -266,8 +291,9 @@ def _from_univariate(frozen: Any) -> Distribution:
 
 def _own_family(frozen: Any, name: str) -> Distribution | None:
     """The same law as one of gendsl's families; None if it is none of them."""
-    if not type(frozen.dist).__module__.startswith("scipy.stats"):
-        return None  # a user's subclass may be called anything
+    kind = type(frozen.dist)
+    if not kind.__module__.startswith("scipy.stats") or kind.__name__ != f"{name}_gen":
+        return None  # a user's subclass, a histogram or a table of values may be called anything
     shapes, loc, scale = frozen.dist._parse_args(*frozen.args, **frozen.kwds)
     if not 0.0 < scale < inf:
         raise ParameterError(f"scipy.stats.{name}: scale must be positive and finite, got {brief(scale)}")

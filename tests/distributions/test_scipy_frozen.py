@@ -52,7 +52,7 @@ from gendsl.errors import (
     ValueTypeError,
 )
 from gendsl.inference import hmc, mh, random_walk, slice_sampling
-from gendsl.supports import Integers, Interval, Positive, Real, Support
+from gendsl.supports import FiniteSet, Integers, Interval, Positive, Real, Support
 from tests.distributions.array_checks import assert_mean
 from tests.distributions.checks import draws
 
@@ -97,6 +97,9 @@ OTHERS = [
     (st.skellam(2.0, 3.0), Integers()),
     (st.logser(0.6), Integers(1, INF)),
     (st.rv_discrete(values=([1, 3, 4], [0.2, 0.5, 0.3]))(), Integers(1, 4)),
+    (st.rv_discrete(values=([1, 2.5, 4], [0.2, 0.5, 0.3]))(), FiniteSet((1.0, 2.5, 4.0))),
+    (st.rv_discrete(name="poisson", values=([1, 3], [0.2, 0.8]))(), Integers(1, 3)),
+    (st.rv_histogram(np.histogram([0.0, 0.5, 2.0], bins=2), name="norm")(), Interval(0.0, 2.0)),
 ]
 
 
@@ -126,6 +129,22 @@ def test_frozen_distributions_that_stay(frozen, support):
             autograd.grad(law.logpdf)(x)
 
 
+def test_tables_and_histograms_are_told_apart():
+    """scipy counts what they are made of among no parameters."""
+    for make in (
+        lambda p: st.rv_discrete(values=([0, 1], [p, 1 - p]))(),
+        lambda p: st.rv_histogram((np.array([p, 1 - p]), np.array([0.0, 1.0, 2.0])), density=False)(),
+    ):
+        law, other = as_distribution(make(0.25)), as_distribution(make(0.75))
+        assert law == as_distribution(make(0.25)) and hash(law) == hash(as_distribution(make(0.25)))
+        assert law != other and as_distribution(st.rv_discrete(values=([0, 2], [0.25, 0.75]))()) != law
+
+
+def test_values_that_are_no_integers_stay_where_they_are():
+    with pytest.raises(NotADistributionError, match=r"its values are no integers, and loc moves them"):
+        as_distribution(st.rv_discrete(values=([1, 2.5], [0.5, 0.5]))(loc=1))
+
+
 def compare(law, frozen):
     discrete = hasattr(frozen.dist, "pmf")
     log_density = frozen.logpmf if discrete else frozen.logpdf
@@ -134,7 +153,7 @@ def compare(law, frozen):
         expected = log_density(xs)
     expected[np.isnan(expected)] = -INF
     finite = np.isfinite(expected)  # at the ends of a support scipy's convention may be another
-    kind = int if discrete else float
+    kind = int if discrete and not isinstance(law.support, FiniteSet) else float
     scores = np.array([law.logpdf(kind(x)) for x in xs])
     np.testing.assert_allclose(scores[finite], expected[finite], rtol=1e-11, atol=1e-12)
     np.testing.assert_allclose(law.logpdf(xs), scores, rtol=1e-11, atol=1e-12)

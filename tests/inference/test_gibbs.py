@@ -224,3 +224,23 @@ def test_a_block_of_a_distribution_that_takes_anything_is_refused():
 
 def test_a_block_of_an_object_that_says_its_support_is_exact():
     assert_exact(gibbs(select("a", "b"), block=True), two_coins, (plain_coin,), {"y": True})
+
+
+def test_a_table_of_values_of_which_some_are_no_integers():
+    table = stats.rv_discrete(values=([1, 2.5, 4], [0.2, 0.5, 0.3]))()
+
+    @gen
+    def tabled():
+        x = ~table
+        y = ~bernoulli(0.1 * x)
+
+    posterior = enumerate_posterior(tabled, (), {"y": True}).marginal("x")
+    assert posterior == pytest.approx({1.0: 0.02 / 0.265, 2.5: 0.125 / 0.265, 4.0: 0.12 / 0.265})
+    trace = tabled.generate((), {"y": True}, init={"x": 4}, rng=1).trace
+    rng, counts = np.random.default_rng(1), {}
+    for _ in range(300):
+        trace, _ = gibbs("x")(trace, rng)
+        counts[trace["x"]] = counts.get(trace["x"], 0) + 1
+    assert counts.keys() == posterior.keys()
+    for value, p in posterior.items():
+        assert abs(counts[value] / 300 - p) < 4 * math.sqrt(p * (1 - p) / 300)
