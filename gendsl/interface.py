@@ -164,8 +164,8 @@ class Trace(ABC):
 
     Attributes:
         gen_fn: the program.
-        args: its arguments.
-        retval: what it returned.
+        args: its arguments; the lists, dicts and arrays among them are the trace's own, not to be changed.
+        retval: what it returned; not to be changed, either.
         log_prob: log p(t; x), in nats.
     """
 
