@@ -13,6 +13,7 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.tracer import getval, isbox
 
+from gendsl.choices.values import same_value
 from gendsl.errors import ParameterError, UntracedChoiceError, ValueTypeError
 from gendsl.supports import Integers, Real, Support
 
@@ -342,6 +343,8 @@ def _same(a: Any, b: Any) -> bool:
     a, b = getval(a), getval(b)
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return bool(np.array_equal(a, b))
+    if isinstance(a, (list, tuple, dict)):
+        return same_value(a, b)  # there may be arrays inside
     return bool(a == b)
 
 

@@ -585,3 +585,25 @@ def test_data_is_looked_at_once_for_each_support():
         again = np.array([1.0, 2.0 + i % 2 * 5])
         again.flags.writeable = False
         assert events(3.0).logpdf(again) == (-math.inf if i % 2 else -2.0)
+
+
+class Pieces(Distribution):
+    """With a list of arrays for a parameter."""
+
+    parameters = ("parts",)
+    support = Real()
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    def sample(self, rng):
+        return rng.standard_normal()
+
+    def logpdf(self, x):
+        return -float(x) ** 2
+
+
+def test_arrays_in_a_list_of_parameters_are_compared():
+    law = Pieces([np.zeros(2), np.ones(2)])
+    assert law == Pieces([np.zeros(2), np.ones(2)]) and hash(law) == hash(Pieces([np.zeros(2), np.ones(2)]))
+    assert law != Pieces([np.zeros(2), np.zeros(2)]) and law != Pieces([np.zeros(2)])
