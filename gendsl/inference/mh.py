@@ -36,7 +36,7 @@ from gendsl.runtime.trace import (
     describe_measure,
     same_measure,
 )
-from gendsl.selection import Selection, select
+from gendsl.selection import Selection
 
 _SEEDS = 2**62  # how many streams of random numbers a function that picks a selection may be given
 
@@ -160,12 +160,14 @@ def single_site(selection: Any, *, skip_absent: bool = False, name: str | None =
             return trace, MHInfo(False, -inf, "the trace has none of the selected choices")
         path = paths[int(rng.integers(len(paths)))]
         try:
-            edit = trace.resample(select(path), rng, stop_at_zero=True)
+            edit = trace.redraw(path, rng, stop_at_zero=True)
         except ZeroProbability as signal:
             return _rejected(trace, rng, signal)
         _check_kept(trace, edit, "the move")
-        after = len(edit.trace.selected(selection, skip_absent=True))
-        return decide(trace, edit.trace, edit.log_weight + log(len(paths) / after), rng)
+        ratio = edit.log_weight
+        if edit.trace.structure is not trace.structure:
+            ratio += log(len(paths) / len(edit.trace.selected(selection, skip_absent=True)))
+        return decide(trace, edit.trace, ratio, rng)
 
     return Kernel(step, name or f"single_site {selection!r}", reversible=True)
 

@@ -382,6 +382,13 @@ class CompiledTrace(ReferenceTrace):
                 return resampled(self, path, rng, stop_at_zero)
         return None
 
+    def redraw(self, path: Path, rng: np.random.Generator, *, stop_at_zero: bool = False) -> Edit:
+        if self._called.linked.alone and path not in self.observed_paths and not runs_whole():
+            drawn = resampled(self, path, rng, stop_at_zero)
+            if drawn is not None:
+                return Edit(*drawn, {}, {})
+        return super().redraw(path, rng, stop_at_zero=stop_at_zero)
+
     def local_density(self, path: Path) -> LocalDensity | None:
         return None if runs_whole() else local_density(self, path)
 

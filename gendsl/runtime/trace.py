@@ -43,7 +43,7 @@ from gendsl.runtime.reexecutions import Regenerate, Update
 from gendsl.runtime.saving import save_trace
 from gendsl.runtime.structure import Structure, paths_in
 from gendsl.runtime.watched import is_forced
-from gendsl.selection import Selection
+from gendsl.selection import Selection, select
 from gendsl.supports import Support
 
 if TYPE_CHECKING:
@@ -359,6 +359,10 @@ class ReferenceTrace(Trace):
         execution = Regenerate(self.records, selection, rng, stop_at_zero=stop_at_zero)
         new = self.rerun(execution)
         return Edit(new, execution.weight, self.removed(execution), self._remeasured_in(new, selection))
+
+    def redraw(self, path: Path, rng: np.random.Generator, *, stop_at_zero: bool = False) -> Edit:
+        """The trace with one choice drawn anew from the prior; see `resample`."""
+        return self.resample(select(path), rng, stop_at_zero=stop_at_zero)
 
     def local_density(self, path: Path) -> LocalDensity | None:
         """The density along one choice, found without edits of the trace; None where it takes those."""
