@@ -64,8 +64,8 @@ def forget_written_out(monkeypatch):
     monkeypatch.setattr(fused, "AFTER", 0)
 
 
-@pytest.mark.parametrize("forget", [forget_block_by_block, forget_written_out])
-def test_a_score_that_is_not_brought_up_to_date_is_noticed(forget, monkeypatch, unwatched):
+def trace_that_forgets(forget, monkeypatch):
+    """A trace of a program that is linked with a planted mistake."""
     forget(monkeypatch)
 
     @gen
@@ -75,6 +75,12 @@ def test_a_score_that_is_not_brought_up_to_date_is_noticed(forget, monkeypatch, 
             ("y", i) @ ~normal(slope * x, 1)
 
     trace = line.generate((XS,), {"y": [1.0, 2.0, -1.0]}, rng=1).trace
+    return trace
+
+
+@pytest.mark.parametrize("forget", [forget_block_by_block, forget_written_out])
+def test_a_score_that_is_not_brought_up_to_date_is_noticed(forget, monkeypatch, unwatched):
+    trace = trace_that_forgets(forget, monkeypatch)
     for seed in range(20):
         involutive_mcmc(trace, step, (), shift, rng=seed)
     with pytest.raises(RuntimeMismatchError) as caught:
@@ -135,15 +141,7 @@ def test_the_first_proposals_are_due_and_some_later_ones():
 
 @pytest.mark.parametrize("forget", [forget_block_by_block, forget_written_out])
 def test_a_mistake_is_noticed_by_whoever_edits(forget, monkeypatch):
-    forget(monkeypatch)
-
-    @gen
-    def line(xs):
-        slope = ~normal(0, 1)
-        for i, x in enumerate(xs):
-            ("y", i) @ ~normal(slope * x, 1)
-
-    trace = line.generate((XS,), {"y": [1.0, 2.0, -1.0]}, rng=1).trace
+    trace = trace_that_forgets(forget, monkeypatch)
     with pytest.raises(RuntimeMismatchError) as caught:
         for seed in range(10):
             trace = trace.update({"slope": 0.1 * seed}).trace
