@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from gendsl.address import Path
 from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.blocks import CopyBlock, FragmentBlock
+from gendsl.runtime.column_frames import EXTREME
 from gendsl.runtime.loop_parts import Iterations
 from gendsl.runtime.records import PLAIN_FAMILIES, Record
 from gendsl.runtime.reverse import SameIndex, without_same
@@ -87,9 +88,10 @@ class FrameEdit:
         edited, _, _, scores = look
         loop = self.loop
         own, others = scores(value)
+        limit = EXTREME if self.visited else HUGE  # what is left of the change before must have digits, too
         for s, frame in enumerate(edited, t):
             was = self.frames[s]
-            if not -HUGE < was[0] < HUGE:
+            if not -limit < was[0] < limit:
                 raise NotColumnsError  # the others have no digits left beside it
             frame[0] = loop.body.score(frame)
             self.frames = self.frames.set(s, frame)

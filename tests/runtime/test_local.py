@@ -105,6 +105,14 @@ def walk(n):
 
 
 @gen
+def wide(n):
+    x = 0.0
+    for i in range(n):
+        x = ("z", i) @ ~normal(x, 1e9)
+        ("y", i) @ ~normal(x, 1)
+
+
+@gen
 def listed(xs):
     """A plate that takes no columns."""
     kept = []
@@ -497,6 +505,16 @@ def test_large_densities_leave_nothing_behind():
         assert trace.log_prob < -1e17
         back = trace.update({("x", 3): values["x", 3]}).trace
         assert back.log_prob == pytest.approx(expected, rel=1e-12)
+
+
+def test_choices_that_move_far_together_leave_nothing_behind():
+    """Between the two edits the density is a number that has no digits left for the others."""
+    for by in (1e4, 1e8, 1e9):
+        trace = wide.simulate((N,), rng=1)
+        values = {("z", 3): trace["z", 3] + by, ("y", 3): trace["y", 3] + by}
+        expected = trace.whole().update(values).log_weight
+        assert trace.update(values).log_weight == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        assert trace.edit(values).log_weight == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_a_draw_beside_a_large_density():
