@@ -357,8 +357,6 @@ def test_kernels_draw_what_they_draw_by_edits(model, kernel):
     assert one.random() == two.random()
 
 
-
-
 # --- edits -----------------------------------------------------------------------------------------
 
 
