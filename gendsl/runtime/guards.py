@@ -13,6 +13,7 @@ compiler would have had it, and the operation that found it out is done again fr
 from __future__ import annotations
 
 import ast
+import collections
 import functools
 import inspect
 from collections.abc import Callable, Iterable
@@ -125,7 +126,7 @@ class Guards:
         if method not in known:
             function = inspect.getattr_static(kind, method, None)
             function = getattr(function, "__func__", function)
-            known[method] = not is_users(function) or is_pure(function)
+            known[method] = not is_users(function) or is_pure(function) or _is_named_tuples(kind, function)
         if not known[method]:
             reason = f"{where[1]} may change a {kind.__name__}"
             rewrite = f"give {method} another name, or let it return something new"
@@ -143,6 +144,12 @@ class Guards:
                 self._compiled, "an iterator in a variable", "make a list of it", where[0]
             )
         return value
+
+
+def _is_named_tuples(kind: type, function: Any) -> bool:
+    """Whether a method is one that named tuples have: they return something new."""
+    code = getattr(function, "__code__", None)
+    return issubclass(kind, tuple) and code is not None and code.co_filename == collections.__file__
 
 
 def unchanged_by(request: Any, caller: Any, node: ast.AST, run: Callable[[], _Value]) -> _Value:
