@@ -38,7 +38,7 @@ from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.blocks import Block, FragmentBlock, ReturnBlock, Sequence
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
 from gendsl.runtime.column_loops import ColumnLoopBlock
-from gendsl.runtime.local_frames import FrameEdit, beyond
+from gendsl.runtime.local_frames import FrameEdit, beyond, remembered
 from gendsl.runtime.loop_parts import ADDRESSES, Iterations, Slot
 from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.reads import Frame
@@ -196,9 +196,7 @@ class ColumnEdit:
     def look(self, number: int, t: int) -> Any:
         """What the generated function of a site gives."""
         loop = self.loop
-        local = loop.local.get(number)
-        if local is None:
-            local = loop.local[number] = _local(loop, number)
+        local = loop.local.get(number) or remembered(loop, number, lambda: _local(loop, number))
         return local(self.frame, self.store.values, self.columns, t)
 
     def put(self, path: Path, number: int, t: int, look: Any, value: Any) -> tuple[float, float]:

@@ -17,6 +17,7 @@ chain. What the next iteration carries on must not depend on it: it is then a ch
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -78,9 +79,7 @@ class FrameEdit:
     def look(self, number: int, t: int) -> Any:
         """What the generated function of a site gives."""
         loop = self.loop
-        local = loop.local.get(-1 - number)
-        if local is None:
-            local = loop.local[-1 - number] = _local(loop, number)
+        local = loop.local.get(-1 - number) or remembered(loop, -1 - number, lambda: _local(loop, number))
         return local(self.frame, self.frames, t)
 
     def put(self, path: Path, number: int, t: int, look: Any, value: Any) -> tuple[float, float]:
@@ -237,6 +236,25 @@ def _follow(
         scope[f"call{i}"] = block.thing.call
         density.append(_ADDED.format(indent=indent, n=n, state=block.state, i=i))
         scores.append(_SCORED.format(indent=indent, n=n, state=block.state, i=i))
+
+
+def remembered(loop: LoopBlock, key: int, make: Callable[[], Any]) -> Any:
+    """The function that looks at the choice of a site, made once; one that refuses to where there is none."""
+    try:
+        made = make()
+    except NotColumnsError:
+        made = refuse
+    loop.local[key] = made
+    return made
+
+
+def refuse(*_: Any) -> Any:
+    """Look at no choice.
+
+    Raises:
+        NotColumnsError: always.
+    """
+    raise NotColumnsError
 
 
 def beyond(distribution: Any, value: Any) -> float:

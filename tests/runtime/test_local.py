@@ -20,6 +20,7 @@ from gendsl import (
     uniform,
     uniform_discrete,
 )
+from gendsl.compiler.vectors import NotColumnsError
 from gendsl.errors import NaNError, ObservedError
 from gendsl.inference import gibbs, slice_sampling
 from gendsl.runtime.column_loops import ColumnLoopBlock
@@ -320,6 +321,23 @@ def shared(n):
 )  # fmt: skip
 def test_there_is_none_where_others_depend_on_the_choice(model, path):
     assert model.simulate((N,), rng=1).local_density(path) is None
+
+
+@pytest.mark.parametrize("module", ["local", "local_frames"])
+def test_that_there_is_no_short_way_is_found_out_once(module, monkeypatch):
+    model, path = (mixture if module == "local" else walk), ("z", 3)
+    trace = model.simulate((N,), rng=1)
+    monkeypatch.setattr(trace._called.linked.alone["z"], "local", {})
+    tried = []
+
+    def refused(loop, number):
+        tried.append(number)
+        raise NotColumnsError
+
+    monkeypatch.setattr(f"gendsl.runtime.{module}._local", refused)
+    for _ in range(3):
+        assert trace.local_density(path) is None
+    assert len(tried) == 1
 
 
 def arguments(model):
