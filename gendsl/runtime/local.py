@@ -38,7 +38,7 @@ from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.blocks import Block, FragmentBlock, ReturnBlock, Sequence
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
 from gendsl.runtime.column_loops import ColumnLoopBlock
-from gendsl.runtime.local_frames import FrameEdit, beyond, remembered
+from gendsl.runtime.local_frames import FrameEdit, NotLocalError, beyond
 from gendsl.runtime.loop_parts import ADDRESSES, Iterations, Slot
 from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.reads import Frame
@@ -92,6 +92,9 @@ def local_density(trace: CompiledTrace, path: Path) -> LocalDensity | None:
         loop = _edit(trace, path)
         number, t = loop.place(path)
         return LocalDensity(trace, path, loop.look(number, t)[2], loop.value(number, t))
+    except NotLocalError:
+        _forget(trace, path)
+        return None
     except Exception:  # an edit meets it again, and says what it is
         return None
 
@@ -114,6 +117,9 @@ def edited(
             before[path] = loop.value(number, t)
             own, others = loop.put(path, number, t, loop.look(number, t), value)
             weight += own + others
+    except NotLocalError:
+        _forget(trace, path)
+        return None
     except Exception:  # the blocks meet it again
         return None
     return None if loop is None else (loop.traced(), weight, before)
@@ -130,6 +136,9 @@ def resampled(
         loop = _edit(trace, path)
         number, t = loop.place(path)
         look = loop.look(number, t)
+    except NotLocalError:
+        _forget(trace, path)
+        return None
     except Exception:  # nothing has happened, and the blocks meet it again
         return None
     distribution = look[1]
@@ -141,6 +150,12 @@ def resampled(
         edit = trace.edit({path: value}, stop_at_zero=stop_at_zero)
         return edit.trace, edit.log_weight - own  # type: ignore[return-value]
     return loop.traced(), others
+
+
+def _forget(trace: CompiledTrace, path: Path) -> None:
+    """Don't ask again for the choices that begin as this one does."""
+    linked = trace._called.linked
+    linked.alone = {head: loop for head, loop in linked.alone.items() if head != path[0]}
 
 
 def _edit(trace: CompiledTrace, path: Path) -> ColumnEdit | FrameEdit:
@@ -196,7 +211,9 @@ class ColumnEdit:
     def look(self, number: int, t: int) -> Any:
         """What the generated function of a site gives."""
         loop = self.loop
-        local = loop.local.get(number) or remembered(loop, number, lambda: _local(loop, number))
+        local = loop.local.get(number)
+        if local is None:
+            local = loop.local[number] = _local(loop, number)
         return local(self.frame, self.store.values, self.columns, t)
 
     def put(self, path: Path, number: int, t: int, look: Any, value: Any) -> tuple[float, float]:
@@ -332,7 +349,7 @@ def _local(loop: ColumnLoopBlock, number: int) -> Callable[..., Any]:
     """How the choice of a site is looked at by itself.
 
     Raises:
-        NotColumnsError: it isn't.
+        NotLocalError: it isn't.
     """
     step = loop.sites[number]
     scope: dict[str, Any] = {
@@ -356,7 +373,7 @@ def _local(loop: ColumnLoopBlock, number: int) -> Callable[..., Any]:
         depends = any((read.depth, read.slot) in changed for read in block.uses)
         if not is_site:
             if not isinstance(block, FragmentBlock):
-                raise NotColumnsError
+                raise NotLocalError
             scope[f"block{i}"] = block
             line = f"block{i}.run(None, (f0, f1))\n"
             if depends:
@@ -376,7 +393,7 @@ def _local(loop: ColumnLoopBlock, number: int) -> Callable[..., Any]:
             scores.append(_SCORE.format(i=i))
             affected.append(i)
         if PLAIN_FAMILIES[site.family] is None and i in affected:
-            raise NotColumnsError
+            raise NotLocalError
     density.append("        return total\n")
     scores.append("        return {},\n".format(", ".join(f"s{i}" for i in affected)))
     was, now = ([f"{name}{i}" for i in affected] for name in "ab")

@@ -17,7 +17,6 @@ chain. What the next iteration carries on must not depend on it: it is then a ch
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +35,10 @@ from gendsl.runtime.totals import value as total_value
 if TYPE_CHECKING:
     from gendsl.runtime.compiled import CompiledTrace
     from gendsl.runtime.loops import LoopBlock
+
+
+class NotLocalError(NotColumnsError):
+    """A choice can't be looked at by itself, whatever its value is."""
 
 
 class FrameEdit:
@@ -79,7 +82,9 @@ class FrameEdit:
     def look(self, number: int, t: int) -> Any:
         """What the generated function of a site gives."""
         loop = self.loop
-        local = loop.local.get(-1 - number) or remembered(loop, -1 - number, lambda: _local(loop, number))
+        local = loop.local.get(-1 - number)
+        if local is None:
+            local = loop.local[-1 - number] = _local(loop, number)
         return local(self.frame, self.frames, t)
 
     def put(self, path: Path, number: int, t: int, look: Any, value: Any) -> tuple[float, float]:
@@ -128,7 +133,7 @@ class FrameEdit:
 _OWN = """\
     d = w1[{state}][0]
     number = families[type(d)]
-    if number is None: raise NotColumnsError
+    if number is None: raise NotLocalError
     before = w1[{state}][2]
 """
 
@@ -145,6 +150,7 @@ _DENSITY = """\
 _ADDED = """\
 {indent}r = w{n}[{state}]
 {indent}e = call{i}(f0, f{n})
+{indent}if families[type(e)] is None: raise NotLocalError
 {indent}if type(e) is not type(r[0]) or families[type(e)] is not type(r[1]): raise NotColumnsError
 {indent}score = e.at(r[1])
 {indent}if not -inf < score < inf:
@@ -165,6 +171,7 @@ _SCORES = """\
 _SCORED = """\
 {indent}r = w{n}[{state}]
 {indent}e = call{i}(f0, f{n})
+{indent}if families[type(e)] is None: raise NotLocalError
 {indent}if type(e) is not type(r[0]) or families[type(e)] is not type(r[1]): raise NotColumnsError
 {indent}score = e.at(r[1])
 {indent}if not -inf < score < inf or not -inf < r[2] < inf: raise NotColumnsError
@@ -177,11 +184,12 @@ def _local(loop: LoopBlock, number: int) -> Any:
     """The function that looks at the choice of a site by itself.
 
     Raises:
-        NotColumnsError: there is none.
+        NotLocalError: there is none.
     """
     block: Any = loop.body.blocks[number]
     scope: dict[str, Any] = {
-        "NotColumnsError": NotColumnsError, "beyond": beyond, "families": PLAIN_FAMILIES, "inf": inf
+        "NotColumnsError": NotColumnsError, "NotLocalError": NotLocalError, "beyond": beyond,
+        "families": PLAIN_FAMILIES, "inf": inf,
     }  # fmt: skip
     density = [_DENSITY.format(value=block.value)]
     scores = [_SCORES.format(value=block.value, state=block.state)]
@@ -198,7 +206,7 @@ def _local(loop: LoopBlock, number: int) -> Any:
         after = {slot for slot, _ in into}
         _follow(loop, after, 2, "            ", scope, density, scores)
         if any(out in after for _, _, _, out in loop.carried):
-            raise NotColumnsError  # it goes on and on
+            raise NotLocalError  # it goes on and on
         before.append("    edited = (f1, f2) if more else (f1,)\n")
     else:
         before.append("    edited = f1,\n")
@@ -230,31 +238,12 @@ def _follow(
             changed.update(block.defs if isinstance(block, FragmentBlock) else [block.slot])
             continue
         if type(block) is not SiteBlock or block.splice or block.address is None:
-            raise NotColumnsError
+            raise NotLocalError
         if any(read.depth == depth and read.slot in changed for read in block.address_reads):
-            raise NotColumnsError
+            raise NotLocalError
         scope[f"call{i}"] = block.thing.call
         density.append(_ADDED.format(indent=indent, n=n, state=block.state, i=i))
         scores.append(_SCORED.format(indent=indent, n=n, state=block.state, i=i))
-
-
-def remembered(loop: LoopBlock, key: int, make: Callable[[], Any]) -> Any:
-    """The function that looks at the choice of a site, made once; one that refuses to where there is none."""
-    try:
-        made = make()
-    except NotColumnsError:
-        made = refuse
-    loop.local[key] = made
-    return made
-
-
-def refuse(*_: Any) -> Any:
-    """Look at no choice.
-
-    Raises:
-        NotColumnsError: always.
-    """
-    raise NotColumnsError
 
 
 def beyond(distribution: Any, value: Any) -> float:

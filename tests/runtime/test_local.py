@@ -20,12 +20,12 @@ from gendsl import (
     uniform,
     uniform_discrete,
 )
-from gendsl.compiler.vectors import NotColumnsError
 from gendsl.errors import NaNError, ObservedError
 from gendsl.inference import gibbs, slice_sampling
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.local import LocalDensity
+from gendsl.runtime.local_frames import NotLocalError
 from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.views import RecordsView
 
@@ -327,17 +327,21 @@ def test_there_is_none_where_others_depend_on_the_choice(model, path):
 def test_that_there_is_no_short_way_is_found_out_once(module, monkeypatch):
     model, path = (mixture if module == "local" else walk), ("z", 3)
     trace = model.simulate((N,), rng=1)
-    monkeypatch.setattr(trace._called.linked.alone["z"], "local", {})
+    linked = trace._called.linked
+    monkeypatch.setattr(linked, "alone", linked.alone)
+    monkeypatch.setattr(linked.alone["z"], "local", {})
     tried = []
 
     def refused(loop, number):
         tried.append(number)
-        raise NotColumnsError
+        raise NotLocalError
 
     monkeypatch.setattr(f"gendsl.runtime.{module}._local", refused)
     for _ in range(3):
         assert trace.local_density(path) is None
     assert len(tried) == 1
+    assert "z" not in linked.alone
+    assert len(linked.alone) == 1  # the other choice of an iteration is still looked at by itself
 
 
 def arguments(model):
