@@ -101,14 +101,7 @@ class Guards:
             return function(*args, **kwargs)
         value = function(*args, **kwargs)
         if not all(map(_is_as_before, given, before)):
-            for argument, state in zip(given, before, strict=True):
-                _restore(argument, state)
-            raise NotSeparableError(
-                self._compiled,
-                f"{call} changes what it is given",
-                "give it a copy, or let it return something new",
-                line,
-            )
+            raise _put_back(given, before, self._compiled, call, line)
         return value
 
     def watching(self, where: Where, function: Any, /) -> Any:
@@ -165,15 +158,19 @@ def unchanged_by(request: Any, caller: Any, node: ast.AST, run: Callable[[], _Va
     before = [_state(value, most) for value in given]
     value = run()
     if not all(map(_is_as_before, given, before)):
-        for argument, state in zip(given, before, strict=True):
-            _restore(argument, state)
-        raise NotSeparableError(
-            caller.compiled,
-            f"{request.function.name} changes what it is given",
-            "give it a copy, or let it return something new",
-            node.lineno,  # type: ignore[attr-defined]
-        )
+        line: int = node.lineno  # type: ignore[attr-defined]
+        raise _put_back(given, before, caller.compiled, request.function.name, line)
     return value
+
+
+def _put_back(
+    given: tuple[Any, ...], before: list[Any], compiled: Compiled, call: str, line: int
+) -> NotSeparableError:
+    """Give the arguments of a call that has changed them their states back; the error that says so."""
+    for argument, state in zip(given, before, strict=True):
+        _restore(argument, state)
+    reason = f"{call} changes what it is given"
+    return NotSeparableError(compiled, reason, "give it a copy, or let it return something new", line)
 
 
 def _state(value: Any, most: float = inf) -> Any:

@@ -26,7 +26,7 @@ from gendsl.runtime.blocks import CopyBlock, FragmentBlock
 from gendsl.runtime.column_frames import EXTREME
 from gendsl.runtime.loop_parts import Iterations
 from gendsl.runtime.records import PLAIN_FAMILIES, Record
-from gendsl.runtime.reverse import SameIndex, without_same
+from gendsl.runtime.reverse import without_same
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.totals import HUGE
 from gendsl.runtime.totals import change as changed_total
@@ -101,11 +101,8 @@ class FrameEdit:
             self.frames = self.frames.set(s, frame)
             if frame[0] != was[0]:
                 self.total = changed_total(self.total, was[0], frame[0])
-            for slot, index in self.readers.items():
-                if type(index) is not SameIndex:
-                    self.readers = loop.reread(
-                        self.readers, slot, s, (self.frame, was), (self.frame, frame), 0
-                    )
+            for slot in self.readers:
+                self.readers = loop.reread(self.readers, slot, s, (self.frame, was), (self.frame, frame), 0)
         visited = range(t, t + len(edited))
         if self.visited.isdisjoint(visited):
             block: Any = loop.body.blocks[number]
