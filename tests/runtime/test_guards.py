@@ -345,3 +345,20 @@ def test_lists_too(reference):
     trace = model.simulate((given,), rng=1)
     trace = trace.update({"mu": 0.5}).trace.update({"mu": 1.5}).trace
     assert trace.retval == [1.0, 2.0, 3.0, 1.5] and trace.args == ([3.0, 1.0, 2.0],) and given[0] == 3.0
+
+
+def pushed(kept, x):
+    kept.append(x)
+    return sum(kept)
+
+
+def test_what_was_changed_is_put_back_before_the_operation_is_done_again():
+    shared = [0.0]
+
+    @gen
+    def model(f):
+        x = ~normal(0, 1)
+        y = ~normal(f(shared, x), 1)
+
+    trace = model.simulate((pushed,), rng=1)
+    assert shared == [0.0, trace["x"]]
