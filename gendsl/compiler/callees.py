@@ -21,10 +21,10 @@ from gendsl.compiler.trees import walk
 from gendsl.distributions.base import ScalarFamily
 
 _HIGHER = frozenset((
-    "accumulate", "apply_along_axis", "apply_over_axes", "filter", "filterfalse", "fromfunction", "map",
+    "apply_along_axis", "apply_over_axes", "filter", "filterfalse", "fromfunction", "map",
     "reduce", "starmap", "takewhile", "dropwhile", "vectorize",
 ))  # fmt: skip
-"""Functions that call their first argument."""
+"""Functions that call their first argument; `accumulate` calls its second."""
 
 
 class Callees(Objects):
@@ -42,7 +42,7 @@ class Callees(Objects):
         function = self.called(call.func)
         name = getattr(function, "__name__", getattr(call.func, "attr", ""))
         keys = [keyword.value for keyword in call.keywords if keyword.arg in ("key", "func", "function")]
-        firsts = call.args[:1] if name in _HIGHER else []
+        firsts = call.args[:1] if name in _HIGHER else call.args[1:2] if name == "accumulate" else []
         rest = [a for a in call.args[1:] if isinstance(a, (ast.Name, ast.Attribute))]
         known = [a for a in rest if function_inside(self.called(a)) is not None]
         found = (*firsts, *known, *keys)

@@ -11,7 +11,10 @@ derivative of all coordinates by u is block triangular in program order, so its 
 of those of the charts.
 
 A point where the program makes other choices than the trace, or where the density is zero or can't be
-computed, has log density -inf: moves in these coordinates keep to the structure that a trace has.
+computed, has log density -inf: moves in these coordinates keep to the structure that a trace has. The plain
+program decides: where only autograd has no density or no finite gradient, the point has the density that it
+has, and the slope 0. A leapfrog step is reversible and keeps volumes whatever the slope is, so that no part
+of the posterior is left out.
 """
 
 from __future__ import annotations
@@ -59,9 +62,9 @@ class Point:
     Attributes:
         position: u, of shape (d,).
         log_density: log pi(u), in nats; -inf where the point can't be reached.
-        gradient: its gradient, of shape (d,); zeros where log_density is -inf.
+        gradient: its gradient, of shape (d,); zeros where log_density is -inf, or autograd finds none.
         values: the value of each selected choice.
-        reason: why log_density is -inf, or None.
+        reason: why log_density is -inf, or why there is no gradient, or None.
     """
 
     position: Vector
@@ -150,17 +153,15 @@ class Coordinates:
             with np.errstate(all="ignore"), Tape() as tape, followed():
                 run = _Followed(self, position, tape)
                 self._run(run)
+                gradient = np.zeros(self.dim)
                 if run.variables:
-                    gradient = np.zeros(self.dim)
-                    found = tape.gradients(variable for _, variable in run.variables)
+                    found = tape.gradients([variable for _, variable in run.variables])
                     for (where, _), part in zip(run.variables, found, strict=True):
                         gradient[where] = part
-                else:
-                    gradient = np.zeros(self.dim)
         except OutsideError as error:
-            return self._outside(position, str(error))
+            return self._without_gradient(position, str(error))
         if not np.isfinite(gradient).all():
-            return self._outside(position, "the gradient is not finite")
+            return self._without_gradient(position, "the gradient is not finite")
         return Point(position, run.score + run.log_abs_det, gradient, run.values)
 
     def start(self) -> Point:
@@ -171,14 +172,16 @@ class Coordinates:
             NaNError: the gradient is NaN or infinite there.
         """
         point = self.point(self.position)
+        if point.reason is None:
+            return point
         if point.log_density == -inf:
-            raise NaNError(
-                f"a chain can't start from this trace: {point.reason}",
-                location=definition(self.trace.gen_fn),
-                fix="look for 0 * inf or inf - inf in what the program computes, and for a value at the end "
-                "of its support",
-            )
-        return point
+            problem = "a chain can't start from this trace"
+            fix = "and for a value at the end of its support"
+        else:
+            problem = "the log density has no gradient at this trace"
+            fix = "also in the other branch of np.where, or in a `try` around math.sqrt(x): write `if`"
+        fix = f"look for 0 * inf or inf - inf in what the program computes, {fix}"
+        raise NaNError(f"{problem}: {point.reason}", location=definition(self.trace.gen_fn), fix=fix)
 
     def log_density(self, position: Vector) -> float:
         """log pi at a position, without the gradient."""
@@ -187,6 +190,14 @@ class Coordinates:
         except OutsideError:
             return -inf
         return run.score + run.log_abs_det
+
+    def _without_gradient(self, position: Vector, reason: str) -> Point:
+        """The point where autograd finds none: the density is what the plain program says."""
+        try:
+            run = self._placed(position)
+        except OutsideError:
+            return self._outside(position, reason)
+        return Point(position, run.score + run.log_abs_det, np.zeros(self.dim), run.values, reason)
 
     def _outside(self, position: Vector, reason: str) -> Point:
         return Point(position, -inf, np.zeros(self.dim), {}, reason)

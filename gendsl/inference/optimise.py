@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,7 +89,7 @@ def maximise(
         nonlocal best, evaluations
         point = coordinates.point(np.array(position))
         evaluations += 1
-        if point.log_density == -inf:
+        if point.reason is not None:
             return _BARRIER, np.zeros(coordinates.dim)
         if point.log_density > best.log_density:
             best = point

@@ -130,6 +130,21 @@ def _prod(factors: Any, *, start: Any = 1) -> Any:
     return functools.reduce(operator.mul, factors, start)
 
 
+def _where(condition: Any, *branches: Any) -> Any:
+    if len(branches) == 2:  # the slope of a branch that is nowhere taken may be NaN, and NaN * 0 is NaN
+        yes, no = branches
+        taken = np.asarray(getval(condition), dtype=bool)
+        branches = yes if taken.any() else getval(yes), getval(no) if taken.all() else no
+    return anp.where(getval(condition), *branches)
+
+
+def _full_like(array: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
+    if not holds_box(fill_value):
+        return np.full_like(getval(array), fill_value, *args, **kwargs)
+    zeros = np.zeros_like(getval(array), *args, **kwargs)
+    return zeros + fill_value if zeros.dtype.kind == "f" else _refusing(np.full_like)(zeros, fill_value)
+
+
 def _isinstance(value: Any, kinds: Any) -> bool:
     return isinstance(value, kinds) or isinstance(getval(value), kinds)
 
@@ -154,6 +169,8 @@ def _table() -> dict[Any, Function]:
         math.hypot: _when_boxed(math.hypot, _hypot),
         math.fsum: _sum,
         math.prod: _prod,
+        np.full_like: _of_arrays(_full_like),
+        np.where: _of_arrays(_where),
         np.asarray: _asarray,
         np.asanyarray: _asarray,
         builtins.isinstance: _isinstance,

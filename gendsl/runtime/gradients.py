@@ -161,8 +161,9 @@ def followed() -> Iterator[None]:
         yield
     except GenDSLError:
         raise
-    except (TypeError, ValueError, AttributeError, NotImplementedError) as error:
-        if "Box" not in f"{error} {error.__cause__}" and not isinstance(error, NotImplementedError):
+    except (TypeError, ValueError, AttributeError, NotImplementedError, AssertionError) as error:
+        told = f"{error} {error.__cause__}"
+        if not ("Box" in told or isinstance(error, NotImplementedError) or _is_of_autograd(error)):
             raise
         raise LostDerivativeError(
             f"a derivative can't be followed: {error}",
@@ -170,6 +171,14 @@ def followed() -> Iterator[None]:
             fix="use operators and the functions of numpy and math that autograd differentiates, in plain "
             "`def` functions",
         ) from error
+
+
+def _is_of_autograd(error: BaseException) -> bool:
+    """Whether an error was raised by autograd itself."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return last is not None and str(last.tb_frame.f_globals.get("__name__")).startswith("autograd.")
 
 
 def gradients(

@@ -14,6 +14,8 @@ from autograd.core import VJPNode, add_outgrads
 from autograd.numpy.numpy_vjps import unbroadcast
 from autograd.tracer import getval, new_box, trace_stack
 
+from gendsl.errors import LostDerivativeError
+
 
 class Tape:
     """Variables and the terms computed from them; used as a context, in which the variables can be used."""
@@ -59,7 +61,30 @@ class Tape:
         self._seeds[node] = add_outgrads(self._seeds.get(node), partial)
 
     def gradients(self, variables: Iterable[Any]) -> list[Any]:
-        """The derivatives of the sum with respect to variables of this tape, each of its shape."""
+        """The derivatives of the sum with respect to variables of this tape, each of its shape.
+
+        NaN where there is none.
+
+        Raises:
+            LostDerivativeError: autograd has a function whose derivative it can't compute.
+        """
+        try:
+            gradients = self._backward()
+        except ArithmeticError:  # of Python's numbers, where NumPy's would give NaN or an infinity
+            return [np.full(np.shape(getval(variable)), np.nan)[()] for variable in variables]
+        except (TypeError, ValueError, AttributeError, NotImplementedError, AssertionError) as error:
+            raise LostDerivativeError(
+                f"a derivative can't be followed: autograd fails with {type(error).__name__}: {error}",
+                fix="compute it by other functions, or leave the choice out of the selection",
+            ) from error
+        results = []
+        for variable in variables:
+            gradient = gradients.get(variable._node)
+            results.append(np.zeros(np.shape(getval(variable))) if gradient is None else _real(gradient[0]))
+        return results
+
+    def _backward(self) -> dict[Any, Any]:
+        """The derivative with respect to each variable, as autograd keeps it."""
         gradients = dict(self._seeds)
         children = dict.fromkeys(gradients, 0)  # how many nodes that count were made from each node
         found = list(gradients)
@@ -82,8 +107,9 @@ class Tape:
                 children[parent] -= 1
                 if not children[parent]:
                     ready.append(parent)
-        results = []
-        for variable in variables:
-            gradient = gradients.get(variable._node)
-            results.append(np.zeros(np.shape(getval(variable))) if gradient is None else gradient[0])
-        return results
+        return gradients
+
+
+def _real(gradient: Any) -> Any:
+    """A derivative as it is; NaN for the complex one that autograd gets from a power of a negative number."""
+    return np.full(np.shape(gradient), np.nan)[()] if np.iscomplexobj(gradient) else gradient

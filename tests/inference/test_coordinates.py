@@ -6,9 +6,21 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from gendsl import bernoulli, dirichlet, gamma, gen, inv_wishart, lkj, mvnormal, normal, select, uniform
-from gendsl.errors import LabelError, ObservedError, UnknownAddressError
-from gendsl.inference import Coordinates
+from gendsl import (
+    bernoulli,
+    dirichlet,
+    gamma,
+    gen,
+    inv_wishart,
+    lkj,
+    mvnormal,
+    normal,
+    sample,
+    select,
+    uniform,
+)
+from gendsl.errors import LabelError, NaNError, ObservedError, UnknownAddressError
+from gendsl.inference import Coordinates, hmc, mala, nuts
 from gendsl.inference.coordinates import OutsideError
 
 
@@ -184,3 +196,70 @@ def test_errors():
     with pytest.raises(UnknownAddressError):
         Coordinates(trace, select("nothing"))
     assert Coordinates(trace, select("nothing"), skip_absent=True).dim == 0
+
+
+@gen
+def caught():
+    x = ~normal(0, 1)
+    try:
+        mean = math.sqrt(x)
+    except ValueError:  # autograd's square root has none: it gives NaN
+        mean = 0.0
+    y = ~normal(mean, 1)
+
+
+@gen
+def converted():
+    x = ~normal(0, 1)
+    mean = 0.0
+    if x < 0:
+        mean = np.fromiter((x for _ in range(2)), float).sum()  # takes numbers only
+    y = ~normal(mean, 1)
+
+
+@gen
+def masked():
+    x = ~mvnormal([0, 0], np.eye(2))
+    mean = np.where(x > 0, np.sqrt(x), 0.0).sum()
+    y = ~normal(mean, 1)
+
+
+@pytest.mark.parametrize("program", [caught, converted, masked], ids=lambda p: p.name)
+def test_what_only_autograd_cannot_compute_has_the_density_of_the_program(program):
+    def value(u):
+        return np.array([0.3, u]) if program is masked else u
+
+    with np.errstate(all="ignore"):
+        trace = program.generate((), {"y": 1.0}, init={"x": value(0.2)}).trace
+        coordinates = Coordinates(trace, select("x"))
+        position = np.atleast_1d(value(-1.5))
+        point = coordinates.point(position)
+        expected = program.assess((), {"x": value(-1.5), "y": 1.0}).log_prob
+    assert point.log_density == pytest.approx(expected) and point.reason and not point.gradient.any()
+    moved = coordinates.trace_at(point.values)
+    with pytest.raises(NaNError, match="no gradient at this trace"):
+        Coordinates(moved, select("x")).start()
+
+
+@pytest.mark.parametrize("kernel", [hmc(select("x"), 0.3, 8), nuts(select("x"), 0.3), mala(select("x"), 1.0)],
+                         ids=repr)  # fmt: skip
+def test_no_part_of_a_posterior_is_left_out_in_silence(kernel):
+    """At x < 0 autograd meets a NaN, and the program doesn't: half of the posterior lies there."""
+    trace = caught.generate((), {"y": 1.0}, init={"x": 0.2}).trace
+    with pytest.raises(NaNError, match="no gradient at this trace"):
+        sample(kernel, trace, 500, record="x", seed=1, progress=False)
+
+
+@pytest.mark.parametrize("x", [0.0, -1.0])
+def test_a_root_of_zero_or_of_a_negative_number_has_no_gradient(x):
+    """Of Python's own numbers the slope is an error, or complex."""
+
+    @gen
+    def model():
+        x = ~normal(0, 1)
+        y = ~normal(np.nan_to_num(np.sqrt(x)), 1)
+
+    with np.errstate(all="ignore"):
+        trace = model.generate((), {"y": 1.0}, init={"x": x}).trace
+        with pytest.raises(NaNError, match="no gradient at this trace"):
+            Coordinates(trace, select("x")).start()

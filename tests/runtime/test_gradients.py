@@ -469,3 +469,57 @@ def test_nan_gradients_raise():
 
     with np.errstate(all="ignore"), pytest.raises(NaNError, match="gradient"):
         model.simulate(rng=1).gradients(select("x"))
+
+
+def test_the_branch_that_where_does_not_take_has_no_say():
+    @gen
+    def model():
+        x = ~normal(0, 1)
+        y = ~normal(np.where(x > 0, np.sqrt(x), 0.5 * x), 1)
+
+    with np.errstate(all="ignore"):
+        for x, slope in ((-1.0, 0.5), (4.0, 0.25)):
+            trace = model.generate((), {"y": 1.0}, init={"x": x}).trace
+            mean = 0.5 * x if x < 0 else 2.0
+            gradient = trace.gradients(select("x"))["x"]
+            assert gradient == pytest.approx(-x + (1.0 - mean) * slope)
+
+
+def test_filling_an_array_keeps_the_derivative():
+    @gen
+    def model():
+        x = ~normal(0, 1)
+        y = ~normal(np.full_like(np.ones(3), x).sum(), 1)
+        z = ~normal(np.full_like(np.ones(3, int), 2.5).sum(), 1)
+
+    trace = model.generate((), {"y": 1.0, "z": 0.0}, init={"x": 0.5}).trace
+    assert trace.gradients(select("x"))["x"] == pytest.approx(-0.5 + 3 * (1.0 - 1.5))
+
+    @gen
+    def whole():
+        x = ~normal(0, 1)
+        y = ~normal(np.full_like(np.ones(3, int), x).sum(), 1)
+
+    with pytest.raises(LostDerivativeError, match="full_like"):
+        whole.simulate(rng=1).gradients(select("x"))
+
+
+def test_where_autograd_itself_fails_the_derivative_is_lost():
+    @gen
+    def eigenvalues():
+        x = ~mvnormal([1.0, 2.0], np.eye(2))
+        y = ~normal(np.linalg.eigh(np.outer(x, x) + np.eye(2))[0][0], 1)
+
+    @gen
+    def padded():
+        x = ~mvnormal([1.0, 2.0], np.eye(2))
+        y = ~normal(np.pad(x, 1)[1], 1)
+
+    @gen
+    def broadcast():
+        x = ~normal(0, 1)
+        y = ~normal(np.broadcast_to(x, 3)[1], 1)
+
+    for program in (eigenvalues, padded, broadcast):
+        with pytest.raises(LostDerivativeError, match="a derivative can't be followed"):
+            program.simulate(rng=1).gradients(select("x"))

@@ -1,5 +1,8 @@
 """What is seen only as a body runs: it is then executed whole, and what was begun is begun again."""
 
+import itertools
+import operator
+
 import numpy as np
 import pytest
 
@@ -115,6 +118,21 @@ def keys(n, function):
     ordered = sorted((rows[0], rows[1] * y), key=lambda row: function(row, y))
     ("z", 0) @ ~normal(ordered[0].sum() + rows[0].sum(), 1)
     return rows
+
+
+def _join(left, right):
+    return left + right
+
+
+@written((3, None), (2, np.isfinite))
+@gen
+def functions_that_are_called_or_not(n, function):
+    values = [("x", i) @ ~normal(0, 1) for i in range(n)]
+    kept = list(filter(function, values))
+    sums = list(itertools.accumulate(kept))
+    products = list(itertools.accumulate(kept, operator.mul)) + list(itertools.accumulate(kept, _join))
+    y = ~normal(sum(products) + sums[-1], 1)
+    return sums
 
 
 @written((3, Helper()), (2, Helper()))
