@@ -43,6 +43,16 @@ class ComposedInfo:
         """Whether any part accepted a proposal."""
         return any(getattr(info, "accepted", False) for _, info in self.parts)
 
+    @property
+    def check_failed(self) -> bool:
+        """Whether a check of any part failed."""
+        return any(getattr(info, "check_failed", False) for _, info in self.parts)
+
+    @property
+    def divergences(self) -> int:
+        """How many trajectories of all parts diverged."""
+        return sum(getattr(info, "divergences", 0) for _, info in self.parts)
+
 
 @dataclass(frozen=True, slots=True)
 class PickedInfo:
@@ -62,6 +72,11 @@ class PickedInfo:
     def check_failed(self) -> bool:
         """Whether a check of the kernel failed."""
         return bool(getattr(self.info, "check_failed", False))
+
+    @property
+    def divergences(self) -> int:
+        """How many of its trajectories diverged."""
+        return int(getattr(self.info, "divergences", 0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -59,6 +59,16 @@ class TemperedInfo:
     parts: tuple[tuple[str, Any], ...]
     reason: str | None = None
 
+    @property
+    def check_failed(self) -> bool:
+        """Whether a check of any of the kernels failed."""
+        return any(getattr(info, "check_failed", False) for _, info in self.parts)
+
+    @property
+    def divergences(self) -> int:
+        """How many of their trajectories diverged."""
+        return sum(getattr(info, "divergences", 0) for _, info in self.parts)
+
 
 def tempered(
     kernel: Callable[..., Any],

@@ -165,6 +165,24 @@ def test_weights_of_the_state():
         assert part == name and picked == PickedInfo(True, 0.0, Said(True))
 
 
+@dataclass(frozen=True)
+class Diverged:
+    accepted: bool = False
+    divergences: int = 2
+    check_failed: bool = True
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_divergences_and_failed_checks_are_counted_inside(deep):
+    trace = model.simulate(rng=1)
+    part = Kernel(lambda trace, rng: (trace, Diverged()), "part", reversible=True)
+    inner = cycle(part) if deep else part
+    for kernel, ran in ((mixture([inner], lambda trace: [1.0]), 1), (tempered(lambda beta: inner, [0.5]), 2)):
+        run = sample(kernel, trace, 3, record="x", seed=1, progress=False)
+        (tally,) = run.acceptance.values()
+        assert tally.divergences == 3 * ran * 2 and tally.failed_checks == 3
+
+
 def test_a_step_to_where_the_kernel_isnt_picked_is_rejected():
     def flip(trace, rng):
         return trace.update({"x": -trace["x"]}).trace, Said(True)
