@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from gendsl.address import as_path, format_address
 from gendsl.errors import UnknownAddressError, ValueTypeError
 from gendsl.interface import Trace
@@ -71,16 +73,16 @@ def quantity_name(what: Any) -> str:
 def quantities(trace: Trace, recorders: dict[str, Recorder], before: list[Quantities]) -> Quantities:
     """What is recorded of one draw, which has the same names as every draw before it."""
     if "" not in recorders:
-        return {name: recorder(trace) for name, recorder in recorders.items()}
+        return {name: _as_it_is_now(recorder(trace)) for name, recorder in recorders.items()}
     draw: Quantities = {}
     for name, recorder in recorders.items():
         value = recorder(trace)
         if name:
-            draw[name] = value
+            draw[name] = _as_it_is_now(value)
         elif isinstance(value, dict):
-            draw.update(value)
+            draw.update({key: _as_it_is_now(each) for key, each in value.items()})
         else:
-            draw[_function_name(recorder)] = value
+            draw[_function_name(recorder)] = _as_it_is_now(value)
     if before and draw.keys() != before[0].keys():
         raise ValueTypeError(
             f"draw {len(before)} has the quantities {_names(draw)}, and the draws before it have "
@@ -88,6 +90,15 @@ def quantities(trace: Trace, recorders: dict[str, Recorder], before: list[Quanti
             fix="return the same names for every draw; what is missing can be None or float('nan')",
         )
     return draw
+
+
+def _as_it_is_now(value: Any) -> Any:
+    """A value, or a copy of one that can change: a function may fill the same array in every draw."""
+    if type(value) is float or type(value) is int:
+        return value
+    if isinstance(value, np.ndarray):
+        return value.copy() if value.flags.writeable else value
+    return value.copy() if isinstance(value, (list, dict, set)) else value
 
 
 def _names(draw: Quantities) -> str:

@@ -151,6 +151,26 @@ def test_functions():
         assert sample(KERNEL, start(), 20, record=record, seed=1)[name].tolist() == expected
 
 
+def test_a_function_may_use_one_array_again_and_again():
+    buffer, names = np.zeros(2), []
+
+    def filled(trace):
+        buffer[:] = trace["mu", 0], 1.0
+        return buffer
+
+    def grown(trace):
+        names.append("mu")
+        return names
+
+    expected = sample(KERNEL, start(), 20, record=("mu", 0), seed=1)[("mu", 0)].tolist()
+    assert len(set(expected)) > 1
+    run = sample(KERNEL, start(), 20, record=[filled, grown], seed=1)
+    assert run["filled"][:, 0].tolist() == expected
+    assert [len(names) for names in run["grown"]] == [*range(1, 21)]
+    run = sample(KERNEL, start(), 20, record=lambda trace: {"b": filled(trace)}, seed=1)
+    assert run["b"][:, 0].tolist() == expected
+
+
 def test_dicts_name_quantities():
     record = {"components": "k", "first": ("mu", 0), "sum": total, 7: "k"}
     run = sample(KERNEL, start(), 5, record=record, seed=1)
