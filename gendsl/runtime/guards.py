@@ -29,13 +29,14 @@ from gendsl.compiler.build import Compiled
 from gendsl.compiler.effects import is_pure
 from gendsl.compiler.overwrites import is_users
 from gendsl.compiler.trees import walk
-from gendsl.errors import ValueTypeError
+from gendsl.interface import as_rng
 from gendsl.runtime.change import SCALARS
 from gendsl.runtime.written import whole
 
 _Value = TypeVar("_Value")
 _Operation = TypeVar("_Operation", bound=Callable[..., Any])
 _IN_PLACE = "__iadd__", "__ior__", "__imul__", "__isub__", "__itruediv__"
+_GENERATORS = np.random.Generator, np.random.BitGenerator, np.random.RandomState
 _LARGE = 64  # entries
 _UNWATCHED = SCALARS | {np.float64, np.int64, np.bool_, range, type, FunctionType, BuiltinFunctionType}
 
@@ -48,12 +49,14 @@ are not watched where they are large: a body is not to change them."""
 _STILL: WeakKeyDictionary[type, dict[str, bool]] = WeakKeyDictionary()
 
 
-class NotSeparableError(ValueTypeError):
-    """A body has been found to change what something else may hold, or to go through an iterator twice."""
+class NotSeparableError(BaseException):
+    """A body has been found to change what something else may hold, or to go through an iterator twice.
+
+    Not an `Exception`, so that an `except Exception` in a user's body doesn't catch it.
+    """
 
     def __init__(self, compiled: Compiled, reason: str, rewrite: str, line: int) -> None:
-        super().__init__(reason, fix=rewrite)
-        self.compiled = compiled
+        super().__init__(reason)
         nodes = walk(compiled.origin.node)
         found = (n for n in nodes if isinstance(n, ast.stmt) and n.lineno == line)
         compiled.execute_whole(reason, rewrite, next(found, compiled.origin.node))
@@ -254,18 +257,27 @@ def _restore(value: Any, state: Any) -> None:
 def or_whole(operation: _Operation) -> _Operation:
     """An operation of a program that is done again where a body is found that is to be executed whole.
 
-    It then draws from its generator what it drew the first time.
+    It then draws from its generator what it drew the first time: what is found may depend on the draws.
     """
+    draws = "rng" in inspect.signature(operation).parameters
 
     @functools.wraps(operation)
     def done(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.is_reference or not self.compiled.asks:
+        compiled = self.compiled
+        if self.is_reference or not compiled.asks:
             return operation(self, *args, **kwargs)
-        restore = _place_of(args, kwargs)
+        restore = _place_of(args, kwargs, draws)
+        program = compiled.program
         try:
-            return operation(self, *args, **kwargs)
+            result = operation(self, *args, **kwargs)
+            if compiled.program is program:
+                return result
         except NotSeparableError:
-            restore()
+            pass
+        except Exception:
+            if compiled.program is program:
+                raise  # if not, an `except:` of the body's own has caught what was found
+        restore()
         return done(self, *args, **kwargs)
 
     return done  # type: ignore[return-value]
@@ -273,16 +285,25 @@ def or_whole(operation: _Operation) -> _Operation:
 
 def edit_or_whole(edit: _Operation) -> _Operation:
     """The same of an edit of a trace, which is then done on that trace as the program runs now."""
+    draws = inspect.signature(edit).parameters["rng"].annotation == "Rng"  # or a generator is given
 
     @functools.wraps(edit)
     def done(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not self.gen_fn.compiled.asks:
+        compiled = self.gen_fn.compiled
+        if not compiled.asks:
             return edit(self, *args, **kwargs)
-        restore = _place_of(args, kwargs)
+        restore = _place_of(args, kwargs, draws)
+        program = compiled.program
         try:
-            return edit(self, *args, **kwargs)
+            result = edit(self, *args, **kwargs)
+            if compiled.program is program:
+                return result
         except NotSeparableError:
-            restore()
+            pass
+        except Exception:
+            if compiled.program is program:
+                raise
+        restore()
         trace = self.gen_fn.score(self.args, {path: record[1] for path, record in self.records.items()})
         trace.observed_paths = frozenset(self.observed_paths)
         return getattr(trace, edit.__name__)(*args, **kwargs)
@@ -290,13 +311,19 @@ def edit_or_whole(edit: _Operation) -> _Operation:
     return done  # type: ignore[return-value]
 
 
-def _place_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], None]:
-    """What puts the generators among the arguments of an operation back to where they are now."""
-    generators = [v for v in (*args, *kwargs.values()) if isinstance(v, np.random.Generator)]
-    states = [generator.bit_generator.state for generator in generators]
+def _place_of(args: tuple[Any, ...], kwargs: dict[str, Any], draws: bool) -> Callable[[], None]:
+    """What puts the generators among the arguments of an operation back to where they are now.
+
+    An operation that draws and was given none gets one.
+    """
+    if draws and kwargs.get("rng") is None:
+        kwargs["rng"] = np.random.default_rng()
+    given = (v for v in (*args, *kwargs.values()) if isinstance(v, _GENERATORS))
+    generators = [as_rng(v).bit_generator for v in given]
+    states = [generator.state for generator in generators]
 
     def restore() -> None:
         for generator, state in zip(generators, states, strict=True):
-            generator.bit_generator.state = state
+            generator.state = state
 
     return restore

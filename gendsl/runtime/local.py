@@ -38,6 +38,7 @@ from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.blocks import Block, FragmentBlock, ReturnBlock, Sequence
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
 from gendsl.runtime.column_loops import ColumnLoopBlock
+from gendsl.runtime.guards import NotSeparableError
 from gendsl.runtime.local_frames import FrameEdit, NotLocalError, beyond
 from gendsl.runtime.loop_parts import ADDRESSES, Iterations, Slot
 from gendsl.runtime.loops import LoopBlock
@@ -50,6 +51,8 @@ from gendsl.runtime.totals import value as total_value
 
 if TYPE_CHECKING:
     from gendsl.runtime.compiled import CompiledTrace
+
+_MET_AGAIN = Exception, NotSeparableError
 
 MOST = 8
 """How many choices are edited one by one."""
@@ -70,7 +73,7 @@ class LocalDensity:
         """The log weight of the edit that gives the choice a value; None if only an edit can tell."""
         try:
             return self._density(value) - self._start
-        except Exception:  # an edit meets it again, and says where
+        except _MET_AGAIN:  # an edit meets it again, and says where
             return None
 
     def at_all(self, values: Iterable[Any]) -> list[float] | None:
@@ -78,7 +81,7 @@ class LocalDensity:
         density, start = self._density, self._start
         try:
             return [density(value) - start for value in values]
-        except Exception:  # as above
+        except _MET_AGAIN:  # as above
             return None
 
     def edited(self, value: Any) -> Any:
@@ -95,7 +98,7 @@ def local_density(trace: CompiledTrace, path: Path) -> LocalDensity | None:
     except NotLocalError:
         _forget(trace, path)
         return None
-    except Exception:  # an edit meets it again, and says what it is
+    except _MET_AGAIN:  # an edit meets it again, and says what it is
         return None
 
 

@@ -306,6 +306,110 @@ def test_draws_are_those_that_were_drawn_before_it_was_found_out(seed):
     assert drawn[0] == drawn[1]
 
 
+def a_growing_model():
+    @gen
+    def model(function, size=0):
+        k = ~poisson(4)
+        new = [("new", i) @ ~normal(0, 1) for i in range(size)]
+        eta = ROWS @ np.array([k, 1.0 + sum(new)])
+        y = ~normal(function(eta, 1.0), 100)
+        ("w", 0) @ ~normal(eta.sum() + y, 100)
+
+    return model
+
+
+def grow(trace, operation, rng):
+    """The trace after an operation that draws k anew, or w, and what it says besides."""
+    match operation:
+        case "resample":
+            new, *rest = trace.resample(select("k"), rng)
+        case "regenerate":
+            new, *rest = trace.regenerate(select("k"), rng=rng)
+        case _:
+            new, *rest = trace.update({"k": 9}, args=(shift_where_large, 1), rng=rng)
+    return new, rest[0]
+
+
+@needs_blocks
+@pytest.mark.parametrize("kind", ["generator", "bits"])
+@pytest.mark.parametrize("operation", ["resample", "regenerate", "update"])
+def test_edits_draw_what_they_drew_before_it_was_found_out(operation, kind):
+    """The draw decides whether it is found out: another one after it would leave some out."""
+    found = 0
+    for seed in range(10):
+        results = []
+        for whole in (False, True):
+            model = a_growing_model()
+            if whole:
+                model.simulate((shift,), rng=0)
+            start, _ = model.generate((shift_where_large,), {"y": 0.5, ("w", 0): 1.0}, init={"k": 1})
+            bits = np.random.PCG64(seed)
+            given = bits if kind == "bits" and operation != "resample" else np.random.Generator(bits)
+            new, weight = grow(start, operation, given)
+            results.append((new.choices, weight, np.random.Generator(bits).random()))
+            found += not whole and model.linked is None
+        assert results[0][0] == results[1][0] and results[0][2] == results[1][2]
+        assert results[0][1] == pytest.approx(results[1][1], rel=1e-9)
+    assert 3 < found <= 10
+
+
+@needs_blocks
+@pytest.mark.parametrize("operation", ["simulate", "regenerate", "update"])
+def test_without_a_generator_the_draws_are_kept_too(operation, monkeypatch):
+    made = np.random.default_rng
+    for seed in range(10):
+        results = []
+        for whole in (False, True):
+            model = a_growing_model()
+            if whole:
+                model.simulate((shift,), rng=0)
+            start, _ = model.generate((shift_where_large,), {"y": 0.5, ("w", 0): 1.0}, init={"k": 1})
+            seeds = itertools.count(seed, 1000)
+            with monkeypatch.context() as patched:
+                patched.setattr(np.random, "default_rng", lambda given=None: made(given or next(seeds)))
+                if operation == "simulate":
+                    new = model.simulate((shift_where_large,))
+                else:
+                    new, _ = grow(start, operation, None)
+            results.append(new.choices)
+        assert results[0] == results[1]
+
+
+@needs_blocks
+@pytest.mark.parametrize("bare", [False, True])
+def test_a_body_that_catches_everything_does_not_catch_what_is_found(bare):
+    @gen
+    def careful(function):
+        k = ~poisson(2)
+        eta = ROWS @ np.array([k, 1.0])
+        try:
+            mean = function(eta, 1.0)
+        except Exception:
+            mean = 1e3
+        y = ~normal(mean + eta.sum(), 1)
+        return mean
+
+    @gen
+    def reckless(function):
+        k = ~poisson(2)
+        eta = ROWS @ np.array([k, 1.0])
+        try:
+            mean = function(eta, 1.0)
+        except:  # noqa: E722
+            mean = 1e3
+        y = ~normal(mean + eta.sum(), 1)
+        return mean
+
+    model = reckless if bare else careful
+    start, _ = model.generate((shift_where_large,), {"y": 0.5}, init={"k": 1})
+    new, weight, _ = start.update({"k": 5})
+    expected = model.reference.assess((shift_where_large,), new.choices)
+    assert new.retval == expected.retval < 1e3 and new.log_prob == pytest.approx(expected.log_prob)
+    assert weight == pytest.approx(new.log_prob - start.log_prob) and model.linked is None
+    other = careful if bare else reckless
+    assert other.simulate((shift,), rng=1).retval < 1e3
+
+
 @needs_blocks
 def test_a_chain_goes_on_when_it_is_found_out():
     model = a_model()
