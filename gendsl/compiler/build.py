@@ -91,7 +91,7 @@ class Compiled:
         """Have the body executed whole from now on: a part of it can't be vouched for after all."""
         opaque = Program(self.program.parameters, [], 0, (reason, rewrite, node), [], None)
         # frozen for its users
-        self.__dict__.update(program=opaque, _linked=None, changes_arguments=True)
+        self.__dict__.update(program=opaque, _linked=None, changes_arguments=True, runs_at_once=False)
 
     @cached_property
     def changes_arguments(self) -> bool:
@@ -111,6 +111,20 @@ class Compiled:
     def loopless(self) -> bool:
         """Whether no choice is made in a loop, nor by what it calls: then one run costs least as a whole."""
         return _all_called(self, _has_no_loop, set())
+
+    @cached_property
+    def runs_at_once(self) -> bool:
+        """Whether all that it takes to run it, where the trace won't be edited, is to call the body once."""
+        return self.loopless and not self.changes_arguments and not self.is_classmethod
+
+    @cached_property
+    def flat(self) -> bool:
+        """Whether the addresses in the body are single constants: then none can be a namespace of others."""
+        return all(
+            isinstance(address, ast.Constant)
+            or (isinstance(address, ast.Tuple) and list(map(type, address.elts)) == [ast.Constant])
+            for address in (site.address for site in self.sites)
+        )
 
     @cached_property
     def inlined(self) -> Callable[..., Any]:

@@ -82,6 +82,7 @@ class CompiledTrace(ReferenceTrace):
         """The trace that a run of the program leaves; `once` if it won't be edited."""
         execution.function = gen_fn
         execution.seen = None if linked.disjoint else set()
+        execution.called = set()
         called, score = linked.run_call(execution, CallRequest(gen_fn, args, {}))
         if execution.failure is not None:
             raise execution.failure

@@ -45,9 +45,10 @@ class _Edit:
 
     old: Any
     stop_at_zero: bool
-    seen: set[Path] | None = None
 
     def start(self) -> None:
+        self.seen: set[Path] | None = set()
+        self.called: set[Path] = set()
         self.gone: dict[Path, Record] = {}
         self.made: dict[Path, Record] = {}
         self.crowded = False

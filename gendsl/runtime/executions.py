@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import inf
-from types import FrameType, GeneratorType, MethodType
+from types import FrameType, GeneratorType, MappingProxyType, MethodType
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
@@ -95,29 +95,30 @@ class Execution:
             `makers` are not used.
         site, place: in a compiled body, the site of the choice or call being made, and its address, which
             is found from `frames` where it is None.
-        seen, called: in a compiled body, the addresses of choices and calls so far.
+        seen, called: in a compiled body, the addresses of choices and calls so far; None where they aren't
+            looked at, as where no two of its choices can have one.
     """
 
     partial = False
     quick = False
     makers: ClassVar[Makers] = Makers(None)
-    values: dict[Path, Any] | None = None
+    values: Mapping[Path, Any] | None = None
     site: Any = None
     place: Path | None = None
     frames: Any = None
+    seen: set[Path] | None = None
+    called: set[Path]
+    prefix: Path = ()
+    score = 0.0
+    function: Any = None
+    failure: BaseException | None = None
 
     def __init_subclass__(cls, makers: Makers | None = None) -> None:
         cls.makers = Makers(None) if makers is None else makers
 
     def __init__(self) -> None:
-        self.seen: set[Path] | None = set()
-        self.called: set[Path] = set()
-        self.prefix: Path = ()
         self.records: Records = {}
         self.calls: dict[Path, Any] = {}
-        self.score = 0.0
-        self.function: Any = None
-        self.failure: BaseException | None = None
 
     # --- what rewritten code calls ----------------------------------------------------------------
 
@@ -279,8 +280,8 @@ class Execution:
             self.failure = error
         return error
 
-    def finish(self) -> None:
-        """Close the execution: what runs later, from a generator that escaped, gets an error.
+    def check_made(self) -> None:
+        """Raise if something is wrong with what was made.
 
         Raises:
             InvalidAddressError: a choice's address is ().
@@ -298,6 +299,13 @@ class Execution:
                 address=path,
                 fix="a logpdf must return -inf outside its support; check the parameters",
             )
+
+    def finish(self) -> None:
+        """Check what was made, and close the execution.
+
+        What runs later, from a generator that escaped, gets an error.
+        """
+        self.check_made()
         self.__class__ = Closed
 
 
@@ -345,10 +353,12 @@ def _describe(thing: Any) -> str:
 class Simulate(Execution, makers=Makers(DRAWN, drawn=drawn)):
     """Every choice is drawn from its distribution."""
 
+    values: Mapping[Path, Any] | None = MappingProxyType({})  # none is given
+
     def __init__(self, rng: np.random.Generator) -> None:
-        super().__init__()
+        self.records = {}
+        self.calls = {}
         self.rng = rng
-        self.values = {}
 
     def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
         number = PLAIN_FAMILIES[type(thing)]
@@ -412,7 +422,8 @@ class Assess(Execution, makers=Makers(GIVEN)):
     """
 
     def __init__(self, given: Given, *, stop_at_zero: bool = False) -> None:
-        super().__init__()
+        self.records = {}
+        self.calls = {}
         self.given = given
         self.values = given.values if type(given) is Exactly else None
         self.stop_at_zero = stop_at_zero

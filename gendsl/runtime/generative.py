@@ -157,8 +157,8 @@ class GenFunction(GenerativeFunction):
         try:
             return body(*self.bound, *args, **kwargs, __gendsl__=execution)
         except TypeError as error:
-            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
-                raise  # from the body, not from the call
+            if is_from_body(error):
+                raise
             raise self.wrong_arguments(args, kwargs) from None
 
     def wrong_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ArgumentError:
@@ -263,19 +263,48 @@ class GenFunction(GenerativeFunction):
         grown.observed_paths = trace.observed_paths
         return grown
 
-    @or_whole
     def simulate_once(self, args: tuple[Any, ...], rng: np.random.Generator) -> ReferenceTrace:
         """As `simulate`, for a trace that is looked at and not edited, as an auxiliary program's is."""
-        execution = Simulate(rng)
-        execution.quick = not self.is_reference
-        return self._trace(execution, args, once=True)
+        if self.compiled.runs_at_once and not (self.direct or runs_whole()):
+            return self._at_once(Simulate(rng), args)
+        return self._simulated(args, rng)
 
-    @or_whole
     def score_once(
         self, args: tuple[Any, ...], values: dict[Path, Any] | Given, *, stop_at_zero: bool = False
     ) -> ReferenceTrace:
         """As `score`, for a trace that is looked at and not edited."""
         given = Exactly(values) if isinstance(values, dict) else values
+        if self.compiled.runs_at_once and not (self.direct or runs_whole()):
+            return self._at_once(Assess(given, stop_at_zero=stop_at_zero), args)
+        return self._scored(args, given, stop_at_zero)
+
+    def _at_once(self, execution: Execution, args: tuple[Any, ...]) -> ReferenceTrace:
+        """The trace that one call of the body leaves."""
+        if type(args) is not tuple:
+            args = check_args(args, self.name)
+        compiled = self.compiled
+        execution.quick = True
+        execution.function = self
+        body = compiled.body if execution.values is None else compiled.inlined
+        try:
+            retval = body(*self.bound, *args, __gendsl__=execution)
+        except TypeError as error:
+            if is_from_body(error):
+                raise
+            raise self.wrong_arguments(args, {}) from None
+        usual = compiled.flat and not execution.calls and execution.failure is None
+        if not usual or execution.score != execution.score:
+            at_definition(self, execution.check_made)
+        return ReferenceTrace(self, args, retval, execution, frozenset())
+
+    @or_whole
+    def _simulated(self, args: tuple[Any, ...], rng: np.random.Generator) -> ReferenceTrace:
+        execution = Simulate(rng)
+        execution.quick = not self.is_reference
+        return self._trace(execution, args, once=True)
+
+    @or_whole
+    def _scored(self, args: tuple[Any, ...], given: Given, stop_at_zero: bool) -> ReferenceTrace:
         execution = Assess(given, stop_at_zero=stop_at_zero)
         execution.quick = not self.is_reference
         return self._trace(execution, args, once=True)
@@ -296,6 +325,11 @@ class GenFunction(GenerativeFunction):
         retval = execution.run(self.called_with(args))
         at_definition(self, execution.finish)
         return ReferenceTrace(self, args, retval, execution, frozenset())
+
+
+def is_from_body(error: TypeError) -> bool:
+    """Whether an error is one of the body that was called, and not of the call."""
+    return error.__traceback__ is None or error.__traceback__.tb_next is not None
 
 
 def link(compiled: Compiled) -> Linked | None:

@@ -110,7 +110,7 @@ def fitted(called: Called) -> Called:
     left = [block for unit, blocks in linked.units.items() if unit not in other.units for block in blocks]
     values = {path: record[1] for block in left for path, record in block.records((old,), ())}
     execution = Assess(Exactly(values))
-    execution.function, execution.seen = called.request.function, None
+    execution.function, execution.called = called.request.function, set()
     for unit, blocks in other.units.items():
         if unit not in linked.units:
             for block in blocks:

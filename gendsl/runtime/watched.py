@@ -22,9 +22,18 @@ def runs_whole() -> bool:
     """Whether bodies are to be executed whole."""
     if _RUNTIME:
         return _RUNTIME == "reference"
-    if sys.gettrace() is not None:
-        return True
-    if sys.version_info >= (3, 12):
-        tools = sys.monitoring.DEBUGGER_ID, sys.monitoring.COVERAGE_ID
-        return any(sys.monitoring.get_tool(tool) is not None for tool in tools)
-    return False
+    return sys.gettrace() is not None or _is_monitored()
+
+
+if sys.version_info >= (3, 12):
+
+    def _is_monitored() -> bool:
+        """Whether a debugger or a coverage tool has registered with `sys.monitoring`."""
+        tool = sys.monitoring.get_tool
+        return tool(sys.monitoring.DEBUGGER_ID) is not None or tool(sys.monitoring.COVERAGE_ID) is not None
+
+else:
+
+    def _is_monitored() -> bool:
+        """There is no such thing before Python 3.12."""
+        return False

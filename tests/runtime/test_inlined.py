@@ -1,5 +1,6 @@
 """Choices made in one call are the choices that the reference runtime makes, and fail as they do there."""
 
+import contextlib
 import inspect
 import math
 import os
@@ -9,8 +10,17 @@ import pytest
 from hypothesis import HealthCheck, assume, given, note, settings
 
 import gendsl
-from gendsl import bernoulli, gamma, gen, normal, poisson, select, uniform, uniform_discrete
-from gendsl.errors import DuplicateAddressError, InvalidAddressError, MissingChoiceError, ParameterError
+from gendsl import Distribution, bernoulli, gamma, gen, normal, poisson, select, uniform, uniform_discrete
+from gendsl.errors import (
+    AddressConflictError,
+    ArgumentError,
+    DuplicateAddressError,
+    InvalidAddressError,
+    MissingChoiceError,
+    NaNError,
+    ParameterError,
+    ValueTypeError,
+)
 from gendsl.runtime.executions import Assess, Simulate, ZeroProbability
 from gendsl.runtime.inlined import UPDATED
 from gendsl.runtime.records import PLAIN_FAMILIES
@@ -225,3 +235,104 @@ def test_every_family_keeps_its_parameters_under_the_names_of_its_constructor(fa
     made = family(*arguments)
     for name, argument in zip(family.parameters, arguments, strict=True):
         assert np.array_equal(getattr(made, name), argument)
+
+
+# --- programs that are run by one call of the body ---------------------------------------------------
+
+
+def test_what_is_wrong_with_the_choices_of_a_run_is_found():
+    @gen
+    def below(deep):
+        "a" @ ~normal(0, 1)
+        if deep:
+            ("a", "b") @ ~normal(0, 1)
+
+    @gen
+    def called():
+        "c" @ ~inner(1.0)
+        ("c",) @ ~normal(0, 1)
+
+    @gen
+    def caught():
+        "a" @ ~normal(0, 1)
+        with contextlib.suppress(DuplicateAddressError):
+            "a" @ ~normal(0, 1)
+
+    class Odd(Distribution):
+        checks_support = True
+        support = property(lambda self: gendsl.supports.Real())
+        __repr__ = lambda self: "Odd()"
+
+        def sample(self, rng):
+            return 0.5
+
+        def logpdf(self, x):
+            return math.nan if x == 0.25 else 0.0
+
+    @gen
+    def nan():
+        x = ~Odd()
+
+    for program, args, error in (
+        (below, (True,), AddressConflictError), (called, (), AddressConflictError),
+        (caught, (), DuplicateAddressError), (below, (1, 2), ArgumentError), (below, (), ArgumentError),
+    ):  # fmt: skip
+        mine, theirs = run(program, *args)
+        assert program.compiled.runs_at_once
+        assert type(mine) is type(theirs) is error and str(mine) == str(theirs)
+    assert run(below, False)[0].choices == run(below, False)[1].choices
+    found = []
+    for program in (nan, nan.reference):
+        with pytest.raises(NaNError) as failure:
+            program.score_once((), {("x",): 0.25})
+        found.append(str(failure.value))
+    assert found[0] == found[1]
+
+
+def test_a_type_error_of_the_body_is_not_taken_for_one_of_its_call():
+    @gen
+    def adds(x):
+        return x + ("x" @ ~normal(0, 1))
+
+    mine, theirs = run(adds, "a")
+    assert type(mine) is type(theirs) is TypeError and str(mine) == str(theirs)
+
+
+def test_arguments_that_the_body_changes_stay_as_they_were():
+    @gen
+    def takes(values):
+        x = ~normal(values.pop(), 1)
+
+    values = [1.0, 2.0]
+    first, second = (takes.simulate_once((values,), np.random.default_rng(1)) for _ in range(2))
+    assert values == [1.0, 2.0] and first.choices == second.choices
+    assert not takes.compiled.runs_at_once
+
+
+def test_methods_and_classmethods_run_as_on_the_reference_runtime():
+    class Shifted:
+        shift = 3.0
+
+        @gen
+        def drawn(self, sd):
+            x = ~normal(self.shift, sd)
+            return x
+
+        @gen
+        @classmethod
+        def of_class(cls, sd):
+            x = ~normal(cls.shift, sd)
+            return x
+
+        @classmethod
+        @gen
+        def inside_out(cls, sd):
+            x = ~normal(cls.shift, sd)
+            return x
+
+    mine, theirs = run(Shifted.__dict__["inside_out"].__func__, 2.0)
+    assert type(mine) is type(theirs) is ValueTypeError and str(mine) == str(theirs)
+    for program in (Shifted().drawn, Shifted.of_class, Shifted().of_class):
+        mine, theirs = run(program, 2.0)
+        assert mine.choices == theirs.choices and mine.retval == theirs.retval == mine["x"]
+        same(mine, theirs)
