@@ -267,7 +267,7 @@ class GenFunction(GenerativeFunction):
         """As `simulate`, for a trace that is looked at and not edited, as an auxiliary program's is."""
         if self.compiled.runs_at_once and not (self.direct or runs_whole()):
             return self._at_once(Simulate(rng), args)
-        return self._simulated(args, rng)
+        return self._simulated(args, rng=rng)
 
     def score_once(
         self, args: tuple[Any, ...], values: dict[Path, Any] | Given, *, stop_at_zero: bool = False
@@ -298,7 +298,7 @@ class GenFunction(GenerativeFunction):
         return ReferenceTrace(self, args, retval, execution, frozenset())
 
     @or_whole
-    def _simulated(self, args: tuple[Any, ...], rng: np.random.Generator) -> ReferenceTrace:
+    def _simulated(self, args: tuple[Any, ...], *, rng: np.random.Generator) -> ReferenceTrace:
         execution = Simulate(rng)
         execution.quick = not self.is_reference
         return self._trace(execution, args, once=True)
