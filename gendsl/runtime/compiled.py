@@ -273,6 +273,15 @@ class CompiledTrace(ReferenceTrace):
             weight = not_nan(trace.log_prob - self.log_prob - execution.fresh_score, self)
         return float(weight)
 
+    def _weight_of_kept(self, execution: Any, trace: ReferenceTrace, selection: Selection) -> float:
+        """log p(t'; x') q(t; kept) / (p(t; x) q(t'; kept)): the changes of the choices that were kept."""
+        weight: float = execution.weight
+        if not -inf < self.log_prob < inf:
+            # what was not looked at again counts too: -inf that stays is no change of 0
+            kept = ((p, r) for p, r in self.records.items() if p not in selection and p in trace.records)
+            weight = sum(trace.records[path][2] - record[2] for path, record in kept)
+        return float(not_nan(weight, self))
+
     def whole(self) -> ReferenceTrace:
         """The same trace on the reference runtime."""
         trace = self.with_records(dict(self.records.items()))
@@ -316,12 +325,7 @@ class CompiledTrace(ReferenceTrace):
         self.check_selection(selection)
         execution = RegenerateEdit(self.records, selection, as_rng(rng))
         trace = self._edited(execution, args, selection.reach())
-        weight = execution.weight
-        if not -inf < self.log_prob < inf:
-            # what was not looked at again counts too: -inf that stays is no change of 0
-            kept = ((p, r) for p, r in self.records.items() if p not in selection and p in trace.records)
-            weight = sum(trace.records[path][2] - record[2] for path, record in kept)
-        return Regenerated(trace, float(not_nan(weight, self)))
+        return Regenerated(trace, self._weight_of_kept(execution, trace, selection))
 
     @edit_or_whole
     def edit(
@@ -371,7 +375,8 @@ class CompiledTrace(ReferenceTrace):
             if path not in execution.overwritten or path in observed:
                 self.check_selection(selection, skip_absent=skip_absent)
                 break
-        return Edit(trace, execution.weight, execution.gone, self._remeasured(execution))
+        weight = self._weight_of_kept(execution, trace, selection)
+        return Edit(trace, weight, execution.gone, self._remeasured(execution))
 
     def _resampled(
         self, selection: Selection, paths: Any, rng: np.random.Generator, stop_at_zero: bool

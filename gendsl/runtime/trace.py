@@ -313,6 +313,7 @@ class ReferenceTrace(Trace):
         Raises:
             MissingChoiceError: a choice is new, and has no value (without `rng`).
             UnknownAddressError: a choice map names a choice that the new trace doesn't have.
+            NaNError: this trace has density zero, and so has the new one.
             ZeroProbability: a choice has density zero (with `stop_at_zero`).
         """
         given = Exactly(values) if type(values) is dict else Constraints(values)
@@ -320,8 +321,9 @@ class ReferenceTrace(Trace):
         new = self.rerun(execution, args)
         if isinstance(given, Constraints):
             given.check_used(new.records, "the new choices")
-        weight = execution.score - self.log_prob - execution.fresh_score
-        return Edit(new, weight, self.removed(execution), self._remeasured_in(new, values))
+        return Edit(
+            new, self.weight_of(execution), self.removed(execution), self._remeasured_in(new, values)
+        )
 
     def _remeasured_in(
         self, new: ReferenceTrace, changed: Container[Path]
@@ -353,12 +355,14 @@ class ReferenceTrace(Trace):
         Raises:
             UnknownAddressError: an address in the selection is not in the trace (without `skip_absent`).
             ObservedError: an observation is selected.
+            NaNError: a choice that was kept had density zero, and has it still.
             ZeroProbability: a choice that was kept has density zero (with `stop_at_zero`).
         """
         self.check_selection(selection, skip_absent=skip_absent)
         execution = Regenerate(self.records, selection, rng, stop_at_zero=stop_at_zero)
         new = self.rerun(execution)
-        return Edit(new, execution.weight, self.removed(execution), self._remeasured_in(new, selection))
+        weight = not_nan(execution.weight, self)
+        return Edit(new, weight, self.removed(execution), self._remeasured_in(new, selection))
 
     def redraw(self, path: Path, rng: np.random.Generator, *, stop_at_zero: bool = False) -> Edit:
         """The trace with one choice drawn anew from the prior; see `resample`."""

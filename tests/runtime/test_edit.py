@@ -1,9 +1,10 @@
 """What kernels build on: `trace.edit` and `q.score`."""
 
+import numpy as np
 import pytest
 
-from gendsl import bernoulli, gen, normal, poisson
-from gendsl.errors import MissingChoiceError
+from gendsl import bernoulli, gen, normal, poisson, select, uniform
+from gendsl.errors import MissingChoiceError, NaNError
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.trace import Edit
 
@@ -65,3 +66,32 @@ def test_a_score_is_the_trace_of_the_choices_given():
         program.score((), {**values, ("seen",): -1}, stop_at_zero=True)
     with pytest.raises(MissingChoiceError):
         program.score((), {("many",): False})
+
+
+@gen
+def bounded(n):
+    s = ~normal(0, 1)
+    for i in range(n):
+        ("x", i) @ ~uniform(0, 1)
+
+
+@pytest.mark.parametrize("size", [3, 40])
+@pytest.mark.parametrize("reference", [False, True])
+def test_a_trace_of_probability_zero_has_no_weight_relative_to_it(size, reference):
+    model = bounded.reference if reference else bounded
+    outside = model.score((size,), {("s",): 0.0, **{("x", i): 2.0 * (i == 1) for i in range(size)}})
+    assert outside.log_prob == -float("inf")
+    rng = np.random.default_rng(1)
+    for operation in (
+        lambda: outside.edit({("s",): 1.0}),
+        lambda: outside.edit({("x", 0): 0.5}),
+        lambda: outside.edit({("x", 1): 3.0}),
+        lambda: outside.resample(select("s"), rng),
+        lambda: outside.resample(select(("x", 0)), rng),
+        lambda: outside.update({"s": 1.0}),
+        lambda: outside.regenerate(select("s"), rng=rng),
+    ):
+        with pytest.raises(NaNError, match="the old trace has log probability -inf"):
+            operation()
+    assert outside.edit({("x", 1): 0.5}).log_weight == float("inf")
+    assert outside.resample(select(("x", 1)), rng).log_weight == 0.0  # all that was kept is as it was
