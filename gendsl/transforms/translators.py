@@ -33,6 +33,9 @@ from gendsl.runtime.trace import (
 from gendsl.transforms.apply import Image, Target, check_move, image, image_elsewhere
 from gendsl.transforms.checks import check_round_trip
 from gendsl.transforms.language import Transform, TransformPair
+from gendsl.transforms.told_apart import check_told_apart
+
+_ALL = 16  # translations by a translator are looked at, and then of every doubling one
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +183,7 @@ class _General(TraceTranslator):
         self.forward, self.forward_args = forward, forward_args
         self.backward, self.backward_args = backward, backward_args
         self.check = check
+        self.done = 0  # translations
         self.name = f.forward.name if isinstance(f, TransformPair) else f.name
 
     def _translate(
@@ -194,7 +198,19 @@ class _General(TraceTranslator):
             check_round_trip(
                 f, self.f.backward, trace, aux, self.backward_args, there, elsewhere=True
             )
+        else:
+            self._tell_apart(f, trace, aux, there)
         return _weighted(there, aux)
+
+    def _tell_apart(
+        self, f: Transform, trace: ReferenceTrace, aux: ReferenceTrace | None, there: Image
+    ) -> None:
+        """Look at some discrete choices of the first translations, and of fewer and fewer later on."""
+        self.done += 1
+        if self.done <= _ALL or self.done & (self.done - 1) == 0:
+            check_told_apart(
+                f, trace, aux, self.forward, self.forward_args, self.target, there, self.done
+            )
 
     def inverse(self, trace: Any) -> TraceTranslator:
         _check_has_inverse(self.f)
@@ -242,7 +258,8 @@ def general_translator(
     Nothing is copied implicitly: every latent choice of the new trace must be written or copied, whatever
     the old one has at that address, and every latent choice of the old one must be used, a discrete one at
     least be read. So a choice that happens to have the same address in both models is never taken over by
-    accident, and none is lost.
+    accident, and none is lost. Of the first translations, and of fewer and fewer later on, it is also found
+    if a discrete choice that is read makes no difference to the output.
 
     Args:
         f: the transform; or the pair of it and its inverse, which can be checked and inverted.
@@ -256,6 +273,8 @@ def general_translator(
 
     Raises:
         KernelError: these are no parts of a translator, or `check` is asked for without an inverse.
+
+    The translator raises CoverageError where the output doesn't tell the value of a choice.
     """
     target = _target(model, args, observations)
     return _General(f, target, forward, forward_args, backward, backward_args, check)

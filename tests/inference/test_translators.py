@@ -16,6 +16,7 @@ from gendsl import (
     gen,
     involutive_mcmc,
     log_normal,
+    mvnormal,
     normal,
     pair,
     poisson,
@@ -339,6 +340,129 @@ def test_a_discrete_choice_that_is_lost_is_found():
     go(olds[0])
     with pytest.raises(errors.InvolutionError, match=r"is not restored|comes back as"):
         go(olds[1])
+
+
+@gen
+def coded():
+    k = ~categorical([0.5, 0.0, 0.5])
+    n = ~poisson(2.0)
+    x = ~normal(0, 1)
+    w = ~mvnormal([0, 0], np.eye(2))
+
+
+@gen
+def plain():
+    x = ~normal(0, 1)
+    w = ~mvnormal([0, 0], np.eye(2))
+
+
+@gen
+def which(trace):
+    back = ~poisson(3)
+
+
+@transform
+def both_ignored(model_in, *, model_out):
+    read(model_in["k"]), read(model_in["n"])
+    copy(model_in["x"], model_out["x"])
+    write(model_out["w"], 2.0 * read(model_in["w"]))
+
+
+@transform
+def parity_ignored(model_in, aux_in, *, model_out, aux_out):
+    k, n = read(model_in["k"]), read(model_in["n"])
+    write(model_out["x"], read(model_in["x"]))
+    copy(model_in["w"], model_out["w"])
+    write(aux_out["back"], 2 * (n // 2) + k // 2)
+
+
+@transform
+def told_by_x(model_in, aux_in, *, model_out, aux_out):
+    x = read(model_in["x"])
+    write(model_out["x"], -x if read(model_in["k"]) else x)  # at x = 0 only the derivative tells k
+    copy(model_in["w"], model_out["w"])
+    write(aux_out["back"], read(model_in["n"]))
+
+
+@transform
+def told_by_w(model_in, aux_in, *, model_out, aux_out):
+    w = read(model_in["w"])
+    write(model_out["w"], np.cumsum(w) * (2.0 if read(model_in["k"]) else 3.0))
+    copy(model_in["x"], model_out["x"])
+    write(aux_out["back"], read(model_in["n"]))
+
+
+@pytest.mark.parametrize("f", [both_ignored, parity_ignored], ids=lambda f: f.name)
+def test_a_discrete_choice_that_is_read_and_makes_no_difference_is_found_without_the_inverse(f):
+    backward = None if f is both_ignored else which
+    go = general_translator(f, plain, backward=backward)
+    lost = ("k", 0, 2) if f is both_ignored else ("n", 2, 3)
+    start = coded.generate((), init={"k": 0, "n": 2}, rng=1).trace
+    with pytest.raises(errors.CoverageError, match=f"from {lost[1]} and from {lost[2]} as the") as caught:
+        go(start)
+    assert caught.value.address == (lost[0],)
+
+
+@pytest.mark.parametrize("f", [told_by_x, told_by_w], ids=lambda f: f.name)
+def test_discrete_choices_that_make_a_difference_are_no_error(f):
+    go = general_translator(f, plain, backward=which)
+    for k in (0, 2):
+        for n in range(12):
+            trace = coded.generate((), init={"k": k, "n": n, "x": 0.0, "w": [0.0, 0.0]}).trace
+            assert go(trace).trace["x"] == 0.0
+
+
+def test_a_value_with_which_there_are_other_choices_says_nothing():
+    @gen
+    def branching():
+        many = ~bernoulli(0.5)
+        if many:
+            more = ~normal(0, 1)
+        x = ~normal(0, 1)
+
+    @gen
+    def one_normal():
+        x = ~normal(0, 1)
+
+    @gen
+    def rest(trace):
+        more = ~normal(0, 1)
+
+    @transform
+    def halve(model_in, *, model_out):  # of the traces without `more`: no other leads there by this
+        read(model_in["many"])
+        copy(model_in["x"], model_out["x"])
+
+    for _ in range(3):
+        go = deterministic_translator(halve, one_normal)
+        assert go(branching.generate((), init={"many": False}).trace).trace is not None
+
+
+def test_an_auxiliary_choice_that_makes_no_difference_is_found():
+    @gen
+    def forward(trace):
+        coin = ~bernoulli(0.3)
+        u = ~normal(0, 1)
+
+    @gen
+    def two():
+        x = ~normal(0, 1)
+        z = ~normal(0, 1)
+
+    @gen
+    def one_normal():
+        x = ~normal(0, 1)
+
+    @transform
+    def add(model_in, aux_in, *, model_out, aux_out):
+        read(aux_in["coin"])
+        copy(model_in["x"], model_out["x"])
+        write(model_out["z"], read(aux_in["u"]))
+
+    go = general_translator(add, two, forward=forward)
+    with pytest.raises(errors.CoverageError, match="a discrete choice of aux_in") as caught:
+        go(one_normal.simulate(rng=1), rng=1)
+    assert caught.value.address == ("coin",)
 
 
 def test_out_of_support_the_weight_is_zero():
