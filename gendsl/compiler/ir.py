@@ -230,6 +230,7 @@ class Source:
         target: the slot of the loop variable, in the iteration's frame.
         distinct: whether it surely gives no value twice: a count, or a range.
         load: where the iterable is just a variable, its load.
+        rows: whether array code takes it as a matrix, row by row.
     """
 
     code: Code
@@ -237,6 +238,7 @@ class Source:
     target: int
     load: Load | None = None
     distinct: bool = False
+    rows: bool = False
 
 
 @dataclass

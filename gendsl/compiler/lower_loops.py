@@ -114,8 +114,8 @@ class LoopLowering(Scope):
 
     def sources_of(self, iterable: ast.expr, target: ast.expr) -> list[tuple[ast.expr, bool, ast.expr]]:
         """What a loop goes through: for each source its expression, whether it counts, and its target."""
-        if isinstance(iterable, ast.Call) and not iterable.keywords:
-            arguments = iterable.args
+        arguments = self.positional(iterable)
+        if isinstance(iterable, ast.Call) and arguments is not None:
             starred = any(isinstance(a, ast.Starred) for a in arguments)
             if isinstance(target, ast.Tuple) and not starred:
                 if (
@@ -131,6 +131,19 @@ class LoopLowering(Scope):
                     pairs = zip(arguments, target.elts, strict=True)
                     return [source for a, t in pairs for source in self.sources_of(a, t)]
         return [(iterable, False, target)]
+
+    def positional(self, iterable: ast.expr) -> list[ast.expr] | None:
+        """The arguments of a call, as if all were given by position; None where that can't be done."""
+        match iterable:
+            case ast.Call(function, arguments, []):
+                return arguments
+            case ast.Call(function, [argument], [ast.keyword("start", start)]):
+                if self.effects.is_builtin(function, "enumerate"):
+                    return [argument, start]
+            case ast.Call(function, arguments, [ast.keyword("strict", ast.Constant(False))]):
+                if self.effects.is_builtin(function, "zip"):
+                    return arguments
+        return None
 
     def loop(
         self,

@@ -41,12 +41,13 @@ class Plate:
 
     Attributes:
         place: the line and the column where the loop is.
-        sources: for each thing that it goes through, whether it is the start of a count, and its column.
+        sources: for each thing that it goes through, whether it is the start of a count, its column, and
+            whether that is one of rows.
         steps: what an iteration does.
     """
 
     place: tuple[int, int]
-    sources: tuple[tuple[bool, int], ...]
+    sources: tuple[tuple[bool, int, bool], ...]
     steps: tuple[PlateStep, ...]
 
 
@@ -122,7 +123,7 @@ class _LiftPlates(Transformer):
             if "lineno" in part._attributes and not hasattr(part, "lineno"):
                 ast.copy_location(part, node)
         place = node.lineno, node.col_offset
-        sources = tuple((source.counted, source.target) for source in loop.sources)
+        sources = tuple((source.counted, source.target, source.rows) for source in loop.sources)
         self.plates.append(Plate(place, sources, tuple(steps)))
         return guarded
 

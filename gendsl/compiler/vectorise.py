@@ -6,6 +6,7 @@ assigned variable are columns, with one entry per iteration; what doesn't change
 once, as the user wrote it:
 
     ("x", i) @ ~normal(mu[z] + 2 * t, exp(s))   ->   normal, add(gather(mu, z), multiply(2, t)), exp(s)
+    ("y", i) @ ~normal(X[i] @ beta, 1)          ->   normal, dot(rows(X, i), beta), 1
 
 Where the array code can't vouch for its result it raises, and the iterations run one by one.
 """
@@ -15,6 +16,8 @@ from __future__ import annotations
 import ast
 import copy
 from typing import Any
+
+import numpy as np
 
 from gendsl.compiler.effects import Effects
 from gendsl.compiler.emit import TOOLS
@@ -72,6 +75,7 @@ class _Vectoriser:
     Attributes:
         known: the slots of an iteration that have columns so far.
         gathers: the lookups in outer containers.
+        numbers, rows: the loop variables that are read as numbers, and as rows of a matrix.
         computes: whether the expression being lowered does more than look up.
     """
 
@@ -81,6 +85,8 @@ class _Vectoriser:
         self.loop = loop
         self.known = {source.target for source in loop.sources}
         self.gathers: list[Gather] = []
+        self.numbers: set[int] = set()
+        self.rows: set[int] = set()
         self.computes = False
         self.varying: dict[str, Load] = {}
         self.outer: dict[str, Load] = {}
@@ -108,7 +114,26 @@ class _Vectoriser:
         for i, site in enumerate(sites):
             if not all(_distinct(site, other) for other in sites[:i]):
                 raise _ScalarError
+        self.take_rows(steps)
         return Columns(steps, self.gathers)
+
+    def take_rows(self, steps: list[ColumnSite | ColumnValue]) -> None:
+        """Let the variables that are read as rows of a matrix be columns of rows."""
+        left = set(self.rows)
+        for source in self.loop.sources:
+            source.rows = source.target in left
+            left.discard(source.target)
+        for step in steps:
+            if isinstance(step, ColumnValue) and step.slot in left:
+                looked_up = step.code.result
+                if not isinstance(looked_up, ast.Call) or not isinstance(looked_up.func, ast.Attribute):
+                    raise _ScalarError
+                if looked_up.func.attr != "gather":
+                    raise _ScalarError
+                looked_up.func.attr = "rows"
+                left.discard(step.slot)
+        if left or self.rows & self.numbers:
+            raise _ScalarError
 
     # --- blocks -----------------------------------------------------------------------------------
 
@@ -196,23 +221,25 @@ class _Vectoriser:
             return node
         match node:
             case ast.Name():
+                self.numbers.add(self.varying[node.id].slot)
                 return node
+            case ast.BinOp(left, ast.MatMult(), right):
+                return self.product(node, left, right)
             case ast.BinOp() if type(node.op) in _OPERATORS:
                 operands = self.vector(node.left), self.vector(node.right)
                 return self.tool(node, _OPERATORS[type(node.op)], *operands)
             case ast.UnaryOp(op=ast.USub()):
                 return self.tool(node, "negative", self.vector(node.operand))
-            case ast.Subscript() if not (
-                self.varies(node.value) or isinstance(node.slice, (ast.Slice, ast.Tuple))
+            case ast.Subscript(container, ast.Tuple(indices)) if not self.varies(container):
+                if any(isinstance(index, (ast.Slice, ast.Starred)) for index in indices):
+                    raise _ScalarError
+                return self.tool(node, "cells", self.vector(container), *map(self.vector, indices))
+            case ast.Subscript(container, index) if not (
+                self.varies(container) or isinstance(index, ast.Slice)
             ):
-                container, index = self.vector(node.value), self.vector(node.slice)
-                load = self.outer.get(container.id) if isinstance(container, ast.Name) else None
-                if load is not None and load.mode == "item":
-                    of = self.varying[index.id].slot if isinstance(index, ast.Name) else None
-                    loads = [*self.varying.values(), *self.outer.values()]
-                    code = Code(self.loop.depth, [copy.copy(x) for x in loads], [], clone(index))
-                    self.gathers.append(Gather((load.depth, load.slot), of, code))
-                return self.tool(node, "gather", container, index)
+                return self.lookup(node, "gather", container, index)
+            case ast.Call(args=[left, right], keywords=[]) if self.is_product(node.func):
+                return self.product(node, left, right)
             case ast.Call(args=[argument], keywords=[]) if not isinstance(argument, ast.Starred):
                 function = known_value(self.definition, node.func)
                 if self.effects.is_builtin(node.func, "abs"):
@@ -221,8 +248,45 @@ class _Vectoriser:
                     return self.tool(node, "elementwise", node.func, self.vector(argument))
         raise _ScalarError
 
+    def lookup(self, at: ast.expr, name: str, container: ast.expr, index: ast.expr) -> ast.expr:
+        """`container[index]`, by one of the tools, noted as a lookup in the container."""
+        container, index = self.vector(container), self.vector(index)
+        load = self.outer.get(container.id) if isinstance(container, ast.Name) else None
+        if load is not None and load.mode == "item":
+            of = self.varying[index.id].slot if isinstance(index, ast.Name) else None
+            loads = [*self.varying.values(), *self.outer.values()]
+            code = Code(self.loop.depth, [copy.copy(x) for x in loads], [], clone(index))
+            self.gathers.append(Gather((load.depth, load.slot), of, code))
+        return self.tool(at, name, container, index)
+
+    def is_product(self, function: ast.expr) -> bool:
+        """Whether a function is the product of two vectors."""
+        known = None if self.varies(function) else known_value(self.definition, function)
+        return known is np.dot or known is np.inner or known is np.matmul
+
+    def product(self, node: ast.expr, left: ast.expr, right: ast.expr) -> ast.expr:
+        """The product of a row of a matrix, another in each iteration, and a vector that stays the same."""
+        row, fixed = (left, right) if self.varies(left) else (right, left)
+        if self.varies(fixed):
+            raise _ScalarError
+        match row:
+            case ast.Name():
+                self.rows.add(self.varying[row.id].slot)
+                rows: ast.expr = row
+            case ast.Subscript(container, ast.Tuple([index, ast.Slice(None, None, None)])) if not self.varies(
+                container
+            ):
+                rows = self.tool(node, "rows", self.vector(container), self.vector(index))
+            case ast.Subscript(container, index) if not (
+                self.varies(container) or isinstance(index, (ast.Slice, ast.Tuple))
+            ):
+                rows = self.lookup(node, "rows", container, index)
+            case _:
+                raise _ScalarError
+        return self.tool(node, "dot", rows, self.vector(fixed))
+
     def tool(self, at: ast.expr, name: str, *arguments: ast.expr) -> ast.expr:
-        self.computes |= name != "gather"
+        self.computes |= name not in ("gather", "cells", "rows")
         vectors = ast.Attribute(ast.Name(TOOLS, ast.Load()), "vectors", ast.Load())
         made = ast.Call(ast.Attribute(vectors, name, ast.Load()), list(arguments), [])
         for part in (made, made.func, vectors, vectors.value):

@@ -1,6 +1,7 @@
 """What array code calls: Python's arithmetic and lookups on columns.
 
-A column is a one-dimensional array of floats, 64-bit integers or booleans, or a range. Results are what
+A column is a one-dimensional array of floats, 64-bit integers or booleans, or a range; a column of rows is a
+two-dimensional array, of which only products with a vector are taken. Results are what
 Python gives entry by entry, up to rounding; where they might not be, `NotColumnsError` is raised, or
 FloatingPointError where Python raises or makes something else of it.
 """
@@ -98,6 +99,60 @@ def gather(container: Any, index: Any) -> Any:
     if index.dtype.kind != "i" or (len(index) and (index.min() < 0 or index.max() >= size)):
         raise NotColumnsError  # from the end, or out of range
     return column[index]
+
+
+def as_rows(values: Any) -> Any:
+    """A matrix as a column of its rows.
+
+    Raises:
+        NotColumnsError: it is none.
+    """
+    if type(values) is np.ndarray and values.ndim == 2 and values.dtype in _KINDS:
+        return values
+    raise NotColumnsError
+
+
+def rows(container: Any, index: Any) -> Any:
+    """`[container[i] for i in index]` of a matrix."""
+    matrix = as_rows(container)
+    if type(index) is range and index.step == 1 and index.start >= 0 and index.stop <= len(matrix):
+        return matrix[index.start : index.stop]
+    return matrix[_checked(index, len(matrix))]
+
+
+def cells(container: Any, *indices: Any) -> Any:
+    """`container[i, j, ...]` of an array, where some of the indices are columns."""
+    if type(container) is not np.ndarray or container.dtype not in _KINDS or container.ndim != len(indices):
+        raise NotColumnsError
+    return container[tuple(map(_checked, indices, container.shape))]
+
+
+def _checked(index: Any, size: int) -> Any:
+    """An index, or a column of them, none from the end or out of range."""
+    if type(index) is range:
+        index = np.arange(index.start, index.stop, index.step)
+    if type(index) is int:
+        least = most = index
+    elif type(index) is np.ndarray and index.dtype.kind == "i":
+        least, most = (index.min(), index.max()) if len(index) else (0, 0)
+    else:
+        raise NotColumnsError
+    if least < 0 or most >= size:
+        raise NotColumnsError
+    return index
+
+
+def dot(matrix: Any, vector: Any) -> Any:
+    """The product of each row with a vector."""
+    if type(matrix) is not np.ndarray or type(vector) not in (np.ndarray, list, tuple):
+        raise NotColumnsError
+    fixed = np.asarray(vector)
+    if fixed.dtype not in _KINDS or fixed.shape != matrix.shape[1:]:
+        raise NotColumnsError
+    made = matrix @ fixed
+    if made.dtype != float or not np.isfinite(made).all():
+        raise NotColumnsError
+    return made
 
 
 def _operand(value: Any) -> Any:

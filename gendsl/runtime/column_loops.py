@@ -16,7 +16,7 @@ import numpy as np
 from gendsl.address import Path
 from gendsl.choices import MISSING, Constraints
 from gendsl.compiler.ir import ITEM, Part, Stored
-from gendsl.compiler.vectors import NotColumnsError, as_column
+from gendsl.compiler.vectors import NotColumnsError
 from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS, sample_columns
 from gendsl.runtime.blocks import Sequence, Touched
 from gendsl.runtime.change import ALL, LENGTH
@@ -253,7 +253,7 @@ class ColumnLoopBlock(LookedThrough):
             else:
                 known = arrays.get(i)
                 if known is None or known[0] is not value:
-                    known = arrays[i] = value, as_column(value)
+                    known = arrays[i] = value, self.sources[i].column(value)
                 column = known[1]
                 frame[target] = column if len(column) == size else column[:size]
         return frame

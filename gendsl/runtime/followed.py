@@ -13,7 +13,7 @@ from autograd.tracer import getval, isbox
 from gendsl.address import Path
 from gendsl.compiler import vectors
 from gendsl.compiler.plates import Plate
-from gendsl.compiler.vectors import NotColumnsError, as_column
+from gendsl.compiler.vectors import NotColumnsError, as_column, as_rows
 from gendsl.distributions.columns import VECTORS, total_columns
 from gendsl.distributions.partials import PARTIALS
 from gendsl.runtime.differentiable import holds_box
@@ -78,6 +78,26 @@ class FollowedVectors:
             raise NotColumnsError
         return container[index]
 
+    rows = staticmethod(vectors.rows)
+
+    @staticmethod
+    def cells(container: Any, *indices: Any) -> Any:
+        """`container[i, j, ...]`, where some of the indices are columns."""
+        if any(map(isbox, indices)):
+            raise NotColumnsError
+        return vectors.cells(container, *indices)
+
+    @staticmethod
+    def dot(matrix: Any, vector: Any) -> Any:
+        """The product of each row with a vector."""
+        if isinstance(vector, (list, tuple)) and holds_box(vector):
+            vector = anp.array(vector)
+        if not isbox(vector):
+            return vectors.dot(matrix, vector)
+        if getval(vector).shape != matrix.shape[1:]:
+            raise NotColumnsError
+        return anp.dot(matrix, vector)
+
     @staticmethod
     def elementwise(function: Any, value: Any) -> Any:
         """`[function(x) for x in value]`."""
@@ -96,11 +116,13 @@ def score_plate(
     Raises:
         Exception: of any kind, where array code can't vouch for them. Nothing is on the tape then.
     """
-    sizes = [len(v) for v, (counted, _) in zip(sources, plate.sources, strict=True) if not counted]
+    sizes = [len(v) for v, (counted, _, _) in zip(sources, plate.sources, strict=True) if not counted]
     size = min(sizes)
     frame: dict[int, Any] = {}
-    for value, (counted, target) in zip(sources, plate.sources, strict=True):
-        if counted:
+    for value, (counted, target, is_rows) in zip(sources, plate.sources, strict=True):
+        if is_rows:
+            frame[target] = as_rows(value)[:size]
+        elif counted:
             frame[target] = range(value, value + size)
         elif type(value) is range:
             frame[target] = value[:size]

@@ -225,6 +225,7 @@ class Linked:
                 source.counted,
                 source.target,
                 None if source.load is None else (source.load.depth, source.load.slot),
+                source.rows,
             )
             for source in node.sources
         ]

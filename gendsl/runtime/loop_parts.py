@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gendsl.compiler.vectors import as_column, as_rows
 from gendsl.runtime.blocks import Sequence
 from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.reads import Frame, Frames, Runner
@@ -53,15 +54,18 @@ class Iterations:
 
 
 class Source:
-    """One thing that a loop goes through; see `ir.Source`."""
+    """One thing that a loop goes through; see `ir.Source`. `column` makes it a column."""
 
-    __slots__ = ("counted", "runner", "slot", "target")
+    __slots__ = ("column", "counted", "runner", "slot", "target")
 
-    def __init__(self, runner: Runner, counted: bool, target: int, slot: Slot | None) -> None:
+    def __init__(
+        self, runner: Runner, counted: bool, target: int, slot: Slot | None, rows: bool = False
+    ) -> None:
         self.runner = runner
         self.counted = counted
         self.target = target
         self.slot = slot
+        self.column = as_rows if rows else as_column
 
     def value(self, frames: Frames) -> Any:
         """What the loop goes through, as something that can be indexed, or the first of a count."""
