@@ -303,7 +303,7 @@ class _Notes:
                 if load.depth < 0 or (load.depth, load.slot) in self.fixed:
                     continue
                 if load.mode == ITEM:
-                    keys = joined(f"[{_text(key.result)}]" for key in load.keys)
+                    keys = joined(map(_key, load.keys))
                     found[f"{load.name} at {keys}"] = None
                     for name in self.reads(load.keys):
                         found[name] = None
@@ -316,6 +316,11 @@ class _Notes:
     def named(self, load: Load) -> str:
         """The name of what is read."""
         return "a choice in it" if load.name.startswith(_MADE) else load.name
+
+
+def _key(code: Code) -> str:
+    """A key that is read, or the comprehension that gives several."""
+    return f"each of {_text(code.result)}" if code.several else f"[{_text(code.result)}]"
 
 
 def _loads_in(nodes: list[Node]) -> list[Load]:

@@ -58,6 +58,7 @@ class Code:
         guarded: names whose values it would change in place if they were lists or arrays.
         traced: whether it makes choices, through the execution it is called with.
         asks: whether it asks when it runs if it may: if something changes in place that others hold.
+        several: whether it gives a list of keys, in place of one.
     """
 
     depth: int
@@ -69,6 +70,7 @@ class Code:
     traced: bool = False
     guarded: frozenset[str] = frozenset()
     asks: bool = False
+    several: bool = False
     index: int = -1
 
 

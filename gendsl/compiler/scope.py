@@ -17,6 +17,9 @@ from gendsl.compiler.source import Source as Definition
 from gendsl.compiler.syntax import indices_read, is_request
 from gendsl.compiler.trees import walk
 
+_SCOPED = (ast.Lambda, ast.NamedExpr, *COMPREHENSIONS)
+_MAKE_KEYS = ("abs", "enumerate", "int", "len", "max", "min", "range", "reversed", "sorted", "zip")
+
 
 class OpaqueError(Exception):
     """A statement, or the body (`whole`), can't be taken apart."""
@@ -394,13 +397,38 @@ class Scope:
             lengths += found[1]
         for index in indices:
             names = loaded(index)
-            scoped = any(isinstance(n, (ast.Lambda, ast.NamedExpr, *COMPREHENSIONS)) for n in walk(index))
-            if scoped or names & own or not all(n in self.env or not self.is_local(n) for n in names):
+            if names & own or name in names or not all(n in self.env or not self.is_local(n) for n in names):
                 return WHOLE, []
-            if isinstance(index, ast.Slice) or name in names:
+            if isinstance(index, ast.Starred):
+                if not self.differs_by_iteration(index.value, names):
+                    return WHOLE, []
+            elif isinstance(index, ast.Slice) or any(isinstance(n, _SCOPED) for n in walk(index)):
                 return WHOLE, []
         if not indices:
             return (LENGTH, []) if lengths else (WHOLE, [])
         if lengths:
             return WHOLE, []
-        return ITEM, [self.code(index) for index in indices]
+        return ITEM, [self.key(index) for index in indices]
+
+    def differs_by_iteration(self, keys: ast.expr, names: set[str]) -> bool:
+        """Whether the keys that a comprehension reads are others in each iteration, and cheap to make again.
+
+        Where all iterations read the same, to know which it is would cost more than it saves.
+        """
+        for part in walk(keys):
+            if isinstance(part, (ast.Lambda, ast.NamedExpr, ast.Await)):
+                return False
+            if isinstance(part, ast.Call) and not any(
+                self.effects.is_builtin(part.func, function) for function in _MAKE_KEYS
+            ):
+                return False
+        versions = [self.env[name] for name in names if name in self.env]
+        return self.depth > 0 and any(version.depth == self.depth for version in versions)
+
+    def key(self, index: ast.expr) -> Code:
+        """Code for an index, or for a list of those that a comprehension reads."""
+        if not isinstance(index, ast.Starred):
+            return self.code(index)
+        code = self.code(index.value)
+        code.several = True
+        return code

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Iterator
 from operator import is_
 from typing import Any
 
 from gendsl.compiler.effects import Effects
 from gendsl.compiler.names import COMPREHENSIONS, SCOPES, exits, loaded, root_name
-from gendsl.compiler.trees import children, walk
+from gendsl.compiler.trees import children, clone, walk
 
 
 def is_simple(value: ast.expr) -> bool:
@@ -86,23 +87,27 @@ def only_bare(name: str, call: ast.expr) -> bool:
 def indices_read(name: str, node: ast.AST, effects: Effects) -> tuple[list[ast.expr], int] | None:
     """The indices at which a name is read and how often its length is; None if it is used otherwise.
 
-    An index with variables of a scope inside, such as the j of `sum(mu[j] for j in range(k))`, is such a use:
-    outside that scope the same names mean something else, if they mean anything.
+    An index with variables of a comprehension inside, such as the j of `sum(mu[j] for j in near)`, stands for
+    many: it comes as `*[j for j in near]`. One with those of a lambda is a use of another kind, for outside
+    of it the same names mean something else, if they mean anything.
     """
     indices: list[ast.expr] = []
     lengths = 0
-    pending: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset())]
+    pending: list[tuple[ast.AST, frozenset[str], list[ast.comprehension] | None]] = [(node, frozenset(), [])]
     while pending:
-        part, inside = pending.pop()
+        part, inside, generators = pending.pop()
         if isinstance(part, (*SCOPES, *COMPREHENSIONS)):
             inside |= names_inside(part)
         if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name) and part.value.id == name:
             if isinstance(part.slice, ast.Slice) or not isinstance(part.ctx, ast.Load):
                 return None
-            if any(isinstance(n, ast.Name) and n.id in inside for n in walk(part.slice)):
-                return None
-            indices.append(part.slice)
-            pending.append((part.slice, inside))
+            index = part.slice
+            if any(isinstance(n, ast.Name) and n.id in inside for n in walk(index)):
+                if generators is None:
+                    return None
+                index = _each(index, generators)
+            indices.append(index)
+            pending.append((part.slice, inside, generators))
             continue
         if isinstance(part, ast.Call) and effects.is_builtin(part.func, "len") and len(part.args) == 1:
             argument = part.args[0]
@@ -113,8 +118,39 @@ def indices_read(name: str, node: ast.AST, effects: Effects) -> tuple[list[ast.e
             return None
         if isinstance(part, ast.AugAssign) and root_name(part.target) == name:
             return None
-        pending.extend((child, inside) for child in children(part))
+        if isinstance(part, COMPREHENSIONS) and generators is not None:
+            pending.extend((child, inside, known) for child, known in _in_comprehension(part, generators))
+            continue
+        if isinstance(part, SCOPES):
+            generators = None
+        pending.extend((child, inside, generators) for child in children(part))
     return indices, lengths
+
+
+def _in_comprehension(
+    node: Any, outer: list[ast.comprehension]
+) -> Iterator[tuple[ast.AST, list[ast.comprehension]]]:
+    """The parts of a comprehension, each with the generators that say what it is evaluated for."""
+    known = outer
+    for generator in node.generators:
+        yield generator.target, known
+        yield generator.iter, known
+        for i, test in enumerate(generator.ifs):
+            before = generator.ifs[:i]
+            reached = ast.comprehension(generator.target, generator.iter, before, generator.is_async)
+            yield test, [*known, reached]
+        known = [*known, generator]
+    for element in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
+        yield element, known
+
+
+def _each(index: ast.expr, generators: list[ast.comprehension]) -> ast.expr:
+    """`*[index for ... in ...]`."""
+    every = ast.ListComp(clone(index), [clone(generator) for generator in generators])
+    starred = ast.Starred(every, ast.Load())
+    for made in (every, starred):
+        ast.copy_location(made, index)
+    return starred
 
 
 def names_inside(scope: ast.AST) -> set[str]:

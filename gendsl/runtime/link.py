@@ -180,7 +180,7 @@ class Linked:
             if load.depth < 0 or same in seen:
                 continue
             seen.add(same)
-            keys = [functions[key.index] for key in load.keys]
+            keys = [(functions[key.index], key.several) for key in load.keys]
             reads.append(Read(load.depth, load.slot, load.mode, keys, load.own))
             if load.own is not None and load.own >= 0:
                 reads.append(Read(load.depth + 1, load.own, ir.RAW, [], None))

@@ -16,14 +16,16 @@ Frames = tuple[Frame, ...]
 Changes = tuple[dict[int, Any], ...]
 
 
+Key = tuple[Callable[..., Any], bool]
+"""Code for a key of a container, or for a list of keys, and whether it is one for a list."""
+
+
 class Read:
     """How a piece of code reads one slot of a frame in scope."""
 
     __slots__ = ("depth", "keys", "mode", "own", "slot")
 
-    def __init__(
-        self, depth: int, slot: int, mode: str, keys: list[Callable[..., Any]], own: int | None
-    ) -> None:
+    def __init__(self, depth: int, slot: int, mode: str, keys: list[Key], own: int | None) -> None:
         self.depth = depth
         self.slot = slot
         self.mode = mode
@@ -40,19 +42,26 @@ class Read:
     def keys_read(self, frames: Frames) -> Iterator[Any]:
         """The keys that the code reads, LENGTH too where it counts from the end, or ALL if unknown."""
         container = self.container(frames)
-        for key_code in self.keys:
+        for key_code, several in self.keys:
             try:
-                key = key_code(*frames)
-                normal = normal_key(container, key)
-                if type(key) is not int and not is_one_entry(container, key):
-                    normal = ALL
-                hash(normal)
+                found = key_code(*frames)
+                keys = [_normal(container, key) for key in (found if several else (found,))]
             except Exception:  # the code may not have got there: what it reads is then not known
                 yield ALL
                 return
-            yield normal
-            if normal is not key and type(key) is int and key < 0:
-                yield LENGTH
+            for normal, from_the_end in keys:
+                yield normal
+                if from_the_end:
+                    yield LENGTH
+
+
+def _normal(container: Any, key: Any) -> tuple[Any, bool]:
+    """A key as changes have it, ALL if it may name several entries, and whether it counts from the end."""
+    if type(key) is not int and not is_one_entry(container, key):
+        return ALL, False
+    normal = normal_key(container, key)
+    hash(normal)
+    return normal, isinstance(normal, int) and normal != key
 
 
 def is_one_entry(container: Any, key: Any) -> bool:
