@@ -152,8 +152,8 @@ class _LiftTools(Transformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         function = node.func
-        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Attribute):
-            root = function.value.value
+        if isinstance(function, ast.Attribute):
+            root = function.value.value if isinstance(function.value, ast.Attribute) else function.value
             if isinstance(root, ast.Name) and root.id == TOOLS:
                 root.id = EXECUTION
                 return node

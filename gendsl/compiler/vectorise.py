@@ -257,6 +257,10 @@ class _Vectoriser:
             loads = [*self.varying.values(), *self.outer.values()]
             code = Code(self.loop.depth, [copy.copy(x) for x in loads], [], clone(index))
             self.gathers.append(Gather((load.depth, load.slot), of, code))
+        if load is not None and name == "gather":
+            table = ast.Attribute(ast.Name(TOOLS, ast.Load()), "table", ast.Load())
+            place = ast.Constant(load.depth), ast.Constant(load.slot)
+            container = located(ast.copy_location(ast.Call(table, [container, *place], []), at))
         return self.tool(at, name, container, index)
 
     def is_product(self, function: ast.expr) -> bool:

@@ -77,6 +77,28 @@ def _integers(values: Any) -> np.ndarray:
     return column
 
 
+class Table:
+    """A list or tuple that array code looks up in, made a column once. It must not change any more."""
+
+    __slots__ = ("_column", "values")
+
+    def __init__(self, values: list[Any] | tuple[Any, ...]) -> None:
+        self.values = values
+        self._column: Any = None
+
+    def column(self) -> Any:
+        """It as a column; see `as_column`."""
+        if self._column is None:
+            self._column = as_column(self.values)
+        return self._column
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.values[index]
+
+
 def gather(container: Any, index: Any) -> Any:
     """`[container[i] for i in index]`; of one integer, that entry."""
     if type(index) is int:

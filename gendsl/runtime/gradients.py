@@ -44,6 +44,11 @@ class Differentiate(Execution):
     inplace = staticmethod(_DIFFERENTIABLE.inplace)
 
     vectors = FollowedVectors
+
+    @staticmethod
+    def table(container: Any, depth: int, slot: int) -> Any:
+        """What array code looks up in."""
+        return container
     plated = 0
     """How many choices were scored in plates, and have no records."""
 

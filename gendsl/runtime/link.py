@@ -62,7 +62,7 @@ class _Requests:
 class _Tools(Guards):
     """The helpers that generated code calls."""
 
-    __slots__ = ()
+    __slots__ = ("_tables",)
 
     UNSET = UNSET
     vectors = vectors
@@ -70,6 +70,23 @@ class _Tools(Guards):
     own = staticmethod(copied)
 
     locals = staticmethod(locals)
+
+    def __init__(self, compiled: Compiled) -> None:
+        super().__init__(compiled)
+        self._tables: dict[tuple[int, int], vectors.Table] = {}
+
+    def table(self, container: Any, depth: int, slot: int) -> Any:
+        """What array code looks up in: a list of a frame's slot, which never changes, is made a column once.
+
+        The last one of each slot is kept, since all versions of a trace mostly have the same.
+        """
+        kind = type(container)
+        if kind is not list and kind is not tuple:
+            return container
+        known = self._tables.get((depth, slot))
+        if known is None or known.values is not container:
+            known = self._tables[depth, slot] = vectors.Table(container)
+        return known
 
     @staticmethod
     def values(variables: dict[str, Any], *names: str) -> tuple[Any, ...]:

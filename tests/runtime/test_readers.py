@@ -3,6 +3,8 @@
 import pytest
 
 from gendsl import gen, normal, poisson, select, uniform_discrete
+from gendsl.compiler import vectors
+from gendsl.runtime.watched import runs_whole
 
 
 def log_prob(program, trace):
@@ -28,6 +30,29 @@ def test_two_traces_have_indexes_of_their_own():
     changed = other.update({("mu", 0): 1.5}).trace
     again = start.update({("mu", 0): 1.5}).trace
     assert_right(gathered, start, other, changed, again)
+
+
+@pytest.mark.skipif(runs_whole(), reason="the reference runtime makes no columns")
+@pytest.mark.usefixtures("unwatched")
+def test_a_list_that_is_looked_up_in_is_made_a_column_once(monkeypatch):
+    made = []
+    as_column = vectors.as_column
+
+    def watched(values):
+        if type(values) is list and len(values) == 200:
+            made.append(values)
+        return as_column(values)
+
+    monkeypatch.setattr(vectors, "as_column", watched)
+    first, second = [i % 3 for i in range(200)], [i % 2 for i in range(200)]
+    one, two = (gathered.simulate((zs, 200), rng=1) for zs in (first, second))
+    made.clear()
+    for k in (0, 1, 0, 1):
+        one = one.update({("mu", k): 1.5}).trace
+    assert len(made) <= 1
+    for k in (0, 1):  # and is not taken for another
+        one, two = (trace.update({("mu", k): -0.5}).trace for trace in (one, two))
+        assert_right(gathered, one, two)
 
 
 def test_keys_from_the_end_are_those_of_the_entries():
