@@ -12,6 +12,7 @@ from autograd.tracer import getval
 
 from gendsl.distributions.base import ScalarFamily
 from gendsl.distributions.discrete import draw_index
+from gendsl.distributions.large import LARGE, any_large, binomial_kernel, binomial_kernels
 from gendsl.distributions.parameters import (
     LARGEST,
     PLAIN,
@@ -77,6 +78,8 @@ class uniform(ScalarFamily):
 
 def _beta_at(x: float, a: float, b: float) -> float:
     if 0.0 < x < 1.0:
+        if a > LARGE and b > LARGE:
+            return binomial_kernel(a - 1.0, b - 1.0, x, 1.0 - x) + _log(a + b - 1.0)
         return (a - 1.0) * _log(x) + (b - 1.0) * math.log1p(-x) - log_beta(a, b)
     if x == 0.0 or x == 1.0:
         power = a if x == 0.0 else b
@@ -108,10 +111,16 @@ class beta(ScalarFamily):
     @staticmethod
     def elementwise(x: Any, a: Any, b: Any) -> Any:
         def inner(x: Any) -> Any:
-            return (a - 1.0) * anp.log(x) + (b - 1.0) * anp.log1p(-x) - log_betas(a, b)
+            usual = (a - 1.0) * anp.log(x) + (b - 1.0) * anp.log1p(-x) - log_betas(a, b)
+            if not any_large(a, b):
+                return usual
+            large = (a > LARGE) & (b > LARGE)
+            i, j = where(large, a, 2.0) - 1.0, where(large, b, 2.0) - 1.0
+            return where(large, binomial_kernels(i, j, x, 1.0 - x) + anp.log(i + j + 1.0), usual)
 
         power = where(x == 0.0, a, b)
-        at_end = where(power < 1.0, _INF, where(power == 1.0, -log_betas(a, b), -_INF))
+        with np.errstate(all="ignore"):
+            at_end = where(power < 1.0, _INF, where(power == 1.0, -log_betas(a, b), -_INF))
         return where((x == 0.0) | (x == 1.0), at_end, density((x > 0.0) & (x < 1.0), x, 0.5, inner))
 
     @property

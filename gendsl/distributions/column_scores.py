@@ -19,6 +19,7 @@ from scipy.special import gammaln
 from gendsl.distributions.base import Distribution
 from gendsl.distributions.bounded import beta, uniform
 from gendsl.distributions.discrete import bernoulli, binom, categorical, geometric, poisson, uniform_discrete
+from gendsl.distributions.large import LARGE, any_large, binomial_kernels, poisson_kernels
 from gendsl.distributions.location_scale import cauchy, laplace, normal, student_t
 from gendsl.distributions.mixtures import UNDERFLOW, mixture_of_normals
 from gendsl.distributions.positive import exponential, gamma, half_cauchy, half_normal, inv_gamma, log_normal
@@ -107,6 +108,8 @@ def _gamma(x: np.ndarray, shape: Any, scale: Any) -> Any:
     score *= shape - 1.0
     score -= x / scale
     score -= _log_gamma(shape) + log_scale
+    if any_large(shape):
+        return np.where(shape > LARGE, poisson_kernels(shape - 1.0, x / scale) - log_scale, score)
     return score
 
 
@@ -118,6 +121,9 @@ def _inv_gamma(x: np.ndarray, shape: Any, scale: Any) -> Any:
     score -= log_x
     score -= scale / x
     score -= _log_gamma(shape)
+    if any_large(shape):
+        by_series = poisson_kernels(shape, scale / x) + np.log(shape) - log_x
+        return np.where(shape > LARGE, by_series, score)
     return score
 
 
@@ -151,6 +157,9 @@ def _beta(x: np.ndarray, a: Any, b: Any) -> Any:
     score *= a - 1.0
     score += (b - 1.0) * np.log1p(-x)
     score -= log_betas(a, b) if type(a) is np.ndarray or type(b) is np.ndarray else log_beta(a, b)
+    if any_large(a, b):
+        by_series = binomial_kernels(a - 1.0, b - 1.0, x, 1.0 - x) + np.log(a + b - 1.0)
+        return np.where((a > LARGE) & (b > LARGE), by_series, score)
     return score
 
 
@@ -210,15 +219,19 @@ def _geometric(x: np.ndarray, p: Any) -> Any:
 
 
 def _poisson(x: np.ndarray, rate: Any) -> Any:
+    large = False
     if _all_from_0_to(len(_LOG_FACTORIALS) - 1, x):
         log_factorials = _LOG_FACTORIALS.take(x)
     elif x.min() >= 0:
         log_factorials = gammaln(x + 1.0)
+        large = any_large(x)
     else:
         return None
     score = x * log_of(rate)
     score -= rate
     score -= log_factorials
+    if large:
+        return np.where(x > LARGE, poisson_kernels(x, rate), score)
     return score
 
 

@@ -12,6 +12,14 @@ from autograd.scipy.special import gammaln
 from autograd.tracer import getval
 
 from gendsl.distributions.base import DiscreteFamily
+from gendsl.distributions.large import (
+    LARGE,
+    any_large,
+    binomial_kernel,
+    binomial_kernels,
+    poisson_kernel,
+    poisson_kernels,
+)
 from gendsl.distributions.parameters import (
     LARGEST,
     PLAIN,
@@ -112,12 +120,22 @@ class binom(DiscreteFamily):
         if not 0 <= x <= n:
             return -_INF
         if 0.0 < p < 1.0:
+            if LARGE < x < n - LARGE:
+                return binomial_kernel(x, n - x, p, 1.0 - p)
             return log_choose(n, x) + x * _log(p) + (n - x) * _log1p(-p)
         return certain(x == n * p, p)
 
     @staticmethod
     def elementwise(x: Any, n: Any, p: Any) -> Any:
-        return density(_is_count(x) & (x <= n), x, 0, lambda x: log_chooses(n, x) + _log_powers(x, p, n - x))
+        def inner(x: Any) -> Any:
+            usual = log_chooses(n, x) + _log_powers(x, p, n - x)
+            if not any_large(x, n - x):
+                return usual
+            inner_p = where((p > 0.0) & (p < 1.0), p, 0.5)
+            large = (x > LARGE) & (n - x > LARGE) & (inner_p == p)
+            return where(large, binomial_kernels(x, n - x, inner_p, 1.0 - inner_p), usual)
+
+        return density(_is_count(x) & (x <= n), x, 0, inner)
 
     @property
     def support(self) -> Support:
@@ -172,13 +190,21 @@ class neg_binom(DiscreteFamily):
             return -_INF
         r, p = self.r, self.p
         if p < 1.0:
+            if r > LARGE and x > LARGE:
+                return binomial_kernel(r, x, p, 1.0 - p) - _log1p(x / r)
             return log_gamma_ratio(r, x) - math.lgamma(x + 1.0) + r * _log(p) + x * _log1p(-p)
         return certain(x == 0, r, p)
 
     @staticmethod
     def elementwise(x: Any, r: Any, p: Any) -> Any:
         def inner(x: Any) -> Any:
-            return log_gamma_ratios(r, x) - gammaln(x + 1.0) + _log_powers(r, p, x)
+            usual = log_gamma_ratios(r, x) - gammaln(x + 1.0) + _log_powers(r, p, x)
+            if not any_large(r, x):
+                return usual
+            inner_p = where(p < 1.0, p, 0.5)
+            large = (r > LARGE) & (x > LARGE) & (inner_p == p)
+            by_series = binomial_kernels(r, x, inner_p, 1.0 - inner_p) - anp.log1p(x / r)
+            return where(large, by_series, usual)
 
         return density(_is_count(x), x, 0, inner)
 
@@ -206,13 +232,18 @@ class poisson(DiscreteFamily):
         if not x >= 0:
             return -_INF
         if rate > 0.0:
+            if x > LARGE:
+                return poisson_kernel(x, rate)
             return x * _log(rate) - rate - math.lgamma(x + 1.0)
         return certain(x == 0, rate)
 
     @staticmethod
     def elementwise(x: Any, rate: Any) -> Any:
         def inner(x: Any) -> Any:
-            log_mass = x * anp.log(where(rate > 0.0, rate, 1.0)) - rate - gammaln(x + 1.0)
+            safe = where(rate > 0.0, rate, 1.0)
+            log_mass = x * anp.log(safe) - rate - gammaln(x + 1.0)
+            if any_large(x):
+                log_mass = where(x > LARGE, poisson_kernels(x, safe), log_mass)
             return where((rate == 0.0) & (x > 0), -_INF, log_mass)
 
         return density(_is_count(x), x, 0, inner)

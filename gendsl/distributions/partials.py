@@ -18,9 +18,10 @@ from scipy.special import gammaln, psi
 from gendsl.distributions.base import Distribution
 from gendsl.distributions.bounded import beta, uniform
 from gendsl.distributions.discrete import bernoulli, binom, geometric, poisson
+from gendsl.distributions.large import LARGE, any_large, binomial_kernels, poisson_kernels
 from gendsl.distributions.location_scale import cauchy, laplace, normal, student_t
 from gendsl.distributions.positive import exponential, gamma, half_cauchy, half_normal, inv_gamma, log_normal
-from gendsl.distributions.special import HALF_LOG_2PI, LOG_2, LOG_PI
+from gendsl.distributions.special import HALF_LOG_2PI, LOG_2, LOG_PI, log_betas, log_chooses, where
 
 Partials = tuple[Any, ...] | None
 """The log density, and a derivative for x and each parameter."""
@@ -90,6 +91,8 @@ def _gamma(x: Any, shape: Any, scale: Any) -> Partials:
         return None
     log_ratio, ratio = _log(x) - _log(scale), x / scale
     value = (shape - 1.0) * log_ratio - ratio - _log_gamma(shape) - _log(scale)
+    if any_large(shape):
+        value = where(shape > LARGE, poisson_kernels(shape - 1.0, ratio) - _log(scale), value)
     return value, (shape - 1.0) / x - 1.0 / scale, lambda: log_ratio - psi(shape), (ratio - shape) / scale
 
 
@@ -98,6 +101,8 @@ def _inv_gamma(x: Any, shape: Any, scale: Any) -> Partials:
         return None
     log_ratio, ratio = _log(scale) - _log(x), scale / x
     value = shape * log_ratio - _log(x) - ratio - _log_gamma(shape)
+    if any_large(shape):
+        value = where(shape > LARGE, poisson_kernels(shape, ratio) + _log(shape) - _log(x), value)
     return value, (ratio - shape - 1.0) / x, lambda: log_ratio - psi(shape), shape / scale - 1.0 / x
 
 
@@ -130,9 +135,12 @@ def _beta(x: Any, a: Any, b: Any) -> Partials:
     if not (_positive(x) and _all(x < 1.0)):
         return None
     log_x, log_rest = _log(x), _log1p(-x)
-    norm = _log_gamma(a) + _log_gamma(b) - _log_gamma(a + b)
+    value = (a - 1.0) * log_x + (b - 1.0) * log_rest - log_betas(a, b)
+    if any_large(a, b):
+        by_series = binomial_kernels(a - 1.0, b - 1.0, x, 1.0 - x) + _log(a + b - 1.0)
+        value = where((a > LARGE) & (b > LARGE), by_series, value)
     return (
-        (a - 1.0) * log_x + (b - 1.0) * log_rest - norm,
+        value,
         (a - 1.0) / x - (b - 1.0) / (1.0 - x),
         lambda: log_x - psi(a) + psi(a + b),
         lambda: log_rest - psi(b) + psi(a + b),
@@ -157,14 +165,19 @@ def _bernoulli(x: Any, p: Any) -> Partials:
 def _poisson(x: Any, rate: Any) -> Partials:
     if not (_all(x >= 0) and _positive(rate)):
         return None
-    return x * _log(rate) - rate - _log_gamma(x + 1.0), None, x / rate - 1.0
+    value = x * _log(rate) - rate - _log_gamma(x + 1.0)
+    if any_large(x):
+        value = where(x > LARGE, poisson_kernels(x, rate), value)
+    return value, None, x / rate - 1.0
 
 
 def _binom(x: Any, n: Any, p: Any) -> Partials:
     if not (_all(x >= 0) and _all(x <= n) and _positive(p) and _all(p < 1.0)):
         return None
-    ways = _log_gamma(n + 1.0) - _log_gamma(x + 1.0) - _log_gamma(n - x + 1.0)
-    return ways + x * _log(p) + (n - x) * _log1p(-p), None, None, x / p - (n - x) / (1.0 - p)
+    value = log_chooses(n, x) + x * _log(p) + (n - x) * _log1p(-p)
+    if any_large(x, n - x):
+        value = where((x > LARGE) & (n - x > LARGE), binomial_kernels(x, n - x, p, 1.0 - p), value)
+    return value, None, None, x / p - (n - x) / (1.0 - p)
 
 
 def _geometric(x: Any, p: Any) -> Partials:

@@ -10,6 +10,7 @@ import numpy as np
 from autograd.scipy.special import gammaln
 
 from gendsl.distributions.base import ScalarFamily
+from gendsl.distributions.large import LARGE, any_large, poisson_kernel, poisson_kernels
 from gendsl.distributions.parameters import LARGEST, PLAIN, positive, real
 from gendsl.distributions.special import (
     HALF_LOG_2PI,
@@ -83,6 +84,8 @@ class gamma(ScalarFamily):
         shape, scale = self.shape, self.scale
         log_scale = _log(scale)
         if 0.0 < x < _INF:
+            if shape > LARGE and 0.0 < x / scale < _INF:
+                return poisson_kernel(shape - 1.0, x / scale) - log_scale
             return (shape - 1.0) * (_log(x) - log_scale) - x / scale - math.lgamma(shape) - log_scale
         if x == 0.0 and shape <= 1.0:
             return _INF if shape < 1.0 else -log_scale
@@ -93,7 +96,10 @@ class gamma(ScalarFamily):
         log_scale = anp.log(scale)
 
         def inner(x: Any) -> Any:
-            return (shape - 1.0) * (anp.log(x) - log_scale) - x / scale - gammaln(shape) - log_scale
+            usual = (shape - 1.0) * (anp.log(x) - log_scale) - x / scale - gammaln(shape) - log_scale
+            if not any_large(shape):
+                return usual
+            return where(shape > LARGE, poisson_kernels(shape - 1.0, x / scale) - log_scale, usual)
 
         at_zero = where(shape < 1.0, _INF, where(shape == 1.0, -log_scale, -_INF))
         return where(x == 0.0, at_zero, density((x > 0.0) & (x < _INF), x, scale, inner))
@@ -128,13 +134,19 @@ class inv_gamma(ScalarFamily):
             return -_INF
         log_x = _log(x)
         shape, scale = self.shape, self.scale
+        if shape > LARGE and 0.0 < scale / x < _INF:
+            return poisson_kernel(shape, scale / x) + _log(shape) - log_x
         return shape * (_log(scale) - log_x) - log_x - math.lgamma(shape) - scale / x
 
     @staticmethod
     def elementwise(x: Any, shape: Any, scale: Any) -> Any:
         def inner(x: Any) -> Any:
             log_x = anp.log(x)
-            return shape * (anp.log(scale) - log_x) - log_x - gammaln(shape) - scale / x
+            usual = shape * (anp.log(scale) - log_x) - log_x - gammaln(shape) - scale / x
+            if not any_large(shape):
+                return usual
+            by_series = poisson_kernels(shape, scale / x) + anp.log(shape) - log_x
+            return where(shape > LARGE, by_series, usual)
 
         return density((x > 0.0) & (x < _INF), x, scale, inner)
 

@@ -48,7 +48,7 @@ def density(inside: Any, x: Any, stand_in: Any, log_density: Callable[[Any], Any
         return where(inside, log_density(where(inside, x, stand_in)), -math.inf)
 
 
-def _stirling_rest(z: Any) -> Any:
+def stirling_rest(z: Any) -> Any:
     """log gamma(z) - ((z - 1/2) log z - z + log(2 pi) / 2) by Stirling's series (DLMF 5.11.1)."""
     y = 1.0 / (z * z)
     return (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y / 1188)))) / z
@@ -58,14 +58,15 @@ def log_gamma_ratio(a: float, d: float) -> float:
     """log(gamma(a + d) / gamma(a)) for a > 0, d >= 0, exact also where d is small against a large a."""
     if a < _STIRLING_FROM:
         return math.lgamma(a + d) - math.lgamma(a)
-    rest: float = _stirling_rest(a + d) - _stirling_rest(a)
+    rest: float = stirling_rest(a + d) - stirling_rest(a)
     return (a - 0.5) * math.log1p(d / a) + d * (math.log(a + d) - 1.0) + rest
 
 
+@np.errstate(all="ignore")
 def _log_gamma_ratios(a: Any, d: Any) -> Any:
     large = np.asarray(a) >= _STIRLING_FROM
     z = np.where(large, a, _STIRLING_FROM)
-    rest = _stirling_rest(z + d) - _stirling_rest(z)
+    rest = stirling_rest(z + d) - stirling_rest(z)
     by_series = (z - 0.5) * np.log1p(d / z) + d * (np.log(z + d) - 1.0) + rest
     y = np.where(large, 1.0, a)
     return np.where(large, by_series, scipy.special.gammaln(y + d) - scipy.special.gammaln(y))[()]

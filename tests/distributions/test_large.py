@@ -1,0 +1,124 @@
+"""Densities where parameters are large, against the textbook formulas in 60 digits."""
+
+import math
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+from autograd import elementwise_grad
+
+from gendsl import beta, binom, gamma, inv_gamma, neg_binom, poisson
+from gendsl.distributions.column_scores import SCORES
+from gendsl.distributions.partials import PARTIALS
+
+_TWO_PI = 2 * Decimal("3.14159265358979323846264338327950288419716939937510582097494")
+_BERNOULLI = (1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510)
+
+
+def log_gamma(z):
+    """By Stirling's series from 300 on, where its ninth term is below 1e-36."""
+    shift = Decimal(0)
+    while z < 300:
+        shift += z.ln()
+        z += 1
+    series = sum(
+        Decimal(n) / d / (2 * k * (2 * k - 1)) / z ** (2 * k - 1) for k, (n, d) in enumerate(_BERNOULLI, 1)
+    )
+    return (z - Decimal("0.5")) * z.ln() - z + _TWO_PI.ln() / 2 + series - shift
+
+
+EXACT = {
+    poisson: lambda x, rate: x * rate.ln() - rate - log_gamma(x + 1),
+    gamma: lambda x, k, s: (k - 1) * (x / s).ln() - x / s - log_gamma(k) - s.ln(),
+    inv_gamma: lambda x, k, s: k * s.ln() - log_gamma(k) - (k + 1) * x.ln() - s / x,
+    beta: lambda x, a, b: (
+        (a - 1) * x.ln() + (b - 1) * (1 - x).ln() + log_gamma(a + b) - log_gamma(a) - log_gamma(b)
+    ),
+    binom: lambda x, n, p: (
+        log_gamma(n + 1) - log_gamma(x + 1) - log_gamma(n - x + 1) + x * p.ln() + (n - x) * (1 - p).ln()
+    ),
+    neg_binom: lambda x, r, p: (
+        log_gamma(x + r) - log_gamma(r) - log_gamma(x + 1) + r * p.ln() + x * (1 - p).ln()
+    ),
+}
+
+
+def exact(family, x, *parameters):
+    with localcontext() as context:
+        context.prec = 60
+        return float(EXACT[family](*(Decimal(float(v)) for v in (x, *parameters))))
+
+
+def parameters_of(family, size, rng, n):
+    """Columns of parameters of a size, and after them some of a usual size."""
+    large = np.concatenate([rng.uniform(0.5, 2.0, n) * size, rng.uniform(0.5, 2.0, 3)])
+    scale = rng.uniform(0.2, 5.0, n + 3)
+    share = rng.uniform(0.1, 0.9, n + 3)
+    match family.__name__:
+        case "poisson":
+            return (large,)
+        case "beta":
+            return large, rng.permutation(large)
+        case "binom":
+            return np.ceil(large).astype(int), share
+        case "neg_binom":
+            return large, share
+    return large, scale
+
+
+@pytest.mark.parametrize("size", [1e4, 3e5, 1e8, 1e12, 1e15])
+@pytest.mark.parametrize("family", EXACT, ids=lambda family: family.__name__)
+def test_log_densities_keep_their_digits(family, size):
+    """Rounding of x or of a parameter alone moves the density by 1e-16 times some standard deviations."""
+    rng = np.random.default_rng(1)
+    columns = parameters_of(family, size, rng, 12)
+    laws = [family(*(column[i].item() for column in columns)) for i in range(len(columns[0]))]
+    x = np.array([law.sample(rng) for law in laws])
+    x[:2] = [law.sample(rng) * 3 // 2 if x.dtype.kind == "i" else law.sample(rng) for law in laws[:2]]
+    if family is binom:
+        x = np.minimum(x, columns[0])
+    expected = np.array([exact(family, x[i], *(c[i] for c in columns)) for i in range(len(laws))])
+    tolerance = {1e4: 1e-9, 3e5: 1e-9, 1e8: 1e-10, 1e12: 3e-9, 1e15: 1e-7}[size]
+
+    def same(found, wanted=expected):
+        assert found == pytest.approx(wanted, rel=2e-14, abs=tolerance)
+
+    same([law.logpdf(value.item()) for law, value in zip(laws, x, strict=True)])
+    same(family.elementwise(x, *columns))
+    if family in SCORES and family is not binom:  # which is scored by tables, of 1000 and less
+        same(SCORES[family](x, *columns))
+        same(SCORES[family](x[3:4], *(column[3].item() for column in columns)), expected[3:4])
+    if family in PARTIALS:
+        same(PARTIALS[family](x, *columns)[0])
+        same(PARTIALS[family](x[3].item(), *(column[3].item() for column in columns))[0], expected[3])
+
+
+@pytest.mark.parametrize("size", [3e5, 1e8])
+@pytest.mark.parametrize("family", EXACT, ids=lambda family: family.__name__)
+def test_derivatives_where_parameters_are_large(family, size):
+    rng = np.random.default_rng(2)
+    columns = parameters_of(family, size, rng, 6)
+    laws = [family(*(column[i].item() for column in columns)) for i in range(len(columns[0]))]
+    x = np.array([law.sample(rng) for law in laws])
+    for k, column in enumerate(columns):
+        if column.dtype.kind == "i":
+            continue
+        others = columns[:k], columns[k + 1 :]
+        found = elementwise_grad(lambda c, o=others: family.elementwise(x, *o[0], c, *o[1]))(column)
+        step = column * 1e-6
+        up, down = ([exact(family, x[i], *(c[i] + sign * step[i] * (j == k) for j, c in enumerate(columns)))
+                     for i in range(len(x))] for sign in (1, -1))  # fmt: skip
+        assert found == pytest.approx((np.array(up) - down) / (2 * step), rel=1e-4, abs=1e-4 / column.min())
+
+
+@pytest.mark.parametrize("value", [1e-300, 1e300])
+def test_far_from_the_mode_nothing_overflows(value):
+    for law in (gamma(1e6, 1e-5), inv_gamma(1e6, 1e-5)):
+        assert law.logpdf(value) == pytest.approx(float(law.elementwise(value, 1e6, 1e-5)), rel=1e-12)
+    assert poisson(value).logpdf(10**6) < -1e5
+    assert math.isinf(poisson(0.0).logpdf(10**6))
+    assert beta(1e6, 1e6).logpdf(1e-300) == pytest.approx(exact(beta, 1e-300, 1e6, 1e6), rel=1e-14)
+    assert poisson(1e200).logpdf(10**200) == pytest.approx(-0.5 * math.log(2e200 * math.pi), rel=1e-12)
+    law = beta(1e306, 1e307)
+    assert law.logpdf(0.5) == pytest.approx(-1e306 * (math.log(2 / 11) + 10 * math.log(20 / 11)), rel=1e-12)
+    assert law.elementwise(0.5, 1e306, 1e307) == law.logpdf(0.5)
