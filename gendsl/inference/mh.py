@@ -26,6 +26,7 @@ from gendsl.inference.kernel import Kernel, accept
 from gendsl.inference.scan import as_target
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction, gen
+from gendsl.runtime.local import LocalRedraw
 from gendsl.runtime.records import Record
 from gendsl.runtime.trace import (
     Edit,
@@ -59,23 +60,25 @@ class MHInfo:
     reason: str | None = None
 
 
-Decide = Callable[
-    [ReferenceTrace, ReferenceTrace, float, np.random.Generator], tuple[ReferenceTrace, MHInfo]
-]
-"""What accepts or rejects: a function of the trace, the proposed one, the log ratio and a generator."""
+Proposal = Edit | LocalRedraw
+"""An edit that is proposed; its trace may not have been made yet."""
+
+Decide = Callable[[ReferenceTrace, Proposal, float, np.random.Generator], tuple[ReferenceTrace, MHInfo]]
+"""What accepts or rejects: a function of the trace, the proposal, the log ratio and a generator."""
 
 
 def decide(
-    trace: ReferenceTrace, proposed: ReferenceTrace, ratio: float, rng: np.random.Generator
+    trace: ReferenceTrace, proposal: Proposal, ratio: float, rng: np.random.Generator
 ) -> tuple[ReferenceTrace, MHInfo]:
     """Accept a proposal with its log acceptance ratio, or stay."""
     if ratio != ratio or ratio == inf:
+        proposed = proposal.trace.log_prob
         raise NaNError(
-            f"the log acceptance ratio is {ratio}: log p went from {trace.log_prob} to {proposed.log_prob}",
+            f"the log acceptance ratio is {ratio}: log p went from {trace.log_prob} to {proposed}",
             fix="start from a trace of positive, finite density",
         )
     if accept(ratio, rng):
-        return proposed, MHInfo(True, ratio)
+        return proposal.trace, MHInfo(True, ratio)
     return trace, MHInfo(False, ratio)
 
 
@@ -158,16 +161,18 @@ def single_site(selection: Any, *, skip_absent: bool = False, name: str | None =
         paths = trace.selected(selection, skip_absent=skip_absent)
         if not paths:
             return trace, MHInfo(False, -inf, "the trace has none of the selected choices")
-        path = paths[int(rng.integers(len(paths)))]
+        path = paths[int(len(paths) * rng.random())]
         try:
             edit = trace.redraw(path, rng, stop_at_zero=True)
         except ZeroProbability as signal:
             return _rejected(trace, rng, signal)
-        _check_kept(trace, edit, "the move")
         ratio = edit.log_weight
+        if type(edit) is LocalRedraw:  # no choice comes or goes
+            return decide(trace, edit, ratio, rng)
+        _check_kept(trace, edit, "the move")
         if edit.trace.structure is not trace.structure:
             ratio += log(len(paths) / len(edit.trace.selected(selection, skip_absent=True)))
-        return decide(trace, edit.trace, ratio, rng)
+        return decide(trace, edit, ratio, rng)
 
     return Kernel(step, name or f"single_site {selection!r}", reversible=True)
 
@@ -261,7 +266,7 @@ def _prior_step(selection: Selection, skip_absent: bool, decide: Decide) -> Any:
         except ZeroProbability as signal:
             return _rejected(trace, rng, signal)
         _check_kept(trace, edit, "the move")
-        return decide(trace, edit.trace, edit.log_weight, rng)
+        return decide(trace, edit, edit.log_weight, rng)
 
     return step
 
@@ -298,7 +303,7 @@ def _chosen_step(choose: Choose, takes_generator: bool, skip_absent: bool, decid
         if picked(edit.trace, seed) != selection:
             accept(-inf, rng)
             return trace, MHInfo(False, -inf, "another selection would be picked from the proposed trace")
-        return decide(trace, edit.trace, edit.log_weight, rng)
+        return decide(trace, edit, edit.log_weight, rng)
 
     return step
 
@@ -340,7 +345,7 @@ def _proposal_step(
                 fix="propose every choice that is new in the trace",
             ) from None
         ratio = edit.log_weight + backward - forward.log_prob
-        return decide(trace, proposed, ratio, rng)
+        return decide(trace, edit, ratio, rng)
 
     return step
 
@@ -398,7 +403,7 @@ def _reverse_score(proposal: GenFunction, args: tuple[Any, ...], values: dict[An
     return backward.log_prob
 
 
-def _check_kept(trace: ReferenceTrace, edit: Edit, move: str) -> None:
+def _check_kept(trace: ReferenceTrace, edit: Proposal, move: str) -> None:
     """Raise where a proposal removes an observation, or gives what it keeps another base measure."""
     if edit.removed:
         _keep_observations(trace, edit.removed)
@@ -406,7 +411,7 @@ def _check_kept(trace: ReferenceTrace, edit: Edit, move: str) -> None:
         check_kept_choice(trace, path, distribution, move)
 
 
-def _keep_observations(trace: ReferenceTrace, removed: dict[Path, Record]) -> None:
+def _keep_observations(trace: ReferenceTrace, removed: Mapping[Path, Record]) -> None:
     for path in removed:
         if path in trace.observed_paths:
             raise ObservedError(

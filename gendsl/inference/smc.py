@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 from gendsl.errors import KernelError, ValueTypeError
 from gendsl.inference.importance import importance_sampling
 from gendsl.inference.kernel import Kernel, KernelFunction, check_kernel
-from gendsl.inference.mh import decide, mh_deciding
+from gendsl.inference.mh import Proposal, decide, mh_deciding
 from gendsl.inference.particles import Particles
 from gendsl.inference.resampling import Scheme, as_scheme
 from gendsl.interface import Choices, Rng, as_rng
@@ -320,11 +320,11 @@ def tempered_mh(
         raise ValueTypeError(f"tempered_mh got beta={beta!r}", fix="give a number above 0, at most 1")
 
     def tempered(
-        trace: ReferenceTrace, proposed: ReferenceTrace, ratio: float, rng: np.random.Generator
+        trace: ReferenceTrace, proposal: Proposal, ratio: float, rng: np.random.Generator
     ) -> Any:
         if beta < 1.0:
-            ratio -= (1.0 - beta) * (log_likelihood(proposed) - log_likelihood(trace))
-        return decide(trace, proposed, ratio, rng)
+            ratio -= (1.0 - beta) * (log_likelihood(proposal.trace) - log_likelihood(trace))
+        return decide(trace, proposal, ratio, rng)
 
     kernel = mh_deciding(tempered, target, proposal_args, skip_absent, name)
     return kernel if name else replace(kernel, name=f"{kernel.name} at {beta:.3g}")

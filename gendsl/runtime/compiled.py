@@ -21,7 +21,7 @@ from gendsl.runtime.executions import FRESH
 from gendsl.runtime.groups import fitted
 from gendsl.runtime.guards import edit_or_whole
 from gendsl.runtime.link import Linked
-from gendsl.runtime.local import MOST, LocalDensity, edited, local_density, resampled
+from gendsl.runtime.local import MOST, LocalDensity, LocalRedraw, edited, local_density, redrawn
 from gendsl.runtime.lookup import record_at
 from gendsl.runtime.paths import check_paths, without
 from gendsl.runtime.reads import Frame
@@ -251,7 +251,7 @@ class CompiledTrace(ReferenceTrace):
         updated = Called(called.request, linked, frame, {}, {}, frame[RETVAL])
         trace = CompiledTrace(self.gen_fn, self.args, updated, score, self.observed_paths, recent)
         trace._structure, trace._count = self._structure, self._count
-        return trace._watched()
+        return trace
 
     def _watched(self) -> CompiledTrace:
         """This trace, compared with the reference runtime where that is due."""
@@ -298,7 +298,7 @@ class CompiledTrace(ReferenceTrace):
         if args is None and self._called.linked.alone and len(flat) <= MOST:
             found = edited(self, flat.to_flat_dict().items())
             if found is not None:
-                return Updated(found[0], found[1], ChoiceMap._from_flat(found[2]))
+                return Updated(found[0]._watched(), found[1], ChoiceMap._from_flat(found[2]))
         given = Constraints(flat)
         execution = UpdateEdit(self.records, given, FRESH if rng is None else as_rng(rng))
         trace = self._edited(execution, args, list(flat))
@@ -319,9 +319,9 @@ class CompiledTrace(ReferenceTrace):
             return self.whole().regenerate(selection, args=args, rng=rng)
         if args is None and self._called.linked.alone:
             check_is_selection(selection)
-            drawn = self._resampled(selection, selection.reach(), as_rng(rng), False)
+            drawn = self._one_redrawn(selection, selection.reach(), as_rng(rng), False)
             if drawn is not None:
-                return Regenerated(*drawn)
+                return Regenerated(drawn.trace, drawn.log_weight)
         self.check_selection(selection)
         execution = RegenerateEdit(self.records, selection, as_rng(rng))
         trace = self._edited(execution, args, selection.reach())
@@ -341,7 +341,7 @@ class CompiledTrace(ReferenceTrace):
         if args is None and self._called.linked.alone and len(values) <= MOST and type(values) is dict:
             found = edited(self, values.items())
             if found is not None:
-                return Edit(found[0], found[1], {}, {})
+                return Edit(found[0]._watched(), found[1], {}, {})
         given = Exactly(values) if type(values) is dict else Constraints(values)
         execution = UpdateEdit(self.records, given, rng, stop_at_zero=stop_at_zero)
         trace = self._edited(execution, args, values if type(values) is dict else list(values))
@@ -357,16 +357,16 @@ class CompiledTrace(ReferenceTrace):
         *,
         skip_absent: bool = False,
         stop_at_zero: bool = False,
-    ) -> Edit:
+    ) -> Edit | LocalRedraw:
         if runs_whole():
             return self.whole().resample(
                 selection, rng, skip_absent=skip_absent, stop_at_zero=stop_at_zero
             )
         paths = selection.reach()
         if self._called.linked.alone:
-            drawn = self._resampled(selection, paths, rng, stop_at_zero)
+            drawn = self._one_redrawn(selection, paths, rng, stop_at_zero)
             if drawn is not None:
-                return Edit(*drawn, {}, {})
+                return drawn
         execution = RegenerateEdit(self.records, selection, rng, stop_at_zero=stop_at_zero)
         trace = self._edited(execution, None, paths)
         observed = self.observed_paths
@@ -378,22 +378,36 @@ class CompiledTrace(ReferenceTrace):
         weight = self._weight_of_kept(execution, trace, selection)
         return Edit(trace, weight, execution.gone, self._remeasured(execution))
 
-    def _resampled(
+    def _one_redrawn(
         self, selection: Selection, paths: Any, rng: np.random.Generator, stop_at_zero: bool
-    ) -> tuple[CompiledTrace, float] | None:
-        """The trace with the one choice that is selected drawn anew; None where it takes the usual way."""
+    ) -> Edit | LocalRedraw | None:
+        """The edit that draws the one choice anew that is selected; None where it takes the usual way."""
         if len(paths) == 1:
             (path,) = paths
             if ... not in path and path not in self.observed_paths and selection.contains(path):
-                return resampled(self, path, rng, stop_at_zero)
+                return self._redrawn(path, rng, stop_at_zero)
         return None
 
-    def redraw(self, path: Path, rng: np.random.Generator, *, stop_at_zero: bool = False) -> Edit:
+    def redraw(
+        self, path: Path, rng: np.random.Generator, *, stop_at_zero: bool = False
+    ) -> Edit | LocalRedraw:
         if self._called.linked.alone and path not in self.observed_paths and not runs_whole():
-            drawn = resampled(self, path, rng, stop_at_zero)
+            drawn = self._redrawn(path, rng, stop_at_zero)
             if drawn is not None:
-                return Edit(*drawn, {}, {})
+                return drawn
         return super().redraw(path, rng, stop_at_zero=stop_at_zero)
+
+    def _redrawn(
+        self, path: Path, rng: np.random.Generator, stop_at_zero: bool
+    ) -> Edit | LocalRedraw | None:
+        """The edit that draws one choice anew; None, and nothing is drawn, where it takes the usual way."""
+        drawn = redrawn(self, path, rng, stop_at_zero)
+        watch = self._called.linked.watch
+        if type(drawn) is LocalRedraw:
+            watch.edits += 1
+            if watch.edits >= watch.due:  # whether it will be accepted or not
+                watch.keep(drawn.trace)
+        return drawn
 
     def local_density(self, path: Path) -> LocalDensity | None:
         return None if runs_whole() else local_density(self, path)

@@ -30,7 +30,7 @@ from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.column_steps import Lookup, Step
 from gendsl.runtime.groups import Group, GroupBlock
 from gendsl.runtime.guards import Guards
-from gendsl.runtime.local import loops_of
+from gendsl.runtime.local_sites import sites_of
 from gendsl.runtime.loop_parts import Source, all_states
 from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.reads import Frame, Read, Runner
@@ -108,7 +108,7 @@ class Linked:
         lone_loops: the states of the loops that might be in a group and aren't, and how many choices each of
             their iterations makes.
         may_grow: whether choices that stand alone, side by side, might be a group.
-        alone: the loops whose choices are edited by themselves; see `local`.
+        alone: the sites in loops whose choices are edited by themselves; see `local_sites`.
         watch: when a trace in this form is compared with the reference runtime.
     """
 
@@ -147,7 +147,7 @@ class Linked:
                 self.units[i, last, True] = [self.group(i, last)]
             i = last
         self.body = Sequence([block for blocks in self.units.values() for block in blocks], 0)
-        self.alone = loops_of(self.body) if self.disjoint else {}
+        self.alone = sites_of(self.body) if self.disjoint else {}
         self.group_blocks = [blocks[0] for unit, blocks in self.units.items() if unit[2]]
         ungrouped = [None if grouped else statements[i].member for i, _, grouped in self.units]
         self.lone_loops = [loop for member in ungrouped if member is not None for loop in member.loops]

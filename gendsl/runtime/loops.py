@@ -89,7 +89,6 @@ class LoopBlock(Routed):
         read_inside = any((depth - 1, written.inside) in self.outer for written in stored)
         self.keeps_apart = not (outs or exits or keyed or read_inside) and bool(sources)
         self.is_plain = self.keeps_apart and not carried
-        self.local: dict[int, Any] = {}  # the functions of `local` and `local_frames`
         self.only_appends = all(written.kind == "append" for written in stored)
         self.uses = [read for source in sources for read in source.runner.reads]
         self.uses += [r for r in inner if not (r.depth == depth - 1 and r.slot in inside)]

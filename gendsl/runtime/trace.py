@@ -48,7 +48,7 @@ from gendsl.supports import Support
 
 if TYPE_CHECKING:
     from gendsl.runtime.generative import GenFunction
-    from gendsl.runtime.local import LocalDensity
+    from gendsl.runtime.local import LocalDensity, LocalRedraw
 
 
 def check_args(args: Any, name: str) -> tuple[Any, ...]:
@@ -347,7 +347,7 @@ class ReferenceTrace(Trace):
         *,
         skip_absent: bool = False,
         stop_at_zero: bool = False,
-    ) -> Edit:
+    ) -> Edit | LocalRedraw:
         """The trace with the selected choices drawn anew from the prior.
 
         Its `log_weight` is that of `regenerate`, and `remeasured` tells of the choices not selected.
@@ -364,7 +364,9 @@ class ReferenceTrace(Trace):
         weight = not_nan(execution.weight, self)
         return Edit(new, weight, self.removed(execution), self._remeasured_in(new, selection))
 
-    def redraw(self, path: Path, rng: np.random.Generator, *, stop_at_zero: bool = False) -> Edit:
+    def redraw(
+        self, path: Path, rng: np.random.Generator, *, stop_at_zero: bool = False
+    ) -> Edit | LocalRedraw:
         """The trace with one choice drawn anew from the prior; see `resample`."""
         return self.resample(select(path), rng, stop_at_zero=stop_at_zero)
 

@@ -25,7 +25,7 @@ from gendsl.inference import gibbs, slice_sampling
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.local import LocalDensity
-from gendsl.runtime.local_frames import NotLocalError
+from gendsl.runtime.local_sites import NotLocalError
 from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.views import RecordsView
 
@@ -323,20 +323,20 @@ def test_there_is_none_where_others_depend_on_the_choice(model, path):
     assert model.simulate((N,), rng=1).local_density(path) is None
 
 
-@pytest.mark.parametrize("module", ["local", "local_frames"])
-def test_that_there_is_no_short_way_is_found_out_once(module, monkeypatch):
-    model, path = (mixture if module == "local" else walk), ("z", 3)
+@pytest.mark.parametrize("form", ["column_form", "frame_form"])
+def test_that_there_is_no_short_way_is_found_out_once(form, monkeypatch):
+    model, path = (mixture if form == "column_form" else walk), ("z", 3)
     trace = model.simulate((N,), rng=1)
     linked = trace._called.linked
     monkeypatch.setattr(linked, "alone", linked.alone)
-    monkeypatch.setattr(linked.alone["z"], "local", {})
+    monkeypatch.setattr(linked.alone["z"], "forms", {})
     tried = []
 
-    def refused(loop, number):
-        tried.append(number)
+    def refused(site):
+        tried.append(site)
         raise NotLocalError
 
-    monkeypatch.setattr(f"gendsl.runtime.{module}._local", refused)
+    monkeypatch.setattr(f"gendsl.runtime.local.{form}", refused)
     for _ in range(3):
         assert trace.local_density(path) is None
     assert len(tried) == 1
