@@ -1,4 +1,4 @@
-"""Choices that are drawn anew by themselves: found by their address, weighed, and made only where accepted."""
+"""Choices drawn anew by themselves: found by their address, weighed, and made only where accepted."""
 
 import math
 import os
@@ -73,7 +73,7 @@ def allowed(n):
         ("x", i) @ ~uniform(0, top)
 
 
-class shifted(Distribution):  # noqa: N801
+class shifted(Distribution):
     """A family that only the blocks know how to score."""
 
     parameters = ("mean",)
@@ -147,7 +147,7 @@ def test_a_chain_is_that_of_the_reference_runtime(name, size):
         assert start.choices.to_flat_dict() == kept
         same(trace, other)
         taken += info.accepted
-    assert 5 < taken
+    assert taken > 5
     assert one.random() == two.random()
 
 
