@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from gendsl import Distribution, categorical, gamma, gen, normal, poisson, select, uniform
-from gendsl.errors import ObservedError, RuntimeMismatchError
+from gendsl.errors import NaNError, ObservedError, RuntimeMismatchError
 from gendsl.inference import mh, single_site
 from gendsl.runtime.columns import Column
 from gendsl.runtime.compiled import CompiledTrace
+from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.local import LocalRedraw
 from gendsl.supports import Real
 
@@ -48,11 +49,21 @@ def between(n):
         ("y", i) @ ~poisson(double + 1.0)
         ("w", i) @ ~normal(root, scale)
     z = 0.0
-    for i in range(n):
+    for t in range(n):
         middle = 0.5 * z
-        z = ("z", i) @ ~normal(middle, 1)
+        z = ("z", t) @ ~normal(middle, 1)
         high = z + 1.0
-        ("v", i) @ ~normal(high, 1)
+        ("v", t) @ ~normal(high, 1)
+
+
+@gen
+def two_plates(n):
+    for i in range(n):
+        x = ("x", i) @ ~normal(0, 1)
+        ("y", i) @ ~normal(x, 0.5)
+    for j in range(n):
+        z = ("z", j) @ ~normal(3, 2)
+        ("v", j) @ ~normal(z, 1.5)
 
 
 @gen
@@ -343,6 +354,94 @@ def test_a_choice_is_found_by_its_address(name):
         assert trace.local_density(path) is None
         with pytest.raises((LookupError, TypeError, ValueError)):
             trace.redraw(path, np.random.default_rng(2))
+
+
+# --- edits -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "values"),
+    [
+        (between, {("x", 3): 0.5, ("z", 3): 1.0, ("y", 3): 2}),
+        (two_plates, {("x", 3): 0.5, ("z", 3): 1.0, ("z", 4): 1.0}),
+    ],
+    ids=["a plate and a chain", "two plates"],
+)
+def test_choices_of_two_loops(model, values):
+    trace = model.simulate((N,), rng=1)
+    new, weight, discard = trace.update(values)
+    other, expected, gone = trace.whole().update(values)
+    assert weight == pytest.approx(expected, rel=1e-9)
+    assert discard == gone
+    same(new, other)
+
+
+def test_code_that_refuses_a_value_is_heard():
+    trace = between.simulate((N,), rng=1)
+    assert trace.local_density(("x", 3))(1.1e4) is None
+    for one in (trace, trace.whole()):
+        with pytest.raises(AssertionError):
+            one.update({("x", 3): 1.1e4})
+    large = trace.update({"scale": 1e6}).trace  # nearly every draw of x is refused
+    for one in (large, large.whole()):
+        with pytest.raises(AssertionError):
+            one.redraw(("x", 3), np.random.default_rng(1))
+
+
+def test_an_entry_that_no_iteration_has_read_is_read_as_it_is_now():
+    z = [i % 2 for i in range(N)]
+    trace = labelled.generate((N,), init={"z": z}, rng=1).trace
+    trace = trace.update({("mu", 2): 7.0}).trace
+    trace = trace.update({("z", 3): 2}).trace
+    other = trace.whole().update({}).trace
+    for path, record in other.records.items():
+        assert trace.records[path][2] == pytest.approx(record[2], rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [7, N])
+def test_who_reads_an_entry_is_known_of_each_trace_by_itself(size):
+    trace = labelled.generate((size,), init={"z": [0] * size}, rng=1).trace
+    other = trace.update({("z", 3): 1}).trace
+    trace.update({("mu", 1): 2.0})  # finds out who reads it
+    new, weight, _ = other.update({("mu", 1): 2.0})
+    expected, expected_weight, _ = other.whole().update({("mu", 1): 2.0})
+    assert weight == pytest.approx(expected_weight, rel=1e-9)
+    same(new, expected)
+
+
+@pytest.mark.parametrize("size", [7, N])
+def test_a_value_outside_of_its_own_support(size):
+    trace = allowed.simulate((size,), rng=1)
+    assert trace.update({("top", 3): 7.0}).trace.log_prob == -math.inf
+    with pytest.raises(ZeroProbability):
+        trace.edit({("top", 3): 7.0}, stop_at_zero=True)
+
+
+@pytest.mark.parametrize("size", [7, N])
+def test_a_draw_in_a_trace_of_probability_zero(size):
+    trace = allowed.simulate((size,), rng=1).update({("x", 3): 6.0}).trace
+    for one in (trace, trace.whole()):
+        with pytest.raises(NaNError):
+            one.regenerate(select(("top", 4)), rng=1)
+
+
+@pytest.mark.parametrize("model", [plate, walk], ids=["plate", "walk"])
+def test_a_value_far_away_leaves_nothing_behind(model):
+    trace = back = model.simulate((N,), rng=1)
+    for t, value in ((3, 1e16), (30, 3.1e15), (3, trace["x", 3]), (30, trace["x", 30])):
+        back = back.update({("x", t): value}).trace
+    assert back.log_prob == pytest.approx(trace.log_prob, rel=1e-12)
+
+
+@pytest.mark.parametrize("value", [1, np.float64(0.5), np.float32(0.5)])
+@pytest.mark.parametrize("model", [plate, walk], ids=["plate", "walk"])
+def test_a_value_of_another_type_is_kept_as_the_choice_has_it(model, value):
+    trace = model.simulate((N,), rng=1)
+    other = trace.whole()
+    for operation in ("update", "edit"):
+        new = getattr(trace, operation)({("x", 3): value})
+        assert new.log_weight == pytest.approx(getattr(other, operation)({("x", 3): value}).log_weight)
+        assert type(new.trace["x", 3]) is type(new.trace.records["x", 3][1]) is float
 
 
 # --- over a long time --------------------------------------------------------------------------------
