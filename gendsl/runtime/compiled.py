@@ -388,6 +388,7 @@ class CompiledTrace(ReferenceTrace):
                 return self._redrawn(path, rng, stop_at_zero)
         return None
 
+    @edit_or_whole
     def redraw(
         self, path: Path, rng: np.random.Generator, *, stop_at_zero: bool = False
     ) -> Edit | LocalRedraw:

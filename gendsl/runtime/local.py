@@ -14,7 +14,7 @@ the time depends on these modules.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -97,6 +97,10 @@ class LocalRedraw:
         self._moved = moved
         self._made: CompiledTrace | None = None
         self.log_weight = moved[2]
+
+    def __iter__(self) -> Iterator[Any]:
+        """What an `Edit` is as a tuple."""
+        return iter((self.trace, self.log_weight, self.removed, self.remeasured))
 
     @property
     def trace(self) -> CompiledTrace:

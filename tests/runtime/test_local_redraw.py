@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 N = 60  # enough for columns
+ROWS = np.array([[1.0, 0.5], [0.5, 2.0]])
 
 
 @gen
@@ -260,6 +261,63 @@ def test_a_dependent_of_ones_own_family_is_found_out_before_anything_is_drawn():
     assert type(edit) is not LocalRedraw
     assert "x" not in trace._called.linked.alone
     assert edit.trace["x", 3] == 3.0 + np.random.default_rng(2).standard_normal()
+
+
+def test_it_is_a_tuple_as_other_edits_are():
+    trace = plate.simulate((N,), rng=1)
+    trace, weight, removed, remeasured = edit = trace.resample(select(("x", 3)), np.random.default_rng(2))
+    assert type(edit) is LocalRedraw
+    assert (trace, weight) == (edit.trace, edit.log_weight)
+    assert removed == remeasured == {}
+
+
+def shift_where_large(values):
+    if values[0] > 1.0:
+        values += 1.0
+    return values.sum()
+
+
+def looked_at(chained):
+    """A program with a function of which only some values show that it changes what it is given."""
+
+    @gen
+    def plate_with_arrays(function, n):
+        for i in range(n):
+            x = ("x", i) @ ~normal(0, 1)
+            values = ROWS @ np.array([x, 1.0])
+            ("y", i) @ ~normal(function(values), 1)
+            ("w", i) @ ~normal(values.sum(), 1)
+
+    @gen
+    def chain_with_arrays(function, n):
+        x = 0.0
+        for i in range(n):
+            x = ("x", i) @ ~normal(x, 1)
+            values = ROWS @ np.array([x, 1.0])
+            ("y", i) @ ~normal(function(values), 1)
+            ("w", i) @ ~normal(values.sum(), 1)
+
+    return chain_with_arrays if chained else plate_with_arrays
+
+
+@pytest.mark.parametrize("chained", [False, True])
+def test_what_is_found_to_change_its_values_is_executed_whole(chained):
+    found = 0
+    for seed in range(8):
+        model = looked_at(chained)
+        trace = model.generate((shift_where_large, N), init={"x": [0.0] * N}, rng=1).trace
+        other = model.reference.generate((shift_where_large, N), init=trace.choices).trace
+        one, two = np.random.default_rng(seed), np.random.default_rng(seed)
+        kernel = single_site("x")
+        for _ in range(5):
+            before = model.linked is not None
+            trace, info = kernel(trace, one)
+            other, expected = kernel(other, two)
+            found += before and model.linked is None
+            assert info.log_accept_ratio == pytest.approx(expected.log_accept_ratio, rel=1e-9)
+            assert trace.log_prob == pytest.approx(other.log_prob, rel=1e-9)
+        assert one.random() == two.random()
+    assert found > 3
 
 
 def test_observations_are_not_drawn():
