@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from gendsl.compiler.ir import FIRST, RAW, Copy, Fragment, Loop, Node, Source, Stored
 from gendsl.compiler.liveness import slots_read, without_copies
-from gendsl.compiler.names import exits, loaded, stored
+from gendsl.compiler.names import exits, loaded, read_elsewhere, stored
 from gendsl.compiler.scope import REMAKE, OpaqueError, Scope, Version, joined_kind
-from gendsl.compiler.syntax import breaks, is_range, names_outside, parts_of
+from gendsl.compiler.syntax import breaks, is_range, parts_of
 from gendsl.compiler.trees import Transformer, clone, walk
 
 _Tree = TypeVar("_Tree", bound=ast.AST)
@@ -428,7 +428,7 @@ class LoopLowering(Scope):
         depth = self.depth
         read = slots_read(body, depth + 1)
         read |= {slot for written in iteration.stored for slot in (written.value, written.key)}
-        needed = names_outside(self.definition.node, node)
+        needed = read_elsewhere(self.definition.node, node)
         carried, outs = [], []
         for name, slot in iteration.outs.items():
             before = self.env.get(name)

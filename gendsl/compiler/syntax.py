@@ -9,7 +9,7 @@ from operator import is_
 from typing import Any
 
 from gendsl.compiler.effects import Effects
-from gendsl.compiler.names import COMPREHENSIONS, SCOPES, exits, loaded, root_name
+from gendsl.compiler.names import COMPREHENSIONS, SCOPES, exits, root_name
 from gendsl.compiler.trees import children, clone, walk
 
 
@@ -180,8 +180,3 @@ def replaced(tree: ast.AST, old: ast.expr, new: ast.expr) -> Any:
 def breaks(node: ast.stmt) -> bool:
     """Whether a statement of a loop's body may end the loop, or the iteration, itself."""
     return exits(node)
-
-
-def names_outside(function: ast.AST, loop: ast.AST) -> set[str]:
-    """The names that are read anywhere in a function but inside one loop."""
-    return loaded(*function.body, outside=loop)  # type: ignore[attr-defined]
