@@ -3,14 +3,16 @@
     ys.append(2.0)
     trace.update(args=(ys,))       the trace has the list of before, and finds what is new in it
 
-Lists, dicts, sets, deques and arrays are copied, in lists, tuples and dicts too, and instances of classes
-derived from theirs; any other object is kept as it is. What is given again unchanged is known by its entries
-being the same objects, or the same bytes, and is not copied again: the trace goes on with the copy it has.
+Lists, dicts, sets, deques, arrays and tables of pandas are copied, in lists, tuples and dicts too, and
+instances of classes derived from theirs; any other object is kept as it is. What is given again unchanged is
+known by its entries being the same objects, or the same bytes, and is not copied again: the trace goes on
+with the copy it has.
 """
 
 from __future__ import annotations
 
 import copy
+import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from operator import is_
 from typing import Any
@@ -66,7 +68,33 @@ def _kept(value: Any, known: Any) -> Any:
         return _or_known(made, known if olds is known else None)
     if isinstance(value, _CONTAINERS):
         return _of_a_class(value, known)
+    if _is_table(value):
+        return known if type(known) is kind and _same_table(value, known) else value.copy()
     return value
+
+
+def _is_table(value: Any) -> bool:
+    """Whether a value is a table or a column of pandas."""
+    pandas: Any = sys.modules.get("pandas")  # where it wasn't imported, nothing is
+    return pandas is not None and isinstance(value, (pandas.DataFrame, pandas.Series))
+
+
+def _same_table(value: Any, known: Any) -> bool:
+    alike = value.shape == known.shape and value.attrs == known.attrs
+    if not (alike and all(a.identical(b) for a, b in zip(value.axes, known.axes, strict=True))):
+        return False
+    if value.ndim == 1:
+        return value.name == known.name and _same_column(value, known)
+    return all(_same_column(value.iloc[:, k], known.iloc[:, k]) for k in range(value.shape[1]))
+
+
+def _same_column(value: Any, known: Any) -> bool:
+    if value.dtype != known.dtype:
+        return False
+    if not isinstance(value.dtype, np.dtype):
+        return bool(value.array.equals(known.array))
+    a, b = value.to_numpy(), known.to_numpy()
+    return all(map(is_, a, b)) if a.dtype == object else _same_array(a, b)
 
 
 def _of_a_class(value: Any, known: Any) -> Any:

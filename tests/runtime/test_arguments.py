@@ -151,6 +151,62 @@ def test_equal_is_not_the_same(old, new):
     assert type(kept) is type(new) and repr(kept) == repr(new)
 
 
+@gen
+def of_frame(data):
+    slope = ~normal(0, 1)
+    for i in range(len(data)):
+        ("y", i) @ ~normal(slope * data["x"].iloc[i], 1)
+
+
+def set_entry(data):
+    data.loc[data.index[1], "x"] += 2.0
+
+
+def add_row(data):
+    data.loc[len(data)] = [4.0, "c"]
+
+
+@pytest.mark.parametrize("size", [2, 60])
+@pytest.mark.parametrize("mutate", [set_entry, add_row])
+def test_what_has_changed_in_a_table_is_found(mutate, size):
+    pandas = pytest.importorskip("pandas")
+    value = pandas.DataFrame({"x": np.arange(1.0, size + 1), "name": ["a", "b"] * (size // 2)})
+    test_what_has_changed_is_found(of_frame, value, mutate, 0)
+    data = pandas.Series(value["x"])
+    test_what_has_changed_is_found(of_series, data, set_first, 0)
+
+
+@gen
+def of_series(data):
+    slope = ~normal(0, 1)
+    for i in range(len(data)):
+        ("y", i) @ ~normal(slope * data.iloc[i], 1)
+
+
+def set_first(data):
+    data.iloc[0] += 3.0
+
+
+def test_tables_that_are_given_again():
+    pandas = pytest.importorskip("pandas")
+    times = pandas.to_datetime([0, 1])
+    data = pandas.DataFrame({"x": [0.0, 1.0], "s": ["a", "b"], "o": [[1], None], "t": times})
+    (kept,) = private((data,))
+    assert kept is not data and private((data.copy(),), (kept,))[0] is kept
+    assert private((data["x"],), private((data["x"],)))[0].equals(data["x"])
+    others = [data.rename(columns={"x": "y"}), data.astype({"x": int}), data.rename_axis("row"), data[:1]]
+    others += [data.assign(s=["a", "c"]), data.assign(x=[-0.0, 1.0]), data.assign(o=[[1], None]), data.copy()]
+    others[-1].attrs["unit"] = "m"
+    for other in others:
+        (found,) = private((other,), (kept,))
+        assert found is not kept and found is not other and found.attrs == other.attrs
+        pandas.testing.assert_frame_equal(found, other)
+    column = data["x"]
+    (kept,) = private((column,))
+    assert private((column.copy(),), (kept,))[0] is kept
+    assert private((column.rename("y"),), (kept,))[0].name == "y"
+
+
 def test_other_objects_are_kept_as_they_are():
     class Data:
         pass
