@@ -97,7 +97,8 @@ def _summary(opaque: list[int], everywhere: list[int]) -> str:
     else:
         lines.append("Updates incrementally: a change is followed to what depends on it; nothing else runs.")
     if everywhere:
-        lines.append(f"A change of an address of {_numbered(everywhere)} visits every iteration of a loop.")
+        where = _numbered(everywhere)
+        lines.append(f"A change of an address of {where} is found by an index, which the first one makes.")
     return "\n".join(lines)
 
 
@@ -246,7 +247,7 @@ class _Notes:
             return
         self.everywhere.append(node.node.lineno)  # type: ignore[attr-defined]
         loop = lost[-1]
-        self.say(node.node, f"{_why_lost(node, loop)}: changing it visits every iteration")
+        self.say(node.node, f"{_why_lost(node, loop)}: an index finds its iteration")
         self.say(node.node, f"instead: {_instead(node, loop)}")
 
     # --- loops ------------------------------------------------------------------------------------

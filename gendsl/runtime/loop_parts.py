@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from operator import index
 from types import GeneratorType
 from typing import Any
@@ -113,6 +114,9 @@ class Growing:
 
     def __getitem__(self, t: int) -> Frame:
         return self.frames[t] if t < self.start else self.added[t - self.start]
+
+    def __iter__(self) -> Iterator[Frame]:
+        return chain(self.frames, self.added)
 
     def append(self, frame: Frame) -> None:
         self.added.append(frame)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gendsl.address import Path
 from gendsl.compiler.ir import Stored
 from gendsl.runtime.blocks import BREAK, RETURN, Touched
-from gendsl.runtime.change import ALL, Change, difference
+from gendsl.runtime.change import ALL, LENGTH, Change, difference
 from gendsl.runtime.loop_parts import (
     EVERY,
     Growing,
@@ -273,7 +273,11 @@ class LoopUpdate:
         use = loop.outer.get((loop.depth - 1, inside))
         if use is None or visit is EVERY:
             return visit
-        if change is ALL or use.whole or use.length:
+        if use.length and change is not ALL and self.inside[inside].kind == "append":
+            lengthened = LENGTH in change  # an iteration adds one entry, whatever the others do
+        else:
+            lengthened = use.length
+        if change is ALL or use.whole or lengthened:
             return EVERY if after < 0 else range(after + 1, len(self.frames))
         slot = loop.depth - 1, inside
         index = self.readers.get(slot)

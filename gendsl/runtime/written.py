@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -226,26 +227,27 @@ class Written:
         """The container when iteration t begins, or after it has written `own`."""
         made = whole(self.base)
         made = made.copy() if hasattr(made, "copy") else list(made)
+        values = self._first(t, self.value)
         if self.kind == "append":
-            slot = self.value
-            if type(self.frames) is ColumnFrames and t == len(self.frames):
-                made.extend(self.frames.entries(slot))
-            else:
-                made.extend(whole(self.slot(s, slot)) for s in range(t))
+            made.extend(values)
             if own is not UNSET:
                 made.append(whole(own))
             return made
-        if type(self.frames) is ColumnFrames and t == len(self.frames):
-            keys, values = self.frames.entries(self.key), self.frames.entries(self.value)
-            for key, value in zip(keys, values, strict=True):
-                made[key] = whole(value)
-            return made
-        for s in range(t):
-            done = self.frames[s]
-            made[done[self.key]] = whole(done[self.value])
+        for key, value in zip(self._first(t, self.key), values, strict=True):
+            made[key] = value
         if own is not UNSET:
             made[frame[self.key]] = whole(own)
         return made
+
+    def _first(self, t: int, slot: int) -> list[Any]:
+        """One slot of the first t iterations, as the user knows it."""
+        frames = self.frames
+        if type(frames) is ColumnFrames and t == len(frames):
+            values = frames.entries(slot)
+        else:
+            values = [frame[slot] for frame in islice(frames, t)]
+        kinds = set(map(type, values))
+        return [*map(whole, values)] if Written in kinds or View in kinds else values
 
     def upto(self, frame: list[Any], own: int) -> View:
         """The container as the iteration of a frame sees it, which has written the slot `own` (or -1)."""

@@ -122,7 +122,7 @@ def model(n):
 def test_a_chain_and_what_slows_it():
     assert whole(CHAIN) == """\
 Updates incrementally: a change is followed to what depends on it; nothing else runs.
-A change of an address of line 8 visits every iteration of a loop.
+A change of an address of line 8 is found by an index, which the first one makes.
 
 4 | def model(n):
 5 |     z = 0.0                           fixed: computed once
@@ -130,7 +130,7 @@ A change of an address of line 8 visits every iteration of a loop.
   |                                         while z changes
 7 |         z = ("z", t) @ ~normal(z, 1)  choice: scored again when z changes
 8 |         ("y", t + 1) @ ~normal(z, 1)  choice: scored again when z changes
-  |                                       its address is computed from t: changing it visits every
+  |                                       its address is computed from t: an index finds its
   |                                         iteration
   |                                       instead: let the loop's own variable be a component, as
   |                                         `range(1, n + 1)` or `enumerate(xs, 1)` allow
@@ -266,12 +266,14 @@ def test_while():
         "every iteration is visited when m changes"
     )
     assert said['if ("stop", n) @ ~bernoulli(0.5):'].endswith(
-        "a `while` has no variable that its address could have: changing it visits every iteration; "
+        "a `while` has no variable that its address could have: an index finds its iteration; "
         "instead: `for i in range(...)` with `break`, and i in the address; "
         "branch on a choice in it: the arm that isn't taken costs nothing"
     )
     assert said["break"] == "ends the loop"
-    assert summary(model).endswith("\nA change of an address of line 3 visits every iteration of a loop.")
+    assert summary(model).endswith(
+        "\nA change of an address of line 3 is found by an index, which the first one makes."
+    )
 
 
 def test_addresses_that_say_nothing_of_the_iteration():
@@ -288,19 +290,19 @@ def test_addresses_that_say_nothing_of_the_iteration():
     said = notes(model)
     line = model.compiled.origin.node.lineno
     assert said['"same" @ ~normal(x, 1)'].endswith(
-        f"its address lacks the variable of the loop in line {line + 1}: changing it visits every iteration; "
+        f"its address lacks the variable of the loop in line {line + 1}: an index finds its iteration; "
         "instead: put i into the address, as it is"
     )
     assert said["... @ ~leaf(x)"].endswith(
-        "its addresses are the callee's: changing it visits every iteration; "
+        "its addresses are the callee's: an index finds its iteration; "
         "instead: give the call an address of its own, with i in it"
     )
     assert said["address(i) @ ~normal(0, 1)"].endswith(
-        "its address is an expression: changing it visits every iteration; "
+        "its address is an expression: an index finds its iteration; "
         "instead: write the address as a tuple, with i in it"
     )
     assert said['("x", j) @ ~normal(a + b + c, 1)'].endswith(
-        f"its address lacks the variable of the loop in line {line + 5}: changing it visits every iteration; "
+        f"its address lacks the variable of the loop in line {line + 5}: an index finds its iteration; "
         "instead: number the iterations by `enumerate`, and put the number into the address"
     )
 

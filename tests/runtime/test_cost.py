@@ -241,8 +241,56 @@ def branches(n):
             ("never", i) @ ~normal(a, 1)
 
 
+@gen
+def numbered_by_length(xs):
+    out = []
+    for x in xs:
+        out.append(("a", len(out)) @ ~normal(x, 1))
+    for i, a in enumerate(out):
+        ("b", i) @ ~normal(a, 1)
+
+
+@gen
+def counted(xs):
+    count = 0
+    for x in xs:
+        count += 1  # noqa: SIM113
+        ("x", count) @ ~normal(x, 1)
+
+
+@gen
+def neighbours(near):
+    x = []
+    for i, js in enumerate(near):
+        m = sum(x[j] for j in js) / len(js) if js else 0.0
+        x.append(("x", i) @ ~normal(m, 1))
+
+
+@gen
+def intercepts(groups, xs):
+    a = [("a", j) @ ~normal(0, 1) for j in range(max(groups) + 1)]
+    b = ~normal(0, 1)
+    for i in range(len(xs)):
+        ("y", i) @ ~normal(a[groups[i]] + b * xs[i], 1)
+
+
+@gen
+def regression(rows):
+    beta = np.array([("beta", j) @ ~normal(0, 1) for j in range(rows.shape[1])])
+    for i in range(len(rows)):
+        ("y", i) @ ~normal(rows[i] @ beta, 1)
+
+
 def names(n):
     return tuple(f"name{i}" for i in range(n))
+
+
+def near(n):
+    return [[j for j in (i - 1, i - 7) if j >= 0] for i in range(n)]
+
+
+def groups(n):
+    return [i % (n // 6) for i in range(n)]
 
 
 UPDATES = {
@@ -264,6 +312,11 @@ UPDATES = {
     "growth": (growing, lambda n: (2 * n,), lambda n: {"k": n + 1, ("x", n): 0.1}),
     "shrinkage": (growing, lambda n: (2 * n,), lambda n: {"k": n - 1}),
     "straight line": (branches, lambda n: (n,), lambda n: {"a": 0.3}),
+    "numbered by length": (numbered_by_length, lambda n: ([0.5] * n,), lambda n: {("a", n // 2): 0.3}),
+    "counted": (counted, lambda n: ([0.5] * n,), lambda n: {("x", n // 2): 0.3}),
+    "neighbours": (neighbours, lambda n: (near(n),), lambda n: {("x", n // 2): 0.3}),
+    "group intercepts": (intercepts, lambda n: (groups(n), [0.5] * n), lambda n: {("a", 3): 0.3}),
+    "regression": (regression, lambda n: (np.full((n, 3), 0.5),), lambda n: {("beta", 1): 0.3}),
 }
 
 CONSTRAINED = {
