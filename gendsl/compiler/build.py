@@ -115,7 +115,13 @@ class Compiled:
     @cached_property
     def runs_at_once(self) -> bool:
         """Whether all that it takes to run it, where the trace won't be edited, is to call the body once."""
-        return self.loopless and not self.changes_arguments and not self.is_classmethod
+        usual = self.loopless and not self.changes_arguments and not self.is_classmethod
+        return usual and not any(isinstance(n, ast.Name) and n.id in _LOOKS_BACK for n in self.origin.parts)
+
+    @cached_property
+    def at_once(self) -> dict[type, Callable[..., Any]]:
+        """The body as executions of each class run it that run nothing else; see `runtime.at_once`."""
+        return {}
 
     @cached_property
     def flat(self) -> bool:
@@ -154,6 +160,9 @@ class Compiled:
         plates = lift_plates(node, self.program)
         return _compile(lifted, node), plates
 
+
+_LOOKS_BACK = frozenset(("dir", "eval", "exec", "locals", "super", "vars"))
+"""Functions that look at the variables of who calls them; `super()` at the first argument."""
 
 _LOOPS = ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import __future__
 
 import ast
-from collections.abc import Iterable
-from types import CodeType, FunctionType
+from collections.abc import Iterable, Mapping
+from types import CellType, CodeType, FunctionType, MappingProxyType
 from typing import Any, NoReturn
 
 from gendsl.compiler.trees import located, walk
@@ -22,6 +22,11 @@ ScopeNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _FUTURE_FLAGS = 0
 for _feature in __future__.all_feature_names:
     _FUTURE_FLAGS |= getattr(__future__, _feature).compiler_flag
+
+
+_NO_ARGUMENTS = ast.arguments(
+    posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
+)
 
 
 def _nothing(at: ast.expr) -> ast.expr:
@@ -74,10 +79,7 @@ def _enclose(inner: ScopeNode, scope: ScopeNode, free: tuple[str, ...]) -> Scope
     used = {node.id for node in walk(inner) if isinstance(node, ast.Name)}
     if inner.name in used and inner.name not in free:  # it means a global, not this definition
         body.append(ast.Global([inner.name]))
-    nothing = ast.arguments(
-        posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
-    )
-    return _scope(scope, nothing, [*body, inner], [])
+    return _scope(scope, _NO_ARGUMENTS, [*body, inner], [])
 
 
 def _inside(code: CodeType, name: str) -> CodeType:
@@ -92,7 +94,11 @@ def _inside(code: CodeType, name: str) -> CodeType:
 
 
 def compile_definition(
-    node: FunctionNode, scopes: Iterable[ScopeNode], original: FunctionType, imports: Iterable[str] = ()
+    node: FunctionNode,
+    scopes: Iterable[ScopeNode],
+    original: FunctionType,
+    imports: Iterable[str] = (),
+    known: tuple[str, ...] = (),
 ) -> CodeType:
     """The code object of a (possibly rewritten) definition of `original`.
 
@@ -101,11 +107,18 @@ def compile_definition(
         scopes: the definitions that enclose it, outermost first.
         original: the function whose free variables and future imports hold.
         imports: names that its module imports.
+        known: other names that are to be free in it, for which `as_function` is given objects.
     """
     scopes = list(scopes)
     definition: ScopeNode = _bare(node)
     for scope in reversed(scopes):
         definition = _enclose(definition, scope, original.__code__.co_freevars)
+    if known:
+        outermost = ast.FunctionDef("__gendsl_outermost__", _NO_ARGUMENTS, [], [])
+        if "type_params" in ast.FunctionDef._fields:  # from Python 3.12 on
+            outermost.type_params = []  # type: ignore[attr-defined]
+        definition = _enclose(definition, outermost, known)
+        scopes.insert(0, outermost)
     importing: list[ast.stmt] = [ast.Import([ast.alias(name)]) for name in imports]
     code: CodeType = compile(
         located(ast.Module([*importing, definition], [])),
@@ -119,9 +132,15 @@ def compile_definition(
     return code
 
 
-def as_function(code: CodeType, original: FunctionType) -> FunctionType:
-    """A function that runs `code` with the globals, defaults and cells of `original`."""
+def as_function(
+    code: CodeType, original: FunctionType, known: Mapping[str, Any] = MappingProxyType({})
+) -> FunctionType:
+    """A function that runs `code` with the globals, defaults and cells of `original`.
+
+    `known` are the objects that stand for other free names.
+    """
     cells = dict(zip(original.__code__.co_freevars, original.__closure__ or (), strict=True))
+    cells.update((name, CellType(value)) for name, value in known.items())
     function = FunctionType(
         code.replace(co_qualname=original.__qualname__),
         original.__globals__,

@@ -16,7 +16,7 @@ function is traced instead of run. The rewritten function takes the execution as
 from __future__ import annotations
 
 import ast
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from gendsl.compiler.definition import FunctionNode
 from gendsl.compiler.sites import (
@@ -38,7 +38,9 @@ from gendsl.errors import EXECUTION
 _Assignment = TypeVar("_Assignment", ast.Assign, ast.AnnAssign)
 
 
-class _Rewriter(Transformer):
+class Rewriter(Transformer):
+    """Rewrites the statements of a body."""
+
     def __init__(self, inlines: Source | None = None) -> None:
         self.inlines = inlines  # the function, where choices of known families are to be made in one call
         self.sites: list[Site] = []
@@ -79,7 +81,7 @@ class _Rewriter(Transformer):
     def _at(self, address: ast.expr, operand: ast.expr, node: ast.expr, sugar: bool) -> ast.Call:
         """The call that makes a choice, or calls a program, at an address."""
         named = ast.copy_location(ast.Constant(sugar), node)
-        if self._is_family(operand):
+        if self.family(operand) is not None:
             assert isinstance(operand, ast.Call)
             makers = self._method("makers", [], node).func
             maker = ast.copy_location(ast.Subscript(makers, operand.func, ast.Load()), node)
@@ -88,16 +90,17 @@ class _Rewriter(Transformer):
             return ast.copy_location(ast.Call(maker, given, []), node)
         return self._method("at", [address, self._callable(operand), *([named] if sugar else [])], node)
 
-    def _is_family(self, operand: ast.expr) -> bool:
-        """Whether an expression, as far as one knows now, makes a distribution of a family of ours."""
+    def family(self, operand: ast.expr) -> Any:
+        """The family of ours that an expression, as far as one knows now, makes a distribution of."""
         if self.inlines is None or not isinstance(operand, ast.Call) or operand.keywords:
-            return False
+            return None
         family = known_value(self.inlines, operand.func)
         if not isinstance(family, type) or not issubclass(family, ScalarFamily):
-            return False
+            return None
         starred = any(isinstance(argument, ast.Starred) for argument in operand.args)
         own = family.__module__.startswith("gendsl.distributions.")
-        return own and not starred and len(operand.args) == len(family.parameters)
+        usual = own and not starred and len(operand.args) == len(family.parameters)
+        return family if usual else None
 
     # --- scopes -----------------------------------------------------------------------------------
 
@@ -205,12 +208,24 @@ class _Rewriter(Transformer):
 
 def rewrite(source: Source, *, inline: bool = False) -> tuple[FunctionNode, list[Site]]:
     """The rewritten definition of a `@gen` function, and the sites of its choices and calls."""
+    rewriter = Rewriter(source if inline else None)
+    return rewritten(source, rewriter), rewriter.sites
+
+
+def rewritten(source: Source, rewriter: Rewriter, *, first: bool = False) -> FunctionNode:
+    """The definition of a `@gen` function, rewritten, with the execution as a hidden keyword.
+
+    Args:
+        first: have it as the first argument.
+    """
     node = clone(source.node)
-    rewriter = _Rewriter(source if inline else None)
-    node.body = [rewriter.visit(statement) for statement in node.body]
-    node.args.kwonlyargs.append(ast.arg(EXECUTION))
-    node.args.kw_defaults.append(None)
-    return located(node), rewriter.sites
+    node.body = rewriter.visit_all(node.body)
+    if first:
+        node.args.posonlyargs.insert(0, ast.arg(EXECUTION))
+    else:
+        node.args.kwonlyargs.append(ast.arg(EXECUTION))
+        node.args.kw_defaults.append(None)
+    return located(node)
 
 
 def rewrite_statements(statements: list[ast.stmt], *, inlines: Source | None = None) -> list[ast.stmt]:
@@ -219,5 +234,5 @@ def rewrite_statements(statements: list[ast.stmt], *, inlines: Source | None = N
     Args:
         inlines: their function, where choices of known families are to be made in one call.
     """
-    rewriter = _Rewriter(inlines)
+    rewriter = Rewriter(inlines)
     return [located(rewriter.visit(clone(s))) for s in statements]

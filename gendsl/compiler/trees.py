@@ -90,14 +90,18 @@ class Transformer(Visitor):
         for name in _FIELDS[type(node)]:
             value = getattr(node, name, None)
             if type(value) is list:
-                made: list[Any] = []
-                for part in value:
-                    found = self.visit(part) if isinstance(part, ast.AST) else part
-                    made += found if isinstance(found, list) else [found]
-                value[:] = made
+                value[:] = self.visit_all(value)
             elif isinstance(value, ast.AST):
                 setattr(node, name, self.visit(value))
         return node
+
+    def visit_all(self, parts: list[Any]) -> list[Any]:
+        """What comes of several in a row."""
+        made: list[Any] = []
+        for part in parts:
+            found = self.visit(part) if isinstance(part, ast.AST) else part
+            made += found if isinstance(found, list) else [found]
+        return made
 
 
 # --- making ------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 
 from gendsl.address import Path, as_path, format_address
-from gendsl.choices import MISSING, Constraints, Exactly
+from gendsl.choices import MISSING, Constraints
 from gendsl.compiler.build import Compiled
 from gendsl.distributions import Distribution, as_distribution
 from gendsl.errors import (
@@ -358,6 +358,7 @@ class Simulate(Execution, makers=Makers(DRAWN, drawn=drawn)):
     def __init__(self, rng: np.random.Generator) -> None:
         self.records = {}
         self.calls = {}
+        self.score = 0.0
         self.rng = rng
 
     def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
@@ -419,21 +420,29 @@ class Generate(Execution):
 
 class Assess(Execution, makers=Makers(GIVEN)):
     """Every choice must be given. With `stop_at_zero` the run ends at a choice outside its support.
+
+    The values of a dict are given exactly at their paths.
     """
 
-    def __init__(self, given: Given, *, stop_at_zero: bool = False) -> None:
+    def __init__(self, given: Given | dict[Path, Any], *, stop_at_zero: bool = False) -> None:
         self.records = {}
         self.calls = {}
+        self.score = 0.0
         self.given = given
-        self.values = given.values if type(given) is Exactly else None
+        self.values = given if isinstance(given, dict) else None
         self.stop_at_zero = stop_at_zero
+
+    def lookup(self, path: Path) -> Any:
+        """The value given at a path, or MISSING."""
+        given = self.given
+        return given.get(path, MISSING) if isinstance(given, dict) else given.lookup(path)
 
     def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
         path = address if type(address) is tuple else (address,)
         number = PLAIN_FAMILIES[type(thing)]
         if number is not None and not self.prefix:
             try:
-                value = self.given.lookup(path)
+                value = self.lookup(path)
                 score = thing.at(value) if type(value) is number else None
             except (TypeError, OverflowError):
                 score = None
@@ -442,7 +451,7 @@ class Assess(Execution, makers=Makers(GIVEN)):
         return Execution.at(self, address, thing, sugar)
 
     def choose(self, path: Path, distribution: Distribution) -> Record:
-        value = self.given.lookup(path)
+        value = self.lookup(path)
         if value is MISSING:
             raise self.fail(
                 MissingChoiceError(

@@ -15,7 +15,7 @@ from typing import Any, overload
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.choices import Constraints, Exactly, choicemap
+from gendsl.choices import Constraints, choicemap
 from gendsl.compiler.build import Compiled, compile_function
 from gendsl.compiler.explain import explain, explain_reference
 from gendsl.compiler.sites import address_in_frame
@@ -32,6 +32,7 @@ from gendsl.interface import (
 )
 from gendsl.runtime import small
 from gendsl.runtime.arguments import private
+from gendsl.runtime.at_once import body_at_once
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.executions import Assess, Execution, Generate, Given, Run, Simulate
 from gendsl.runtime.groups import has_groups
@@ -246,8 +247,7 @@ class GenFunction(GenerativeFunction):
             MissingChoiceError: the program makes a choice that is not given.
             ZeroProbability: a choice has density zero (with `stop_at_zero`).
         """
-        given = Exactly(values) if isinstance(values, dict) else values
-        return self._trace(Assess(given, stop_at_zero=stop_at_zero), args)
+        return self._trace(Assess(values, stop_at_zero=stop_at_zero), args)
 
     def fitted(self, trace: ReferenceTrace) -> ReferenceTrace:
         """A trace of this program in the form that costs least to edit; see `small`."""
@@ -259,7 +259,7 @@ class GenFunction(GenerativeFunction):
         if few:
             return trace.whole()  # type: ignore[attr-defined, no-any-return]
         values = {path: record[1] for path, record in trace.records.items()}
-        grown = CompiledTrace.start(self, self.linked, Assess(Exactly(values)), trace.args)
+        grown = CompiledTrace.start(self, self.linked, Assess(values), trace.args)
         grown.observed_paths = trace.observed_paths
         return grown
 
@@ -273,10 +273,10 @@ class GenFunction(GenerativeFunction):
         self, args: tuple[Any, ...], values: dict[Path, Any] | Given, *, stop_at_zero: bool = False
     ) -> ReferenceTrace:
         """As `score`, for a trace that is looked at and not edited."""
-        given = Exactly(values) if isinstance(values, dict) else values
-        if self.compiled.runs_at_once and not (self.direct or runs_whole()):
-            return self._at_once(Assess(given, stop_at_zero=stop_at_zero), args)
-        return self._scored(args, given, stop_at_zero)
+        at_once = self.compiled.runs_at_once and isinstance(values, dict)
+        if at_once and not (self.direct or runs_whole()):
+            return self._at_once(Assess(values, stop_at_zero=stop_at_zero), args)
+        return self._scored(args, values, stop_at_zero)
 
     def _at_once(self, execution: Execution, args: tuple[Any, ...]) -> ReferenceTrace:
         """The trace that one call of the body leaves."""
@@ -285,9 +285,9 @@ class GenFunction(GenerativeFunction):
         compiled = self.compiled
         execution.quick = True
         execution.function = self
-        body = compiled.body if execution.values is None else compiled.inlined
+        body = compiled.at_once.get(type(execution)) or body_at_once(compiled, type(execution))
         try:
-            retval = body(*self.bound, *args, __gendsl__=execution)
+            retval = body(execution, *self.bound, *args)
         except TypeError as error:
             if is_from_body(error):
                 raise
@@ -304,8 +304,10 @@ class GenFunction(GenerativeFunction):
         return self._trace(execution, args, once=True)
 
     @or_whole
-    def _scored(self, args: tuple[Any, ...], given: Given, stop_at_zero: bool) -> ReferenceTrace:
-        execution = Assess(given, stop_at_zero=stop_at_zero)
+    def _scored(
+        self, args: tuple[Any, ...], values: dict[Path, Any] | Given, stop_at_zero: bool
+    ) -> ReferenceTrace:
+        execution = Assess(values, stop_at_zero=stop_at_zero)
         execution.quick = not self.is_reference
         return self._trace(execution, args, once=True)
 

@@ -11,7 +11,6 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gendsl.choices import Exactly
 from gendsl.compiler.groups import Member
 from gendsl.compiler.ir import LENGTH, RETVAL, SCORE
 from gendsl.compiler.light import ENTRIES, entries
@@ -109,7 +108,7 @@ def fitted(called: Called) -> Called:
     old, frame = called.frame, called.frame.copy()
     left = [block for unit, blocks in linked.units.items() if unit not in other.units for block in blocks]
     values = {path: record[1] for block in left for path, record in block.records((old,), ())}
-    execution = Assess(Exactly(values))
+    execution = Assess(values)
     execution.function, execution.called = called.request.function, set()
     for unit, blocks in other.units.items():
         if unit not in linked.units:
