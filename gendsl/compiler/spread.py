@@ -45,7 +45,7 @@ class _Spreader(Rewriter):
         self.constants = constants
         self.left = MOST
 
-    def _spread(self, node: _Statement) -> list[ast.stmt] | None:
+    def _spread(self, node: _Statement) -> list[ast.AST] | None:
         """The statements for one whose value is a choice; None if that is made in another way."""
         value = node.value
         address: ast.expr | None = None
@@ -78,7 +78,7 @@ class _Spreader(Rewriter):
             ast.copy_location(part, operand if is_making else value)
         for statement in made:
             ast.copy_location(statement, value)
-        return [*made, choice, node]
+        return [*made, choice, self.generic_visit(node)]  # in whose targets there may be choices, too
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         return self._spread(node) or super().visit_Assign(node)

@@ -213,6 +213,16 @@ def test_two_choices_at_one_address():
         assert both(twice, caught, values={("x",): 0.5})[0] is DuplicateAddressError
 
 
+def test_a_choice_within_the_target_of_another():
+    @gen
+    def within():
+        found = {}
+        found["key" @ ~poisson(2.0)] = "a" @ ~normal(0, 1)
+        return found
+
+    both(within)
+
+
 changing = normal
 
 
