@@ -161,7 +161,7 @@ class Stored:
         value, key: the slots of an iteration's frame that hold the entry and, for "key", its key.
         inside: the slot, beside the loop, of the container as the loop's body sees it.
         after: the slot of the container after the loop.
-        index: for "index", which of the loop's targets is the index.
+        index, shift: for "index", which of the loop's targets is the index, and what is added to it.
         new: for no base, what it is: list or dict.
     """
 
@@ -173,6 +173,7 @@ class Stored:
     inside: int
     after: int
     index: int = -1
+    shift: int = 0
     new: type = list
 
 

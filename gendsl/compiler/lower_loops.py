@@ -17,6 +17,18 @@ from gendsl.compiler.trees import Transformer, clone, walk
 _Tree = TypeVar("_Tree", bound=ast.AST)
 
 
+def _counted(index: ast.expr) -> tuple[str, int] | None:
+    """The variable and the number that an index such as `t`, `t + 1` or `t - 1` is the sum of."""
+    match index:
+        case ast.Name(id=name):
+            return name, 0
+        case ast.BinOp(ast.Name(id=name), ast.Add() | ast.Sub() as op, ast.Constant(int() as shift)):
+            return name, shift if isinstance(op, ast.Add) else -shift
+        case ast.BinOp(ast.Constant(int() as shift), ast.Add(), ast.Name(id=name)):
+            return name, shift
+    return None
+
+
 class Iteration:
     """What is known of a loop while its body is lowered."""
 
@@ -290,10 +302,8 @@ class LoopLowering(Scope):
             ) if found == name:
                 version = self.env[name]
                 return "append" if version.kind == "list" else None
-            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=found), slice=ast.Name())]) if (
-                found == name
-            ):
-                return "index"
+            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=found), slice=index)]) if found == name:
+                return None if _counted(index) is None else "index"
         return None
 
     def bind_targets(
@@ -324,13 +334,14 @@ class LoopLowering(Scope):
             if written.kind != "index" or statement is None:
                 continue
             subscript = statement.targets[0]  # type: ignore[attr-defined]
-            index = subscript.slice.id
+            index, written.shift = _counted(subscript.slice) or ("", 0)
             if index not in targets or index in stored(*iteration.body):
                 raise OpaqueError(
                     f"{written.name} is written at an index that is not the loop's own", REMAKE, subscript
                 )
             written.index = targets[index]
-            written.key = sources[targets[index]].target
+            if isinstance(subscript.slice, ast.Name):
+                written.key = sources[targets[index]].target
         return targets
 
     def element(self, iteration: Iteration, element: tuple[str, ast.expr, ast.expr | None]) -> None:
@@ -372,7 +383,10 @@ class LoopLowering(Scope):
         version = self.env[written.name]
         self.bind(written.name, replace(version, own=written.value))
         whole = written.base in self.whole and (self.depth, written.value) in self.whole
-        if written.kind == "index" and (version.kind == "list" or whole):
+        if written.kind == "index" and written.key < 0:
+            assert isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)
+            written.key = self.single(node.targets[0].slice)
+        elif written.kind == "index" and (version.kind == "list" or whole):
             # what a list or a dict has at the loop's own index is what was just put there; an array has it
             # as a number of its own type, which makes no difference to an index
             assert isinstance(node, (ast.Assign, ast.AnnAssign))

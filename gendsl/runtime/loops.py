@@ -154,9 +154,9 @@ class LoopBlock(Routed):
         if written.kind == "index":
             value = values[written.index]
             if self.sources[written.index].counted:
-                count = value, 1
+                count = value + written.shift, 1
             elif type(value) is range:
-                count = value.start, value.step
+                count = value.start + written.shift, value.step
             if count is not None and (count[0] < 0 or count[1] < 0 or type(count[0]) is not int):
                 count = None  # indices from the end of the container are not the same as counts
         return Written(written.kind, base, made, written.value, written.key, count)
