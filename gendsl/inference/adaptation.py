@@ -27,7 +27,7 @@ from gendsl.address import Path
 from gendsl.errors import KernelError, ValueTypeError
 from gendsl.inference.coordinates import Coordinates
 from gendsl.inference.kernel import Kernel, KernelFunction, check_kernel, run_kernel
-from gendsl.inference.metric import Mass
+from gendsl.inference.metric import FoundMass, Mass
 from gendsl.interface import Rng, Trace, as_rng
 from gendsl.runtime.trace import check_start
 from gendsl.selection import Selection
@@ -202,7 +202,8 @@ class TuningWarmUp:
             mass = self.variances.mass()
             self.variances = Variances()
             if mass:
-                self.tuning = replace(self.tuning, mass={**(self.tuning.mass or {}), **mass})
+                before = FoundMass() if self.tuning.mass is None else self.tuning.mass
+                self.tuning = replace(self.tuning, mass=before.joined(mass))
                 self.found, self.averaging = self.averaging.averaged, None
         return trace, info
 
@@ -311,20 +312,21 @@ def window_ends(steps: int) -> list[tuple[int, int]]:
 class Variances:
     """Running variances of the coordinates of each choice (Welford 1962), by address.
 
-    The number of choices may change from step to step: each has its own count.
+    Choices and their dimensions may change from step to step: each dimension of each has its own count.
     """
 
     LEAST = 10
 
     def __init__(self) -> None:
-        self.moments: dict[Path, list[Any]] = {}
+        self.moments: dict[Path, dict[int, list[Any]]] = {}
 
     def add(self, path: Path, position: Any) -> None:
-        """Take in the coordinates of a choice, of shape (dim,) or (); another shape starts afresh."""
+        """Take in the coordinates of a choice, of shape (dim,) or ()."""
         position = np.array(position, dtype=float)
-        moments = self.moments.get(path)
-        if moments is None or moments[1].shape != position.shape:
-            self.moments[path] = [1, position, np.zeros_like(position)]
+        by_size = self.moments.setdefault(path, {})
+        moments = by_size.get(position.size)
+        if moments is None:
+            by_size[position.size] = [1, position, np.zeros_like(position)]
             return
         moments[0] += 1
         difference = position - moments[1]
@@ -333,9 +335,13 @@ class Variances:
 
     def mass(self) -> dict[Path, Any]:
         """Inverse variances, shrunk towards 1000 where there are few draws, as Stan does."""
-        found = {}
-        for path, (count, _, squares) in self.moments.items():
-            if count >= self.LEAST:
-                variance = squares / (count - 1)
-                found[path] = 1.0 / ((count * variance + 5e-3) / (count + 5.0))
+        found: dict[Path, Any] = {}
+        for path, by_size in self.moments.items():
+            sizes = {}
+            for size, (count, _, squares) in by_size.items():
+                if count >= self.LEAST:
+                    variance = squares / (count - 1)
+                    sizes[size] = 1.0 / ((count * variance + 5e-3) / (count + 5.0))
+            if sizes:
+                found[path] = sizes if len(sizes) > 1 else next(iter(sizes.values()))
         return found

@@ -21,6 +21,32 @@ Mass = Any
 diagonal entries of a choice (1 for choices that it doesn't have), which fits every structure of a trace."""
 
 
+class FoundMass(dict[Path, Any]):
+    """What warm-up finds: the entries of choices, by address.
+
+    The dimension of a choice may change, as that of k weights does with k. Where it had several, its entries
+    are a dict from the dimension to those for it; where it comes to have another, it has 1 for each.
+    """
+
+    def joined(self, found: Mapping[Path, Any]) -> FoundMass:
+        """This with what was found since."""
+        mass = FoundMass(self)
+        for path, entries in found.items():
+            known = _by_size(mass.get(path)) | _by_size(entries)
+            mass[path] = known if len(known) > 1 else entries
+        return mass
+
+    def entries(self, path: Path, size: int) -> Any:
+        """The entries of a choice of a dimension, or None."""
+        return _by_size(self.get(path)).get(size)
+
+
+def _by_size(entries: Any) -> dict[int, Any]:
+    if entries is None:
+        return {}
+    return entries if type(entries) is dict else {np.size(entries): entries}
+
+
 class Metric:
     """The diagonal mass matrix with these entries."""
 
@@ -83,8 +109,8 @@ def check_mass(mass: Mass, user: str) -> Mass:
     Raises:
         KernelError: it is none.
     """
-    if mass is None:
-        return None
+    if mass is None or isinstance(mass, FoundMass):
+        return mass
     if isinstance(mass, Mapping):
         return {as_path(address): _positive(entry, user) for address, entry in mass.items()}
     try:
@@ -130,7 +156,10 @@ def metric_at(mass: Mass, coordinates: Coordinates) -> Metric:
     if isinstance(mass, dict):
         diagonal = np.ones(dim)
         for path, where in coordinates.where.items():
-            entries = mass.get(path)
+            if type(mass) is FoundMass:
+                entries = mass.entries(path, np.size(diagonal[where]))
+            else:
+                entries = mass.get(path)
             if entries is not None:
                 diagonal[where] = _fitting(entries, diagonal[where], path)
         return Metric(diagonal)

@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from gendsl import gamma, gen, normal, poisson, select
+from gendsl import dirichlet, gamma, gen, normal, poisson, select, uniform_discrete
 from gendsl.errors import KernelError, ValueTypeError
-from gendsl.inference import adapt, hmc, mala, mh, nuts, random_walk
+from gendsl.inference import Coordinates, adapt, hmc, mala, mh, nuts, random_walk
 from gendsl.inference.adaptation import (
     DualAveraging,
     Variances,
@@ -16,6 +16,7 @@ from gendsl.inference.adaptation import (
     start_warmup,
     window_ends,
 )
+from gendsl.inference.metric import metric_at
 
 
 @gen
@@ -114,6 +115,43 @@ def test_the_structure_may_change():
     assert frozen.tuning.step_size > 0 and ("mu", 0) in frozen.tuning.mass
     for k in range(4):
         frozen(components.generate((), init={"k": k}, rng=1).trace, 1)
+
+
+@gen
+def weighted():
+    k = ~uniform_discrete(2, 5)
+    w = ~dirichlet([2.0] * k)
+    x = ~normal(100 * w[0], 30)
+
+
+@pytest.mark.parametrize(
+    "kernel", [nuts(select("w")), hmc(select("w"), steps=3), mala(select("w")), random_walk(select("w"))],
+    ids=["nuts", "hmc", "mala", "walk"],
+)  # fmt: skip
+def test_the_dimension_of_a_choice_may_change(kernel):
+    rng = np.random.default_rng(1)
+    warmup = start_warmup(kernel, weighted.generate((), {"x": 40.0}, init={"k": 2}, rng=1).trace, 300, rng)
+    for step in range(300):
+        if step % 20 == 0:  # 5 is never met
+            trace, _ = weighted.generate((), {"x": 40.0}, init={"k": 2 + step // 20 % 3}, rng=step)
+        trace, _ = warmup(trace, rng)
+    frozen = finish_warmup(warmup)
+    assert {size: len(entries) for size, entries in frozen.tuning.mass["w",].items()} == {1: 1, 2: 2, 3: 3}
+    again = nuts(select("w"), 0.1, mass=frozen.tuning.mass)
+    for k in (2, 3, 4, 5):
+        trace, _ = weighted.generate((), {"x": 40.0}, init={"k": k}, rng=1)
+        for each in (frozen, again):
+            assert {each(trace, seed)[0]["k"] for seed in range(5)} == {k}
+        metric = metric_at(frozen.tuning.mass, Coordinates(trace, select("w")))
+        expected = [1.0] * 4 if k == 5 else frozen.tuning.mass["w",][k - 1]
+        assert metric.diagonal.tolist() == pytest.approx(list(expected))
+
+
+def test_one_dimension_that_was_never_met_has_no_mass():
+    kernel, _ = adapt(nuts(select("w")), weighted.generate((), init={"k": 3}, rng=1).trace, steps=60, rng=1)
+    assert kernel.tuning.mass["w",].shape == (2,)
+    trace, _ = weighted.generate((), init={"k": 4}, rng=1)
+    assert kernel(trace, 1)[0]["k"] == 4
 
 
 def test_kernels_without_anything_to_adapt():
