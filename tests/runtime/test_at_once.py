@@ -293,6 +293,19 @@ def test_names_that_a_body_has_for_itself():
     both(module_recursive, 3)
 
 
+def test_signatures_of_all_kinds_and_variables_that_inner_functions_see():
+    shift = 3.0
+
+    @gen
+    def signature(x, /, sd=2, *rest, scale=1.5, **more):
+        y = ~normal(x + shift, sd * scale)
+        z = ~uniform(*(0.0, 1.0))
+        return y, rest, more, (lambda: [y for _ in rest])()
+
+    for args in ((1.0,), (1.0, 2.0), (1.0, 2, 5, 6), (), (1.0, -2)):
+        both(signature, *args)
+
+
 @gen
 def module_recursive(n):
     x = ~uniform(0, 1)
