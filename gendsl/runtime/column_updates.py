@@ -104,15 +104,8 @@ class ColumnUpdate(LoopUpdate):
         for building in self.inside.values():
             building.frames = self.frames
         for slot, index in self.readers.items():
-            if type(index) is SameIndex:
-                continue
-            gone, come = set(body.keys_read(old, *slot)), set(body.keys_read(new, *slot))
-            if gone != come:
-                for key in gone - come:
-                    index = index.remove(key, t)
-                for key in come - gone:
-                    index = index.add(key, t)
-                self.readers[slot] = index
+            if type(index) is not SameIndex:
+                self.readers = self.loop.reread(self.readers, slot, t, old, new, self.offset)
         return changed, None
 
     def _at_once(
