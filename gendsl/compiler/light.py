@@ -21,6 +21,7 @@ from gendsl.distributions import Distribution
 ENTRIES = 256
 """Entries of arrays and containers up to which going through them costs little."""
 
+_NUMBERS = frozenset((float, int, bool))
 _LOOPS = ast.For, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
 _HEAVY = (
     ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.With, ast.Try,
@@ -70,7 +71,8 @@ def entries(value: Any) -> int:
     if isinstance(value, np.ndarray):
         return int(value.size)
     if isinstance(value, (list, tuple)):
-        return len(value) if len(value) > ENTRIES else sum(map(entries, value))
+        size = len(value)
+        return size if size > ENTRIES or _NUMBERS.issuperset(map(type, value)) else sum(map(entries, value))
     if isinstance(value, (dict, set, frozenset, range, str)):
         return len(value)
     return 1

@@ -246,7 +246,7 @@ def _mixture_of_normals(x: np.ndarray, weights: np.ndarray, means: np.ndarray, v
         parts = (x[start : start + size] for start in range(0, n, size))
         scores = [_mixture_of_normals(part, weights, means, variances) for part in parts]
         return None if any(part is None for part in scores) else np.concatenate(scores)
-    densities = mixture_densities(x, weights / np.sqrt(variances), means, variances)
+    densities = mixture_densities(x, weights / np.sqrt(variances), means, -0.5 / variances)
     if not densities.min() > UNDERFLOW:
         return None
     np.log(densities, densities)
@@ -254,11 +254,11 @@ def _mixture_of_normals(x: np.ndarray, weights: np.ndarray, means: np.ndarray, v
     return densities
 
 
-def mixture_densities(x: np.ndarray, scales: np.ndarray, means: np.ndarray, variances: np.ndarray) -> Any:
-    """Σ_j s_j exp(-(x - μ_j)² / 2v_j) at each x."""
+def mixture_densities(x: np.ndarray, scales: np.ndarray, means: np.ndarray, factors: np.ndarray) -> Any:
+    """Σ_j s_j exp(f_j (x - μ_j)²) at each x, for f_j = -1 / 2v_j."""
     terms = x - means[:, None]
     terms *= terms
-    terms *= (-0.5 / variances)[:, None]
+    terms *= factors[:, None]
     np.exp(terms, terms)
     if len(scales) > 1:
         return scales.dot(terms)

@@ -71,30 +71,40 @@ def total_of_scores(family: Any, x: np.ndarray, parameters: tuple[Any, ...]) -> 
     return total
 
 
-def shared_total(family: Any, x: np.ndarray, vectors: list[np.ndarray]) -> float:
-    """The same for a family in SHARED, and valid vectors as parameters."""
-    if family is mixture_of_normals:
-        return _mixture_of_normals(x, *vectors)
+def shared_total(x: np.ndarray, law: Any) -> float:
+    """The same for a distribution from a family in SHARED.
+
+    Raises:
+        TypeError, ValueError: autograd traces a parameter.
+    """
+    if type(law) is mixture_of_normals:
+        return _mixture_of_normals(x, law.weights, law.means, law.vars)
+    vectors = [np.ascontiguousarray(getattr(law, name), dtype=float) for name in law.parameters]
     total = 0.0
     for start in range(0, len(x), BLOCK):
-        scores = SHARED[family](x[start : start + BLOCK], *vectors)
+        scores = SHARED[type(law)](x[start : start + BLOCK], *vectors)
         if scores is None:
             return math.nan
         total += sum_of(scores)
     return total
 
 
-def _mixture_of_normals(
-    x: np.ndarray, weights: np.ndarray, means: np.ndarray, variances: np.ndarray
-) -> float:
+def _mixture_of_normals(x: np.ndarray, weights: Any, means: Any, variances: Any) -> float:
     n, k = len(x), len(means)
-    scales = weights / np.sqrt(variances)
+    heights, factors, squares = [], [], 0.0  # lists: a few numbers take longer as arrays
+    for weight, variance in zip(weights, variances, strict=True):
+        height = weight / math.sqrt(variance)
+        heights.append(height)
+        factors.append(-0.5 / variance)
+        squares += height * height
+    scales, centres, slopes = np.array((heights, means, factors), dtype=float)
     fast = compiled() if n >= _COMPILED_FROM and x.flags.c_contiguous else None
     if fast is not None:
-        return float(fast.log_mixtures(x, scales, means, variances, UNDERFLOW) - n * HALF_LOG_2PI)
-    log_limit = 0.5 * math.log(k * scales.dot(scales))  # by Cauchy and Schwarz, above log(Σ scales)
+        spreads = np.array(variances, dtype=float)
+        return float(fast.log_mixtures(x, scales, centres, spreads, UNDERFLOW) - n * HALF_LOG_2PI)
+    log_limit = 0.5 * math.log(k * squares)  # by Cauchy and Schwarz, above log(Σ scales)
     if n < _FEW:
-        densities = mixture_densities(x, scales, means, variances)
+        densities = mixture_densities(x, scales, centres, slopes)
         np.log(densities, densities)
         total = sum_of(densities)
         # Where even all together are not far below n times the limit, none of them is.
@@ -105,7 +115,7 @@ def _mixture_of_normals(
     blocks = -(-n * k // MIXTURE_BLOCK)
     size = -(-n // blocks)  # all blocks are about equal
     for start in range(0, n, size):
-        densities = mixture_densities(x[start : start + size], scales, means, variances)
+        densities = mixture_densities(x[start : start + size], scales, centres, slopes)
         least = densities.min()
         if not least > UNDERFLOW:
             return math.nan

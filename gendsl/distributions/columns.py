@@ -79,10 +79,11 @@ def total_columns(family: Any, x: Any, parameters: tuple[Any, ...]) -> float | N
     if type(x) is np.ndarray and x.ndim == 1 and len(x) and x.dtype == dtype:
         total = math.nan
         if family in SHARED:
-            vectors = _vectors(family, parameters)
-            if vectors is None:
+            law = _law(family, parameters)
+            try:
+                total = math.nan if law is None else shared_total(x, law)
+            except (TypeError, ValueError):  # autograd traces a parameter
                 return None
-            total = shared_total(family, x, vectors)
         elif _plain(family, parameters, len(x)):
             total = (
                 TOTALS[family](x, *parameters) if family in TOTALS else total_of_scores(family, x, parameters)

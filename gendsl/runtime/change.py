@@ -7,7 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["ALL", "LENGTH", "SCALARS", "UNSET", "Change", "Mark", "change_at", "difference", "normal_key"]
+__all__ = [
+    "ALL", "LENGTH", "SCALARS", "UNSET", "Change", "Mark", "change_at", "difference", "is_same", "normal_key",
+]  # fmt: skip
 
 
 class Mark:
@@ -39,6 +41,9 @@ Change = Any
 
 SCALARS = frozenset((float, int, bool, str, bytes, type(None), complex))
 _COMPARED = 64  # entries; what is larger is taken to have changed altogether
+
+
+_COMPARABLE = SCALARS | {list, tuple, range}
 
 
 def _same(old: Any, new: Any) -> bool:
@@ -93,6 +98,14 @@ def difference(old: Any, new: Any) -> Change:
     if isinstance(new, np.generic):
         return None if _same(old, new) else ALL
     return ALL
+
+
+def is_same(old: Any, new: Any) -> bool:
+    """Whether `difference` finds none."""
+    kind = type(new)
+    if kind in _COMPARABLE:
+        return _same(old, new)
+    return difference(old, new) is None
 
 
 def change_at(keys: set[Any]) -> Change:

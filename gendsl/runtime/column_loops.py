@@ -23,7 +23,7 @@ from gendsl.runtime.change import ALL, LENGTH
 from gendsl.runtime.column_choices import LookedThrough
 from gendsl.runtime.column_edits import edit_many
 from gendsl.runtime.column_frames import ColumnFrames, gathered, outer_of
-from gendsl.runtime.column_scores import rescored
+from gendsl.runtime.column_scores import AffectedBy, rescored, rescored_at_key
 from gendsl.runtime.column_steps import ARITHMETIC, Lookup, Step, as_typed, column_total, taken
 from gendsl.runtime.column_updates import ColumnUpdate
 from gendsl.runtime.columns import Column
@@ -109,7 +109,7 @@ class ColumnLoopBlock(LookedThrough):
         self.indices = {step.index for step in self.sites}
         self.leaves_nothing = not stored and not outs
         self.keyed = any(written.kind == "key" for written in stored)
-        self._affected: dict[frozenset[Slot], tuple[list[Step], list[tuple[int, int]], list[Step]]] = {}
+        self.affected = AffectedBy(self)
         self.address_slots = {
             (read.depth, read.slot)
             for step in self.sites
@@ -344,6 +344,13 @@ class ColumnLoopBlock(LookedThrough):
         store: Any = before.frames
         if type(store) is not ColumnFrames:
             return super().update(execution, old, new, changes, touched)
+        if touched is None and self.depth == 1:
+            affected = self.affected.throughout(frozenset(changes[0]))
+            if affected is not None:
+                after = rescored(self, execution, before, new, before.values, affected)
+                if after is not None:
+                    frame[self.state] = after, None, total_value(after.total)
+                    return 0
         values, moved = before.values, self.unmoved
         if any(changes) and any(
             (depth, slot) in self.source_slots for depth, slots in enumerate(changes) for slot in slots
@@ -411,7 +418,11 @@ class ColumnLoopBlock(LookedThrough):
         if self.unlooked and before.readers:
             before = self._without_stale(before, changes, every)
         if (every or groups) and not visit and limit == store.size and self.leaves_nothing:
-            after = rescored(self, execution, before, new, values, changed, None if every else groups)
+            affected = self.affected[frozenset(changed)]
+            if every:
+                after = rescored(self, execution, before, new, values, affected)
+            else:
+                after = rescored_at_key(self, execution, before, new, values, affected, groups)
             if after is not None:
                 frame[self.state] = after, None, total_value(after.total)
                 return 0
@@ -443,17 +454,6 @@ class ColumnLoopBlock(LookedThrough):
         return Iterations(
             before.frames, before.total, before.values, before.status, readers, before.positions
         )
-
-    def affected(self, changed: frozenset[Slot]) -> tuple[list[Step], list[tuple[int, int]], list[Step]]:
-        """The sites whose parameters depend on what has changed; the columns and variables that they read."""
-        known = self._affected.get(changed)
-        if known is None:
-            steps = [step for step in self.sites if not step.needs.isdisjoint(changed)]
-            read = {slot for step in steps for depth, slot in step.needs if depth == self.depth}
-            columns = [(slot, i) for slot, i in self.column_of.items() if slot in read]
-            assigned = [step for step in self.steps if step.site is None and step.slot in read]
-            known = self._affected[changed] = steps, columns, assigned
-        return known
 
     def one_key(self, groups: list[tuple[Slot, Any, np.ndarray]]) -> tuple[int, int] | None:
         """Where all iterations of a group look up one key, by a choice: its slot and the key."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gendsl.runtime.column_frames import outer_of
-from gendsl.runtime.column_steps import moved_total
+from gendsl.runtime.column_frames import ColumnFrames, outer_of
+from gendsl.runtime.column_steps import Step, moved_total
 from gendsl.runtime.loop_parts import Iterations, Slot
 from gendsl.runtime.reads import Frames
 from gendsl.runtime.reverse import without_same
@@ -16,67 +16,138 @@ if TYPE_CHECKING:
     from gendsl.runtime.column_loops import ColumnLoopBlock
 
 
+class Affected:
+    """What of a loop depends on some slots outside it.
+
+    Attributes:
+        steps: the choices whose parameters do.
+        columns, assigned: the columns and variables that these read.
+        stale: the containers in which other entries may be looked up than before.
+    """
+
+    __slots__ = ("assigned", "columns", "stale", "steps")
+
+    def __init__(self, loop: ColumnLoopBlock, changed: frozenset[Slot]) -> None:
+        self.steps: list[Step] = [step for step in loop.sites if not step.needs.isdisjoint(changed)]
+        read = {slot for step in self.steps for depth, slot in step.needs if depth == loop.depth}
+        self.columns = [(slot, i) for slot, i in loop.column_of.items() if slot in read]
+        self.assigned = [step for step in loop.steps if step.site is None and step.slot in read]
+        self.stale = {lookup.container for lookup in loop.lookups if not lookup.needs.isdisjoint(changed)}
+
+
+class AffectedBy(dict[frozenset[Slot], Affected]):
+    """Slots that have changed -> what of a loop depends on them, found once."""
+
+    def __init__(self, loop: ColumnLoopBlock) -> None:
+        super().__init__()
+        self.loop = loop
+        self._throughout: dict[frozenset[int], Affected | None] = {}
+
+    def __missing__(self, changed: frozenset[Slot]) -> Affected:
+        affected = self[changed] = Affected(self.loop, changed)
+        return affected
+
+    def throughout(self, slots: frozenset[int]) -> Affected | None:
+        """The same for slots of the body around the loop, if it is all the same where in them a change is.
+
+        So it is where the iterations read them as a whole, and only for the parameters of their choices.
+        """
+        try:
+            return self._throughout[slots]
+        except KeyError:
+            affected = self._throughout[slots] = self._found(slots)
+            return affected
+
+    def _found(self, slots: frozenset[int]) -> Affected | None:
+        loop = self.loop
+        changed = {(0, slot) for slot in slots}
+        read = changed & loop.outer.keys()
+        elsewhere = loop.source_slots | loop.address_slots
+        if not read or loop.unlooked or not loop.leaves_nothing or not elsewhere.isdisjoint(changed):
+            return None
+        return self[frozenset(read)] if all(loop.outer[slot].whole for slot in read) else None
+
+
 def rescored(
     loop: ColumnLoopBlock,
     execution: Any,
     before: Iterations,
     new: Frames,
     values: list[Any],
-    changed: set[Slot],
-    groups: list[tuple[Slot, Any, np.ndarray]] | None,
+    affected: Affected,
 ) -> Iterations | None:
-    """The iterations in a new scope, scored with array code; None, and nothing is done, if that can't be.
-
-    Args:
-        changed: the slots that have changed.
-        groups: the iterations that it concerns, by the key of a container that they read; None for all.
-    """
+    """The iterations in a new scope, scored with array code; None, and nothing is done, if that can't be."""
     store: Any = before.frames
-    if groups is not None and len(groups) != 1:
-        return None
-    frames = store.with_outer(outer_of(loop.reads, new), values)
-    steps, columns, assigned = loop.affected(frozenset(changed))
+    columns = store.columns
     totals = list(store.totals)
     weight = 0.0
     try:
-        if groups is None:
-            frame = loop.vector_frame(values, store.size, store.arrays) if loop.needed_targets else {}
-            for slot, i in columns:
-                frame[slot] = store.columns[i].array()
-            scope = (*new[: loop.depth], frame)
-            for step in assigned:
-                loop.assign(step, scope)
-            for step in steps:
-                i = step.number
-                was, now = totals[i], loop.score(step, scope, store.columns[i].array())
-                if was[2] or now[2]:
-                    return None
-                weight += (now[0] + now[1]) - (was[0] + was[1])
-                totals[i] = now
-        else:
-            one = loop.one_key(groups)
-            if one is None or assigned or loop.needed_targets:
+        frame = loop.vector_frame(values, store.size, store.arrays) if loop.needed_targets else {}
+        for slot, i in affected.columns:
+            frame[slot] = columns[i].array()
+        scope = (*new[: loop.depth], frame)
+        for step in affected.assigned:
+            loop.assign(step, scope)
+        for step in affected.steps:
+            i = step.number
+            was, now = totals[i], loop.score(step, scope, columns[i].array())
+            if was[2] or now[2]:
                 return None
-            many = groups[0][2]
-            frame = {slot: store.columns[i].take(many) for slot, i in columns if slot != one[0]}
-            frame[one[0]] = one[1]
-            old_scope, new_scope = (*store.outer, frame), (*frames.outer, frame)
-            for step in steps:
-                i = step.number
-                column = store.columns[i].take(many)
-                was, now = loop.score(step, old_scope, column), loop.score(step, new_scope, column)
-                if was[2] or now[2]:
-                    return None
-                weight += (now[0] + now[1]) - (was[0] + was[1])
-                totals[i] = moved_total(totals[i], was, now)
+            weight += (now[0] + now[1]) - (was[0] + was[1])
+            totals[i] = now
     except Exception:  # one by one, it is met where it belongs
         return None
-    frames.totals = tuple(totals)
     execution.weight += weight
-    readers = dict(before.readers)
-    if groups is None:
-        readers = without_same(readers)
-    if readers and not all(lookup.needs.isdisjoint(changed) for lookup in loop.lookups):
-        stale = {lookup.container for lookup in loop.lookups if not lookup.needs.isdisjoint(changed)}
-        readers = {slot: index for slot, index in readers.items() if slot not in stale}
+    outer = outer_of(loop.reads, new)
+    frames = ColumnFrames(loop, outer, values, store.size, columns, tuple(totals), store.arrays)
+    readers = _readers_after(without_same(before.readers), affected)
     return Iterations(frames, frames.total(), values, None, readers, before.positions)
+
+
+def rescored_at_key(
+    loop: ColumnLoopBlock,
+    execution: Any,
+    before: Iterations,
+    new: Frames,
+    values: list[Any],
+    affected: Affected,
+    groups: list[tuple[Slot, Any, np.ndarray]],
+) -> Iterations | None:
+    """The same where it concerns the iterations that read one key of a container.
+
+    Args:
+        groups: the iterations that it concerns, by the container and the key.
+    """
+    store: Any = before.frames
+    one = loop.one_key(groups)
+    if one is None or affected.assigned or loop.needed_targets:
+        return None
+    frames = store.with_outer(outer_of(loop.reads, new), values)
+    totals = list(store.totals)
+    weight = 0.0
+    try:
+        many = groups[0][2]
+        frame = {slot: store.columns[i].take(many) for slot, i in affected.columns if slot != one[0]}
+        frame[one[0]] = one[1]
+        old_scope, new_scope = (*store.outer, frame), (*frames.outer, frame)
+        for step in affected.steps:
+            i = step.number
+            column = store.columns[i].take(many)
+            was, now = loop.score(step, old_scope, column), loop.score(step, new_scope, column)
+            if was[2] or now[2]:
+                return None
+            weight += (now[0] + now[1]) - (was[0] + was[1])
+            totals[i] = moved_total(totals[i], was, now)
+    except Exception:  # one by one, it is met where it belongs
+        return None
+    execution.weight += weight
+    frames.totals = tuple(totals)
+    readers = _readers_after(dict(before.readers), affected)
+    return Iterations(frames, frames.total(), values, None, readers, before.positions)
+
+
+def _readers_after(readers: dict[Slot, Any], affected: Affected) -> dict[Slot, Any]:
+    """The indexes of containers in which the same entries are looked up as before."""
+    if readers and affected.stale:
+        return {slot: index for slot, index in readers.items() if slot not in affected.stale}
+    return readers

@@ -17,17 +17,9 @@ from gendsl.choices import MISSING
 from gendsl.distributions import Distribution
 from gendsl.distributions.base import ScalarFamily
 from gendsl.runtime.executions import Given, ZeroProbability
-from gendsl.runtime.records import REMEMBERED, Record, as_given, as_score, draw
+from gendsl.runtime.records import REMEMBERED, Record, as_given, as_score, draw, rescored
 from gendsl.runtime.reexecutions import Regenerate, Update
 from gendsl.selection import Selection
-
-
-def rescored(distribution: Distribution, value: Any) -> Record:
-    """The record of a choice with a given value."""
-    score = distribution.logpdf(value)
-    if type(score) is not float:
-        score = as_score(score, distribution, value)
-    return distribution, value, score
 
 
 class _Edit:

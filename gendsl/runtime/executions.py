@@ -115,6 +115,7 @@ class Execution:
 
     def __init_subclass__(cls, makers: Makers | None = None) -> None:
         cls.makers = Makers(None) if makers is None else makers
+        cls.at_whole = cls.__dict__.get("at_whole", cls.at)  # type: ignore[method-assign]
 
     def __init__(self) -> None:
         self.records: Records = {}
@@ -147,6 +148,10 @@ class Execution:
             raise
         value = self.keep(path, record)
         return value if type(value) in UNCHANGEABLE else detached(value)
+
+    def at_whole(self, address: Any, thing: Any, sugar: bool = False) -> Any:
+        """The same where a body runs as a whole; not inherited, as `makers` aren't."""
+        return self.at(address, thing, sugar)
 
     def assign(self, thing: Any, address: Any) -> Any:
         """The value of `name[index] = ~thing`, where the index is evaluated after `thing`."""
@@ -334,9 +339,12 @@ def check_namespaces(records: Mapping[Path, Any], calls: Mapping[Path, Any]) -> 
             return
     if () in records:
         as_path(())
-    spaces = {path[:-1] for path in records}
-    for space in list(spaces):
-        spaces.update(space[:n] for n in range(1, len(space)))
+    above = spaces = {path[:-1] for path in records}
+    while above:
+        above = {space[:-1] for space in above if len(space) > 1} - spaces
+        spaces |= above
+    if spaces.isdisjoint(records) and (not calls or calls.keys().isdisjoint(records)):
+        return
     for space in (*spaces, *calls):
         if space in records:
             raise AddressConflictError(

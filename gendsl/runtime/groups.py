@@ -9,21 +9,35 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from math import inf
 from typing import TYPE_CHECKING, Any
 
+from gendsl.address import as_path
+from gendsl.choices import MISSING
 from gendsl.compiler.groups import Member
-from gendsl.compiler.ir import LENGTH, RETVAL, SCORE
+from gendsl.compiler.ir import LENGTH, RETVAL, SCORE, WHOLE
 from gendsl.compiler.light import ENTRIES, entries
+from gendsl.distributions import Distribution
 from gendsl.errors import Location
 from gendsl.runtime import small
-from gendsl.runtime.blocks import Touched
-from gendsl.runtime.change import SCALARS
+from gendsl.runtime.blocks import Block, FragmentBlock, Touched
+from gendsl.runtime.change import ALL, SCALARS, difference, is_same
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
 from gendsl.runtime.executions import Assess, Closed
 from gendsl.runtime.inlined import REGENERATED_WITHIN, UPDATED_WITHIN, Makers
+from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.reads import Changes, Frame, Frames, Runner
-from gendsl.runtime.records import REMEMBERED, Records
+from gendsl.runtime.records import (
+    REMEMBERED,
+    UNCHANGEABLE,
+    Records,
+    as_given,
+    detached,
+    is_unchanged,
+    rescored,
+)
 from gendsl.runtime.regions import Called, RegionBlock, Whole
+from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.written import Written
 
 if TYPE_CHECKING:
@@ -56,6 +70,36 @@ class UpdateWithin(_Within, makers=Makers(UPDATED_WITHIN)):
         super().__init__(outer, old)
         self.values = outer.values
 
+    def at_whole(self, address: Any, thing: Any, sugar: bool = False) -> Any:
+        if not isinstance(thing, Distribution):
+            return self._other(address, thing, sugar)
+        path = address if type(address) is tuple else (address,)
+        if self.prefix:
+            path = self.prefix + (path or as_path(path))
+        try:
+            before = self.old.get(path)
+            value = self.values.get(path, MISSING)  # type: ignore[union-attr]
+        except TypeError:
+            as_path(address)  # explains what can't be an address
+            raise
+        if before is None:
+            return self.at(address, thing, sugar)
+        outer = self.outer
+        if value is not MISSING:
+            record = rescored(thing, as_given(value, thing))
+        elif -inf < before[2] < inf and is_unchanged(thing, before[0]):
+            record = before
+        else:
+            record = rescored(thing, before[1])
+            outer.compare(path, before[0], thing)
+        if not -inf < record[2] < inf:
+            return self.at(address, thing, sugar)
+        outer.weight += record[2] - before[2]
+        self.records[path] = record  # the only one at its address, or there would be no group
+        self.score += record[2]
+        value = record[1]
+        return value if type(value) in UNCHANGEABLE else detached(value)
+
 
 class RegenerateWithin(_Within, makers=Makers(REGENERATED_WITHIN)):
     """Execution as a whole within a regeneration."""
@@ -82,6 +126,11 @@ class GroupBlock(RegionBlock):
         super().__init__(node, runner, defs, state, locate)
         self.heads = heads
         self.weighed = sorted({*defs, *(read.slot for read in runner.reads if read.mode is not LENGTH)})
+        self.whole_only: set[int] = set()
+
+    def link(self, blocks: list[Block]) -> None:
+        """Find out where its readers, among the blocks of the body, only ask whether a value has changed."""
+        self.whole_only = {slot for slot in self.defs if all(_reads_whole(block, slot) for block in blocks)}
 
     def whole(self, execution: Any, old: Records) -> Whole:
         if type(execution) is UpdateEdit and execution.values is not None:
@@ -93,7 +142,34 @@ class GroupBlock(RegionBlock):
     def update(self, execution: Any, old: Frames, new: Frames, changes: Changes, touched: Touched) -> int:
         if touched is None and not self.runner.is_dirty(new, changes):
             return 0
-        return super().update(execution, old, new, changes, touched)
+        frame, changed = new[-1], changes[-1]
+        mask = 0
+        whole_only = self.whole_only
+        whole = self.whole(execution, frame[self.state][0])
+        values = self.runner.call(*new, __gendsl__=whole)
+        whole.close()
+        frame[self.state] = whole.records, whole.calls, whole.score
+        for slot, value in zip(self.defs, values):  # noqa: B905 (of one length by construction; hot)
+            was = frame[slot]
+            if slot in whole_only:
+                change = None if is_same(was, value) else ALL
+            else:
+                change = difference(was, value)
+            if change is not None:
+                frame[slot] = value
+                changed[slot] = change
+                mask |= self.readers.get(slot, 0)
+        return mask
+
+
+def _reads_whole(block: Block, slot: int) -> bool:
+    """Whether it is all the same to a block of the body where in the value of a slot a change is."""
+    modes = {read.mode for read in block.uses if (read.depth, read.slot) == (0, slot)}
+    if isinstance(block, LoopBlock) and modes:
+        passed_on = block.carried or block.outs or block.stored
+        gone_through = any(read.slot == slot for source in block.sources for read in source.runner.reads)
+        return not passed_on and not gone_through and block.outer[0, slot].whole
+    return not modes or (modes == {WHOLE} and isinstance(block, (SiteBlock, FragmentBlock)))
 
 
 def fitted(called: Called) -> Called:

@@ -149,6 +149,8 @@ class Linked:
         self.body = Sequence([block for blocks in self.units.values() for block in blocks], 0)
         self.alone = sites_of(self.body) if self.disjoint else {}
         self.group_blocks = [blocks[0] for unit, blocks in self.units.items() if unit[2]]
+        for group in self.group_blocks:
+            group.link(self.body.blocks)
         ungrouped = [None if grouped else statements[i].member for i, _, grouped in self.units]
         self.lone_loops = [loop for member in ungrouped if member is not None for loop in member.loops]
         self.may_grow, choices = False, 0

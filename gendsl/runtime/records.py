@@ -11,9 +11,10 @@ from autograd.tracer import isbox
 
 from gendsl.address import Path
 from gendsl.distributions import Distribution
+from gendsl.distributions.arithmetic import affine
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import NaNError, ValueTypeError
-from gendsl.runtime.change import difference
+from gendsl.runtime.change import UNSET, is_same
 
 Record = tuple[Distribution, Any, float]
 Records = dict[Path, Record]
@@ -58,12 +59,16 @@ def is_unchanged(distribution: Distribution, before: Distribution) -> bool:
             if name not in ("__dict__", "__weakref__")
         )  # fmt: skip
     for name in names:
-        if difference(getattr(before, name, None), getattr(distribution, name, None)) is not None:
+        if not is_same(getattr(before, name, None), getattr(distribution, name, None)):
             return False
     mine, theirs = getattr(distribution, "__dict__", _NONE), getattr(before, "__dict__", _NONE)
-    return mine.keys() == theirs.keys() and all(
-        difference(theirs[name], value) is None for name, value in mine.items()
-    )
+    if len(mine) != len(theirs):
+        return False
+    for name, value in mine.items():
+        was = theirs.get(name, UNSET)
+        if was is not value and not is_same(was, value):
+            return False
+    return True
 
 
 _SLOTS: dict[type, tuple[str, ...]] = {}
@@ -106,6 +111,14 @@ def drawn(distribution: Distribution, value: Any) -> Record:
     return distribution, value, score
 
 
+def rescored(distribution: Distribution, value: Any) -> Record:
+    """The record of a choice with a value that it is given, or keeps."""
+    score = distribution.logpdf(value)
+    if type(score) is not float:
+        score = as_score(score, distribution, value)
+    return distribution, value, score
+
+
 def as_score(score: Any, distribution: Distribution, value: Any) -> float:
     """A log density as a float.
 
@@ -125,10 +138,18 @@ def as_score(score: Any, distribution: Distribution, value: Any) -> float:
     )
 
 
+def _is_of_integers(image: Any) -> bool:
+    """Whether all values of an affine image are integers, as far as is quickly seen."""
+    return type(image.scale) is type(image.shift) is int and PLAIN_FAMILIES[type(image.dist)] is int
+
+
 def as_given(value: Any, distribution: Distribution) -> Any:
     """A given value as a trace keeps it: of the type that a draw has, and sharing nothing."""
+    kind, family = type(value), type(distribution)
+    if kind is PLAIN_FAMILIES[family] or (kind is int and family is affine and _is_of_integers(distribution)):
+        return value
     measure = distribution._measure
-    if type(value) is float and measure is not None and measure.shape == () and not measure.discrete:
+    if kind is float and measure is not None and measure.shape == () and not measure.discrete:
         return value
     value = distribution.support.canonical(value)
     if type(value) is np.ndarray:

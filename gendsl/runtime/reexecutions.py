@@ -15,12 +15,15 @@ from gendsl.runtime.executions import FRESH, Execution, Given, ZeroProbability
 from gendsl.runtime.inlined import REGENERATED, UPDATED, Makers
 from gendsl.runtime.records import (
     PLAIN_FAMILIES,
+    UNCHANGEABLE,
     Record,
     Records,
     as_given,
     as_score,
+    detached,
     draw,
     is_unchanged,
+    rescored,
 )
 from gendsl.selection import Selection
 
@@ -71,6 +74,37 @@ class Update(Execution, makers=Makers(UPDATED)):
             return Execution.at(self, address, thing, sugar)
         self.added += is_new
         return self.keep(path, (thing, value, score))
+
+    def at_whole(self, address: Any, thing: Any, sugar: bool = False) -> Any:
+        if not isinstance(thing, Distribution):
+            return self._other(address, thing, sugar)
+        path = address if type(address) is tuple else (address,)
+        if self.prefix:
+            path = self.prefix + (path or as_path(path))
+        try:
+            before = self.old.get(path)
+            value = self.values.get(path, MISSING)  # type: ignore[union-attr]
+        except TypeError:
+            as_path(address)  # explains what can't be an address
+            raise
+        if value is not MISSING:
+            record = rescored(thing, as_given(value, thing))
+        elif before is None:
+            return self.at(address, thing, sugar)
+        elif -inf < before[2] < inf and is_unchanged(thing, before[0]):
+            record = before
+        else:
+            record = rescored(thing, before[1])
+        if not -inf < record[2] < inf:
+            return self.at(address, thing, sugar)
+        self.added += before is None
+        records = self.records
+        if path in records:
+            raise self.twice(path)
+        records[path] = record
+        self.score += record[2]
+        value = record[1]
+        return value if type(value) in UNCHANGEABLE else detached(value)
 
     def choose(self, path: Path, distribution: Distribution) -> Record:
         value = self.given.lookup(path)

@@ -505,3 +505,12 @@ def test_columns_that_are_not_contiguous_or_not_writable(backend):
 def test_gendsl_does_not_import_numba():
     code = "import sys, gendsl, gendsl.distributions.columns; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("power", [-600.0, -700.0, -720.0, -740.0, -800.0])
+def test_one_far_point_among_few_keeps_its_digits(power):
+    weights, means, variances = [0.25, 0.75], [0.0, 1e-3], [1.0, 1.0]
+    x = np.array([0.1, 0.2, math.sqrt(-2.0 * power), -0.3])
+    law = mixture_of_normals(weights, means, variances)
+    total = total_columns(mixture_of_normals, x, (weights, means, variances))
+    assert total == pytest.approx(sum(law.logpdf(float(point)) for point in x), rel=1e-13)

@@ -270,14 +270,14 @@ def test_the_form_is_a_function_of_the_choices():
 def test_only_what_is_concerned_runs(monkeypatch):
     """An edit of the data doesn't execute the group, nor does one group execute another without need."""
     ran = []
-    execute = GroupBlock._execute
+    whole = GroupBlock.whole
 
     def noted(self, *rest):
         ran.append(sorted(self.heads))
-        return execute(self, *rest)
+        return whole(self, *rest)
 
     trace = mixture_of(3)
-    monkeypatch.setattr(GroupBlock, "_execute", noted)
+    monkeypatch.setattr(GroupBlock, "whole", noted)
     trace.update({("x", 5): 1.0})
     assert ran == []
     trace.update({("mu", 1): 1.0})

@@ -122,6 +122,7 @@ def stale_scores(monkeypatch):
     for execution in (Update, Regenerate):  # and so by `choose`
         monkeypatch.setattr(execution, "makers", Makers(None))
         monkeypatch.setattr(execution, "at", Execution.at)
+        monkeypatch.setattr(execution, "at_whole", Execution.at)
     monkeypatch.setattr(fused, "AFTER", 10**9)  # and so by `SiteBlock`
     monkeypatch.setattr(Update, "choose", planted_update)
     monkeypatch.setattr(Regenerate, "choose", planted_regenerate)
