@@ -106,7 +106,7 @@ def nuts(
         try:
             return coordinates.trace_at(chosen.values), info
         except OutsideError as error:
-            return trace, NUTSInfo(False, mean, 0, doublings, growth.steps, str(error))
+            return trace, NUTSInfo(False, mean, info.divergences, doublings, growth.steps, str(error))
 
     method = Method(
         step, selection, skip_absent, _TARGET,

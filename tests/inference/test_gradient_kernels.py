@@ -8,6 +8,7 @@ import pytest
 from gendsl import bernoulli, exponential, gamma, gen, normal, sample, select, uniform
 from gendsl.errors import KernelError, LabelError, UnknownAddressError, ZeroProbabilityError
 from gendsl.inference import Coordinates, hmc, mala, nuts, random_walk
+from gendsl.inference.coordinates import OutsideError
 from gendsl.inference.kernel import is_reversible
 from gendsl.inference.metric import DenseMetric, check_mass, metric_at
 from gendsl.inference.trajectory import State, leapfrog
@@ -172,6 +173,25 @@ def test_divergences_are_counted():
     assert info.divergences == 1 and not info.accepted and info.steps == 1 and "diverges" in info.reason
     _, info = hmc(select("x"), 1.0, 3)(trace, 1)
     assert info.divergences == 1 and not info.accepted
+
+
+def test_a_divergence_counts_also_where_the_state_that_was_drawn_is_rejected(monkeypatch):
+    @gen
+    def cliff():
+        x = ~normal(0, 1)
+        y = ~normal(0 if x < 0.5 else 1e6, 1)
+
+    trace, _ = cliff.generate((), {"y": 0.0}, init={"x": 0.0}, rng=1)
+    kernel = nuts(select("x"), 0.2)
+    infos = {seed: kernel(trace, seed)[1] for seed in range(20)}
+    seed = next(seed for seed, info in infos.items() if info.accepted and info.divergences)
+
+    def refuse(coordinates, values):
+        raise OutsideError("rounded")
+
+    monkeypatch.setattr(Coordinates, "trace_at", refuse)
+    _, info = kernel(trace, seed)
+    assert not info.accepted and info.reason == "rounded" and info.divergences == 1
 
 
 @pytest.mark.parametrize("kernel", [hmc(SELECTED, 1e3, 3), nuts(SELECTED, 1e3)], ids=repr)
