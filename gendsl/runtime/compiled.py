@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from gendsl.runtime.generative import GenFunction
 
 
+_GIVEN = frozenset((dict, ChoiceMap))
+
+
 class CompiledTrace(ReferenceTrace):
     """A trace as a frame of its program's body."""
 
@@ -294,11 +297,12 @@ class CompiledTrace(ReferenceTrace):
     ) -> Updated:
         if runs_whole():
             return self.whole().update(choices, args=args, rng=rng)
-        flat = choicemap(choices)
-        if args is None and self._called.linked.alone and len(flat) <= MOST:
-            found = edited(self, flat.to_flat_dict().items())
+        few = type(choices) in _GIVEN and len(choices) <= MOST  # type: ignore[arg-type]
+        if args is None and few and self._called.linked.alone:
+            found = edited(self, choices.items())  # type: ignore[union-attr]
             if found is not None:
                 return Updated(found[0]._watched(), found[1], ChoiceMap._from_flat(found[2]))
+        flat = choicemap(choices)
         given = Constraints(flat)
         execution = UpdateEdit(self.records, given, FRESH if rng is None else as_rng(rng))
         trace = self._edited(execution, args, list(flat))

@@ -137,11 +137,12 @@ def local_density(trace: CompiledTrace, path: Path) -> LocalDensity | None:
 
 
 def edited(
-    trace: CompiledTrace, values: Iterable[tuple[Path, Any]]
+    trace: CompiledTrace, values: Iterable[tuple[Any, Any]]
 ) -> tuple[CompiledTrace, float, dict[Path, Any]] | None:
     """The trace with other values of some choices of one loop, the log weight, and the values before.
 
-    None, and nothing has happened, if this is not the way.
+    None, and nothing has happened, if this is not the way: so it is for all that is no path of such a choice
+    with a number.
     """
     called = trace._called
     frame, alone = called.frame, called.linked.alone
@@ -152,6 +153,8 @@ def edited(
     before: dict[Path, Any] = {}
     try:
         for path, value in values:
+            if type(path) is not tuple:
+                return None
             site = alone[path[0]]
             if edit is None:
                 edit = _LoopEdit(trace, site)

@@ -205,6 +205,10 @@ class Written:
         return value
 
     def __getitem__(self, key: Any) -> Any:
+        if type(key) is int and self.kind == "append":
+            t = key - len(self.base)
+            if 0 <= t < len(self.frames):  # what was appended, the most usual
+                return whole(self.slot(t, self.value))
         return self.entry(key, len(self.frames))
 
     def raw(self, t: int) -> Any:
