@@ -25,6 +25,7 @@ from gendsl.compiler.ir import ITEM, POSITION
 from gendsl.compiler.ir import LENGTH as OF_LENGTH
 from gendsl.distributions import Distribution
 from gendsl.runtime.change import difference
+from gendsl.runtime.generated import generated
 from gendsl.runtime.reads import Read, is_dirty
 from gendsl.runtime.records import PLAIN_FAMILIES, as_score
 
@@ -120,8 +121,7 @@ def fused_update(sequence: Sequence) -> Callable[..., str | None]:
         scope[f"block{i}"] = block
         lines.append(block.written_out(i, frames, scope))
     lines.append(f"    return {sequence.final!r}\n")
-    exec("".join(lines), scope)
-    return scope["update"]  # type: ignore[no-any-return]
+    return generated("update", lines, scope)  # type: ignore[no-any-return]
 
 
 def written_out_site(block: SiteBlock, i: int, frames: str, scope: dict[str, Any]) -> str:
@@ -211,8 +211,7 @@ def fused_frame(loop: ColumnLoopBlock) -> Callable[..., Any]:
             scope[f"block{i}"] = block
             lines.append(f"    block{i}.run(None, ({frames},))\n")
     lines.append("    f[0] = total\n    return f\n")
-    exec("".join(lines), scope)
-    return scope["frame"]  # type: ignore[no-any-return]
+    return generated("frame", lines, scope)  # type: ignore[no-any-return]
 
 
 def _score_of(distribution: Distribution, value: Any) -> float:

@@ -37,6 +37,7 @@ from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.blocks import FragmentBlock
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
 from gendsl.runtime.column_loops import ColumnLoopBlock
+from gendsl.runtime.generated import generated
 from gendsl.runtime.local_sites import Form, LocalSite, Moved, NotLocalError, beyond, code_of
 from gendsl.runtime.reads import Frame
 from gendsl.runtime.records import PLAIN_FAMILIES
@@ -174,6 +175,8 @@ def column_form(site: LocalSite) -> Form:
     terms = ", ".join(f"({i}, a{i}, b{i})" for i in affected)
     move.append(_RETURNED.format(i=own.number, others=others, terms=terms))
     density.append(f"        return total\n    return x{own.number}, density\n")
-    exec("".join(["def move(f0, store, t, value, rng):\n", *iteration, *move]), scope)
-    exec("".join(["def density(f0, store, t):\n", *iteration, *density]), scope)
-    return Form(scope["move"], scope["density"], moved)
+    return Form(
+        generated("move", ["def move(f0, store, t, value, rng):\n", *iteration, *move], scope),
+        generated("density", ["def density(f0, store, t):\n", *iteration, *density], scope),
+        moved,
+    )

@@ -33,6 +33,7 @@ from typing import Any
 
 from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.blocks import CopyBlock, FragmentBlock
+from gendsl.runtime.generated import generated
 from gendsl.runtime.local_sites import Form, LocalSite, Moved, NotLocalError, beyond, code_of
 from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.persistent import PersistentVector
@@ -168,9 +169,11 @@ def frame_form(site: LocalSite) -> Form:
         frames = "((w1, f1), (w2, f2)) if more else ((w1, f1),)"
     move.append(_RETURNED.format(frames=frames))
     density.append("        return total\n    return x, density\n")
-    exec("".join(["def move(f0, frames, t, value, rng):\n", *iteration, *move]), scope)
-    exec("".join(["def density(f0, frames, t):\n", *iteration, *density]), scope)
-    return Form(scope["move"], scope["density"], moved)
+    return Form(
+        generated("move", ["def move(f0, frames, t, value, rng):\n", *iteration, *move], scope),
+        generated("density", ["def density(f0, frames, t):\n", *iteration, *density], scope),
+        moved,
+    )
 
 
 def _follow(

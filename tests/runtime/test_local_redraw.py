@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from gendsl import Distribution, categorical, gamma, gen, normal, poisson, select, uniform
+from gendsl import Distribution, categorical, choicemap, gamma, gen, normal, poisson, select, uniform
 from gendsl.errors import NaNError, ObservedError, RuntimeMismatchError
 from gendsl.inference import mh, single_site
 from gendsl.runtime.columns import Column
@@ -500,6 +500,66 @@ def test_a_value_of_another_type_is_kept_as_the_choice_has_it(model, value):
         new = getattr(trace, operation)({("x", 3): value})
         assert new.log_weight == pytest.approx(getattr(other, operation)({("x", 3): value}).log_weight)
         assert type(new.trace["x", 3]) is type(new.trace.records["x", 3][1]) is float
+
+
+@gen
+def looked_up(n):
+    """Entries of lists that loops have appended to, on top of what was there."""
+    mu = [10.0, 20.0]
+    for j in range(3):
+        mu.append(("mu", j) @ ~normal(0, 3))
+    pairs = [mu for _ in range(2)]
+    for i in range(n):
+        k = ("k", i) @ ~poisson(1)
+        ("x", i) @ ~normal(mu[k], 1)
+        ("y", i) @ ~normal(mu[-1 - k % 3] + pairs[1][k % 5], 1)
+
+
+@pytest.mark.parametrize("size", [7, N])
+def test_entries_of_lists_are_looked_up_as_they_stand(size):
+    trace = looked_up.generate((size,), init={"k": [i % 5 for i in range(size)]}, rng=1).trace
+    other = trace.whole()
+    for k in (0, 1, 2, 4):
+        new, weight, _ = trace.update({("k", 3): k})
+        expected, expected_weight, _ = other.update({("k", 3): k})
+        assert weight == pytest.approx(expected_weight, rel=1e-9)
+        same(new, expected)
+    for one in (trace, other):
+        with pytest.raises(IndexError, match="list index out of range"):
+            one.update({("k", 3): 5})
+
+
+GIVEN = [
+    {"scale": 2.0}, {"scale": 2.0, ("x", 3): 0.5}, {"x": {3: 0.5}}, {("x",): {3: 0.5, 4: 0.25}},
+    {"x": [0.5] * N}, {"x": np.full(N, 0.5)}, {("x", np.int64(3)): 0.5}, {("x", 3.0): 0.5}, {},
+]  # fmt: skip
+REFUSED = [
+    {("x", 3): {"a": 1}}, {("x", 3): 0.5, ("x", 3, "a"): 1}, {("x", 3): 0.5, "x": [0.5]}, {("x", 99): 0.5},
+    {"xy": 0.5}, {("x", 3): "a"}, {(): 0.5}, {("x", 3): 0.5, "nothing": 1.0},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", GIVEN, ids=str)
+def test_choices_are_given_in_all_the_ways_that_there_are(given):
+    trace = between.simulate((N,), rng=1)
+    other = trace.whole()
+    for choices in (given, choicemap(given)):
+        new, weight, discard = trace.update(choices)
+        expected, expected_weight, gone = other.update(choices)
+        assert weight == pytest.approx(expected_weight, rel=1e-9, abs=1e-9)
+        assert discard == gone
+        same(new, expected)
+
+
+@pytest.mark.parametrize("given", REFUSED, ids=str)
+def test_what_is_given_wrongly_is_refused(given):
+    trace = between.simulate((N,), rng=1)
+    errors = []
+    for one in (trace.whole(), trace):
+        with pytest.raises(Exception) as caught:
+            one.update(given)
+        errors.append((type(caught.value), str(caught.value)))
+    assert errors[0] == errors[1]
 
 
 # --- over a long time --------------------------------------------------------------------------------
