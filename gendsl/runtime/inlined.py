@@ -31,14 +31,14 @@ def make(self, address, sugar, {arguments}):
 
 _KEEP = """\
     records = self.records
-    count = len(records)
     try:
-        records[path] = record
+        is_second = path in records
     except TypeError:
         as_path(address)  # explains what can't be an address
         raise
-    if len(records) == count:
+    if is_second:
         raise self.twice(path)
+    records[path] = record
     self.score += record[2]
     return record[1]
 """

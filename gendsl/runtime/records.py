@@ -15,6 +15,7 @@ from gendsl.distributions.arithmetic import affine
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import NaNError, ValueTypeError
 from gendsl.runtime.change import UNSET, is_same
+from gendsl.supports import Support
 
 Record = tuple[Distribution, Any, float]
 Records = dict[Path, Record]
@@ -151,7 +152,10 @@ def as_given(value: Any, distribution: Distribution) -> Any:
     measure = distribution._measure
     if kind is float and measure is not None and measure.shape == () and not measure.discrete:
         return value
-    value = distribution.support.canonical(value)
+    support = distribution.support
+    if kind is float and type(support).canonical is Support.canonical:
+        return value  # which takes it as it is, whatever its shape
+    value = support.canonical(value)
     if type(value) is np.ndarray:
         if value.flags.writeable:
             value = value.copy()

@@ -394,6 +394,7 @@ def test_what_a_user_s_distribution_holds_is_compared():
         1 + poisson(2), 2 * binom(3, 0.5) - 1, -poisson(1), 0.5 + poisson(2), 1.0 * poisson(2),
         0.5 * binom(3, 0.5), 1 + bernoulli(0.5), 2.0 - normal(0, 1),
         mixture_of_normals([0.5, 0.5], [0, 1], [1, 1]), dirichlet([1.0, 2.0]), triangle(0.0, 1.0),
+        one_of([1.0, 2.0]), one_of([1, 2]), one_of([0.5], True),
     ],
     ids=repr,
 )  # fmt: skip
