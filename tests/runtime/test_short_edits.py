@@ -226,11 +226,18 @@ def test_two_choices_at_one_address():
         for _ in range(1 + (a == 1)):
             "x" @ ~triangle(0.0, 1.0)
 
-    trace = twice.generate((), init={"a": 0, "x": 0.5}).trace
-    for t in (trace, trace.gen_fn.reference.score((), {("a",): 0, ("x",): 0.5})):
-        with pytest.raises(DuplicateAddressError, match=r"'x'"):
-            t.edit({("a",): 1})
-        assert t.edit({("a",): 2}).trace["x"] == 0.5
+    @gen
+    def twice_from_a_family_of_ours():
+        a = ~kind_of
+        for _ in range(1 + (a == 1)):
+            "x" @ ~uniform(0.0, 1.0)
+
+    for program in (twice, twice_from_a_family_of_ours):
+        trace = program.generate((), init={"a": 0, "x": 0.5}).trace
+        for t in (trace, program.reference.score((), {("a",): 0, ("x",): 0.5})):
+            with pytest.raises(DuplicateAddressError, match=r"'x'"):
+                t.edit({("a",): 1})
+            assert t.edit({("a",): 2}).trace["x"] == 0.5
 
 
 @pytest.mark.parametrize(
