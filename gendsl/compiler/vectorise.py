@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -38,13 +39,15 @@ from gendsl.compiler.ir import (
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source
 from gendsl.compiler.trees import clone, located, walk
-from gendsl.compiler.vectors import ELEMENTWISE
+from gendsl.compiler.vectors import ELEMENTWISE, PLACES
 from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS
 
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide",
     ast.FloorDiv: "floor_divide", ast.Mod: "remainder", ast.Pow: "power",
 }  # fmt: skip
+_SIGNS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _SCOPED = (ast.Lambda, ast.NamedExpr, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Await)
 
 
@@ -240,6 +243,15 @@ class _Vectoriser:
                 return self.lookup(node, "gather", container, index)
             case ast.Call(args=[left, right], keywords=[]) if self.is_product(node.func):
                 return self.product(node, left, right)
+            case ast.Call(args=[values, value], keywords=[]) if self.called(node.func) in PLACES:
+                if self.varies(values):
+                    raise _ScalarError
+                side = ast.Constant(PLACES[self.called(node.func)])
+                return self.tool(node, "place", self.vector(values), self.vector(value), side)
+            case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as each], keywords=[]) if (
+                self.effects.is_builtin(node.func, "sum")
+            ):
+                return self.count(node, each)
             case ast.Call(args=[argument], keywords=[]) if not isinstance(argument, ast.Starred):
                 function = known_value(self.definition, node.func)
                 if self.effects.is_builtin(node.func, "abs"):
@@ -263,10 +275,32 @@ class _Vectoriser:
             container = located(ast.copy_location(ast.Call(table, [container, *place], []), at))
         return self.tool(at, name, container, index)
 
+    def called(self, function: ast.expr) -> Any:
+        """The function that is called, if it is known; one that can be a key."""
+        known = None if self.varies(function) else known_value(self.definition, function)
+        return known if isinstance(known, Hashable) else None
+
     def is_product(self, function: ast.expr) -> bool:
         """Whether a function is the product of two vectors."""
-        known = None if self.varies(function) else known_value(self.definition, function)
+        known = self.called(function)
         return known is np.dot or known is np.inner or known is np.matmul
+
+    def count(self, node: ast.expr, each: ast.GeneratorExp | ast.ListComp) -> ast.expr:
+        """`sum(c < x for c in values)`: how many values, the same in all iterations, are on one side of x."""
+        match each.elt, each.generators:
+            case (
+                ast.Compare(left, [op], [right]),
+                [ast.comprehension(ast.Name(name), values, [], 0)],
+            ) if name not in self.varying and not self.varies(values):
+                sign: str | None = _SIGNS.get(type(op))
+                value = right
+                if isinstance(right, ast.Name) and right.id == name:
+                    left, value, sign = right, left, _TURNED.get(sign or "")
+                inside = any(isinstance(part, ast.Name) and part.id == name for part in walk(value))
+                if sign is not None and isinstance(left, ast.Name) and left.id == name and not inside:
+                    operands = self.vector(values), ast.Constant(sign), self.vector(value)
+                    return self.tool(node, "count", *operands)
+        raise _ScalarError
 
     def product(self, node: ast.expr, left: ast.expr, right: ast.expr) -> ast.expr:
         """The product of a row of a matrix, another in each iteration, and a vector that stays the same."""

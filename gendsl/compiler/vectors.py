@@ -8,6 +8,7 @@ FloatingPointError where Python raises or makes something else of it.
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -34,6 +35,10 @@ ELEMENTWISE: dict[Any, Callable[[Any], Any]] = {
     )},
 }  # fmt: skip
 """Functions of one number, and what they are on columns."""
+
+
+PLACES: dict[Any, str] = {np.searchsorted: "left", bisect.bisect_left: "left", bisect.bisect_right: "right"}
+"""Functions of a sorted sequence and a number that find the number's place, and the side of equal ones."""
 
 
 def as_column(values: Any) -> Any:
@@ -162,6 +167,31 @@ def _checked(index: Any, size: int) -> Any:
     if least < 0 or most >= size:
         raise NotColumnsError
     return index
+
+
+def place(values: Any, column: Any, side: str) -> Any:
+    """The place of each number of a column among sorted values."""
+    known, column = _numbers(values), _numbers(column)
+    if (known[1:] < known[:-1]).any():
+        raise NotColumnsError  # a search finds something else in each order
+    return known.searchsorted(column, side)
+
+
+def count(values: Any, sign: str, column: Any) -> Any:
+    """How many of some values are <, <=, > or >= each number of a column."""
+    known, column = np.sort(_numbers(values)), _numbers(column)
+    below = known.searchsorted(column, "left" if sign in ("<", ">=") else "right")
+    return below if sign in ("<", "<=") else len(known) - below
+
+
+def _numbers(values: Any) -> Any:
+    """Numbers that have an order, as an array."""
+    column = as_column(values)
+    if type(column) is range:
+        column = np.arange(column.start, column.stop, column.step)
+    if column.dtype.kind == "b" or (column.dtype.kind == "f" and np.isnan(column).any()):
+        raise NotColumnsError
+    return column
 
 
 def dot(matrix: Any, vector: Any) -> Any:

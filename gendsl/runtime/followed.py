@@ -81,6 +81,20 @@ class FollowedVectors:
     rows = staticmethod(vectors.rows)
 
     @staticmethod
+    def place(values: Any, column: Any, side: str) -> Any:
+        """The place of each number of a column among sorted values."""
+        if holds_box(values) or isbox(column):
+            raise NotColumnsError
+        return vectors.place(values, column, side)
+
+    @staticmethod
+    def count(values: Any, sign: str, column: Any) -> Any:
+        """How many of some values are <, <=, > or >= each number of a column."""
+        if holds_box(values) or isbox(column):
+            raise NotColumnsError
+        return vectors.count(values, sign, column)
+
+    @staticmethod
     def cells(container: Any, *indices: Any) -> Any:
         """`container[i, j, ...]`, where some of the indices are columns."""
         if any(map(isbox, indices)):
