@@ -529,6 +529,32 @@ def test_entries_of_lists_are_looked_up_as_they_stand(size):
             one.update({("k", 3): 5})
 
 
+@gen
+def whole_entries(n):
+    """An entry that is a list, which a loop has filled, is one; there are as many as there are."""
+    rows = []
+    for j in range(2):
+        rows.append([("mu", j, k) @ ~normal(0, 3) for k in range(2)])
+    x = [("x", i) @ ~normal(0, 1) for i in range(n)]
+    k = ~poisson(3)
+    ("y", 0) @ ~normal(x[k], 1)
+    ("z", 0) @ ~normal(sum(rows[1] + [1.0]), 1)
+    return rows[0]
+
+
+def test_entries_are_what_they_were():
+    trace = whole_entries.generate((N,), init={"k": 3}, rng=1).trace
+    other = trace.whole()
+    new, weight, _ = trace.update({("mu", 1, 0): 0.5, "k": 4})
+    expected, expected_weight, _ = other.update({("mu", 1, 0): 0.5, "k": 4})
+    assert weight == pytest.approx(expected_weight, rel=1e-9)
+    same(new, expected)
+    assert type(new.retval) is list
+    for one in (trace, other):
+        with pytest.raises(IndexError, match="list index out of range"):
+            one.update({"k": N})
+
+
 GIVEN = [
     {"scale": 2.0}, {"scale": 2.0, ("x", 3): 0.5}, {"x": {3: 0.5}}, {("x",): {3: 0.5, 4: 0.25}},
     {"x": [0.5] * N}, {"x": np.full(N, 0.5)}, {("x", np.int64(3)): 0.5}, {("x", 3.0): 0.5}, {},
