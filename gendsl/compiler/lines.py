@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import linecache
 import textwrap
 from dataclasses import dataclass, field
 
@@ -55,14 +54,14 @@ class Listing:
     def _lines(self) -> list[tuple[int, str]]:
         """The lines of the definition with their numbers, without its documentation and blank lines."""
         node = self.definition.node
-        lines = linecache.getlines(self.definition.filename, self.definition.function.__globals__)
         assert node.end_lineno is not None
         numbers = set(range(node.lineno, node.end_lineno + 1))
         if ast.get_docstring(node) is not None:
             first = node.body[0]
             assert first.end_lineno is not None
             numbers -= set(range(max(first.lineno, node.lineno + 1), first.end_lineno + 1))
-        found = [(number, lines[number - 1].expandtabs().rstrip()) for number in sorted(numbers)]
+        lines = self.definition.lines
+        found = [(number, lines[number - node.lineno].expandtabs().rstrip()) for number in sorted(numbers)]
         return [(number, text) for number, text in found if text]
 
     def _continued(self) -> set[int]:

@@ -28,11 +28,17 @@ _SAVE_IT = "save the code in a file and import it, or run it in an IPython or Ju
 
 @dataclass(frozen=True)
 class Source:
-    """A function with the syntax tree that it was compiled from."""
+    """A function with the syntax tree that it was compiled from.
+
+    Attributes:
+        scopes: the definitions that enclose it, outermost first.
+        lines: its text, as it was when it was found: the file may have changed since.
+    """
 
     function: FunctionType
     node: FunctionNode
-    scopes: _Scopes  # the definitions that enclose it, outermost first
+    scopes: _Scopes
+    lines: list[str]
 
     @property
     def class_name(self) -> str | None:
@@ -96,10 +102,12 @@ class _File:
             first decorator or `def`.
         imports: the names that the module itself imports. The compiler calls their attributes by other
             instructions than those of other objects.
+        lines: its text.
     """
 
     definitions: dict[tuple[str, int], tuple[FunctionNode, _Scopes]]
     imports: tuple[str, ...]
+    lines: list[str]
 
 
 def _walk(node: ast.AST, scopes: _Scopes = ()) -> Iterator[tuple[ast.AST, _Scopes]]:
@@ -111,7 +119,7 @@ def _walk(node: ast.AST, scopes: _Scopes = ()) -> Iterator[tuple[ast.AST, _Scope
 
 @functools.lru_cache(maxsize=64)
 def _parse(text: str) -> _File:
-    file = _File({}, ())
+    file = _File({}, (), text.split("\n"))
     imports: list[str] = []
     for node, scopes in _walk(ast.parse(text)):
         if isinstance(node, FunctionNode):
@@ -211,7 +219,7 @@ def find_source(function: Any, decorator: str) -> Source:
         # an interactive shell compiles each statement by itself, without the imports before it
         for imports in (file.imports, ()):
             if _is_what_runs(compile_definition(node, scopes, function, imports), running, node):
-                return Source(function, node, scopes)
+                return Source(function, node, scopes, file.lines[node.lineno - 1 : node.end_lineno])
     raise SourceUnavailableError(
         f"the text of {function.__qualname__} in {running.co_filename!r} is not what is running: "
         "it was made by exec, or the file was edited since",

@@ -138,6 +138,14 @@ A change of an address of line 8 is found by an index, which the first one makes
 """
 
 
+def test_a_file_that_has_changed_since():
+    with imported("from gendsl import *\n\n@gen\ndef model():\n    return 'x' @ ~normal(0, 1)\n") as module:
+        before = module.model.explain()
+        filename = module.model.compiled.origin.filename
+        linecache.cache[filename] = 15, None, ["# nothing left\n"], filename
+        assert module.model.explain() == before
+
+
 OPAQUE = """\
 @gen
 def model(n):
