@@ -32,6 +32,13 @@ def regression(xs):
         ("y", i) @ ~normal(intercept + slope * x, 2)
 
 
+@gen
+def several_regressors(rows):
+    beta = np.array([("beta", j) @ ~normal(0, 10) for j in range(rows.shape[1])])
+    for i in range(len(rows)):
+        ("y", i) @ ~normal(rows[i] @ beta, 2)
+
+
 def log_normal_density(x: np.ndarray, mean: Any, sd: float) -> float:
     """The vectorised expression: the sum of the log densities of x."""
     return -0.5 * float(np.sum(((x - mean) / sd) ** 2)) - len(x) * (math.log(sd) + 0.5 * LOG_2PI)
@@ -44,7 +51,7 @@ def log_prior(x: float) -> float:
 
 def shared_parameter(scale: Scale) -> list[Row]:
     """Another value for what all observations depend on."""
-    means, slopes = [], []
+    means, slopes, coefficients = [], [], []
     for n in scale.sizes(100, 1000, 10_000, 100_000, 1_000_000):
         rng = np.random.default_rng(n)
         xs, noise = rng.standard_normal(n), 2.0 * rng.standard_normal(n)
@@ -68,7 +75,20 @@ def shared_parameter(scale: Scale) -> list[Row]:
                 most_ratio=most,
             )
         )  # fmt: skip
-    return [*means, *slopes]
+
+        table, beta = rng.standard_normal((n, 3)), np.array([1.0, 2.1, -1.0])
+        start = {"beta": {0: 1.0, 1: 2.0, 2: -1.0}}
+        several = several_regressors.generate((table,), {"y": table @ beta + noise}, init=start).trace
+        data = table @ beta + noise
+        coefficients.append(
+            Row(
+                "update of one of three coefficients, N rows", n,
+                lambda several=several: several.update({("beta", 1): 2.1}), "NumPy",
+                lambda y=data, x=table, b=beta: log_normal_density(y, x @ b, 2.0) + log_prior(2.1),
+                most_ratio=most,
+            )
+        )  # fmt: skip
+    return [*means, *slopes, *coefficients]
 
 
 # --- a million at once -----------------------------------------------------------------------------

@@ -236,6 +236,13 @@ def test_the_scores_by_hand_are_the_changes_of_the_traces(folder):
         assert score(7, mean) - score(7, by_hand.mu[7]) == pytest.approx(weight, rel=1e-9)
 
     xs, y = np.random.default_rng(4).standard_normal((2, 50))
+    table = np.random.default_rng(6).standard_normal((50, 3))
+    start = {("beta", 0): 0.5, ("beta", 1): 0.0, ("beta", 2): -1.0}
+    several = columns.several_regressors.generate((table,), {"y": y}, init=start).trace
+    for v in (0.0, 0.3):
+        expected = columns.log_normal_density(y, table @ [0.5, v, -1.0], 2.0)
+        expected += sum(map(columns.log_prior, (0.5, v, -1.0)))
+        assert several.update({("beta", 1): v}).trace.log_prob == pytest.approx(expected, rel=1e-12)
     for model, args, data, site, mean in (
         (columns.observations, (50,), {"x": y}, "mu", lambda v: v),
         (columns.regression, (xs,), {"y": y}, "slope", lambda v: 1.0 + v * xs),

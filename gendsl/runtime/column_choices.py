@@ -10,11 +10,14 @@ from gendsl.address import Path
 from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_steps import Step
+from gendsl.runtime.columns import Column
 from gendsl.runtime.loop_parts import Iterations
 from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.paths import ColumnPaths, PathSet
 from gendsl.runtime.reads import Frames
 from gendsl.runtime.totals import value as total
+
+_AT_ONCE = 1024
 
 
 class LookedThrough(LoopBlock):
@@ -94,7 +97,7 @@ class LookedThrough(LoopBlock):
         if found is None:
             return super().values(frames, prefix)
         store, paths = found
-        columns = [zip(p, c.array().tolist(), strict=True) for p, c in zip(paths, store.columns, strict=True)]
+        columns = [zip(p, _entries(c), strict=True) for p, c in zip(paths, store.columns, strict=True)]
         return chain.from_iterable(zip(*columns, strict=True))
 
     def score_of(self, frames: Frames, prefix: Path, paths: Set[Path]) -> float:
@@ -119,3 +122,9 @@ class LookedThrough(LoopBlock):
             for frame, here in zip(store, each, strict=True)
             for path, state in zip(here, states, strict=True)
         )
+
+
+def _entries(column: Column) -> Iterator[Any]:
+    """The entries of a column, some at a time: whoever wants the first few doesn't wait for all."""
+    array = column.array()
+    return chain.from_iterable(array[t : t + _AT_ONCE].tolist() for t in range(0, len(array), _AT_ONCE))

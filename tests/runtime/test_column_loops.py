@@ -388,3 +388,20 @@ def test_loops_that_start_one_by_one_are_columns_all_the_same():
     odd = model.generate((n,), given | {("z", 3): 2**70}, rng=1).trace
     assert odd[("z", 3)] == 2**70
     assert odd.log_prob == -np.inf
+
+
+def test_the_first_choices_are_listed_without_the_others(monkeypatch):
+    listed = []
+
+    class Watched(np.ndarray):
+        def tolist(self):
+            listed.append(len(self))
+            return super().tolist()
+
+    trace = shared.simulate((5000,), rng=1)
+    (store,) = stores(trace)
+    array = store.columns[0].array()
+    monkeypatch.setattr(type(store.columns[0]), "array", lambda self: array.view(Watched))
+    assert next(value for path, value in trace._values() if path == ("x", 3)) == array[3]
+    assert sum(listed) <= 1024
+    assert [value for _, value in trace._values()][2:] == array.tolist()
