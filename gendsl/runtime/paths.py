@@ -52,7 +52,7 @@ class ColumnPaths:
 class PathSet(Set[Path]):
     """A set of paths, some of them as columns. `gone` are those of the columns that were taken out."""
 
-    __slots__ = ("_by_prefix", "_gone", "_heads", "_size", "_sizes", "columns", "single")
+    __slots__ = ("_by_prefix", "_every_head", "_gone", "_heads", "_size", "_sizes", "columns", "single")
 
     def __init__(
         self, single: Iterable[Path], columns: Iterable[ColumnPaths], gone: Iterable[Path] = ()
@@ -62,7 +62,8 @@ class PathSet(Set[Path]):
         self._gone = frozenset(gone)
         self._by_prefix: dict[Path, list[ColumnPaths]] = {}
         self._sizes: set[int] = set()
-        self._heads: set[Any] = set()  # what the paths of columns begin with
+        self._heads: frozenset[Any] = frozenset()  # what the paths of columns begin with
+        self._every_head: frozenset[Any] | None = None
         self._size = 0
         for column in columns:
             self.add_column(column)
@@ -76,14 +77,24 @@ class PathSet(Set[Path]):
     def add(self, path: Path) -> None:
         """Add one path."""
         self.single.add(path)
+        self._every_head = None
 
     def add_column(self, column: ColumnPaths) -> None:
         """Add the paths of a column, none of which is there yet."""
+        self._every_head = None
         self.columns.append(column)
         self._by_prefix.setdefault(column.before, []).append(column)
         self._sizes.add(len(column.before))
-        self._heads.add(column.before[0] if column.before else ...)
+        self._heads |= {column.before[0] if column.before else ...}
         self._size += len(column)
+
+    @property
+    def heads(self) -> frozenset[Any] | None:
+        """What the paths begin with; None if one may begin with anything."""
+        heads = self._every_head
+        if heads is None and ... not in self._heads:
+            heads = self._every_head = self._heads.union(path[0] for path in self.single)
+        return heads
 
     def __contains__(self, path: object) -> bool:
         if path in self.single:

@@ -109,7 +109,8 @@ class Accessor(Lifter):
                 return value
             elif kind is float and type(support) is Real and path not in state.seeds:
                 state.supports[path] = support
-                if path in state.observed:
+                heads = state.heads
+                if (heads is None or path[0] in heads) and path in state.observed:
                     return value
                 coordinates = state.coordinates
                 start = coordinates.next
@@ -137,9 +138,12 @@ class Accessor(Lifter):
         state = handle.state
         kind = type(value)
         try:
-            if kind is Dual and path not in state.entries and path not in state.protected:
-                plain = value.value
-                if plain == plain and (label is continuous or label is None):
+            usual = kind is Dual or kind is int or kind is bool or kind is float
+            heads = state.heads
+            free = (heads is not None and path[0] not in heads) or path not in state.protected
+            if usual and free and path not in state.entries:
+                plain = value.value if kind is Dual else value
+                if plain == plain and (label is continuous or label is discrete or label is None):
                     state.entries[path] = Write(value, label, line)
                     state.values[path] = plain
                     return None

@@ -51,16 +51,18 @@ def assign_columns(output: Output, records: Records) -> Path | None:
     columns: list[Tangent] = []
     plain = True
     for path, entry in output.entries.items():
-        record = near(path)
-        known = known_at(path) if record is None else None
-        if known is not None:
-            support = known[0]
-        else:
-            record = record or records.get(path)
-            if record is None:
-                return path
-            support = record[0]._measure or supports.get(path) or record[0].support
-        supports[path] = support
+        support = supports.get(path)  # on the way back, those of the choices that were read
+        if support is None:
+            record = near(path)
+            known = known_at(path) if record is None else None
+            if known is not None:
+                support = known[0]
+            else:
+                record = record or records.get(path)
+                if record is None:
+                    return path
+                support = measured(record[0])
+            supports[path] = support
         if type(entry) is Write:
             value, label = entry.value, entry.label
             if type(value) is Dual:

@@ -12,6 +12,7 @@ from gendsl.address import Path, format_address
 from gendsl.choices.unknown import explain_unknown
 from gendsl.distributions import Distribution
 from gendsl.errors import CoverageError, LabelError, Location, ProtectedObservationError, ReadError
+from gendsl.runtime.paths import PathSet
 from gendsl.runtime.records import UNCHANGEABLE, Record, detached
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Support
@@ -100,13 +101,14 @@ class Input:
             first coordinate.
         supports: those of the choices that were looked at.
         copied: the continuous choices that were copied, once it is known to what.
+        heads: what the observed addresses begin with, where that is known.
         asked: whether it was asked for what a call returned, or for which choices there are, which may tell
             of choices that are not read.
     """
 
     __slots__ = (
-        "args", "asked", "coordinates", "copied", "find", "known", "name", "near", "observed", "records",
-        "seeds", "supports", "trace", "transform",
+        "args", "asked", "coordinates", "copied", "find", "heads", "known", "name", "near", "observed",
+        "records", "seeds", "supports", "trace", "transform",
     )  # fmt: skip
 
     def __init__(self, run: Run, name: str, trace: ReferenceTrace, args: tuple[Any, ...]) -> None:
@@ -115,10 +117,13 @@ class Input:
         self.name = name
         self.trace = trace
         self.records = records = trace.records
-        self.find = records.get
-        self.near = at_hand(records)
-        self.known = known_in(records)
-        self.observed = trace.observed_paths
+        self.find: Callable[[Path], Record | None] = records.get
+        self.near: Callable[[Path], Record | None] = self.find
+        self.known: Callable[[Path], tuple[Support, Any] | None] = _unknown
+        if type(records) is not dict:
+            self.near, self.known = at_hand(records), known_in(records)
+        self.observed = observed = trace.observed_paths
+        self.heads = observed.heads if type(observed) is PathSet else None
         self.args = args
         self.seeds: dict[Path, tuple[Any, int]] = {}
         self.supports: dict[Path, Support] = {}
@@ -273,6 +278,7 @@ class Output:
     """An output trace as a transform sees it: what was written and copied to it so far.
 
     Attributes:
+        heads: what the protected addresses begin with, where that is known.
         values: the plain values of the entries, as far as they are known from the start.
         unsettled: where they aren't known from the start, or aren't numbers.
         supports: those of the choices of the trace that was made of it, once there is one.
@@ -280,12 +286,15 @@ class Output:
             something else than numbers and short vectors was.
     """
 
-    __slots__ = ("columns", "entries", "name", "protected", "supports", "transform", "unsettled", "values")
+    __slots__ = (
+        "columns", "entries", "heads", "name", "protected", "supports", "transform", "unsettled", "values",
+    )  # fmt: skip
 
     def __init__(self, run: Run, name: str, protected: Container[Path]) -> None:
         self.transform = run.transform
         self.name = name
         self.protected = protected
+        self.heads = protected.heads if type(protected) is PathSet else None
         self.entries: dict[Path, Write | Copy] = {}
         self.values: dict[Path, Any] = {}
         self.unsettled: list[Path] = []

@@ -230,6 +230,26 @@ def test_observations_are_not_written(write_it):
     assert caught.value.address == ("x", 0)
 
 
+@pytest.mark.parametrize("write_it", WRITES)
+def test_observations_in_columns_are_neither_written_nor_traced(write_it):
+    @gen
+    def plate(n):
+        mu = ~normal(0, 1)
+        for i in range(n):
+            ("x", i) @ ~normal(mu, 1)
+
+    @transform
+    def f(model_in, *, model_out):
+        assert read(model_in["x", 1], continuous) == 0.5 and type(read(model_in["x", 1])) is float
+        assert type(read(model_in["mu"])) is Dual
+        write(model_out["mu"], 1.0)
+        write_it(model_in, model_out, read(model_in["mu"]))
+
+    with pytest.raises(ProtectedObservationError) as caught:
+        run_transform(f, plate.generate((60,), {"x": [0.5] * 60}, rng=1).trace, None, ())
+    assert caught.value.address == ("x", 0)
+
+
 @pytest.mark.parametrize("value", ["x", "1.5", "[x]"])
 def test_what_is_no_label_of_a_write(value):
     @transform
