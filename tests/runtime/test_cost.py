@@ -23,6 +23,7 @@ from gendsl import (
     read,
     select,
     transform,
+    uniform,
     uniform_discrete,
     write,
 )
@@ -237,7 +238,14 @@ def branches(n):
         a = ~normal(1, scale)
     for i in range(n):
         ("x", i) @ ~normal(0, 1)
-        if which and i < 0:
+
+
+@gen
+def untaken(n):
+    a = ~normal(0, 1)
+    for i in range(n):
+        ("x", i) @ ~normal(0, 1)
+        if i < 0:
             ("never", i) @ ~normal(a, 1)
 
 
@@ -264,6 +272,22 @@ def neighbours(near):
     for i, js in enumerate(near):
         m = sum(x[j] for j in js) / len(js) if js else 0.0
         x.append(("x", i) @ ~normal(m, 1))
+
+
+@gen
+def shifted(n):
+    x = np.zeros(n + 1)
+    for t in range(n):
+        x[t + 1] = ("x", t) @ ~normal(x[t], 1)
+        ("y", t) @ ~normal(x[t + 1], 1)
+
+
+@gen
+def segments(n):
+    cuts = [("cut", j) @ ~uniform(0, 1) for j in range(4)]
+    heights = [("height", j) @ ~normal(0, 1) for j in range(5)]
+    for i in range(n):
+        ("y", i) @ ~normal(heights[sum(c < i / n for c in cuts)], 1)
 
 
 @gen
@@ -312,9 +336,12 @@ UPDATES = {
     "growth": (growing, lambda n: (2 * n,), lambda n: {"k": n + 1, ("x", n): 0.1}),
     "shrinkage": (growing, lambda n: (2 * n,), lambda n: {"k": n - 1}),
     "straight line": (branches, lambda n: (n,), lambda n: {"a": 0.3}),
+    "untaken": (untaken, lambda n: (n,), lambda n: {"a": 0.3}),
     "numbered by length": (numbered_by_length, lambda n: ([0.5] * n,), lambda n: {("a", n // 2): 0.3}),
     "counted": (counted, lambda n: ([0.5] * n,), lambda n: {("x", n // 2): 0.3}),
     "neighbours": (neighbours, lambda n: (near(n),), lambda n: {("x", n // 2): 0.3}),
+    "shifted": (shifted, lambda n: (n,), lambda n: {("x", n // 2): 0.3}),
+    "segments": (segments, lambda n: (n,), lambda n: {("cut", 1): 0.3}),
     "group intercepts": (intercepts, lambda n: (groups(n), [0.5] * n), lambda n: {("a", 3): 0.3}),
     "regression": (regression, lambda n: (np.full((n, 3), 0.5),), lambda n: {("beta", 1): 0.3}),
 }
@@ -333,10 +360,19 @@ def started(name, n):
     program, args, _ = UPDATES[name]
     init = CONSTRAINED.get(name, lambda n: {})(n)
     trace = program.generate(args(n), init=init, rng=1).trace
-    return trace.update(UPDATES[name][2](n), rng=2).trace.update(init or None, rng=2).trace
+    there = trace.update(UPDATES[name][2](n), rng=2)
+    assert there.discard  # or the edit that is counted would change nothing
+    return there.trace.update(there.discard, rng=2).trace
 
 
-@pytest.mark.parametrize("name", UPDATES)
+EVERY_ITERATION = pytest.mark.xfail(
+    strict=True, reason="what an arm of a branch in a loop reads counts as read by every iteration"
+)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=EVERY_ITERATION if n == "untaken" else ()) for n in UPDATES]
+)
 def test_updates(name):
     change = UPDATES[name][2]
     counts = []
