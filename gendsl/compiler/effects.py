@@ -127,7 +127,7 @@ class Effects(Contents):
             elif isinstance(part, ast.Dict):
                 kept = list(part.values)
             elif isinstance(part, ast.Call) and self._method(part):
-                kept = [] if part.func.attr in ("extend", "update") else list(part.args)  # type: ignore
+                kept = [] if part.func.attr in ("extend", "update") else list(part.args)  # type: ignore[attr-defined]
             for value in kept:
                 if value is not None and self.is_iterator(value):
                     return "an iterator in a variable", "make a list of it", value
@@ -285,7 +285,7 @@ class Effects(Contents):
     def _method(self, call: ast.Call) -> bool:
         """Whether a call is of a container's method: that keeps what it is given, and doesn't change it."""
         method = isinstance(call.func, ast.Attribute) and root_name(call.func) in self.source.bound
-        return method and call.func.attr in ("append", "extend", "insert", "add", "setdefault")  # type: ignore
+        return method and call.func.attr in ("append", "extend", "insert", "add", "setdefault")  # type: ignore[attr-defined]
 
     def may_change_arguments(self, call: ast.Call) -> bool:
         """Whether a call may change what it is given, for all that is known of it."""

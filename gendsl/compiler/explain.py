@@ -225,7 +225,7 @@ class _Notes:
 
     def kind(self, node: Site) -> str:
         """What `~` makes, as far as it is known before the body runs."""
-        operand = node.node.operand if is_choice(node.node) else node.node.right.operand  # type: ignore
+        operand = node.node.operand if is_choice(node.node) else node.node.right.operand  # type: ignore[attr-defined]
         function = operand.func if isinstance(operand, ast.Call) else operand
         known = known_value(self.definition, function)
         if isinstance(known, GenerativeFunction):
@@ -271,7 +271,7 @@ class _Notes:
             tests = self.reads(_tests(node))
             kind = f"while-chain on {joined(tests)}" if tests else "while-chain"
         else:
-            loop = node.node if isinstance(node.node, ast.For) else node.node.generators[0]  # type: ignore
+            loop = node.node if isinstance(node.node, ast.For) else node.node.generators[0]  # type: ignore[attr-defined]
             kind = f"{kind} over {_text(loop.iter)}"
         if carried:
             kind += f", carrying {joined(carried)}"
@@ -352,7 +352,7 @@ def _tests(loop: Loop) -> list[Code]:
     """The code of the test of a `while`."""
     if not isinstance(loop.node, ast.While):
         return []
-    return [n.test for n in loop.body if isinstance(n, Branch) and n.node.test is loop.node.test]  # type: ignore
+    return [n.test for n in loop.body if isinstance(n, Branch) and n.node.test is loop.node.test]  # type: ignore[attr-defined]
 
 
 # --- addresses in loops ----------------------------------------------------------------------------
@@ -374,7 +374,7 @@ def _why_lost(node: Site, loop: Loop) -> str:
     names = [name for name in loop.targets if _mentions(node, name)]
     if names:
         return f"its address is computed from {joined(names)}"
-    return f"its address lacks the variable of the loop in line {loop.node.lineno}"  # type: ignore
+    return f"its address lacks the variable of the loop in line {loop.node.lineno}"  # type: ignore[attr-defined]
 
 
 def _mentions(node: Site, name: str) -> bool:

@@ -214,7 +214,7 @@ class Lowerer(LoopLowering):
         if self.loops:
             iteration = self.loops[-1]
             if iteration.writes(node):
-                value = node.value if isinstance(node, ast.Assign) else node.value.args[0]  # type: ignore
+                value = node.value if isinstance(node, ast.Assign) else node.value.args[0]  # type: ignore[attr-defined]
                 self.store(iteration, node, value)
                 return
         changed = self.effects.changed(node)
@@ -345,7 +345,7 @@ class Lowerer(LoopLowering):
             for argument in operand.args:
                 version = self.env.get(argument.id) if isinstance(argument, ast.Name) else None
                 if hands_on and version is not None and version.own is None and not version.unset:
-                    arguments.append(Load(argument.id, version.depth, version.slot, RAW))  # type: ignore
+                    arguments.append(Load(argument.id, version.depth, version.slot, RAW))  # type: ignore[attr-defined]
                 else:
                     arguments.append(None)
             if any(isinstance(argument, ast.Starred) for argument in operand.args):

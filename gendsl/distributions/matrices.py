@@ -72,11 +72,11 @@ class _MatrixFamily(ArrayFamily):
     __slots__ = ()
 
     def _dim(self) -> int:
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} must define _dim")
 
     def _score(self, lower: Any) -> Any:
         """The log density at the matrix with the Cholesky factor `lower`."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} must define _score")
 
     def logpdf(self, x: Any) -> Any:
         x = value_array(type(self).__name__, x, 2)
