@@ -25,7 +25,7 @@ from gendsl.compiler.ir import (
     Site,
 )
 from gendsl.compiler.lines import Listing
-from gendsl.compiler.liveness import codes_of, visit
+from gendsl.compiler.liveness import codes_of, sure_slots, visit
 from gendsl.compiler.sites import is_choice, known_value
 from gendsl.compiler.source import Source
 from gendsl.compiler.syntax import is_range
@@ -258,12 +258,16 @@ class _Notes:
             if source.counted or is_range(source.code.result):
                 self.fixed.add((node.depth, source.target))
         inside = {written.inside for written in node.stored}
-        outer, earlier = [], []
+        outer: list[str] = []
+        in_arms: list[str] = []
+        earlier: list[str] = []
+        sure = sure_slots(node.body)
         for load in _loads_in(node.body):
             if load.depth == node.depth - 1 and load.slot in inside:
                 earlier.append(load.name)
             elif load.depth < node.depth and load.mode != ITEM and (load.depth, load.slot) not in self.fixed:
-                outer.append(f"length of {load.name}" if load.mode == LENGTH else self.named(load))
+                name = f"length of {load.name}" if load.mode == LENGTH else self.named(load)
+                (outer if (load.depth, load.slot) in sure else in_arms).append(name)
         carried = [name for name, _, _, _ in node.carried]
         filled = [written.name for written in node.stored if written.name]
         kind = "chain" if carried or earlier else "plate"
@@ -290,6 +294,8 @@ class _Notes:
             self.say(node.node, f"all iterations are scored at once when {either(outer)} changes")
         elif outer:
             self.say(node.node, f"every iteration is visited when {either(outer)} changes")
+        if in_arms:
+            self.say(node.node, f"those whose branch reads it are visited when {either(in_arms)} changes")
         for statement, name in _entries(node.node, filled):
             self.say(statement, f"the iteration's entry of {name}")
         self.sequence(node.body, (*loops, node))

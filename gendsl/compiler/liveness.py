@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gendsl.compiler.ir import Branch, Code, Copy, Fragment, Load, Loop, Node, Region, Return, Site
+from gendsl.compiler.ir import Branch, Code, Copy, Exit, Fragment, Load, Loop, Node, Region, Return, Site
 
 
 def codes_of(node: Node) -> list[Code]:
@@ -65,6 +65,27 @@ def slots_read(nodes: list[Node], depth: int) -> set[int]:
     # a copy is read if what it copies to is; a copy to a slot of an inner frame always is
     found.update(source for source, slot in copies)
     return found
+
+
+def sure_slots(nodes: list[Node]) -> set[tuple[int, int]]:
+    """The slots, with the depths of their frames, that blocks read whichever branches are taken."""
+    sure: set[tuple[int, int]] = set()
+    for node in nodes:
+        if isinstance(node, Branch):
+            sure |= sure_slots(node.arms[0]) & sure_slots(node.arms[1])
+        elif isinstance(node, Loop):
+            sure |= sure_slots(node.body)
+        sure.update((load.depth, load.slot) for code in codes_of(node) for load in all_loads(code))
+        if _continues(node):
+            break
+    return sure
+
+
+def _continues(node: Node) -> bool:
+    """Whether a block may go to the next iteration of the loop around it."""
+    if isinstance(node, Exit):
+        return node.status == "continue"
+    return isinstance(node, Branch) and any(map(_continues, (*node.arms[0], *node.arms[1])))
 
 
 def all_loads(code: Code) -> list[Load]:

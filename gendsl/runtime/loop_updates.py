@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from gendsl.address import Path
 from gendsl.compiler.ir import Stored
 from gendsl.runtime.blocks import BREAK, RETURN, Touched
-from gendsl.runtime.change import ALL, LENGTH, Change, difference
+from gendsl.runtime.change import ALL, Change, difference
 from gendsl.runtime.loop_parts import (
     EVERY,
     Growing,
     Iterations,
+    keys_of_change,
 )
 from gendsl.runtime.reads import Changes, Frames
 from gendsl.runtime.reverse import without_same
@@ -273,11 +274,8 @@ class LoopUpdate:
         use = loop.outer.get((loop.depth - 1, inside))
         if use is None or visit is EVERY:
             return visit
-        if use.length and change is not ALL and self.inside[inside].kind == "append":
-            lengthened = LENGTH in change  # an iteration adds one entry, whatever the others do
-        else:
-            lengthened = use.length
-        if change is ALL or use.whole or lengthened:
+        appended = self.inside[inside].kind == "append"  # one entry, whatever the other iterations do
+        if use.is_every(change) or (use.length and not (appended and change is not ALL)):
             return EVERY if after < 0 else range(after + 1, len(self.frames))
         slot = loop.depth - 1, inside
         index = self.readers.get(slot)
@@ -287,6 +285,6 @@ class LoopUpdate:
                 old, new = (*self.old, self.before.frames[t]), (*self.new, self.frames[t])
                 self.readers = loop.reread(self.readers, slot, t, old, new, self.offset)
             index = self.readers[slot]
-        for key in (*change, ALL):
+        for key in keys_of_change(index, change):
             visit.update(t for t in index.get(key).tolist() if t > after)
         return visit

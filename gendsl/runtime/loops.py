@@ -14,7 +14,17 @@ from typing import Any
 from gendsl.address import Path
 from gendsl.compiler.ir import ITEM, POSITION, RETVAL, Part, Stored
 from gendsl.compiler.ir import LENGTH as OF_LENGTH
-from gendsl.runtime.blocks import BREAK, NOTHING, RETURN, ReturnBlock, Sequence, Touched
+from gendsl.runtime.blocks import (
+    BREAK,
+    CONTINUE,
+    NOTHING,
+    RETURN,
+    ExitBlock,
+    ReturnBlock,
+    Sequence,
+    Touched,
+)
+from gendsl.runtime.branches import BranchBlock
 from gendsl.runtime.change import ALL, LENGTH, UNSET, Change, difference
 from gendsl.runtime.loop_edits import edit_few, is_longer
 from gendsl.runtime.loop_parts import (
@@ -25,6 +35,7 @@ from gendsl.runtime.loop_parts import (
     Slot,
     Source,
     all_states,
+    keys_of_change,
 )
 from gendsl.runtime.loop_routes import Routed
 from gendsl.runtime.loop_updates import LoopUpdate
@@ -77,14 +88,16 @@ class LoopBlock(Routed):
         inner = [read for read in body.uses if read.depth < depth]
         inside = {written.inside for written in stored}
         self.outer: dict[Slot, OuterUse] = {}
+        sure = sure_reads(body)
         for read in inner:
-            use = self.outer.setdefault((read.depth, read.slot), OuterUse())
-            if read.mode is ITEM:
-                use.items = True
-            elif read.mode is OF_LENGTH:
+            at = read.depth, read.slot
+            use = self.outer.setdefault(at, OuterUse())
+            use.always = (at, False) in sure
+            use.whole = (at, True) in sure
+            if read.mode is OF_LENGTH:
                 use.length = True
-            else:
-                use.whole = True
+            elif read.mode is ITEM or not use.whole:
+                use.items = True
         keyed = any(written.kind == "key" for written in stored)
         read_inside = any((depth - 1, written.inside) in self.outer for written in stored)
         self.keeps_apart = not (outs or exits or keyed or read_inside) and bool(sources)
@@ -94,6 +107,7 @@ class LoopBlock(Routed):
         self.uses += [r for r in inner if not (r.depth == depth - 1 and r.slot in inside)]
         firsts = [first for _, first, _, _ in carried] + [first for _, _, first in outs]
         firsts += [written.base for written in stored]
+        self.firsts = frozenset(first for first in firsts if first is not None)
         self.uses += [Read(*first, "raw", [], None) for first in firsts if first is not None]
 
     # --- running ----------------------------------------------------------------------------------
@@ -271,10 +285,10 @@ class LoopBlock(Routed):
                 use = self.outer.get((depth, slot))
                 if use is None:
                     continue
-                if change is ALL or use.whole or (use.length and LENGTH in change):
+                if use.is_every(change):
                     return EVERY
                 index = self.readers_of(before, old, (depth, slot))
-                for key in (*change, ALL):
+                for key in keys_of_change(index, change):
                     visit.update(index.get(key).tolist())
         for _, first, _, _ in self.carried:
             if first is not None and first[1] in changes[first[0]]:
@@ -408,9 +422,8 @@ class LoopBlock(Routed):
                         yield from read.keys_read(frames)
                     elif read.mode is not OF_LENGTH:
                         yield ALL
-        for _, first, _, _ in self.carried:
-            if first == (depth, slot):
-                yield ALL
+        if (depth, slot) in self.firsts:
+            yield ALL
         use = self.outer.get((depth, slot))
         if use is None or not (use.whole or use.items):
             return
@@ -420,6 +433,43 @@ class LoopBlock(Routed):
         iterations: Iterations = frames[-1][self.state][0]
         index: Any = self.readers_of(iterations, frames, (depth, slot))
         yield from index.keys(len(iterations.frames)) if type(index) is SameIndex else index.keys()
+
+
+def sure_reads(body: Sequence) -> set[tuple[Slot, bool]]:
+    """The slots that every run of a body reads, marked False, and those that it reads whole, marked True.
+
+    `break` and `return` count as if they weren't there: they keep only one iteration from going on.
+    """
+    sure: set[tuple[Slot, bool]] = set()
+    for block in body.blocks:
+        reads = block.uses
+        if isinstance(block, BranchBlock):
+            first, second = map(sure_reads, block.arms)
+            sure |= first & second
+            reads = block.test.reads
+        elif isinstance(block, LoopBlock):
+            for slot, use in block.outer.items():
+                if use.always:
+                    sure.add((slot, False))
+                if use.whole:
+                    sure.add((slot, True))
+            sure.update((slot, whole) for slot in block.firsts for whole in (False, True))
+            reads = [read for source in block.sources for read in source.runner.reads]
+        for read in reads:
+            slot = read.depth, read.slot
+            sure.add((slot, False))
+            if read.mode is not ITEM and read.mode is not OF_LENGTH:
+                sure.add((slot, True))
+        if _continues(block):
+            break
+    return sure
+
+
+def _continues(block: Any) -> bool:
+    """Whether a block may go to the next iteration of the loop around it."""
+    if isinstance(block, ExitBlock):
+        return block.how == CONTINUE
+    return any(_continues(inner) for arm in getattr(block, "arms", ()) for inner in arm.blocks)
 
 
 def _returns(body: Sequence) -> bool:

@@ -93,8 +93,9 @@ Updates incrementally: a change is followed to what depends on it; nothing else 
 14 |     zs = []                                         fixed: computed once
 15 |     for i, x in enumerate(xs):                      plate over enumerate(xs), filling zs: each
    |                                                       iteration by itself
-   |                                                     every iteration is visited when w or sigma
-   |                                                       changes
+   |                                                     every iteration is visited when w changes
+   |                                                     those whose branch reads it are visited
+   |                                                       when sigma changes
 16 |         z = ("z", i) @ ~categorical(w)              choice: scored again when w changes
 17 |         zs.append(z)                                the iteration's entry of zs
 18 |         if z > 1:  # far away                       branch on z: the arm that isn't taken costs

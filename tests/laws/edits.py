@@ -116,9 +116,15 @@ def new_value(base: Twins, path: Any, rng: np.random.Generator) -> Any:
 
 
 def some_paths(base: Twins, rng: np.random.Generator, most: int = 3) -> list[Any]:
-    """A few of the choices."""
+    """A few of the choices: any, or one of each of a few names, which gives those that stand alone a turn."""
     paths = list(base.twin.choices)
     count = min(len(paths), int(rng.integers(1, most + 1)))
+    if rng.random() < 0.5:
+        named: dict[Any, list[Any]] = {}
+        for path in paths:
+            named.setdefault(path[0], []).append(path)
+        names = list(named)[: int(rng.integers(1, len(named) + 1))] if named else []
+        return [named[name][int(rng.integers(len(named[name])))] for name in names[-count:]]
     return [paths[i] for i in sorted(rng.choice(len(paths), count, replace=False))] if paths else []
 
 

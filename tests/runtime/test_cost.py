@@ -365,14 +365,7 @@ def started(name, n):
     return there.trace.update(there.discard, rng=2).trace
 
 
-EVERY_ITERATION = pytest.mark.xfail(
-    strict=True, reason="what an arm of a branch in a loop reads counts as read by every iteration"
-)
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=EVERY_ITERATION if n == "untaken" else ()) for n in UPDATES]
-)
+@pytest.mark.parametrize("name", UPDATES)
 def test_updates(name):
     change = UPDATES[name][2]
     counts = []
