@@ -27,8 +27,10 @@ def exits(node: ast.stmt, inside_loop: bool = False) -> bool:
         return not inside_loop
     if isinstance(node, SCOPES):
         return False
-    inside = inside_loop or isinstance(node, (ast.For, ast.While))
-    return any(exits(child, inside) for child in _children(node))
+    if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):  # whose `else` is no part of the loop
+        in_body = any(exits(child, True) for child in node.body)
+        return in_body or any(exits(child, inside_loop) for child in node.orelse)
+    return any(exits(child, inside_loop) for child in _children(node))
 
 
 def _children(node: ast.AST) -> list[ast.stmt]:

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import bisect
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 _EXACT = 1 << 53
+_WIDE = 1 << 62  # of 64-bit integers, those that a rounded number tells to be some
 _KINDS = frozenset((np.dtype(float), np.dtype(np.int64), np.dtype(bool)))
 _NUMBERS = frozenset((float, int, bool, np.float64, np.int64))
 
@@ -55,10 +57,9 @@ def as_column(values: Any) -> Any:
     if kind is range:
         return values
     if kind is not list and kind is not tuple:
-        made = getattr(values, "column", None)
-        if made is None:
+        if not isinstance(values, Columnar):
             raise NotColumnsError
-        return made()
+        return values.column()
     kinds = set(map(type, values))
     if kinds <= {float, np.float64}:
         return np.array(values, float)
@@ -82,7 +83,17 @@ def _integers(values: Any) -> np.ndarray:
     return column
 
 
-class Table:
+class Columnar(ABC):
+    """A sequence that knows how it is made a column."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def column(self) -> Any:
+        """It as a column; see `as_column`."""
+
+
+class Table(Columnar):
     """A list or tuple that array code looks up in, made a column once. It must not change any more."""
 
     __slots__ = ("_column", "values")
@@ -92,7 +103,6 @@ class Table:
         self._column: Any = None
 
     def column(self) -> Any:
-        """It as a column; see `as_column`."""
         if self._column is None:
             self._column = as_column(self.values)
         return self._column
@@ -246,7 +256,9 @@ def _arithmetic(function: Callable[[Any, Any], Any], whole: bool) -> Callable[[A
         if whole and _is_integer(left) and _is_integer(right):
             if type(left) is not np.ndarray and type(right) is not np.ndarray:
                 raise NotColumnsError
-            return _exact(function(np.float64(left) if np.ndim(left) == 0 else left.astype(float), right))
+            about = function(np.float64(left) if np.ndim(left) == 0 else left.astype(float), right)
+            if not (np.abs(about) < _WIDE).all():
+                raise NotColumnsError
         return function(left, right)
 
     return operation

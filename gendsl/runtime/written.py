@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler.ir import POSITION
-from gendsl.compiler.vectors import as_column
+from gendsl.compiler.vectors import Columnar, as_column
 from gendsl.runtime.change import ALL, SCALARS, UNSET
 from gendsl.runtime.column_frames import ColumnFrames
 
 _NOT_MADE: Any = object()
 
 
-class Written:
+class Written(Columnar):
     """A container with entries written by the iterations of a loop.
 
     Attributes:
@@ -76,7 +76,6 @@ class Written:
         return frames.entry(t, slot) if type(frames) is ColumnFrames else frames[t][slot]
 
     def column(self) -> Any:
-        """The entries as a column of numbers; see `as_column`."""
         if self._column is None:
             frames = self.frames
             column = None

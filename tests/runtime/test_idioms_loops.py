@@ -7,7 +7,7 @@ from operator import itemgetter
 import numpy as np
 import pytest
 
-from gendsl import categorical, gen, normal, uniform_discrete
+from gendsl import bernoulli, categorical, gamma, gen, normal, uniform_discrete
 from gendsl.compiler.lower import lower
 from gendsl.compiler.source import find_source
 from gendsl.runtime import column_loops, small
@@ -199,6 +199,93 @@ def groups(*data):
         for i, (_, value) in enumerate(group):
             ("y", k, i) @ ~normal(m + value, 1)
     return [("l", k) @ ~normal(len(list(group)), 1) for k, group in groupby(sorted(z))]
+
+
+# --- what follows a loop that isn't broken off ------------------------------------------------------
+
+
+@written()
+@gen
+def the_next_one_otherwise(n):
+    for i in range(n):
+        for j in range(2):
+            if ("hit", i, j) @ ~bernoulli(0.5):
+                break
+        else:
+            continue
+        ("y", i) @ ~normal(j, 1)
+    i = 0
+    while i < n:
+        i += 1
+        z = ("z", i) @ ~uniform_discrete(0, 3)
+        for j in range(3):
+            if j == z:
+                break
+        else:
+            continue
+        ("w", i) @ ~normal(j, 1)
+
+
+@written()
+@gen
+def nothing_more_otherwise(n):
+    for i in range(n):
+        j = 0
+        while j < 2:
+            if ("hit", i, j) @ ~bernoulli(0.5):
+                break
+            j += 1
+        else:
+            break
+        ("y", i) @ ~normal(j, 1)
+    return i
+
+
+# --- what columns can't hold, and what only looks as if they could ---------------------------------
+
+NANOSECONDS = 1_700_000_000_000_000_001 + np.array([0, 13, 700, 5003])
+
+
+@written((NANOSECONDS,), (NANOSECONDS[::-1],))
+@gen
+def large_integers(times):
+    """Floats don't tell them apart."""
+    first = int(times.min())
+    rate = ~gamma(2, 1)
+    for i in range(len(times)):
+        ("y", i) @ ~normal((times[i] - first) * rate, 1)
+    for i in range(1, len(times)):
+        step = times[i] - times[i - 1]
+        ("step", i) @ ~normal(step * rate, 1)
+    for i in range(len(times)):
+        ("square", i) @ ~normal((times[i] - first) * (times[i] - first + 10**9), 1)
+
+
+class Sheet:
+    """A sequence whose `column` is something of the user's."""
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    def __len__(self):
+        return len(self.numbers)
+
+    def __getitem__(self, i):
+        return self.numbers[i]
+
+    def column(self):
+        return np.zeros(len(self.numbers))
+
+
+SHEET = Sheet([1.0, 2.0, 3.0, 4.0, 5.0])
+
+
+@written()
+@gen
+def objects_with_a_column(n):
+    slope = ~normal(0, 1)
+    for i in range(n):
+        ("y", i) @ ~normal(slope * SHEET[i], 1)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
