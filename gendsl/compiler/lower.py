@@ -137,6 +137,8 @@ class Lowerer(LoopLowering):
                 self.assignment(node)
                 return True
             case ast.AugAssign() | ast.Expr() | ast.Assert() | ast.Raise():
+                if isinstance(node, ast.AugAssign):
+                    self.check_target(node.target)
                 changed = copy.copy(node)
                 for field in ("value", "test", "msg", "exc", "cause"):
                     part = getattr(node, field, None)
@@ -168,6 +170,7 @@ class Lowerer(LoopLowering):
             else:
                 new = self.site(value, address, self.hoisted(value.operand), sugar=True)
         else:
+            self.check_target(*targets)
             new = self.hoisted(value)
         if len(targets) == 1 and isinstance(targets[0], ast.Name) and isinstance(new, ast.Name):
             version = self.env[new.id]
@@ -180,6 +183,12 @@ class Lowerer(LoopLowering):
             self.store(iteration, node, new)
             return
         self.fragment(changed)
+
+    def check_target(self, *targets: ast.expr) -> None:
+        """Raise if a choice is made to find out what is assigned to."""
+        for target in targets:
+            if has_choice(target):
+                raise OpaqueError("a choice in what is assigned to", "make the choice before", target)
 
     def kept(self, value: ast.expr) -> ast.expr:
         """A temporary variable for the value of an expression."""

@@ -201,6 +201,26 @@ def groups(*data):
     return [("l", k) @ ~normal(len(list(group)), 1) for k, group in groupby(sorted(z))]
 
 
+# --- choices that say what is assigned to -----------------------------------------------------------
+
+
+@written()
+@gen
+def chosen_targets(n):
+    xs, rows = [0.0, 0.0], {}
+    xs["first" @ ~bernoulli(0.5)] = 3.0
+    xs["at" @ ~bernoulli(0.5)] = "value" @ ~normal(0, 1)
+    a, xs["also" @ ~bernoulli(0.5)] = "b" @ ~normal(0, 1), 2
+    c = xs[0] = rows["c", "j" @ ~bernoulli(0.5)] = "d" @ ~normal(a, 1)
+    counts = [0, 0, 0]
+    for i in range(n):
+        xs[("k", i) @ ~bernoulli(0.5)] = ~normal(xs[0], 1)
+        xs[("l", i) @ ~bernoulli(0.5)] += ("m", i) @ ~normal(0, 1)
+        counts[("z", i) @ ~uniform_discrete(0, 2)] += 1
+        ("y", i) @ ~normal(xs[0] + counts[1], 1)
+    return xs, a, c, rows, counts
+
+
 # --- what follows a loop that isn't broken off ------------------------------------------------------
 
 
