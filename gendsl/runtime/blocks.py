@@ -251,7 +251,7 @@ class Sequence:
         self.depth = depth
         self.update = self._update
         self.updates = 0
-        self.direct: dict[Any, tuple[int, int, int]] | None = None
+        self.direct: dict[Any, Any] | None = None
         self.by_bit = {1 << i: block for i, block in enumerate(blocks)}
         self.states = [block.state for block in blocks if block.state >= 0]
         self.score = fused.fused_score(self.states)

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from gendsl.address import Path
 from gendsl.distributions import Distribution
 from gendsl.runtime.blocks import Sequence
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
+from gendsl.runtime.column_steps import Step
 from gendsl.runtime.groups import GroupBlock
+from gendsl.runtime.loop_parts import Iterations
 from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.reads import Frame, Frames
 from gendsl.runtime.sites import SiteBlock
 from gendsl.supports import Support
+
+
+class Route(NamedTuple):
+    """Where the choices ("x", i) of a loop over numbers are.
+
+    Attributes:
+        loop, state: the slot of the loop, and that of the choice in an iteration's frame.
+        source: which of the sources gives the number i.
+        number, measure: which column it is, and the measure of its values, where iterations may be columns.
+    """
+
+    loop: int
+    source: int
+    state: int
+    number: int
+    measure: Support | None
 
 
 def record_at(body: Sequence, frames: Frames, path: Path, offset: int = 0) -> Any:
@@ -63,6 +81,14 @@ def known_at(body: Sequence, frame: Frame, path: Path) -> tuple[Support, Any] | 
     To make a record takes all that its iteration computes. None where it takes one, or there is no choice.
     """
     try:
+        route = _routes(body).get(path[0])
+        if route is not None and len(path) == 2:
+            t = _iteration(frame[route.loop][0], route.source, path[1])
+            if t is not None:
+                store = frame[route.loop][0].frames
+                if route.measure is None or type(store) is not ColumnFrames:
+                    return None
+                return route.measure, store.columns[route.number][t]
         loop = body.by_bit.get(body.by_head.get(path[0], 0))
         if type(loop) is not ColumnLoopBlock or body.leaves_early:
             return None
@@ -76,37 +102,47 @@ def known_at(body: Sequence, frame: Frame, path: Path) -> tuple[Support, Any] | 
     if found is None:
         return None
     number, t = found
-    measure = loop.sites[number].family._measure
-    if not isinstance(measure, Support):
-        return None
-    return measure, store.columns[number][t]
+    measure = _measure(loop.sites[number])
+    return None if measure is None else (measure, store.columns[number][t])
+
+
+def _measure(step: Step) -> Support | None:
+    """The measure of a choice in columns, where its family knows it."""
+    measure = step.family._measure
+    return measure if isinstance(measure, Support) else None
 
 
 def _of_iteration(body: Sequence, frame: Frame, path: Path) -> Any:
     """The record of the choice ("x", i) of iteration i of a loop over numbers, the most usual; else None."""
-    routes = body.direct
-    if routes is None:
-        routes = body.direct = _direct(body)
-    route = routes.get(path[0])
-    if route is None or type(path[1]) is not int:
+    route = _routes(body).get(path[0])
+    if route is None:
         return None
-    loop, source, state = route
-    iterations = frame[loop][0]
+    iterations = frame[route.loop][0]
+    t = _iteration(iterations, route.source, path[1])
+    if t is None:
+        return None
+    record = iterations.frames[t][route.state]
+    return record if isinstance(record[0], Distribution) else None
+
+
+def _iteration(iterations: Iterations, source: int, component: Any) -> int | None:
+    """The iteration in which the source, if it counts, gives a number; None if none does."""
+    if type(component) is not int:
+        return None
     first = iterations.values[source]
     if type(first) is range and first.step == 1:
         first = first.start
     elif type(first) is not int:
         return None
-    t = path[1] - first
-    if not 0 <= t < len(iterations.frames):
-        return None
-    record = iterations.frames[t][state]
-    return record if isinstance(record[0], Distribution) else None
+    t = component - first
+    return t if 0 <= t < len(iterations.frames) else None
 
 
-def _direct(body: Sequence) -> dict[Any, tuple[int, int, int]]:
-    """First component of an address -> where the loop, its source and its choice are, if ("x", i) is all."""
-    routes = {}
+def _routes(body: Sequence) -> dict[Any, Route]:
+    """First component of an address -> where the choice is, if ("x", i) is all of it."""
+    if body.direct is not None:
+        return body.direct
+    routes: dict[Any, Route] = {}
     for head, mask in body.by_head.items():
         loop = body.by_bit.get(mask)
         if body.leaves_early or not isinstance(loop, LoopBlock) or loop.body.leaves_early:
@@ -118,7 +154,10 @@ def _direct(body: Sequence) -> dict[Any, tuple[int, int, int]]:
         if first is None and constant == head and slot is not None and slot[0] == loop.depth:
             source = loop.targets.get(slot[1])
             if source is not None:
-                routes[head] = loop.state, source, site.state
+                step = next((s for s in getattr(loop, "sites", ()) if s.site is site), None)
+                number, measure = (-1, None) if step is None else (step.number, _measure(step))
+                routes[head] = Route(loop.state, source, site.state, number, measure)
+    body.direct = routes
     return routes
 
 
