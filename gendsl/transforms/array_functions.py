@@ -1,8 +1,9 @@
 """What numpy's functions of whole arrays do on dual arrays.
 
 Each has a rule, by its kind: functions that move entries (`structure`), that reduce or order them
-(`reductions`), products and linear algebra (`linear_algebra`), and questions (which is largest? what shape?),
-whose discrete answer is found on the values. A function without a rule raises `LostDerivativeError`.
+(`reductions`) or go between them (`interpolation`), products and linear algebra (`linear_algebra`), and
+questions (which is largest? what shape?), whose discrete answer is found on the values. A function without a
+rule raises `LostDerivativeError`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.transforms import linear_algebra, reductions, structure
+from gendsl.transforms import interpolation, linear_algebra, reductions, structure
 from gendsl.transforms.rules import present
 from gendsl.transforms.ufuncs import full_name, no_rule, plain, refuse_options
 
@@ -37,6 +38,7 @@ _QUESTIONS = present(
 RULES: dict[Function, Function] = {
     **structure.RULES,
     **reductions.RULES,
+    **interpolation.RULES,
     **linear_algebra.RULES,
     **{function: _question(function) for function in _QUESTIONS},
     np.isscalar: lambda element: np.ndim(element) == 0,

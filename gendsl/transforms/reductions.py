@@ -165,9 +165,17 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max:
 
 @RULES.of(np.diff)
 def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    if prepend is not None or append is not None:
-        raise no_rule("numpy.diff with prepend or append (use np.concatenate first)")
-    return multilinear(lambda array: np.diff(array, n, axis), a)
+    parts = [_beside(prepend, a, axis), a, _beside(append, a, axis)]
+    whole = np.concatenate([part for part in parts if part is not None], axis)
+    return multilinear(lambda array: np.diff(array, n, axis), whole)
+
+
+def _beside(part: Any, a: Any, axis: int) -> Any:
+    """What goes before or after an array along an axis: a number counts as one entry of each line."""
+    if part is None or np.ndim(part):
+        return part
+    shape = [1 if i == axis % np.ndim(a) else size for i, size in enumerate(np.shape(a))]
+    return np.broadcast_to(as_dual_array(part), shape)
 
 
 @RULES.of(*present("trace", np, np.linalg))
