@@ -6,6 +6,7 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gendsl.compiler.iterables import sources_of
 from gendsl.compiler.names import has_choice
 from gendsl.compiler.scope import OpaqueError
 from gendsl.compiler.sites import assigned_address, is_addressed, is_choice, is_splice
@@ -57,7 +58,7 @@ class Hoist(Transformer):
             raise unhoistable(node, "a comprehension with `if` or with two `for`")
         lowerer = self.lowerer
         iterable = self.visit(generator.iter)
-        over = lowerer.sources_of(iterable, generator.target)
+        over = sources_of(iterable, generator.target, lowerer.effects)
         version = lowerer.loop(node, over, [], generator.target, (kind, value, key))
         assert version is not None
         name = lowerer.temporary()

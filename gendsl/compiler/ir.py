@@ -257,6 +257,7 @@ class Loop(Node):
             where the value lies if there is no iteration (or None).
         stored: the containers it writes.
         names: slot -> name of the loop variables that are indices, for routing addresses.
+        strict: whether all that it goes through must have one length.
         columns: its body as array code, if it has one.
     """
 
@@ -270,6 +271,7 @@ class Loop(Node):
     targets: dict[str, int]
     state: int
     exits: bool
+    strict: bool = False
     columns: Columns | None = None
 
 

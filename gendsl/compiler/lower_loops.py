@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from gendsl.compiler.ir import FIRST, RAW, Copy, Fragment, Loop, Node, Source, Stored
+from gendsl.compiler.iterables import Over, may_fail_later, sources_of
 from gendsl.compiler.liveness import slots_read, without_copies
 from gendsl.compiler.names import exits, loaded, read_elsewhere, stored
 from gendsl.compiler.scope import REMAKE, OpaqueError, Scope, Version, joined_kind
@@ -114,7 +115,7 @@ class LoopLowering(Scope):
         if node.orelse:
             raise OpaqueError("`else` of a loop", "use a flag in place of the loop's `else`", node)
         iterable = self.hoisted(node.iter)
-        self.loop(node, self.sources_of(iterable, node.target), node.body, node.target)
+        self.loop(node, sources_of(iterable, node.target, self.effects), node.body, node.target)
 
     def while_loop(self, node: ast.While) -> None:
         if node.orelse:
@@ -122,45 +123,12 @@ class LoopLowering(Scope):
         stop: list[ast.stmt] = [ast.copy_location(ast.Break(), node)]
         test: ast.stmt = ast.copy_location(ast.If(node.test, [ast.Pass()], stop), node)
         always = isinstance(node.test, ast.Constant) and bool(node.test.value)
-        self.loop(node, [], node.body if always else [test, *node.body], None)
-
-    def sources_of(self, iterable: ast.expr, target: ast.expr) -> list[tuple[ast.expr, bool, ast.expr]]:
-        """What a loop goes through: for each source its expression, whether it counts, and its target."""
-        arguments = self.positional(iterable)
-        if isinstance(iterable, ast.Call) and arguments is not None:
-            starred = any(isinstance(a, ast.Starred) for a in arguments)
-            if isinstance(target, ast.Tuple) and not starred:
-                if (
-                    self.effects.is_builtin(iterable.func, "enumerate")
-                    and 1 <= len(arguments) <= 2
-                    and len(target.elts) == 2
-                ):
-                    zero = ast.copy_location(ast.Constant(0), iterable)
-                    start = arguments[1] if len(arguments) == 2 else zero
-                    inner = self.sources_of(arguments[0], target.elts[1])
-                    return [(start, True, target.elts[0]), *inner]
-                if self.effects.is_builtin(iterable.func, "zip") and len(arguments) == len(target.elts) > 0:
-                    pairs = zip(arguments, target.elts, strict=True)
-                    return [source for a, t in pairs for source in self.sources_of(a, t)]
-        return [(iterable, False, target)]
-
-    def positional(self, iterable: ast.expr) -> list[ast.expr] | None:
-        """The arguments of a call, as if all were given by position; None where that can't be done."""
-        match iterable:
-            case ast.Call(function, arguments, []):
-                return arguments
-            case ast.Call(function, [argument], [ast.keyword("start", start)]):
-                if self.effects.is_builtin(function, "enumerate"):
-                    return [argument, start]
-            case ast.Call(function, arguments, [ast.keyword("strict", ast.Constant(False))]):
-                if self.effects.is_builtin(function, "zip"):
-                    return arguments
-        return None
+        self.loop(node, Over([]), node.body if always else [test, *node.body], None)
 
     def loop(
         self,
         node: ast.AST,
-        over: list[tuple[ast.expr, bool, ast.expr]],
+        over: Over,
         statements: list[ast.stmt],
         target: ast.expr | None,
         element: tuple[str, ast.expr, ast.expr | None] | None = None,
@@ -168,8 +136,11 @@ class LoopLowering(Scope):
         """Lower a loop, or with `element` (kind, value, key) a comprehension; its container, if it is one."""
         sources = []
         leaves = any(exits(s, True) or breaks(s) for s in statements)
-        for expression, counted, _ in over:
-            if (leaves or len(over) > 1) and not counted and self.effects.may_not_end(expression):
+        if leaves and (over.strict or any(may_fail_later(e, self.effects) for e, _, _ in over.sources)):
+            reason = "it may end before it meets an error in what it goes through"
+            raise OpaqueError(reason, "make a list of that first", node)
+        for expression, counted, _ in over.sources:
+            if (leaves or len(over.sources) > 1) and not counted and self.effects.may_not_end(expression):
                 reason = "it goes through something that may have no end"
                 raise OpaqueError(reason, "loop over `range(...)` or a list", node)
             if self.effects.changes_elements(expression):
@@ -183,7 +154,7 @@ class LoopLowering(Scope):
         names = [] if element else stored(*statements, *([target] if target is not None else []))
         names = [name for name in names if self.is_local(name)]
         iteration = self.enter(node, statements, names, element)
-        for expression, _, _ in over:
+        for expression, _, _ in over.sources:
             self.note_parts(expression)
             for name in iteration.written & loaded(expression):
                 if not self.goes_through_a_copy(expression):
@@ -208,7 +179,7 @@ class LoopLowering(Scope):
                 carried_in[name] = self.new()
                 unset = before is None or before.unset
                 self.env[name] = Version(depth + 1, carried_in[name], *self.given(name, *statements), unset)
-            targets = self.bind_targets(over, sources, iteration)
+            targets = self.bind_targets(over.sources, sources, iteration)
             iteration.outs = {name: self.new() for name in carried_in}
             iteration.depth = depth + 1
             iteration.carried_in = carried_in
@@ -230,7 +201,9 @@ class LoopLowering(Scope):
             outer = self.env.get(name)
             if outer is not None and (outer.depth, outer.slot) == (inner.depth, inner.slot) and inner.aliased:
                 self.bind(name, replace(outer, aliased=True))
-        return self.finish_loop(node, iteration, sources, body, size, targets, statements, element)
+        return self.finish_loop(
+            node, iteration, sources, over.strict, body, size, targets, statements, element
+        )
 
     def enter(
         self,
@@ -432,6 +405,7 @@ class LoopLowering(Scope):
         node: ast.AST,
         iteration: Iteration,
         sources: list[Source],
+        strict: bool,
         body: list[Node],
         size: int,
         targets: dict[str, int],
@@ -474,7 +448,7 @@ class LoopLowering(Scope):
         self.nodes.append(
             Loop(
                 node, sources, body, size, depth + 1, carried, outs, iteration.stored, targets, self.new(),
-                leaves,
+                leaves, strict,
             )
         )  # fmt: skip
         return container

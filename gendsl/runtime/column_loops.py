@@ -59,12 +59,13 @@ class ColumnLoopBlock(LookedThrough):
         outs: list[tuple[int, int, Slot | None]],
         stored: list[Stored],
         state: int,
+        strict: bool,
         addresses: list[list[Part] | None],
         steps: list[Step],
         lookups: list[Lookup],
         least: int,
     ) -> None:
-        super().__init__(node, sources, body, size, [], outs, stored, state, False, addresses)
+        super().__init__(node, sources, body, size, [], outs, stored, state, False, strict, addresses)
         self.steps = steps
         self.lookups = lookups
         self.least = least

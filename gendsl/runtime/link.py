@@ -257,12 +257,13 @@ class Linked:
                 step.number = number
             lookups = [Lookup(self._runner(g.code), g.container, g.of) for g in columns.gathers]
             return ColumnLoopBlock(
-                node.node, sources, body, node.size, node.outs, node.stored, node.state, addresses, steps,
-                lookups, column_loops.LEAST if self.columns_from is None else self.columns_from,
+                node.node, sources, body, node.size, node.outs, node.stored, node.state, node.strict,
+                addresses, steps, lookups,
+                column_loops.LEAST if self.columns_from is None else self.columns_from,
             )  # fmt: skip
         return LoopBlock(
             node.node, sources, body, node.size, node.carried, node.outs, node.stored, node.state, node.exits,
-            addresses,
+            node.strict, addresses,
         )  # fmt: skip
 
     def _step(self, step: ir.ColumnSite | ir.ColumnValue, body: Sequence) -> Step:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from operator import index
@@ -91,6 +92,17 @@ def as_indexable(value: Any) -> Any:
         return list(map(copied, value))  # it may change what it has given, as one with a buffer does
     made = getattr(value, "made", None)
     return list(made() if made is not None else value)
+
+
+def one_length(lengths: list[int]) -> int:
+    """The length that all have.
+
+    Raises:
+        ValueError: they haven't; as `zip` says it.
+    """
+    if len(set(lengths)) > 1:
+        deque(zip(*map(range, lengths), strict=True), maxlen=0)
+    return lengths[0]
 
 
 class OuterUse:

@@ -36,6 +36,7 @@ from gendsl.runtime.loop_parts import (
     Source,
     all_states,
     keys_of_change,
+    one_length,
 )
 from gendsl.runtime.loop_routes import Routed
 from gendsl.runtime.loop_updates import LoopUpdate
@@ -61,6 +62,7 @@ class LoopBlock(Routed):
         stored: list[Stored],
         state: int,
         exits: bool,
+        strict: bool,
         addresses: list[list[Part] | None],
     ) -> None:
         self.node = node
@@ -72,6 +74,7 @@ class LoopBlock(Routed):
         self.stored = stored
         self.state = state
         self.exits = exits
+        self.strict = strict
         self.depth = body.depth
         self.heads = body.heads
         self.templates = addresses
@@ -134,6 +137,8 @@ class LoopBlock(Routed):
         lengths = self.lengths
         if len(lengths) == 1:
             return len(values[lengths[0]])
+        if self.strict:
+            return one_length([len(values[i]) for i in lengths])
         return min(len(values[i]) for i in lengths) if lengths else None
 
     def _extend(self, execution: Any, frames: Frames, values: list[Any], made: list[Frame]) -> str | None:

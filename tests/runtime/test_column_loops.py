@@ -120,6 +120,23 @@ PROGRAMS = {
 }
 
 
+@gen
+def paired(xs, sds):
+    level = ~normal(0, 1)
+    for i, (x, sd) in enumerate(zip(xs, sds, strict=True)):
+        ("y", i) @ ~normal(level * x, sd)
+
+
+def test_what_is_of_one_length_is_kept_as_columns():
+    trace = paired.simulate((XS[:N], [1.0] * N), rng=1)
+    assert len(stores(trace)) == 1
+    lengths = "zip[(][)] argument 2 is shorter than argument 1"
+    with pytest.raises(ValueError, match=lengths):
+        trace.update(args=(XS[:N], [1.0] * (N - 1)))
+    with pytest.raises(ValueError, match=lengths):
+        paired.simulate((XS[:N], [1.0] * (N - 1)))
+
+
 def stores(trace):
     """The columns of the loops at the top of a program's body."""
     called = trace._called

@@ -201,6 +201,50 @@ def groups(*data):
     return [("l", k) @ ~normal(len(list(group)), 1) for k, group in groupby(sorted(z))]
 
 
+# --- things of one length --------------------------------------------------------------------------
+
+
+@written((3, [1.0, 2.0, 3.0]), (3, (0.5, 2.0)), (4, np.array([0.5, 0.1, 0.2, 0.3])), (2, [0.5, 0.1, 0.2]))
+@gen
+def of_one_length(n, xs):
+    slope = ~normal(0, 1)
+    zs = [("z", i) @ ~normal(x, 1) for i, x in zip(range(n), xs, strict=True)]
+    for i, (x, z) in enumerate(zip(xs, zs, strict=True), start=1):
+        ("y", i) @ ~normal(slope * x + z, 1)
+    for x, (i, z) in zip(xs, enumerate(zs), strict=True):
+        ("w", i) @ ~normal(x * z, 1)
+    for x, (z, w) in zip(xs, zip(zs, xs, strict=False), strict=True):
+        ("v", z) @ ~normal(x * w, 1)
+    return zs
+
+
+@written()
+@gen
+def of_lengths_that_are_drawn(n):
+    k = ~uniform_discrete(1, 4)
+    a = [("a", i) @ ~normal(0, 1) for i in range(n)]
+    b = [("b", i) @ ~normal(0, 1) for i in range(k)]
+    for _, (x, y) in zip(range(2), zip(a, b, strict=True), strict=False):
+        ("few", x) @ ~normal(y, 1)
+    for i, x, y in zip(range(n), a, b, strict=True):
+        ("c", i) @ ~normal(x * y, 1)
+
+
+@written((3, [1.0, 2.0, 3.0]), (3, [1.0, 0.0, 3.0]), (2, [0.0, 0.1, 0.2]))
+@gen
+def ended_before_an_error(n, xs):
+    for v in (1 / x for x in xs):
+        if ("inverse", v) @ ~bernoulli(0.5):
+            break
+    for v in map((1.0).__truediv__, xs):
+        if ("quotient", v) @ ~bernoulli(0.5):
+            break
+    for i, x in zip(range(n), xs, strict=True):
+        if ("length", i) @ ~bernoulli(0.5):
+            break
+        ("y", i) @ ~normal(x, 1)
+
+
 # --- choices that say what is assigned to -----------------------------------------------------------
 
 
@@ -306,6 +350,12 @@ def objects_with_a_column(n):
     slope = ~normal(0, 1)
     for i in range(n):
         ("y", i) @ ~normal(slope * SHEET[i], 1)
+
+
+def test_a_loop_may_end_before_an_error():
+    choices = {("inverse", 1.0): True, ("quotient", 1.0): True, ("length", 0): True}
+    trace, _ = ended_before_an_error.generate((2, [1.0, 0.0, 0.5]), choices)
+    assert list(trace.choices) == list(choices)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
