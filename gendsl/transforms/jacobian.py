@@ -239,11 +239,15 @@ def _fill_columns(
 ) -> None:
     tangent = value.tangent.reshape(-1, value.tangent.shape[-1])[support.free_entries]
     width = tangent.shape[1]
-    if width > NOT_A_CHOICE and tangent[:, NOT_A_CHOICE].any():
-        raise _depends_on_return_value(path, entry)
     coordinates = [c for c in row_of if c < width]
     rows = [row_of[c] for c in coordinates]
     matrix[rows, column : column + support.dim] = tangent[:, coordinates].T
+    if width > NOT_A_CHOICE:
+        returned = tangent[:, NOT_A_CHOICE]
+        undefined = np.isnan(returned)
+        if (returned[~undefined] != 0.0).any():
+            raise _depends_on_return_value(path, entry)
+        matrix[:, column + np.flatnonzero(undefined)] = math.nan  # where a slope is none, nothing is known
 
 
 def _is_traced(value: Any) -> bool:
