@@ -167,7 +167,9 @@ class CompiledTrace(ReferenceTrace):
     def __getitem__(self, address: Any) -> Any:
         path = address if type(address) is tuple else (address,)
         try:
-            record = record_at(self._called.linked.body, (self._called.frame,), path)
+            record = self._recent.get(path)
+            if record is None:
+                record = record_at(self._called.linked.body, (self._called.frame,), path)
         except TypeError:
             as_path(address)  # explains what can't be an address
             raise

@@ -18,22 +18,21 @@ def is_forced() -> bool:
     return bool(_RUNTIME)
 
 
-def runs_whole() -> bool:
-    """Whether bodies are to be executed whole."""
-    if _RUNTIME:
-        return _RUNTIME == "reference"
-    return sys.gettrace() is not None or _is_monitored()
-
-
 if sys.version_info >= (3, 12):
+
+    def runs_whole() -> bool:
+        """Whether bodies are to be executed whole."""
+        if _RUNTIME:
+            return _RUNTIME == "reference"
+        return sys.gettrace() is not None or _is_monitored()
 
     def _is_monitored() -> bool:
         """Whether a debugger or a coverage tool has registered with `sys.monitoring`."""
         tool = sys.monitoring.get_tool
         return tool(sys.monitoring.DEBUGGER_ID) is not None or tool(sys.monitoring.COVERAGE_ID) is not None
 
-else:
+else:  # there is no such registration
 
-    def _is_monitored() -> bool:
-        """There is no such thing before Python 3.12."""
-        return False
+    def runs_whole() -> bool:
+        """Whether bodies are to be executed whole."""
+        return _RUNTIME == "reference" if _RUNTIME else sys.gettrace() is not None

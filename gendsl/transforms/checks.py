@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,11 @@ from gendsl.runtime.trace import ReferenceTrace
 from gendsl.transforms.apply import Image, image, output_values, run_transform
 from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.elimination import assign_columns
+from gendsl.transforms.forward import Dual
 from gendsl.transforms.jacobian import log_abs_det
 from gendsl.transforms.language import Transform
 from gendsl.transforms.moved import moved
-from gendsl.transforms.run import Copy, Output, Run, Write, at_hand
+from gendsl.transforms.run import Copy, Input, Output, Run, Write
 from gendsl.transforms.vectors import SHORT
 
 RELATIVE_TOLERANCE = 1e-8
@@ -45,6 +47,8 @@ LOG_DET_TOLERANCE = 1e-6
 """How closely the forward and backward log-determinants must cancel."""
 
 _TURNED = 1e-6  # relative, of what comes back where a sign is flipped
+
+_are_close = partial(math.isclose, rel_tol=RELATIVE_TOLERANCE)
 
 
 def check_round_trip(
@@ -124,7 +128,6 @@ def _check_returned(
         there.
     """
     model = old = trace.records
-    written = back.outputs[0].entries
     for output, source in zip(back.outputs, there.run.inputs, strict=True):
         output.supports = source.supports  # those of the same choices
     gone: list[Path] | None = None
@@ -132,16 +135,71 @@ def _check_returned(
         old = {path: record for path, record in model.items() if path not in trace.observed_paths}
         _compare_all(f, inverse, there, back, 0, old, old, returned[0], None)
     else:
-        changed = {**there.run.outputs[0].entries, **written, **there.removed}
-        gone = _compare_all(f, inverse, there, back, 0, changed, model, returned[0], there.trace.records)
+        gone = _seen_to_return(trace, there, returned[0])
+        if gone is None:
+            changed = {**there.run.outputs[0].entries, **back.outputs[0].entries, **there.removed}
+            gone = _compare_all(f, inverse, there, back, 0, changed, model, returned[0], there.trace.records)
     _refuse_surplus(f, inverse, back.outputs[0], old)
     records = [model]
     if aux is not None:
         drawn = aux.records if type(aux.records) is dict else dict(aux.records.items())
         _refuse_surplus(f, inverse, back.outputs[1], drawn)
-        _compare_all(f, inverse, there, back, 1, drawn, drawn, returned[1], None)
+        if len(drawn) != len(returned[1]) or not _are_same(there.run.inputs[1], returned[1]):
+            _compare_all(f, inverse, there, back, 1, drawn, drawn, returned[1], None)
         records.append(drawn)
     return records, gone
+
+
+def _seen_to_return(trace: ReferenceTrace, there: Image, returned: dict[Path, Any]) -> list[Path] | None:
+    """The model's choices that are gone on the way back, if it is seen at once that the others came back."""
+    source = there.run.inputs[0]
+    if not _are_same(source, returned):
+        return None
+    gone: list[Path] = []
+    for changed in (there.run.outputs[0].entries, there.removed):
+        for path in changed:
+            if path not in returned:
+                if trace.records.get(path) is not None:
+                    return None  # it must have stayed as it was
+                gone.append(path)
+    return gone
+
+
+def _are_same(source: Input, values: dict[Path, Any]) -> bool:
+    """Whether an input trace has choices with these values, as far as that is seen at once."""
+    seeds, near = source.seeds, source.near
+    for path, after in values.items():
+        seed = seeds.get(path)
+        before: Any
+        if seed is not None and type(seed[0]) is Dual:
+            before = seed[0].value
+        elif (record := near(path) or source.find(path)) is not None:
+            before = record[1]
+        else:
+            return False
+        if before is after:
+            continue
+        kind = type(before)
+        if kind is not type(after):
+            return False
+        if kind is float:
+            if not _are_close(before, after):
+                return False
+        elif kind is int or kind is bool:
+            if before != after:
+                return False
+        elif kind is not np.ndarray or not _is_same_vector(before, after):
+            return False
+    return True
+
+
+def _is_same_vector(before: np.ndarray, after: np.ndarray) -> bool:
+    """Whether a short vector of floats came back, as far as that is seen at once."""
+    if not before.ndim == after.ndim == 1 or not len(before) == len(after) <= SHORT:
+        return False
+    if before.dtype.char != "d" or after.dtype.char != "d":
+        return False
+    return all(map(_are_close, before.tolist(), after.tolist()))
 
 
 def _compare_all(
@@ -160,36 +218,17 @@ def _compare_all(
     Returns:
         The paths at which there was no choice.
     """
-    near, new = at_hand(records), []
+    new = []
     for path in paths:
-        record = near(path) or records.get(path)
+        record = records.get(path)
         if record is None:
             new.append(path)
             continue
-        before, after = record[1], values.get(path, MISSING)
+        after = values.get(path, MISSING)
         if after is MISSING and kept is not None and (stays := kept.get(path)) is not None:
             after = stays[1]
-        if type(before) is float and type(after) is float:
-            same = abs(before - after) <= RELATIVE_TOLERANCE * abs(before) < math.inf
-        else:
-            same = before is after or _is_same_vector(before, after)
-        if not same:
-            _compare(f, inverse, there, back, side, path, before, after)
+        _compare(f, inverse, there, back, side, path, record[1], after)
     return new
-
-
-def _is_same_vector(before: Any, after: Any) -> bool:
-    """Whether a short vector of floats came back, as far as that is seen at once."""
-    if type(before) is not np.ndarray or type(after) is not np.ndarray:
-        return False
-    if not before.ndim == after.ndim == 1 or not len(before) == len(after) <= SHORT:
-        return False
-    for x, y in zip(before.tolist(), after.tolist(), strict=True):
-        if type(x) is not float or type(y) is not float:
-            return False
-        if not abs(x - y) <= RELATIVE_TOLERANCE * abs(x) < math.inf:
-            return False
-    return True
 
 
 def _unturned(
@@ -280,7 +319,7 @@ def _compare(
     before: Any,
     after: Any,
 ) -> None:
-    """Raise unless a value came back, all other than those of which that is seen at once."""
+    """Raise unless a value came back."""
     if after is not MISSING and same_value(before, after, RELATIVE_TOLERANCE):
         return
     if after is not MISSING and same_value(before, after, RELATIVE_TOLERANCE, _rounding(back, side, path)):

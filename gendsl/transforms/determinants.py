@@ -21,8 +21,8 @@ from typing import Any
 
 from gendsl.transforms.returned import NOT_A_CHOICE
 
-Pattern = tuple[Any, ...]
-"""The rows, then None, then for each column the rows in which it has entries."""
+Pattern = tuple[int | None, ...]
+"""The rows, then for each column None and the rows in which it has entries."""
 
 _LARGEST = 1e25
 _SMALLEST = 1e-50
@@ -73,8 +73,7 @@ def _note(pattern: Pattern) -> None:
 
 def formula_of(pattern: Pattern) -> Callable[..., float] | None:
     """The function from the entries of a pattern to |det|; None if it would be too long, or there is none."""
-    divide = pattern.index(None)
-    rows, columns = pattern[:divide], pattern[divide + 1 :]
+    rows, *columns = _parts(pattern)
     if any(NOT_A_CHOICE in column for column in columns):
         return None  # it depends on a return value, which is an error
     expansion = _Expansion(columns)
@@ -89,6 +88,17 @@ def formula_of(pattern: Pattern) -> Callable[..., float] | None:
     return namespace["formula"]  # type: ignore[no-any-return]
 
 
+def _parts(pattern: Pattern) -> list[tuple[int, ...]]:
+    """What lies between the Nones of a pattern."""
+    parts: list[tuple[int, ...]] = [()]
+    for row in pattern:
+        if row is None:
+            parts.append(())
+        else:
+            parts[-1] += (row,)
+    return parts
+
+
 class _Expansion:
     """The minors of a pattern as lines of code, each made once.
 
@@ -98,7 +108,7 @@ class _Expansion:
         size: how many entries the pattern has.
     """
 
-    def __init__(self, columns: tuple[tuple[int, ...], ...]) -> None:
+    def __init__(self, columns: list[tuple[int, ...]]) -> None:
         self.lines: list[str] = []
         self.products = 0
         self.size = 0

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from itertools import chain
 from typing import Any, cast
 
 from gendsl.address import Path
@@ -27,7 +26,7 @@ from gendsl.transforms.run import (
     at_hand,
     continuous,
     discrete,
-    known_in,
+    measure_in,
     measured,
 )
 from gendsl.transforms.vectors import entries
@@ -47,35 +46,30 @@ def assign_columns(output: Output, records: Records) -> Path | None:
     Returns:
         A path that the trace doesn't have, if there is one.
     """
-    supports, near, known_at = output.supports, at_hand(records), known_in(records)
+    supports, near = output.supports, at_hand(records)
     columns: list[Tangent] = []
     plain = True
     for path, entry in output.entries.items():
         support = supports.get(path)  # on the way back, those of the choices that were read
         if support is None:
             record = near(path)
-            known = known_at(path) if record is None else None
-            if known is not None:
-                support = known[0]
-            else:
-                record = record or records.get(path)
-                if record is None:
-                    return path
-                support = measured(record[0])
+            support = measure_in(records, path) if record is None else record[0]._measure or record[0].support
+            if support is None:
+                return path
             supports[path] = support
-        if type(entry) is Write:
-            value, label = entry.value, entry.label
-            if type(value) is Dual:
-                if support.dim == 1 and label is not discrete:
-                    columns.append(value.tangent)
-                else:
-                    plain = False
-            elif support.discrete:
-                if label is continuous or type(value) not in UNTRACED:
-                    plain = False
-            elif label is discrete or not _add_entries(value, support, columns):
+        if type(entry) is not Write:
+            if not _is_plain_copy(cast(Copy, entry), support):
                 plain = False
-        elif not _is_plain_copy(cast(Copy, entry), support):
+            continue
+        value = entry.value
+        if type(value) is Dual:
+            columns.append(value.tangent)
+            if support.dim != 1 or entry.label is discrete:
+                plain = False
+        elif support.discrete:
+            if entry.label is continuous or type(value) not in UNTRACED:
+                plain = False
+        elif entry.label is discrete or not _add_entries(value, support, columns):
             plain = False
     output.columns = columns if plain else None
     return None
@@ -119,7 +113,8 @@ def small_log_abs_det(run: Run, removed: Iterable[Path]) -> float | None:
     if len(columns) > SMALL:
         return None
     live: list[int] = []
-    if not _add_rows(run, run.inputs[0], [*run.outputs[0].entries, *removed], live):
+    written = run.outputs[0].entries
+    if not _add_rows(run, run.inputs[0], [*written, *removed] if removed else written, live):
         return None
     for state in run.inputs[1:]:
         paths: Iterable[Path] = state.records  # all of an auxiliary trace goes in
@@ -131,8 +126,13 @@ def small_log_abs_det(run: Run, removed: Iterable[Path]) -> float | None:
         return None
     if not columns:
         return 0.0
-    slopes = [*chain.from_iterable(map(dict.values, columns))]
-    det = known_determinant((*live, None, *map(tuple, columns)), slopes)
+    pattern: list[int | None] = [*live]
+    slopes: list[float] = []
+    for tangent in columns:
+        pattern.append(None)
+        pattern += tangent
+        slopes += tangent.values()
+    det = known_determinant(tuple(pattern), slopes)
     if det is None:
         det = abs(_product(columns, set(live)))
     return math.log(det) if 0.0 < det < math.inf else None

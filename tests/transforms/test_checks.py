@@ -28,6 +28,7 @@ from gendsl import (
     transform,
     uniform,
     uniform_discrete,
+    wishart,
     write,
 )
 from gendsl.errors import (
@@ -212,6 +213,61 @@ def test_an_auxiliary_choice_must_come_back():
     with pytest.raises(InvolutionError) as caught:
         step(f, q=q)
     assert caught.value.location.lineno in (line_of("# of aux"), line_of("# of aux") - 1)
+
+
+def test_a_discrete_auxiliary_choice_alone_must_come_back():
+    """The model's choice does, and no determinant tells of a discrete one."""
+
+    @gen
+    def q(trace):
+        n = ~uniform_discrete(0, 2)
+
+    @transform
+    def f(model_in, aux_in, *, model_out, aux_out):
+        write(model_out["x"], -read(model_in["x"]))
+        write(aux_out["n"], 2 if read(aux_in["n"]) == 0 else 0)
+
+    trace = one_normal.simulate(rng=1)
+    drawn = {q.simulate_once((trace,), np.random.default_rng(seed))["n"]: seed for seed in range(20)}
+    for n in (0, 2):
+        involutive_mcmc(trace, q, (), f, check=True, rng=drawn[n])
+    with pytest.raises(InvolutionError, match="'n' of aux_out, which was 1, comes back as 2"):
+        involutive_mcmc(trace, q, (), f, check=True, rng=drawn[1])
+
+
+def test_an_auxiliary_choice_that_the_way_back_forgets():
+    @gen
+    def q(trace):
+        n = ~bernoulli(0.5)
+
+    @transform
+    def f(model_in, aux_in, *, model_out, aux_out):
+        x = read(model_in["x"])
+        write(model_out["x"], -x)
+        if x > 0:
+            copy(aux_in["n"], aux_out["n"])
+
+    with pytest.raises(InvolutionError, match=r"'n' of aux_out, .* is not restored"):
+        step(f, init={"x": 1.0}, q=q)
+
+
+@pytest.mark.parametrize("error", [0.0, 1e-7])
+def test_every_entry_of_a_matrix_must_come_back(error):
+    @gen
+    def model():
+        x = ~wishart(4.0, np.eye(2))
+
+    @transform
+    def f(model_in, *, model_out):
+        x = read(model_in["x"])
+        write(model_out["x"], x[::-1, ::-1] * (1 + error))
+
+    init = {"x": np.array([[2.0, 0.5], [0.5, 3.0]])}
+    if error:
+        with pytest.raises(InvolutionError, match="'x' of model_out, which was array"):
+            step(f, model, init)
+    else:
+        step(f, model, init)
 
 
 def test_a_choice_that_the_way_back_forgets():

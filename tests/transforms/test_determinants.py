@@ -17,6 +17,13 @@ def nothing_known(monkeypatch):
     monkeypatch.setattr(determinants, "_formulas", {})
 
 
+def pattern_of(rows, columns):
+    pattern = list(rows)
+    for column in columns:
+        pattern += [None, *column]
+    return tuple(pattern)
+
+
 def a_matrix(seed):
     """A random sparse matrix, as a pattern with its entries: the columns also have entries in other rows."""
     rng = np.random.default_rng(seed)
@@ -27,20 +34,19 @@ def a_matrix(seed):
     for column, row in zip(columns, rng.permutation(rows[:n]), strict=True):
         if row not in column and rng.random() < 0.9:  # or there is a good chance that it is singular
             column.append(int(row))
-    pattern = (*rows[:n], None, *map(tuple, columns))
-    return pattern, rng.normal(size=sum(map(len, columns))).tolist()
+    return (rows[:n], columns), rng.normal(size=sum(map(len, columns))).tolist()
 
 
 def exact(pattern, entries):
     """|det| by Leibniz' formula, and the sum of the sizes of its terms."""
-    divide = pattern.index(None)
+    rows, columns = pattern
     values = iter(map(Fraction, entries))
-    columns = [{row: next(values) for row in column} for column in pattern[divide + 1 :]]
+    columns = [{row: next(values) for row in column} for column in columns]
     total = size = Fraction(0)
-    for order in itertools.permutations(range(divide)):
+    for order in itertools.permutations(range(len(rows))):
         term = Fraction(1)
         for i, j in enumerate(order):
-            term *= columns[j].get(pattern[i], 0)
+            term *= columns[j].get(rows[i], 0)
         inversions = sum(a > b for a, b in itertools.combinations(order, 2))
         total += (-1) ** inversions * term
         size += abs(term)
@@ -53,7 +59,7 @@ def far_off(formula, seeds):
     for seed in seeds:
         pattern, entries = a_matrix(seed)
         det, size = exact(pattern, entries)
-        count += abs(formula(pattern)(*entries) - det) > 1e-14 * size
+        count += abs(formula(pattern_of(*pattern))(*entries) - det) > 1e-14 * size
     return count
 
 
@@ -84,7 +90,7 @@ def test_planted_mistakes_are_seen(planted):
 
 
 def dense(n):
-    return (*range(1, n + 1), None, *[tuple(range(1, n + 1))] * n)
+    return pattern_of(range(1, n + 1), [range(1, n + 1)] * n)
 
 
 def test_long_formulas_are_not_made():
@@ -96,12 +102,12 @@ def test_long_formulas_are_not_made():
 
 
 def test_there_is_none_of_what_depends_on_a_return_value():
-    assert formula_of((1, None, (0, 1))) is None
+    assert formula_of((1, None, 0, 1)) is None
     for _ in range(20):
-        assert known_determinant((1, None, (0, 1)), [1.0, 1.0]) is None
+        assert known_determinant((1, None, 0, 1), [1.0, 1.0]) is None
 
 
-DIAGONAL = (1, 2, None, (1,), (2, 1))
+DIAGONAL = (1, 2, None, 1, None, 2, 1)
 
 
 def test_a_pattern_has_a_formula_when_it_has_come_often():
@@ -127,7 +133,7 @@ def test_other_entries_may_be_anything_but_huge():
 @pytest.mark.parametrize("n", [1, 3, 10])
 def test_at_the_bounds_nothing_is_lost(n):
     """Of products of ten numbers none overflows, and the smallest determinant is not made of rounded ones."""
-    diagonal = (*range(1, n + 1), None, *((i,) for i in range(1, n + 1)))
+    diagonal = pattern_of(range(1, n + 1), [[i] for i in range(1, n + 1)])
     formula = formula_of(diagonal)
     assert formula(*[9e24] * n) == pytest.approx(9e24**n, rel=1e-12)
     low = 1.1 * 1e-50 ** (1 / n)
@@ -138,6 +144,6 @@ def test_not_all_patterns_are_kept(monkeypatch):
     monkeypatch.setattr(determinants, "_KEPT", 5)
     for i in range(1, 100):
         for _ in range(1 + 8 * (i > 50)):
-            found = known_determinant((i, None, (i,)), [2.0])
+            found = known_determinant((i, None, i), [2.0])
         assert found == (2.0 if i > 50 else None)
         assert len(determinants._seen) <= 5 and len(determinants._formulas) <= 5
