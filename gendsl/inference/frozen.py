@@ -36,6 +36,7 @@ def frozen(cls: type[_Class]) -> type[_Class]:
         "    self.__class__ = frozen",
     ]
     exec("\n".join(lines), scope)
-    scope["__init__"].__annotations__ = made.__init__.__annotations__
-    made.__init__ = scope["__init__"]
+    init = scope["__init__"]
+    init.__annotations__, init.__qualname__ = made.__init__.__annotations__, f"{made.__qualname__}.__init__"
+    made.__init__ = init
     return made  # type: ignore[no-any-return]

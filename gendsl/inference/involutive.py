@@ -10,13 +10,13 @@ Where f is an involution this leaves p invariant.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from gendsl.address import format_address
 from gendsl.errors import GenDSLError, KernelError, MoveNaNError, NaNError, ParameterError, TransformError
+from gendsl.inference.frozen import frozen
 from gendsl.inference.kernel import Kernel, accept
 from gendsl.interface import Rng, as_rng
 from gendsl.runtime.compiled import CompiledTrace
@@ -36,7 +36,7 @@ _REJECTED = (TransformError, NaNError, ParameterError, ArithmeticError, ValueErr
 """What check="reject" rejects: a wrong transform, and arithmetic that fails at the point proposed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InvolutiveInfo:
     """What happened in one involutive step.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import inf, log
 from typing import Any
 
@@ -22,6 +21,7 @@ from gendsl.errors import (
     ObservedError,
     UnknownAddressError,
 )
+from gendsl.inference.frozen import frozen
 from gendsl.inference.kernel import Kernel, accept
 from gendsl.inference.scan import as_target
 from gendsl.runtime.executions import ZeroProbability
@@ -45,7 +45,7 @@ Choose = Callable[..., Selection]
 """A function of a trace, or of a trace and a random number generator, that says what to propose anew."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MHInfo:
     """What happened in one Metropolis-Hastings step.
 
