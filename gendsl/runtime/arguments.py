@@ -39,6 +39,11 @@ def private(args: tuple[Any, ...], known: tuple[Any, ...] = ()) -> tuple[Any, ..
     return _or_known(made, known if len(known) == len(made) else None)  # type: ignore[no-any-return]
 
 
+def separate(value: Any) -> Any:
+    """A value with containers of its own, as an argument is kept."""
+    return _kept(value, _MISSING)
+
+
 def _kept(value: Any, known: Any) -> Any:
     """`known` if that is a copy of `value` as it is now, else a new one; `value` itself if none is needed."""
     kind = type(value)

@@ -15,7 +15,7 @@ from gendsl.distributions import Distribution
 from gendsl.errors import AddressConflictError, DuplicateAddressError, NaNError, ObservedError
 from gendsl.interface import CallRequest, Choices, Regenerated, Rng, Updated, as_rng
 from gendsl.runtime import small
-from gendsl.runtime.arguments import private
+from gendsl.runtime.arguments import private, separate
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
 from gendsl.runtime.executions import FRESH
 from gendsl.runtime.groups import fitted
@@ -161,8 +161,8 @@ class CompiledTrace(ReferenceTrace):
 
     @property
     def retval(self) -> Any:
-        """What the program returned."""
-        return whole(self._called.retval)
+        """What the program returned; what a loop goes through later may be the same, so this is a copy."""
+        return separate(whole(self._called.retval))
 
     def __getitem__(self, address: Any) -> Any:
         path = address if type(address) is tuple else (address,)
@@ -175,7 +175,7 @@ class CompiledTrace(ReferenceTrace):
             raise
         if record is None:
             raise self.unknown(as_path(address))
-        return whole(record[1]) if record[0] is None else detached(record[1])
+        return separate(whole(record[1])) if record[0] is None else detached(record[1])
 
     def __contains__(self, address: Any) -> bool:
         path = as_path(address)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gendsl.address import Path
+from gendsl.runtime.arguments import separate
 from gendsl.runtime.lookup import known_at, record_at
 from gendsl.runtime.records import REMEMBERED, Record
 from gendsl.runtime.regions import Called
@@ -78,7 +79,7 @@ class CallsView(Mapping[Path, Any]):
         called = self.called
         for _, record in called.linked.body.find((called.frame,), path, 0, False):
             if record[0] is None:
-                return whole(record[1])
+                return separate(whole(record[1]))
         raise KeyError(path)
 
     def __iter__(self) -> Iterator[Path]:
