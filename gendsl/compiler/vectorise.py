@@ -266,7 +266,9 @@ class _Vectoriser:
         load = self.outer.get(container.id) if isinstance(container, ast.Name) else None
         if load is not None and load.mode == "item":
             of = self.varying[index.id].slot if isinstance(index, ast.Name) else None
-            loads = [*self.varying.values(), *self.outer.values()]
+            # no more than the index reads: it is looked for anew when one of them changes
+            names = {part.id for part in walk(index) if isinstance(part, ast.Name)}
+            loads = [x for x in (*self.varying.values(), *self.outer.values()) if x.name in names]
             code = Code(self.loop.depth, [copy.copy(x) for x in loads], [], clone(index))
             self.gathers.append(Gather((load.depth, load.slot), of, code))
         if load is not None and name == "gather":

@@ -460,10 +460,9 @@ class ColumnLoopBlock(LookedThrough):
         """Where all iterations of a group look up one key, by a choice: its slot and the key."""
         if len(groups) != 1 or type(groups[0][1]) is not int or groups[0][0] in self.unlooked:
             return None
-        lookups = [lookup for lookup in self.lookups if lookup.container == groups[0][0]]
-        if len(lookups) != 1 or lookups[0].of not in self.column_of:
-            return None
-        return lookups[0].of, groups[0][1]
+        slots = {lookup.of for lookup in self.lookups if lookup.container == groups[0][0]}
+        of = slots.pop() if len(slots) == 1 else None
+        return (of, groups[0][1]) if of in self.column_of else None
 
     def _visited(self, before: Iterations, path: Path, offset: int) -> set[int] | None:
         """The iterations that make a choice at a path, or below it; None for all of them."""

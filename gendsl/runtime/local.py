@@ -1,20 +1,21 @@
 """Edits of one choice at a time in a loop, and the density along one: what most moves come to.
 
-Where a choice is made in an iteration of a loop, and nothing reads what the loop leaves behind, all that
+Where a choice is made in an iteration of a loop, and nothing reads all of what the loop leaves behind, what
 depends on the choice is in that iteration (and, in a chain, in the next). One generated function holds the
 whole move: it finds what doesn't depend on the value, draws the value if asked to, and scores the rest before
 and after. A proposal needs no more than that; the new trace is made once it is accepted. Another function
 gives the density at many values (Gibbs sampling at each of them, slice sampling at some).
 
 `local_sites` says for which choices there are such functions, `local_columns` and `local_frames` make them
-for plates in columns and for loops that keep frames. Anything out of the ordinary (another family, a value of
+for plates in columns and for loops that keep frames, and `local_lookups` adds the plates that look a choice
+up, as points look up the mean of their cluster. Anything out of the ordinary (another family, a value of
 another type, a density that is infinite or undefined) goes the usual way, through the blocks, so nothing but
 the time depends on these modules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from math import inf
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,13 +27,11 @@ from gendsl.runtime.column_frames import EXTREME, ColumnFrames
 from gendsl.runtime.guards import NotSeparableError
 from gendsl.runtime.local_columns import column_form
 from gendsl.runtime.local_frames import frame_form
+from gendsl.runtime.local_lookups import looked_up
 from gendsl.runtime.local_sites import Form, LocalSite, Moved, NotLocalError
-from gendsl.runtime.loop_parts import ADDRESSES, Iterations
-from gendsl.runtime.loops import LoopBlock
+from gendsl.runtime.loop_parts import Iterations
+from gendsl.runtime.reads import Frame
 from gendsl.runtime.records import Record, drawn
-from gendsl.runtime.reverse import SameIndex
-from gendsl.runtime.totals import HUGE
-from gendsl.runtime.totals import value as total_value
 from gendsl.runtime.trace import Edit
 
 if TYPE_CHECKING:
@@ -109,9 +108,10 @@ class LocalRedraw:
         if made is None:
             before, path = self._before, self._path
             try:
-                edit = _LoopEdit(before, self._site)
-                edit.take(path, self._site, self._t, self._moved)
-                made = edit.traced()
+                site, frame = self._site, before._called.frame.copy()
+                iterations: Iterations = frame[site.state][0]
+                site.forms[type(iterations.frames)].put(frame, iterations, self._t, self._moved)
+                made = before.with_frame(frame, {path: self._moved[0]})
             except _MET_AGAIN:  # the blocks can do it
                 made = before.edit({path: self._moved[0][1]}).trace  # type: ignore[assignment]
             self._made = made
@@ -125,7 +125,7 @@ def local_density(trace: CompiledTrace, path: Path) -> LocalDensity | None:
         return None
     try:
         site = called.linked.alone[path[0]]
-        iterations: Iterations = called.frame[site.loop.state][0]
+        iterations: Iterations = called.frame[site.state][0]
         t = site.place(called.frame, iterations, path)
         value, density = _form(site, iterations.frames).density(called.frame, iterations.frames, t)
         return LocalDensity(trace, path, density, value)
@@ -137,36 +137,50 @@ def local_density(trace: CompiledTrace, path: Path) -> LocalDensity | None:
 
 
 def edited(
-    trace: CompiledTrace, values: Iterable[tuple[Any, Any]]
+    trace: CompiledTrace, values: Collection[tuple[Any, Any]]
 ) -> tuple[CompiledTrace, float, dict[Path, Any]] | None:
-    """The trace with other values of some choices of one loop, the log weight, and the values before.
+    """The trace with other values of some choices of loops, the log weight, and the values before.
 
     None, and nothing has happened, if this is not the way: so it is for all that is no path of such a choice
     with a number.
     """
     called = trace._called
-    frame, alone = called.frame, called.linked.alone
+    alone = called.linked.alone
     if not -inf < trace.log_prob < inf:
         return None
-    edit: _LoopEdit | None = None
+    frame: Frame | None = None
     weight = 0.0
     before: dict[Path, Any] = {}
+    recent: dict[Path, Record] = {}
+    visited: set[tuple[int, int]] = set()
+    several = len(values) > 1
     try:
         for path, value in values:
-            if type(path) is not tuple:
+            site = alone.get(path[0]) if type(path) is tuple else None
+            if site is None:
                 return None
-            site = alone[path[0]]
-            if edit is None:
-                edit = _LoopEdit(trace, site)
-            elif site.loop is not edit.loop:
-                return None
-            frames = edit.frames
-            t = site.place(frame, edit.before, path)
-            moved = _form(site, frames).move(frame, frames, t, value, None)
-            before[path] = moved[3][0][0][site.block.value]
-            edit.take(path, site, t, moved)
-            weight += moved[1] + moved[2]
-        return None if edit is None else (edit.traced(), weight, before)
+            if frame is None:
+                frame = called.frame.copy()
+            if isinstance(value, np.generic):
+                value = value.item()
+            iterations: Iterations = frame[site.state][0]
+            frames = iterations.frames
+            form = site.forms.get(type(frames)) or _form(site, frames)
+            t = site.place(frame, iterations, path)
+            moved = form.move(frame, frames, t, value, None)
+            form.put(frame, iterations, t, moved)
+            record, own, others, iterations_visited, _ = moved
+            before[path] = iterations_visited[0][0][site.block.value]
+            weight += own + others
+            if several:
+                if not -EXTREME < own + others < EXTREME:
+                    return None  # what is left of it when the next is taken away must have digits, too
+                here = {(site.state, s) for s in range(t, t + len(iterations_visited))}
+                if site.lookups or not visited.isdisjoint(here):
+                    recent.clear()  # one may depend on the other
+                visited |= here
+            recent[path] = record  # type: ignore[assignment]
+        return None if frame is None else (trace.with_frame(frame, recent), weight, before)
     except NotLocalError:
         _forget(trace, path)
         return None
@@ -187,10 +201,11 @@ def redrawn(
         site = called.linked.alone[path[0]]
         if not -inf < trace.log_prob < inf:
             return None
-        iterations: Iterations = frame[site.loop.state][0]
+        iterations: Iterations = frame[site.state][0]
         frames = iterations.frames
+        form = site.forms.get(type(frames)) or _form(site, frames)
         t = site.place(frame, iterations, path)
-        moved = _form(site, frames).move(frame, frames, t, None, rng)
+        moved = form.move(frame, frames, t, None, rng)
     except NotLocalError:
         _forget(trace, path)
         return None
@@ -220,60 +235,8 @@ def _form(site: LocalSite, frames: Any) -> Form:
     kind = type(frames)
     form = site.forms.get(kind)
     if form is None:
-        form = site.forms[kind] = column_form(site) if kind is ColumnFrames else frame_form(site)
+        form = column_form(site) if kind is ColumnFrames else frame_form(site)
+        if site.lookups:
+            form = looked_up(form, site)
+        site.forms[kind] = form
     return form
-
-
-class _LoopEdit:
-    """A loop of a trace, while choices in it are given other values.
-
-    Raises:
-        Exception: what is to be done is not to be done in this way.
-    """
-
-    __slots__ = ("before", "frame", "frames", "loop", "readers", "recent", "total", "trace", "visited")
-
-    def __init__(self, trace: CompiledTrace, site: LocalSite) -> None:
-        self.trace = trace
-        self.loop: LoopBlock = site.loop
-        self.frame = trace._called.frame
-        self.before: Iterations = self.frame[self.loop.state][0]
-        self.frames = self.before.frames
-        self.total = self.before.total
-        self.readers = self.before.readers
-        self.recent: dict[Path, Record] = {}
-        self.visited: set[int] = set()
-
-    def take(self, path: Path, site: LocalSite, t: int, moved: Moved) -> None:
-        """Take over a move of the choice at a path."""
-        most = EXTREME if self.visited else HUGE  # what is left of the change before must have digits, too
-        form = site.forms[type(self.frames)]
-        self.frames, self.total = form.moved(self.loop, self.frame, self.frames, self.total, t, moved, most)
-        visited = range(t, t + len(moved[3]))
-        if self.readers:
-            self._reread(t, moved)
-        if self.visited.isdisjoint(visited):
-            self.recent[path] = moved[0]  # type: ignore[assignment]
-        else:
-            self.recent.clear()  # one may depend on the other
-        self.visited.update(visited)
-
-    def _reread(self, t: int, moved: Moved) -> None:
-        """Note which keys the iterations read now, of the containers whose readers are known."""
-        for slot, index in self.readers.items():
-            if slot is not ADDRESSES and type(index) is not SameIndex:
-                for s, (was, now) in enumerate(moved[3], t):
-                    old, new = (self.frame, was), (self.frame, now)
-                    self.readers = self.loop.reread(self.readers, slot, s, old, new, 0)
-
-    def traced(self) -> CompiledTrace:
-        """The trace with the values given."""
-        loop, before, total = self.loop, self.before, self.total
-        frame = self.frame.copy()
-        # an index found out later is that of one trace
-        readers = {**self.readers}
-        after = Iterations(self.frames, total, before.values, before.status, readers, before.positions)
-        frame[loop.state] = after, before.status, total_value(total)
-        for written in loop.stored:
-            frame[written.inside] = frame[written.after] = frame[written.inside].over(self.frames)
-        return self.trace.with_frame(frame, self.recent)

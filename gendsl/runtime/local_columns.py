@@ -25,6 +25,16 @@ it makes the iteration as it is, and once more with the other value:
         d, e = call1(f0, w), call1(f0, f)
         a1, b1 = d.at(x1), e.at(x1)                that of a choice that depends on it
         ...
+
+and another puts the value and the scores into the columns and their totals:
+
+    def put(f0, before, t, moved):
+        store = before.frames
+        c0, c1 = store.columns
+        p0, p1 = store.totals
+        _, own, _, _, (a0, b0, a1, b1) = moved
+        p0 = changed(p0, a0, b0)
+        ...
 """
 
 from __future__ import annotations
@@ -35,36 +45,12 @@ from typing import Any
 from gendsl.compiler.ir import POSITION
 from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.blocks import FragmentBlock
-from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
+from gendsl.runtime.column_frames import EXTREME, ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.generated import generated
-from gendsl.runtime.local_sites import Form, LocalSite, Moved, NotLocalError, beyond, code_of
-from gendsl.runtime.reads import Frame
+from gendsl.runtime.local_sites import Form, LocalSite, NotLocalError, beyond, code_of, leave, readers_after
 from gendsl.runtime.records import PLAIN_FAMILIES
-from gendsl.runtime.totals import Total
 from gendsl.runtime.totals import change as changed_total
-
-
-def moved(
-    loop: ColumnLoopBlock, frame: Frame, store: ColumnFrames, total: Total, t: int, to: Moved, most: float
-) -> tuple[ColumnFrames, Total]:
-    """The columns after a move, with their total; scores that are too large are none of a move's.
-
-    Raises:
-        TypeError: the column can't hold the value.
-    """
-    record, _, _, _, terms = to
-    columns, totals = [*store.columns], [*store.totals]
-    number = terms[0][0]
-    columns[number] = columns[number].set(t, record[1])
-    for i, before, after in terms:
-        if before != after:
-            totals[i] = changed_total(totals[i], before, after)
-    # what was outside when the store was made may have changed since, where no iteration had read it
-    outer = outer_of(loop.reads, (frame,))
-    new = ColumnFrames(loop, outer, store.values, store.size, tuple(columns), tuple(totals), store.arrays)
-    return new, new.total()
-
 
 # --- generating ------------------------------------------------------------------------------------
 
@@ -99,8 +85,24 @@ _MOVED = """\
 _RETURNED = """\
     except Exception:
         if rng is None: raise
-        return (d{i}, value, None), 0.0, 0.0, (), ()
-    return (d{i}, value, b{i}), b{i} - a{i}, {others}, ((w, f),), ({terms},)
+        return (d{i}, value, None), 0.0, 0.0, (), None
+    return (d{i}, value, b{i}), b{i} - a{i}, {others}, ((w, f),), ({terms})
+"""
+
+# what is outside may be another than when the store was made, where no iteration had read it
+_PUT = """\
+def put(f0, before, t, moved):
+    store = before.frames
+    record, _, _, visited, ({terms}) = moved
+    {columns}, = store.columns
+    {totals}, = store.totals
+    c{own} = c{own}.set(t, record[1])
+{changes}\
+    frames = ColumnFrames(
+        loop, {outer}, store.values, store.size, ({columns},), ({totals},), store.arrays
+    )
+    readers = readers_after(site, f0, before, t, visited) if before.readers else {{}}
+    leave(loop, f0, before, frames, frames.total(), readers)
 """
 
 _DENSITY = """\
@@ -172,11 +174,27 @@ def column_form(site: LocalSite) -> Form:
         else:
             raise NotLocalError
     others = " + ".join(f"(b{i} - a{i})" for i in affected[1:]) or "0.0"
-    terms = ", ".join(f"({i}, a{i}, b{i})" for i in affected)
+    terms = ", ".join(f"a{i}, b{i}" for i in affected)
     move.append(_RETURNED.format(i=own.number, others=others, terms=terms))
     density.append(f"        return total\n    return x{own.number}, density\n")
+    numbers = range(len(loop.sites))
+    put = _PUT.format(
+        own=own.number, terms=terms, outer=_outer(loop),
+        columns=", ".join(f"c{i}" for i in numbers), totals=", ".join(f"p{i}" for i in numbers),
+        changes="".join(f"    p{i} = changed(p{i}, a{i}, b{i})\n" for i in affected),
+    )  # fmt: skip
+    scope |= {
+        "ColumnFrames": ColumnFrames, "changed": changed_total, "leave": leave, "loop": loop,
+        "readers_after": readers_after, "site": site,
+    }  # fmt: skip
     return Form(
         generated("move", ["def move(f0, store, t, value, rng):\n", *iteration, *move], scope),
         generated("density", ["def density(f0, store, t):\n", *iteration, *density], scope),
-        moved,
+        generated("put", [put], scope),
     )
+
+
+def _outer(loop: ColumnLoopBlock) -> str:
+    """What `outer_of` gives for a loop of the program's own body, written out."""
+    (slots,) = loop.reads
+    return "({" + ", ".join(f"{slot}: f0[{slot}]" for slot in slots) + "},)"

@@ -28,45 +28,49 @@ one generated function holds a whole move, with the scores before it at hand in 
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 from typing import Any
 
 from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.blocks import CopyBlock, FragmentBlock
 from gendsl.runtime.generated import generated
-from gendsl.runtime.local_sites import Form, LocalSite, Moved, NotLocalError, beyond, code_of
+from gendsl.runtime.local_sites import (
+    Form,
+    LocalSite,
+    Moved,
+    NotLocalError,
+    beyond,
+    code_of,
+    leave,
+    readers_after,
+)
+from gendsl.runtime.loop_parts import Iterations
 from gendsl.runtime.loops import LoopBlock
-from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.reads import Frame
 from gendsl.runtime.records import PLAIN_FAMILIES
 from gendsl.runtime.sites import SiteBlock
-from gendsl.runtime.totals import Total
+from gendsl.runtime.totals import HUGE
 from gendsl.runtime.totals import change as changed_total
 
 
-def moved(
-    loop: LoopBlock,
-    frame: Frame,
-    frames: PersistentVector[Frame],
-    total: Total,
-    t: int,
-    to: Moved,
-    most: float,
-) -> tuple[PersistentVector[Frame], Total]:
-    """The frames after a move, with their total.
+def _put(site: LocalSite, frame: Frame, before: Iterations, t: int, moved: Moved) -> None:
+    """See `Form.put`.
 
     Raises:
         NotColumnsError: the score of an iteration is so large that the others have no digits left beside it.
     """
-    for s, (was, now) in enumerate(to[3], t):
-        before, after = was[0], loop.body.score(now)
-        if not -most < before < most:
+    loop, frames, total = site.loop, before.frames, before.total
+    for s, (was, now) in enumerate(moved[3], t):
+        old, new = was[0], loop.body.score(now)
+        if not -HUGE < old < HUGE:
             raise NotColumnsError
-        now[0] = after
+        now[0] = new
         frames = frames.set(s, now)
-        if after != before:
-            total = changed_total(total, before, after)
-    return frames, total
+        if new != old:
+            total = changed_total(total, old, new)
+    readers = readers_after(site, frame, before, t, moved[3]) if before.readers else {}
+    leave(loop, frame, before, frames, total, readers)
 
 
 # --- generating ------------------------------------------------------------------------------------
@@ -112,8 +116,8 @@ _MOVED = """\
 _RETURNED = """\
     except Exception:
         if rng is None: raise
-        return (d, value, None), 0.0, 0.0, (), ()
-    return record, score - before, others, {frames}, ()
+        return (d, value, None), 0.0, 0.0, (), None
+    return record, score - before, others, {frames}, None
 """
 
 _DENSITY = """\
@@ -172,7 +176,7 @@ def frame_form(site: LocalSite) -> Form:
     return Form(
         generated("move", ["def move(f0, frames, t, value, rng):\n", *iteration, *move], scope),
         generated("density", ["def density(f0, frames, t):\n", *iteration, *density], scope),
-        moved,
+        partial(_put, site),
     )
 
 

@@ -1,4 +1,5 @@
-"""Choices of loops that are edited by themselves: which they are, and how one is found by its address.
+"""Choices of loops that are edited by themselves: which they are, how one is found by its address, and what
+becomes of its loop.
 
 They are found once, when a body is linked. No two sites of it begin their addresses alike (else there are
 none), so the first component of an address says which loop and which site; the iteration is one subtraction
@@ -14,11 +15,14 @@ from typing import Any, NamedTuple
 from gendsl.address import Path
 from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.blocks import Block, FragmentBlock, ReturnBlock, Sequence
-from gendsl.runtime.loop_parts import Iterations
+from gendsl.runtime.column_loops import ColumnLoopBlock
+from gendsl.runtime.loop_parts import ADDRESSES, Iterations, Slot
 from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.reads import Frame
+from gendsl.runtime.reverse import SameIndex
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.totals import Total
+from gendsl.runtime.totals import value as total_value
 
 
 class NotLocalError(NotColumnsError):
@@ -26,15 +30,14 @@ class NotLocalError(NotColumnsError):
 
 
 Visited = tuple[tuple[Frame, Frame], ...]
-Terms = tuple[tuple[int, float, float], ...]
-Moved = tuple[tuple[Any, Any, float | None], float, float, Visited, Terms]
+Moved = tuple[tuple[Any, Any, float | None], float, float, Visited, Any]
 """What becomes of iterations when a choice has another value:
 
 - the record of the choice; its score is None where only the blocks can tell what depends on a value that was
   drawn, and then nothing else is here;
 - the changes of its own log density, and of those that depend on it;
 - the iterations from its own on, each before and after;
-- where iterations are columns, the number of each site concerned with its score before and after.
+- what else `put` is to be told.
 """
 
 
@@ -44,17 +47,19 @@ class Form(NamedTuple):
     Attributes:
         move: what becomes of iterations (frame, iterations, t, value, rng) with a value, or one drawn by rng.
         density: the value of the choice (frame, iterations, t), and the density as a function of another.
-        moved: the iterations (loop, frame, iterations, total, t, moved, most) after a move, with their total;
-            `most` is how large a score may be whose change is still seen in the total.
+        put: makes a frame that of the new trace (frame, what the loop has done, t, moved) after a move.
 
     Raises:
         NotLocalError: this is not the way for any value.
-        Exception: it isn't for this one; nothing has happened.
+        Exception: it isn't for this one; nothing has happened, but to the frame that `put` was given.
     """
 
-    move: Callable[..., Any]
+    move: Callable[..., Moved]
     density: Callable[..., tuple[Any, Callable[[Any], float]]]
-    moved: Callable[..., tuple[Any, Total]]
+    put: Callable[[Frame, Iterations, int, Any], None]
+
+
+Lookups = list[tuple[ColumnLoopBlock, int]]
 
 
 class LocalSite:
@@ -62,15 +67,25 @@ class LocalSite:
 
     Attributes:
         loop, block: the loop and the site in it.
+        state: where in a frame the loop's state is.
+        lookups: the plates that look the choices up, each with the slot of the container.
+        single, steady: containers of which an iteration reads the entry at a choice's value, and those of
+            which the choice doesn't decide what is read.
         forms: kind of iterations (columns or frames) -> the functions for them, made when first needed.
     """
 
-    __slots__ = ("_constants", "_length", "_position", "_source", "block", "forms", "loop")
+    __slots__ = (
+        "_constants", "_length", "_position", "_source", "block", "forms", "lookups", "loop", "single",
+        "state", "steady",
+    )  # fmt: skip
 
-    def __init__(self, loop: LoopBlock, block: SiteBlock) -> None:
+    def __init__(self, loop: LoopBlock, block: SiteBlock, lookups: Lookups) -> None:
         self.loop = loop
         self.block = block
+        self.state = loop.state
+        self.lookups = lookups
         self.forms: dict[type, Form] = {}
+        self.single, self.steady = _keys_read(loop, block)
         parts = block.parts or ()
         variable = [i for i, (_, slot) in enumerate(parts) if slot is not None]
         constants = [(i, part[0]) for i, part in enumerate(parts) if i and i not in variable]
@@ -115,10 +130,28 @@ class LocalSite:
         return t
 
 
+def _keys_read(loop: LoopBlock, block: SiteBlock) -> tuple[frozenset[Slot], frozenset[Slot]]:
+    """The containers of which an iteration reads one entry, at the value of a choice; and those of which it
+    reads the same entries whatever that value is. There may be others.
+    """
+    if not isinstance(loop, ColumnLoopBlock):
+        return frozenset(), frozenset()
+    own = loop.depth, block.value
+    single, steady = set(), set()
+    for container in {lookup.container for lookup in loop.lookups} - loop.unlooked:
+        lookups = [lookup for lookup in loop.lookups if lookup.container == container]
+        if not any(own in lookup.needs for lookup in lookups):
+            steady.add(container)
+        elif all(lookup.of == block.value for lookup in lookups):
+            single.add(container)
+    return frozenset(single), frozenset(steady)
+
+
 def sites_of(body: Sequence) -> dict[Any, LocalSite]:
     """The sites whose choices are edited by themselves, by the first components of their addresses.
 
-    What the loop leaves behind must be read by nothing that would have to run again.
+    What the loop leaves behind must be read by nothing that would have to run again, but for plates in
+    columns that look single entries up.
     """
     if body.leaves_early:
         return {}
@@ -126,14 +159,45 @@ def sites_of(body: Sequence) -> dict[Any, LocalSite]:
     for head, mask in body.by_head.items():
         loop = body.by_bit.get(mask)
         if isinstance(loop, LoopBlock) and loop.keeps_apart:
-            readers = 0
-            for written in loop.stored:
-                readers |= loop.readers.get(written.after, 0)
             site = loop.body.by_bit.get(loop.body.by_head.get(head, 0))
-            gathered = all(_only_gathers(block) for bit, block in body.by_bit.items() if bit & readers)
-            if type(site) is SiteBlock and site.address is not None and gathered:
-                found[head] = LocalSite(loop, site)
+            if type(site) is SiteBlock and site.address is not None:
+                lookups = _lookups(body, loop, site)
+                if lookups is not None:
+                    found[head] = LocalSite(loop, site, lookups)
     return found
+
+
+def _lookups(body: Sequence, loop: LoopBlock, site: SiteBlock) -> Lookups | None:
+    """The plates that look up the choices of a site; None if something else reads what depends on them."""
+    others = {block.value for block in loop.body.blocks if type(block) is SiteBlock and block is not site}
+    lookups: Lookups = []
+    for written in loop.stored:
+        if written.value in others:
+            continue  # a choice that stays as it is
+        mask = loop.readers.get(written.after, 0)
+        for bit, block in body.by_bit.items():
+            if not bit & mask or _only_gathers(block):
+                continue
+            if written.value != site.value or not _looks_up(block, written.after):
+                return None
+            lookups.append((block, written.after))  # type: ignore[arg-type]
+    plates = [id(block) for block, _ in lookups]
+    return lookups if len(plates) == len(set(plates)) else None
+
+
+def _looks_up(block: Block, slot: int) -> bool:
+    """Whether a block is a plate in columns that reads a container at the value of one choice only."""
+    if type(block) is not ColumnLoopBlock or not block.leaves_nothing or block.unlooked:
+        return False
+    at = 0, slot
+    keys = {lookup.of for lookup in block.lookups if lookup.container == at}
+    return (
+        not block.outer[at].whole
+        and at not in block.source_slots | block.address_slots
+        and len(keys) == 1
+        and keys <= block.column_of.keys()
+        and not block.affected[frozenset((at,))].stale
+    )
 
 
 def _only_gathers(block: Block) -> bool:
@@ -157,3 +221,34 @@ def beyond(distribution: Any, value: Any) -> float:
     if distribution.logpdf(value) != -inf:
         raise NotColumnsError
     return -inf
+
+
+def readers_after(
+    site: LocalSite, frame: Frame, before: Iterations, t: int, visited: Visited
+) -> dict[Slot, Any]:
+    """Which keys the iterations of a loop read after a move, of the containers whose readers are known."""
+    readers = {**before.readers}  # an index found out later is that of one trace
+    for slot, index in before.readers.items():
+        if slot is ADDRESSES or type(index) is SameIndex or slot in site.steady:
+            continue
+        if slot in site.single:
+            ((was, now),) = visited
+            old, new = was[site.block.value], now[site.block.value]
+            if type(old) is type(new) is int and old >= 0 and new >= 0:
+                if old != new:
+                    readers[slot] = index.remove(old, t).add(new, t)
+                continue
+        for s, (was, now) in enumerate(visited, t):
+            readers = site.loop.reread(readers, slot, s, (frame, was), (frame, now), 0)
+    return readers
+
+
+def leave(
+    loop: LoopBlock, frame: Frame, before: Iterations, frames: Any, total: Total, readers: dict[Slot, Any]
+) -> None:
+    """Put what a loop has done into a frame, in place of what it had done before with the same sources."""
+    status = before.status
+    after = Iterations(frames, total, before.values, status, readers, before.positions)
+    frame[loop.state] = after, status, total_value(total)
+    for written in loop.stored:
+        frame[written.inside] = frame[written.after] = frame[written.inside].over(frames)
