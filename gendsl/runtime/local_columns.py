@@ -140,8 +140,8 @@ def column_form(site: LocalSite) -> Form:
     iteration = [_ITERATION.format(position=POSITION)]
     for i, source in enumerate(loop.sources):
         scope[f"element{i}"] = source.element
-        element = f"values[{i}] + t" if source.counted else f"element{i}(values[{i}], t)"
-        iteration.append(f"    w[{source.target}] = {element}\n")
+        element = f"values[{i}][t] if type(values[{i}]) is range else element{i}(values[{i}], t)"
+        iteration.append(f"    w[{source.target}] = {f'values[{i}] + t' if source.counted else element}\n")
     for step in loop.sites:
         iteration.append(f"    x{step.number} = w[{step.slot}] = columns[{step.number}][t]\n")
     move = [_MOVE.format(i=own.number, slot=own.slot, extreme=EXTREME)]

@@ -205,9 +205,13 @@ class Written(Columnar):
 
     def __getitem__(self, key: Any) -> Any:
         if type(key) is int and self.kind == "append":
-            t = key - len(self.base)
-            if 0 <= t < len(self.frames):  # what was appended, the most usual
-                return whole(self.slot(t, self.value))
+            t, frames = key - len(self.base), self.frames
+            if type(frames) is not ColumnFrames:
+                if 0 <= t < len(frames):
+                    return whole(frames[t][self.value])
+            elif 0 <= t < frames.size:
+                i = frames.loop.column_of.get(self.value)
+                return whole(frames.entry(t, self.value)) if i is None else frames.columns[i][t]
         return self.entry(key, len(self.frames))
 
     def raw(self, t: int) -> Any:

@@ -114,11 +114,12 @@ CASES = {
 def test_edits_one_after_the_other(name):
     model, k, heads = CASES[name]
     trace = trace_of(model, k)
-    start, first = trace, trace.choices.to_flat_dict()
+    before = []
     other = trace.whole()
     rng = np.random.default_rng(3)
     for step in range(30):
         values = {}
+        before.append((trace, trace.choices.to_flat_dict()))
         for _ in range(1 + step % 3):
             head = heads[rng.integers(len(heads))]
             size = k if head in ("mu", "sd", "level") else N
@@ -128,8 +129,10 @@ def test_edits_one_after_the_other(name):
         assert weight == pytest.approx(expected, rel=1e-9, abs=1e-9)
         assert discard == discarded
         agree(trace, other)
-    assert start.choices.to_flat_dict() == first  # and all that it scored is as it was
-    assert start.log_prob == pytest.approx(start.whole().update({}).trace.log_prob, rel=1e-9)
+    for old, choices in before[::6]:
+        assert old.choices.to_flat_dict() == choices
+        edits = {(heads[0], j): 0.7 for j in range(4)}  # what is known of it is as it was, too
+        agree(old.update(edits).trace, old.whole().update(edits).trace)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -229,6 +232,15 @@ def read_twice(n, k):
     for i in range(n):
         z = ("z", i) @ ~uniform_discrete(0, k - 1)
         ("x", i) @ ~normal(mu[z] + mu[k - 1 - z], 1)
+
+
+@gen
+def by_two_labels(n, k):
+    mu = [("mu", j) @ ~normal(0, 10) for j in range(k)]
+    for i in range(n):
+        z = ("z", i) @ ~uniform_discrete(0, k - 1)
+        w = ("w", i) @ ~uniform_discrete(0, k - 1)
+        ("x", i) @ ~normal(mu[z] + mu[w], 1)
 
 
 @gen
@@ -335,8 +347,8 @@ def few(n, k):
 
 
 OTHERS = (
-    read_at_once, read_twice, first_is_read_too, beside, derived, overwritten, appended_to_others,
-    in_an_array, counted_down, shifted, looked_up_twice, from_the_end, few,
+    read_at_once, read_twice, by_two_labels, first_is_read_too, beside, derived, overwritten,
+    appended_to_others, in_an_array, counted_down, shifted, looked_up_twice, from_the_end, few,
 )  # fmt: skip
 
 
@@ -357,7 +369,7 @@ def test_other_ways_to_look_up(model, k):
         agree(trace, other)
 
 
-USUAL = read_at_once, read_twice, first_is_read_too, beside, derived, in_an_array, few
+USUAL = read_at_once, read_twice, by_two_labels, first_is_read_too, beside, derived, in_an_array, few
 
 
 @pytest.mark.parametrize("model", [*USUAL, appended_to_others, looked_up_twice], ids=lambda model: model.name)
