@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,16 +28,12 @@ from gendsl.runtime.records import Records
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.transforms.apply import Image, image, output_values, run_transform
 from gendsl.transforms.arrays import DualArray, as_dual_array
+from gendsl.transforms.came_back import RELATIVE_TOLERANCE, seen_to_come_back
 from gendsl.transforms.elimination import assign_columns
-from gendsl.transforms.forward import Dual
 from gendsl.transforms.jacobian import log_abs_det
 from gendsl.transforms.language import Transform
 from gendsl.transforms.moved import moved
-from gendsl.transforms.run import Copy, Input, Output, Run, Write
-from gendsl.transforms.vectors import SHORT
-
-RELATIVE_TOLERANCE = 1e-8
-"""How closely a continuous value must come back."""
+from gendsl.transforms.run import Copy, Output, Run, Write
 
 CANCELLATION_TOLERANCE = 1e-12
 """The absolute error allowed, relative to what the inputs of a value contribute to it: see `_rounding`."""
@@ -47,8 +42,6 @@ LOG_DET_TOLERANCE = 1e-6
 """How closely the forward and backward log-determinants must cancel."""
 
 _TURNED = 1e-6  # relative, of what comes back where a sign is flipped
-
-_are_close = partial(math.isclose, rel_tol=RELATIVE_TOLERANCE)
 
 
 def check_round_trip(
@@ -128,78 +121,27 @@ def _check_returned(
         there.
     """
     model = old = trace.records
+    records = [model]
+    if aux is not None:
+        records.append(aux.records if type(aux.records) is dict else dict(aux.records.items()))
     for output, source in zip(back.outputs, there.run.inputs, strict=True):
         output.supports = source.supports  # those of the same choices
     gone: list[Path] | None = None
-    if elsewhere:
+    if not elsewhere:
+        gone = seen_to_come_back(trace, aux, there, back, returned)
+        if gone is not None:
+            return records, gone
+        changed = {**there.run.outputs[0].entries, **back.outputs[0].entries, **there.removed}
+        gone = _compare_all(f, inverse, there, back, 0, changed, model, returned[0], there.trace.records)
+    else:
         old = {path: record for path, record in model.items() if path not in trace.observed_paths}
         _compare_all(f, inverse, there, back, 0, old, old, returned[0], None)
-    else:
-        gone = _seen_to_return(trace, there, returned[0])
-        if gone is None:
-            changed = {**there.run.outputs[0].entries, **back.outputs[0].entries, **there.removed}
-            gone = _compare_all(f, inverse, there, back, 0, changed, model, returned[0], there.trace.records)
     _refuse_surplus(f, inverse, back.outputs[0], old)
-    records = [model]
     if aux is not None:
-        drawn = aux.records if type(aux.records) is dict else dict(aux.records.items())
+        drawn = records[1]
         _refuse_surplus(f, inverse, back.outputs[1], drawn)
-        if len(drawn) != len(returned[1]) or not _are_same(there.run.inputs[1], returned[1]):
-            _compare_all(f, inverse, there, back, 1, drawn, drawn, returned[1], None)
-        records.append(drawn)
+        _compare_all(f, inverse, there, back, 1, drawn, drawn, returned[1], None)
     return records, gone
-
-
-def _seen_to_return(trace: ReferenceTrace, there: Image, returned: dict[Path, Any]) -> list[Path] | None:
-    """The model's choices that are gone on the way back, if it is seen at once that the others came back."""
-    source = there.run.inputs[0]
-    if not _are_same(source, returned):
-        return None
-    gone: list[Path] = []
-    for changed in (there.run.outputs[0].entries, there.removed):
-        for path in changed:
-            if path not in returned:
-                if trace.records.get(path) is not None:
-                    return None  # it must have stayed as it was
-                gone.append(path)
-    return gone
-
-
-def _are_same(source: Input, values: dict[Path, Any]) -> bool:
-    """Whether an input trace has choices with these values, as far as that is seen at once."""
-    seeds, near = source.seeds, source.near
-    for path, after in values.items():
-        seed = seeds.get(path)
-        before: Any
-        if seed is not None and type(seed[0]) is Dual:
-            before = seed[0].value
-        elif (record := near(path) or source.find(path)) is not None:
-            before = record[1]
-        else:
-            return False
-        if before is after:
-            continue
-        kind = type(before)
-        if kind is not type(after):
-            return False
-        if kind is float:
-            if not _are_close(before, after):
-                return False
-        elif kind is int or kind is bool:
-            if before != after:
-                return False
-        elif kind is not np.ndarray or not _is_same_vector(before, after):
-            return False
-    return True
-
-
-def _is_same_vector(before: np.ndarray, after: np.ndarray) -> bool:
-    """Whether a short vector of floats came back, as far as that is seen at once."""
-    if not before.ndim == after.ndim == 1 or not len(before) == len(after) <= SHORT:
-        return False
-    if before.dtype.char != "d" or after.dtype.char != "d":
-        return False
-    return all(map(_are_close, before.tolist(), after.tolist()))
 
 
 def _compare_all(

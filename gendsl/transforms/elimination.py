@@ -58,7 +58,7 @@ def assign_columns(output: Output, records: Records) -> Path | None:
                 return path
             supports[path] = support
         if type(entry) is not Write:
-            if not _is_plain_copy(cast(Copy, entry), support):
+            if not is_plain_copy(cast(Copy, entry), support):
                 plain = False
             continue
         value = entry.value
@@ -69,13 +69,13 @@ def assign_columns(output: Output, records: Records) -> Path | None:
         elif support.discrete:
             if entry.label is continuous or type(value) not in UNTRACED:
                 plain = False
-        elif entry.label is discrete or not _add_entries(value, support, columns):
+        elif entry.label is discrete or not add_entries(value, support, columns):
             plain = False
     output.columns = columns if plain else None
     return None
 
 
-def _is_plain_copy(entry: Copy, support: Support) -> bool:
+def is_plain_copy(entry: Copy, support: Support) -> bool:
     """Note that a choice was copied; whether it is to one of the same kind, and for the first time."""
     source, path = entry.source, entry.path
     copied = source.supports.get(path) or source.support(path)
@@ -87,7 +87,7 @@ def _is_plain_copy(entry: Copy, support: Support) -> bool:
     return True
 
 
-def _add_entries(value: Any, support: Support, columns: list[Tangent]) -> bool:
+def add_entries(value: Any, support: Support, columns: list[Tangent]) -> bool:
     """Add the tangents of a short vector's free entries; whether it is one, and they all have theirs."""
     parts, dim = entries(value), support.dim
     if parts is None or (len(parts) != dim and type(support) is not Simplex):
