@@ -6,6 +6,7 @@ those without a plural, take arrays and whatever autograd traces; the singular o
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -80,6 +81,7 @@ defvjp(
 )
 
 
+@functools.lru_cache(maxsize=256)  # which choices that are made again and again mostly have in common
 def log_beta(a: float, b: float) -> float:
     """log B(a, b) for positive a and b."""
     if a < b:

@@ -10,6 +10,7 @@ from gendsl import (
     bernoulli,
     categorical,
     check_involutive,
+    continuous,
     copy,
     dirichlet,
     discrete,
@@ -249,6 +250,31 @@ def test_an_auxiliary_choice_that_the_way_back_forgets():
 
     with pytest.raises(InvolutionError, match=r"'n' of aux_out, .* is not restored"):
         step(f, init={"x": 1.0}, q=q)
+
+
+@pytest.mark.parametrize("wrong", ["x", "w", "n"])
+def test_a_label_that_is_wrong_on_the_way_back_alone(wrong):
+    @gen
+    def model():
+        x = ~normal(0, 1)
+        w = ~dirichlet([1.0, 1.0])
+        n = ~uniform_discrete(0, 2)
+
+    @transform
+    def f(model_in, *, model_out):
+        x = read(model_in["x"])
+        labels = {"x": continuous, "w": continuous, "n": discrete}
+        if x < 0:
+            labels[wrong] = discrete if labels[wrong] is continuous else continuous
+        write(model_out["x"], -x, labels["x"])
+        write(model_out["w"], [*read(model_in["w"])][::-1], labels["w"])
+        write(model_out["n"], 2 - read(model_in["n"]), labels["n"])
+
+    init = {"x": 1.0, "w": [0.3, 0.7], "n": 0}
+    step(f, model, init, check=False)
+    with pytest.raises(LabelError) as caught:
+        step(f, model, init)
+    assert caught.value.address == (wrong,)
 
 
 @pytest.mark.parametrize("error", [0.0, 1e-7])
