@@ -7,8 +7,7 @@ isn't seen at once to be the same may still be so within rounding, or be a mista
 
 from __future__ import annotations
 
-import math
-from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
 RELATIVE_TOLERANCE = 1e-8
 """How closely a continuous value must come back."""
-
-_are_close = partial(math.isclose, rel_tol=RELATIVE_TOLERANCE)
 
 
 def seen_to_come_back(
@@ -72,7 +69,8 @@ def _came_back(source: Input, output: Output, values: dict[Path, Any]) -> bool:
             if entry.label is discrete:  # type: ignore[union-attr]
                 return False
             if type(value) is Dual and type(before) is Dual:
-                if not (before.tangent and _are_close(before.value, value.value)):
+                x = before.value
+                if not before.tangent or not abs(value.value - x) <= RELATIVE_TOLERANCE * abs(x) < inf:
                     return False
                 columns.append(value.tangent)
             elif not (add_entries(value, supports[path], columns) and _are_same(before, values[path])):
@@ -94,7 +92,9 @@ def _came_back(source: Input, output: Output, values: dict[Path, Any]) -> bool:
             continue
         if type(before) is not type(value) or type(value) not in UNTRACED:
             return False
-        if before != value and not (type(value) is float and _are_close(before, value)):
+        if before == value:
+            continue
+        if type(value) is not float or not abs(value - before) <= RELATIVE_TOLERANCE * abs(before) < inf:
             return False
     output.columns = columns
     return True
@@ -104,4 +104,7 @@ def _are_same(before: Any, after: Any) -> bool:
     """Whether a short vector that was read is the same as an array of floats."""
     if type(before) is not list or type(after) is not np.ndarray or len(before) != len(after):
         return False
-    return all(map(_are_close, [x.value for x in before], after.tolist()))
+    for x, y in zip(before, after.tolist()):  # noqa: B905 (of one length; hot)
+        if not abs(y - x.value) <= RELATIVE_TOLERANCE * abs(x.value) < inf:
+            return False
+    return True

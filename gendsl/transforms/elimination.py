@@ -50,13 +50,15 @@ def assign_columns(output: Output, records: Records) -> Path | None:
     columns: list[Tangent] = []
     plain = True
     for path, entry in output.entries.items():
-        support = supports.get(path)  # on the way back, those of the choices that were read
+        record = near(path)
+        support = None if record is None else record[0]._measure
         if support is None:
-            record = near(path)
-            support = measure_in(records, path) if record is None else record[0]._measure or record[0].support
+            support = supports.get(path)  # on the way back, those of the choices that were read
             if support is None:
-                return path
-            supports[path] = support
+                support = measure_in(records, path) if record is None else record[0].support
+                if support is None:
+                    return path
+        supports[path] = support
         if type(entry) is not Write:
             if not is_plain_copy(cast(Copy, entry), support):
                 plain = False
