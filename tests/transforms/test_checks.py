@@ -277,6 +277,47 @@ def test_a_label_that_is_wrong_on_the_way_back_alone(wrong):
     assert caught.value.address == (wrong,)
 
 
+def test_weights_that_go_round_do_not_come_back_after_two_turns():
+    """The determinant is 1 both ways."""
+
+    @gen
+    def model():
+        w = ~dirichlet([1.0, 2.0, 3.0])
+
+    @transform
+    def f(model_in, *, model_out, by=1):
+        w = read(model_in["w"])
+        write(model_out["w"], [w[by], w[(1 + by) % 3], w[(2 + by) % 3]])
+
+    @transform
+    def swapped(model_in, *, model_out):
+        w = read(model_in["w"])
+        write(model_out["w"], [w[1], w[0], w[2]])
+
+    init = {"w": [0.2, 0.3, 0.5]}
+    step(f.bind(by=0), model, init)
+    step(swapped, model, init)
+    with pytest.raises(InvolutionError, match="'w' of model_out, which was array"):
+        step(f, model, init)
+
+
+def test_copies_that_go_round_do_not_come_back_after_two_turns():
+    @gen
+    def model():
+        for i in range(3):
+            ("x", i) @ ~normal(0, 1)
+
+    @transform
+    def f(model_in, *, model_out, n=3):
+        for i in range(n):
+            copy(model_in["x", i], model_out["x", (i + 1) % n])
+
+    init = {"x": [0.2, 0.3, 0.5]}
+    step(f.bind(n=2), model, init)
+    with pytest.raises(InvolutionError, match="of model_out, which was 0.3, comes back as 0.5"):
+        step(f, model, init)
+
+
 @pytest.mark.parametrize("error", [0.0, 1e-7])
 def test_every_entry_of_a_matrix_must_come_back(error):
     @gen
