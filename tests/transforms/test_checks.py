@@ -314,7 +314,7 @@ def test_copies_that_go_round_do_not_come_back_after_two_turns():
 
     init = {"x": [0.2, 0.3, 0.5]}
     step(f.bind(n=2), model, init)
-    with pytest.raises(InvolutionError, match="of model_out, which was 0.3, comes back as 0.5"):
+    with pytest.raises(InvolutionError, match=r"of model_out, which was 0\.3, comes back as 0\.5"):
         step(f, model, init)
 
 
