@@ -12,6 +12,7 @@ from gendsl.compiler import ir, vectors
 from gendsl.compiler.build import Compiled
 from gendsl.compiler.emit import emit
 from gendsl.compiler.ir import RETVAL
+from gendsl.compiler.liveness import all_loads
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime import column_loops, small
 from gendsl.runtime.blocks import (
@@ -200,7 +201,8 @@ class Linked:
                 continue
             seen.add(same)
             keys = [(functions[key.index], key.several) for key in load.keys]
-            reads.append(Read(load.depth, load.slot, load.mode, keys, load.own))
+            key_slots = frozenset((k.depth, k.slot) for key in load.keys for k in all_loads(key))
+            reads.append(Read(load.depth, load.slot, load.mode, keys, load.own, key_slots))
             if load.own is not None and load.own >= 0:
                 reads.append(Read(load.depth + 1, load.own, ir.RAW, [], None))
             for key in load.keys:

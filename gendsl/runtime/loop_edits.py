@@ -72,12 +72,13 @@ def edit_few(
         frame = was.copy()
         changed: dict[int, Any] = {}
         inner_old, inner = (*old, was), (*new, frame)
-        body.update(execution, inner_old, inner, (*changes, changed), touched, todo, hit)
+        within = (*changes, changed)
+        body.update(execution, inner_old, inner, within, touched, todo, hit)
         frame[0] = body.score(frame)
         edits.append((t, was, frame))
         for slot, index in readers.items():
             if type(index) is not SameIndex:
-                readers = loop.reread(readers, slot, t, inner_old, inner, offset)
+                readers = loop.reread(readers, slot, t, inner_old, inner, offset, within)
         for written in loop.stored:
             if written.value in changed:
                 keys.setdefault(written.after, set()).add(new[-1][written.inside].key_in(t, frame))

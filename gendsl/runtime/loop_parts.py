@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from operator import index
 from types import GeneratorType
@@ -13,7 +13,6 @@ import numpy as np
 
 from gendsl.compiler.vectors import as_column, as_rows
 from gendsl.runtime.blocks import Sequence
-from gendsl.runtime.change import ALL, LENGTH, Change
 from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.reads import Frame, Frames, Runner
 from gendsl.runtime.totals import Total
@@ -103,33 +102,6 @@ def one_length(lengths: list[int]) -> int:
     if len(set(lengths)) > 1:
         deque(zip(*map(range, lengths), strict=True), maxlen=0)
     return lengths[0]
-
-
-class OuterUse:
-    """How the body of a loop reads a slot outside it.
-
-    Attributes:
-        always: every iteration reads it, in some way; else those that do are found by an index.
-        whole: every iteration reads all of it.
-        items: some iterations read entries of it, or read it in a branch that others don't take.
-        length: some iterations read how many entries it has.
-    """
-
-    __slots__ = ("always", "items", "length", "whole")
-
-    def __init__(self) -> None:
-        self.always = self.items = self.length = self.whole = False
-
-    def is_every(self, change: Change) -> bool:
-        """Whether a change concerns every iteration, or is taken to."""
-        if change is ALL:
-            return self.always or self.length
-        return self.whole or (self.length and LENGTH in change)
-
-
-def keys_of_change(index: Any, change: Change) -> Iterable[Any]:
-    """The keys of an index under which the iterations stand that a change concerns."""
-    return index.keys() if change is ALL else (*change, ALL)
 
 
 class Growing:

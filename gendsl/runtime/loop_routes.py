@@ -28,6 +28,10 @@ class Routed(Block):
     templates: list[list[Part] | None]
     routes: dict[Any, list[tuple[int, int]] | None]
     depth: int
+    outer: dict[Slot, Any]
+    """How the body reads the slots outside the loop: an OuterUse each."""
+    firsts: frozenset[Slot]
+    """The slots that say what the loop begins with."""
 
     def readers_of(self, iterations: Iterations, frames: Frames, slot: Slot, offset: int = 0) -> Any:
         """Which iterations read which key of a container."""

@@ -13,8 +13,8 @@ from gendsl.runtime.loop_parts import (
     EVERY,
     Growing,
     Iterations,
-    keys_of_change,
 )
+from gendsl.runtime.loop_reads import keys_of_change
 from gendsl.runtime.reads import Changes, Frames
 from gendsl.runtime.reverse import without_same
 from gendsl.runtime.totals import HUGE, total_of
@@ -231,7 +231,7 @@ class LoopUpdate:
                 self.total = changed_total(self.total, was[0], frame[0])
             if self.readers:
                 for slot in self.readers:
-                    self.readers = loop.reread(self.readers, slot, t, old, new, self.offset)
+                    self.readers = loop.reread(self.readers, slot, t, old, new, self.offset, changes)
         return changed, status
 
     # --- containers that the loop writes ----------------------------------------------------------

@@ -14,30 +14,19 @@ from typing import Any
 from gendsl.address import Path
 from gendsl.compiler.ir import ITEM, POSITION, RETVAL, Part, Stored
 from gendsl.compiler.ir import LENGTH as OF_LENGTH
-from gendsl.runtime.blocks import (
-    BREAK,
-    CONTINUE,
-    NOTHING,
-    RETURN,
-    ExitBlock,
-    ReturnBlock,
-    Sequence,
-    Touched,
-)
-from gendsl.runtime.branches import BranchBlock
+from gendsl.runtime.blocks import BREAK, NOTHING, RETURN, ReturnBlock, Sequence, Touched
 from gendsl.runtime.change import ALL, LENGTH, UNSET, Change, difference
 from gendsl.runtime.loop_edits import edit_few, is_longer
 from gendsl.runtime.loop_parts import (
     ADDRESSES,
     EVERY,
     Iterations,
-    OuterUse,
     Slot,
     Source,
     all_states,
-    keys_of_change,
     one_length,
 )
+from gendsl.runtime.loop_reads import keys_of_change, outer_uses
 from gendsl.runtime.loop_routes import Routed
 from gendsl.runtime.loop_updates import LoopUpdate
 from gendsl.runtime.persistent import PersistentVector
@@ -90,17 +79,7 @@ class LoopBlock(Routed):
         depth = self.depth
         inner = [read for read in body.uses if read.depth < depth]
         inside = {written.inside for written in stored}
-        self.outer: dict[Slot, OuterUse] = {}
-        sure = sure_reads(body)
-        for read in inner:
-            at = read.depth, read.slot
-            use = self.outer.setdefault(at, OuterUse())
-            use.always = (at, False) in sure
-            use.whole = (at, True) in sure
-            if read.mode is OF_LENGTH:
-                use.length = True
-            elif read.mode is ITEM or not use.whole:
-                use.items = True
+        self.outer = outer_uses(body)
         keyed = any(written.kind == "key" for written in stored)
         read_inside = any((depth - 1, written.inside) in self.outer for written in stored)
         self.keeps_apart = not (outs or exits or keyed or read_inside) and bool(sources)
@@ -236,8 +215,14 @@ class LoopBlock(Routed):
         old: Frames,
         new: Frames,
         offset: int,
+        changes: Changes | None = None,
     ) -> dict[Slot, ReverseIndex]:
-        """The readers when iteration t may read other keys of a container than it did."""
+        """The readers when iteration t may read other keys of a container than it did.
+
+        `changes` are those of all that it sees, its own slots the last; None if they aren't known.
+        """
+        if changes is not None and slot is not ADDRESSES and self.outer[slot].is_steady(changes):
+            return readers
         gone, come = self.keys_of(old, slot, offset), self.keys_of(new, slot, offset)
         if gone == come:
             return readers
@@ -438,43 +423,6 @@ class LoopBlock(Routed):
         iterations: Iterations = frames[-1][self.state][0]
         index: Any = self.readers_of(iterations, frames, (depth, slot))
         yield from index.keys(len(iterations.frames)) if type(index) is SameIndex else index.keys()
-
-
-def sure_reads(body: Sequence) -> set[tuple[Slot, bool]]:
-    """The slots that every run of a body reads, marked False, and those that it reads whole, marked True.
-
-    `break` and `return` count as if they weren't there: they keep only one iteration from going on.
-    """
-    sure: set[tuple[Slot, bool]] = set()
-    for block in body.blocks:
-        reads = block.uses
-        if isinstance(block, BranchBlock):
-            first, second = map(sure_reads, block.arms)
-            sure |= first & second
-            reads = block.test.reads
-        elif isinstance(block, LoopBlock):
-            for slot, use in block.outer.items():
-                if use.always:
-                    sure.add((slot, False))
-                if use.whole:
-                    sure.add((slot, True))
-            sure.update((slot, whole) for slot in block.firsts for whole in (False, True))
-            reads = [read for source in block.sources for read in source.runner.reads]
-        for read in reads:
-            slot = read.depth, read.slot
-            sure.add((slot, False))
-            if read.mode is not ITEM and read.mode is not OF_LENGTH:
-                sure.add((slot, True))
-        if _continues(block):
-            break
-    return sure
-
-
-def _continues(block: Any) -> bool:
-    """Whether a block may go to the next iteration of the loop around it."""
-    if isinstance(block, ExitBlock):
-        return block.how == CONTINUE
-    return any(_continues(inner) for arm in getattr(block, "arms", ()) for inner in arm.blocks)
 
 
 def _returns(body: Sequence) -> bool:

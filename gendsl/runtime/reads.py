@@ -21,11 +21,26 @@ Key = tuple[Callable[..., Any], bool]
 
 
 class Read:
-    """How a piece of code reads one slot of a frame in scope."""
+    """How a piece of code reads one slot of a frame in scope.
 
-    __slots__ = ("depth", "keys", "mode", "own", "slot")
+    Attributes:
+        keys: which entries it reads, where it reads entries.
+        key_slots: the depths and slots of what these depend on.
+        own: for a container that the loop itself writes, what it has written so far; see `ir.Load`.
+    """
 
-    def __init__(self, depth: int, slot: int, mode: str, keys: list[Key], own: int | None) -> None:
+    __slots__ = ("depth", "key_slots", "keys", "mode", "own", "slot")
+
+    def __init__(
+        self,
+        depth: int,
+        slot: int,
+        mode: str,
+        keys: list[Key],
+        own: int | None,
+        key_slots: frozenset[tuple[int, int]] = frozenset(),
+    ) -> None:
+        self.key_slots = key_slots
         self.depth = depth
         self.slot = slot
         self.mode = mode

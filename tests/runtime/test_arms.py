@@ -161,6 +161,58 @@ def made_anew(n):
             ("x", i) @ ~normal(len(word), 1)
 
 
+@written(40, 35)
+@gen
+def looked_up(n):
+    k = ~poisson(2)
+    mu = [("mu", j) @ ~normal(0, 1) for j in range(k + 2)]
+    for i in range(n):
+        z = ("z", i) @ ~categorical([0.5, 0.5])
+        w = ("w", i) @ ~categorical([0.4, 0.3, 0.3])
+        if w == 1:
+            ("x", i) @ ~normal(mu[z], 1)
+        elif w == 2:
+            ("x", i) @ ~normal(mu[-1 - z], 1)
+
+
+@written(20, 15)
+@gen
+def looked_up_inside(n):
+    mu = [("mu", j) @ ~normal(0, 1) for j in range(3)]
+    for i in range(n):
+        if ("w", i) @ ~bernoulli(0.5):
+            for j in range(2):
+                z = ("z", i, j) @ ~categorical([0.3, 0.3, 0.4])
+                ("x", i, j) @ ~normal(mu[z], 1)
+
+
+@written(20, 15)
+@gen
+def looked_up_behind(n):
+    out = [0.0]
+    for i in range(n):
+        back = ("back", i) @ ~categorical([0.4, 0.3, 0.3])
+        if ("w", i) @ ~bernoulli(0.5):
+            x = ("x", i) @ ~normal(out[max(i - back, 0)], 1)
+        else:
+            x = 1.0
+        out.append(x)
+    return out[-1]
+
+
+@written(20, 15)
+@gen
+def ended_inside(n):
+    a = ~normal(0, 1)
+    for i in range(n):
+        for j in range(2):
+            if ("end", i, j) @ ~bernoulli(0.03):
+                return float(i)
+        if ("w", i) @ ~bernoulli(0.5):
+            ("x", i) @ ~normal(a, 1)
+    return 0.0
+
+
 @pytest.mark.parametrize("name", programs)
 def test_what_arms_read_changes_between_other_edits(name):
     model, args = programs[name]
@@ -168,14 +220,31 @@ def test_what_arms_read_changes_between_other_edits(name):
         rng = np.random.default_rng(seed)
         pair = simulated(model, args[seed % 2], seed)
         for step in range(40):
-            alone = [path for path in pair.twin.choices if len(path) == 1]
-            other = [path for path in pair.twin.choices if len(path) > 1]
-            paths = alone if step % 2 else other
+            paths = list(pair.twin.choices)
+            if step % 2:  # those of one name
+                name = rng.choice(sorted({path[0] for path in paths}))
+                paths = [path for path in paths if path[0] == name]
             path = paths[int(rng.integers(len(paths)))]
             size = args[step // 5 % len(args)]
             after = pair.update({path: new_value(pair, path, rng)}, size if step % 5 == 0 else None, step)
             pair = pair if after is None else after
         pair.check_scores(rng)
+
+
+def test_an_arm_that_is_cut_off_and_comes_back():
+    n = 20
+    seen = {**{("end", i, j): 0 for i in range(n) for j in range(2)}, **{("w", i): 1 for i in range(n)}}
+    values = {**seen, ("a",): 0.0, **{("x", i): 0.5 for i in range(n)}}
+    trace = ended_inside.generate((n,), init=values).trace
+    for change in (
+        {("a",): 1.0}, {("end", 7, 0): 1}, {("a",): 2.0}, {("end", 7, 0): 0}, {("a",): 3.0},
+    ):  # fmt: skip
+        values |= change
+        back = change.get(("end", 7, 0)) == 0
+        come = {path: value for path, value in values.items() if back and path[1:2] >= (7,)}
+        trace = trace.update({**come, **change}).trace
+        expected = ended_inside.reference.generate((n,), init=trace.choices).trace
+        assert trace.log_prob == pytest.approx(expected.log_prob, rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
