@@ -115,12 +115,16 @@ class Compiled:
     @cached_property
     def runs_at_once(self) -> bool:
         """Whether all that it takes to run it, where the trace won't be edited, is to call the body once."""
-        usual = self.loopless and not self.changes_arguments and not self.is_classmethod
-        return usual and not any(isinstance(n, ast.Name) and n.id in _LOOKS_BACK for n in self.origin.parts)
+        return self.loopless and self.is_spread and not self.changes_arguments and not self.is_classmethod
+
+    @cached_property
+    def is_spread(self) -> bool:
+        """Whether its choices may be made by statements of its own: it doesn't look at its variables."""
+        return not any(isinstance(n, ast.Name) and n.id in _LOOKS_BACK for n in self.origin.parts)
 
     @cached_property
     def at_once(self) -> dict[type, Callable[..., Any]]:
-        """The body as executions of each class run it that run nothing else; see `runtime.at_once`."""
+        """The body with its choices made by statements, for each class of executions; see `runtime.at_once`."""
         return {}
 
     @cached_property

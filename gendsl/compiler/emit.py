@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable
-from types import FunctionType
+from collections.abc import Callable, Mapping
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from gendsl.compiler.definition import as_function, compile_definition
@@ -116,13 +116,18 @@ def _place(node: ast.AST, at: ast.AST) -> None:
 
 
 def emit(
-    source: Source, program: Program, tools: Any, requests: Any
+    source: Source,
+    program: Program,
+    tools: Any,
+    requests: Any,
+    known: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[list[Callable[..., Any]], Callable[..., list[Any]]]:
     """The functions of a program's codes, in order, and the function that makes a frame from arguments.
 
     Args:
         tools: the helpers that generated code calls.
         requests: what code without choices finds under `__gendsl__`, to request traced calls.
+        known: objects that it refers to by names of gendsl's own.
     """
     for index, code in enumerate(program.codes):
         code.index = index
@@ -134,7 +139,8 @@ def emit(
     )  # fmt: skip
     node.args = arguments
     node.body = [*map(_definition, program.codes), ast.Return(ast.Tuple(names, ast.Load()))]
-    made = as_function(compile_definition(node, source.scopes, source.function), source.function)
+    compiled = compile_definition(node, source.scopes, source.function, known=tuple(known))
+    made = as_function(compiled, source.function, known)
     made.__defaults__, made.__kwdefaults__ = None, None
     name, qualname = source.function.__name__, source.function.__qualname__
     functions = []

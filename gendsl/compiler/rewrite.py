@@ -6,7 +6,6 @@
     mu[i, j] = ~E   ->  mu[i, j] = __gendsl__.at(("mu", i, j), E', True)
     mu[f(x)] = ~E   ->  mu[t] = __gendsl__.assign(E', ("mu", (t := f(x))))
     addr @ ~normal(a, b)  ->  __gendsl__.makers[normal](__gendsl__, addr, False, a, b)  (where asked for)
-    addr @ ~E       ->  __gendsl__.at_whole(addr, E')  (where asked for)
     ~E elsewhere    ->  __gendsl__.unaddressed(E')
     [addr @] ~E in a nested def, lambda or class  ->  __gendsl__.nested(E'[, addr])
 
@@ -89,8 +88,7 @@ class Rewriter(Transformer):
             execution = ast.copy_location(ast.Name(EXECUTION, ast.Load()), node)
             given = [execution, address, named, *(self.visit(argument) for argument in operand.args)]
             return ast.copy_location(ast.Call(maker, given, []), node)
-        method = "at" if self.inlines is None else "at_whole"
-        return self._method(method, [address, self._callable(operand), *([named] if sugar else [])], node)
+        return self._method("at", [address, self._callable(operand), *([named] if sugar else [])], node)
 
     def family(self, operand: ast.expr) -> Any:
         """The family of ours that an expression, as far as one knows now, makes a distribution of."""

@@ -1,4 +1,4 @@
-"""A body in which choices of gendsl's own families are made by statements of its own, without a call.
+"""A body in which choices are made by statements of its own, without a call.
 
     i = ~uniform_discrete(0, n - 1)   ->   path = ("i",)
                                            family, low, high = uniform_discrete, 0, n - 1
@@ -8,22 +8,31 @@
                                                value = __gendsl__.makers[family](...)
                                            i = value
 
-Those are the choices that are a statement, or its value, at an address that is a constant. Which statements
-make one is the caller's to say. All others are made as `rewrite` has it.
+    x = [("x", j) @ ~normal(0, 1) for j in range(k)]   ->   list = []
+                                                            for j in range(k):
+                                                                ... as above
+                                                                list.append(value)
+                                                            x = list
+
+Those are the choices that are a statement, or its value, or what it appends to a list. Which statements make
+one is the caller's to say. All others are made as `rewrite` has it. An error arises on the line where it would,
+but maybe in a variable or a function of another name.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from gendsl.compiler.definition import as_function, compile_definition
-from gendsl.compiler.methods import Constants, assign, load
+from gendsl.compiler.methods import Constants, assign, load, own
+from gendsl.compiler.names import COMPREHENSIONS, stored
 from gendsl.compiler.rewrite import Rewriter, rewritten
-from gendsl.compiler.sites import assigned_address, is_addressed, is_choice, is_splice
+from gendsl.compiler.sites import assigned_address, is_addressed, is_choice, is_splice, target_indices
 from gendsl.compiler.source import Source
-from gendsl.compiler.trees import clone, walk
+from gendsl.compiler.trees import clone, located, walk
 from gendsl.errors import EXECUTION
 
 MOST = 16
@@ -31,54 +40,162 @@ MOST = 16
 
 _Statement = ast.Assign | ast.AnnAssign | ast.Expr | ast.Return
 
-Blocks = Mapping[Any, list[ast.stmt]]
-"""For each family, the statements that make a choice from it.
 
-Its parameters are in variables of their names, its address in `path`. Its value is left in `value`.
-"""
+@dataclass(frozen=True)
+class Making:
+    """The statements that make choices.
+
+    Attributes:
+        families: for each family of ours, those that make a choice from it. Its parameters are in variables
+            of their names, its address in `path`. Its value is left in `value`.
+        others: those that make a choice from what is in `distribution`; with the name of the choice's own
+            kind, `sugar`, in them. None where that is done as `rewrite` has it.
+        first: those that the body begins with.
+    """
+
+    families: Mapping[Any, list[ast.stmt]]
+    others: list[ast.stmt] | None
+    first: list[ast.stmt]
 
 
 class _Spreader(Rewriter):
-    def __init__(self, source: Source, blocks: Blocks, constants: Constants) -> None:
+    def __init__(self, source: Source, making: Making, constants: Constants) -> None:
         super().__init__(source)
-        self.blocks = blocks
+        self.making = making
         self.constants = constants
         self.left = MOST
+        self.lists = 0
+
+    # --- choices ----------------------------------------------------------------------------------
 
     def _spread(self, node: _Statement) -> list[ast.AST] | None:
         """The statements for one whose value is a choice; None if that is made in another way."""
-        value = node.value
+        if isinstance(node.value, ast.ListComp) and self._unrolls(node.value):
+            return self._unrolled(node, node.value)
+        appended = _appended(node)
+        made = self._made(node.value if appended is None else appended, node)
+        if made is None:
+            return None
+        if appended is None:
+            node.value = load("value")
+        else:
+            node.value.args[0] = load("value")  # type: ignore[union-attr]
+        return [*made, self.generic_visit(node)]  # in whose targets there may be choices, too
+
+    def _made(self, value: ast.expr | None, node: _Statement) -> list[ast.stmt] | None:
+        """The statements that make the choice which an expression makes."""
         address: ast.expr | None = None
         operand: Any = None
         if isinstance(value, ast.BinOp) and is_addressed(value) and not is_splice(value.left):
             address, operand = value.left, value.right.operand  # type: ignore[attr-defined]
         elif isinstance(value, ast.UnaryOp) and is_choice(value):
             targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
-            if len(targets) == 1 and isinstance(targets[0], ast.Name):
-                address, operand = assigned_address(targets[0]), value.operand
-        path = None if address is None else _constant(address)
-        family = None if path is None or self.nested or not self.left else self.family(operand)
-        if family is None:
+            if len(targets) == 1 and targets[0] is not None:
+                address, operand = self._address_of(targets[0], value), value.operand
+        path = None if address is None else _path(address)
+        if path is None or self.nested or not self.left:
             return None
-        self.left -= 1
         assert value is not None
+        sugar = isinstance(value, ast.UnaryOp)
+        family = self.family(operand)
+        if family is None:
+            made = self._any(value, operand, path, sugar)
+        else:
+            made = self._of_family(family, value, operand, path, sugar)
+        if made is not None:
+            self.left -= 1
+            _place(made, value)
+        return made
+
+    def _address_of(self, target: ast.expr, value: ast.UnaryOp) -> ast.expr | None:
+        """The address that a target gives a choice, if it may be evaluated before that."""
+        found = target_indices(target)
+        address = assigned_address(target)
+        if found is None or address is None or not self._is_stable(found[1], value):
+            return None
+        return clone(address)
+
+    def _of_family(
+        self, family: Any, value: ast.expr, operand: Any, path: ast.expr, sugar: bool
+    ) -> list[ast.stmt]:
+        made: list[ast.stmt] = [assign("path", self.visit(path))]
         arguments = [self.visit(argument) for argument in operand.args]
-        made = [assign("path", ast.Constant(path)), assign("family", operand.func)]
+        made.append(assign("family", operand.func))
         made += [assign(name, given) for name, given in zip(family.parameters, arguments, strict=True)]
         makers = ast.Attribute(ast.Name(EXECUTION, ast.Load()), "makers", ast.Load())
-        given = [ast.Name(EXECUTION, ast.Load()), load("path"), ast.Constant(isinstance(value, ast.UnaryOp))]
+        given = [ast.Name(EXECUTION, ast.Load()), load("path"), ast.Constant(sugar)]
         given += [load(name) for name in family.parameters]
         call = ast.Call(ast.Subscript(makers, load("family"), ast.Load()), given, [])
         known = self.constants.load(family)
         is_family = ast.Compare(load("family"), [ast.Is()], [known])
-        choice = ast.If(is_family, [*map(clone, self.blocks[family])], [assign("value", call)])
-        node.value = load("value")
+        choice = ast.If(is_family, [*map(clone, self.making.families[family])], [assign("value", call)])
         for part in walk(choice):  # what fails to be made is the distribution, not the choice
             is_making = isinstance(part, ast.Call) and getattr(part.func, "id", None) == known.id
             ast.copy_location(part, operand if is_making else value)
-        for statement in made:
-            ast.copy_location(statement, value)
-        return [*made, choice, self.generic_visit(node)]  # in whose targets there may be choices, too
+        return [*made, choice]
+
+    def _any(
+        self, value: ast.expr, operand: ast.expr, path: ast.expr, sugar: bool
+    ) -> list[ast.stmt] | None:
+        if self.making.others is None:
+            return None
+        first: list[ast.stmt] = [assign("path", self.visit(path))]
+        first.append(assign("distribution", self._callable(operand)))
+        choice = _placed_at(value, [assign("sugar", ast.Constant(sugar)), *self.making.others])
+        return [*first, *choice]
+
+    def _callable(self, expression: ast.expr) -> ast.expr:
+        """E' of the operand of a `~`: a class is called as it is."""
+        made = super()._callable(expression)
+        if isinstance(made, ast.Call) and isinstance(made.func, ast.Call):
+            (function,) = made.func.args
+            if isinstance(function, ast.Name):
+                kind = ast.Call(self.constants.load(type), [clone(function)], [])
+                is_class = ast.Compare(kind, [ast.Is()], [self.constants.load(type)])
+                made.func = ast.IfExp(is_class, clone(function), made.func)
+                _place([made.func], function)
+        return made
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        operand = node.right.operand if is_addressed(node) else None  # type: ignore[attr-defined]
+        if not isinstance(operand, ast.Call) or self.nested or not is_splice(node.left):
+            return super().visit_BinOp(node)
+        call = self._method("spliced", [operand.func, *operand.args], node)
+        call.keywords = operand.keywords
+        return self.generic_visit(call)
+
+    # --- comprehensions -----------------------------------------------------------------------------
+
+    def _unrolls(self, node: ast.ListComp) -> bool:
+        """Whether a comprehension that makes choices may be a loop."""
+        parts = walk(node)
+        if self.nested or not any(map(is_choice, parts)) or any(g.is_async for g in node.generators):
+            return False
+        if any(isinstance(part, (ast.Lambda, ast.NamedExpr, ast.Await)) for part in parts):
+            return False
+        targets = [part for generator in node.generators for part in walk(generator.target)]
+        inner = [part for part in parts if isinstance(part, COMPREHENSIONS) and part is not node]
+        names = {part.id for part in targets if isinstance(part, ast.Name)}
+        apart = all(names.isdisjoint(stored(g.target)) for part in inner for g in part.generators)
+        return apart and all(isinstance(part, (ast.Name, ast.Tuple)) for part in targets)
+
+    def _unrolled(self, node: _Statement, comprehension: ast.ListComp) -> list[ast.AST]:
+        """The loop that a comprehension is, and the statement with the list."""
+        name = f"list_{self.lists}"
+        self.lists += 1
+        _rename(comprehension, self.lists)
+        append = ast.Call(ast.Attribute(load(name), "append", ast.Load()), [comprehension.elt], [])
+        body: list[ast.stmt] = [ast.Expr(append)]
+        for generator in reversed(comprehension.generators):
+            for test in reversed(generator.ifs):
+                body = [ast.If(test, body, [])]
+            body = [ast.For(generator.target, generator.iter, body, [])]
+        made = [assign(name, ast.List([], ast.Load())), *body]
+        _place(made, comprehension)
+        node.value = load(name)
+        return [*self.visit_all(made), self.generic_visit(node)]
+
+    # --- statements ---------------------------------------------------------------------------------
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         return self._spread(node) or super().visit_Assign(node)
@@ -93,18 +210,71 @@ class _Spreader(Rewriter):
         return self._spread(node) or self.generic_visit(node)
 
 
-def _constant(address: ast.expr) -> Any:
-    """The path of an address that is a constant; None for any other."""
+def _place(nodes: Iterable[ast.AST], at: ast.AST) -> None:
+    """Let parts that stand nowhere stand where another does."""
+    for node in nodes:
+        for part in walk(node):
+            if not hasattr(part, "lineno"):
+                ast.copy_location(part, at)
+
+
+def _placed_at(at: ast.AST, statements: Iterable[ast.stmt]) -> list[ast.stmt]:
+    """Copies of statements, all in one place."""
+    made = [*map(clone, statements)]
+    for statement in made:
+        for part in walk(statement):
+            ast.copy_location(part, at)
+    return made
+
+
+def _appended(node: _Statement) -> ast.expr | None:
+    """What a statement `name.append(...)` appends."""
+    match node:
+        case ast.Expr(ast.Call(ast.Attribute(ast.Name(), "append"), [value], [])):
+            return value
+    return None
+
+
+def _path(address: ast.expr) -> ast.expr | None:
+    """The path that an address surely is; None for one that has to be looked at."""
     parts = address.elts if isinstance(address, ast.Tuple) else [address]
-    if not parts or not all(isinstance(part, ast.Constant) and part.value is not ... for part in parts):
+    if not parts or any(isinstance(part, ast.Starred) or is_splice(part) for part in parts):
         return None
-    return tuple(part.value for part in parts)  # type: ignore[attr-defined]
+    if isinstance(address, ast.Tuple):
+        return address
+    return ast.Tuple([address], ast.Load()) if isinstance(address, ast.Constant) else None
 
 
-def spread(source: Source, blocks: Blocks, constants: Constants) -> Callable[..., Any]:
-    """The body with choices made by statements, called with the execution as its first argument."""
-    node = rewritten(source, _Spreader(source, blocks, constants), first=True)
+def _rename(comprehension: ast.ListComp, number: int) -> None:
+    """Give the variables of a comprehension names that no others have, as they are its own."""
+    generators = comprehension.generators
+    names = {name: own(f"{name}_{number}") for g in generators for name in stored(g.target)}
+    inside: list[ast.AST] = [comprehension.elt, generators[0].target, *generators[0].ifs, *generators[1:]]
+    for part in (part for node in inside for part in walk(node)):
+        if isinstance(part, ast.Name):
+            part.id = names.get(part.id, part.id)
+
+
+def _as_known(node: Any, constants: Constants) -> dict[str, Any]:
+    """The objects that some generated code refers to."""
     used = {part.id for part in walk(node) if isinstance(part, ast.Name)}
-    known = {name: value for name, value in constants.objects.items() if name in used}
+    return {name: value for name, value in constants.objects.items() if name in used}
+
+
+def spread(source: Source, making: Making, constants: Constants) -> Callable[..., Any]:
+    """The body with choices made by statements, called with the execution as its first argument."""
+    node = rewritten(source, _Spreader(source, making, constants), first=True)
+    node.body[:0] = _placed_at(node.body[0], making.first)
+    known = _as_known(node, constants)
     code = compile_definition(node, source.scopes, source.function, known=tuple(known))
     return as_function(code, source.function, known)
+
+
+def spread_statements(
+    source: Source, statements: list[ast.stmt], making: Making, constants: Constants
+) -> tuple[list[ast.stmt], dict[str, Any]]:
+    """The same of some statements of a body, and the objects that they refer to."""
+    spreader = _Spreader(source, making, constants)
+    made = [*_placed_at(statements[0], making.first), *spreader.visit_all([*map(clone, statements)])]
+    return [*map(located, made)], _as_known(ast.Module(made, []), constants)
+

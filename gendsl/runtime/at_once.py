@@ -1,8 +1,8 @@
-"""Bodies that are run once by one call: their choices are drawn, or scored, by statements of the body's own.
+"""Bodies whose choices are drawn, scored or looked at again by statements of the body's own.
 
-This is for programs whose traces are looked at and not edited, as those of auxiliary programs are. A choice
-from one of gendsl's own families of one number takes no call at all but for those that its formulas make.
-Whatever is out of the ordinary goes the usual way, so nothing but the time depends on this module.
+A choice from one of gendsl's own families of one number takes no call at all but for those that its formulas
+make; nor does one that an edit leaves as it was. Whatever is out of the ordinary goes the usual way, so
+nothing but the time depends on this module.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
+from gendsl.address import as_path
 from gendsl.choices import MISSING
 from gendsl.compiler.build import Compiled
 from gendsl.compiler.methods import Constants, load, made, own, value_of
-from gendsl.compiler.spread import spread
+from gendsl.compiler.source import Source
+from gendsl.compiler.spread import Making, spread, spread_statements
 from gendsl.compiler.trees import Transformer
 from gendsl.errors import EXECUTION
 from gendsl.runtime.executions import Assess, Execution, Simulate
-from gendsl.runtime.records import PLAIN_FAMILIES, drawn
+from gendsl.runtime.records import PLAIN_FAMILIES, UNCHANGEABLE, detached, drawn, is_unchanged
+from gendsl.runtime.reexecutions import Update
 
 _KEEP = """\
 if path in __gendsl__.records:
@@ -29,6 +32,21 @@ if path in __gendsl__.records:
 __gendsl__.records[path] = record
 __gendsl__.score += record[2]
 """
+
+
+def _indented(text: str, levels: int = 1) -> str:
+    return "".join(f"{'    ' * levels}{line}\n" for line in text.splitlines())
+
+
+def _found(lookups: str) -> str:
+    """Statements that look something up at the address of a choice."""
+    explained = """\
+except TypeError:
+    as_path(path)  # explains what can't be an address
+    raise
+"""
+    return f"try:\n{_indented(lookups)}{explained}"
+
 
 _DRAWN = (
     """\
@@ -46,13 +64,11 @@ if -inf < score < inf:
 else:
     record = drawn(distribution, value)
 """
-    + _KEEP
+    + _found(_KEEP)
 )
 """How a choice is made that is drawn."""
 
-_GIVEN = """\
-MAKE
-value = __gendsl__.values.get(path, MISSING)
+_SCORED = """\
 try:
     if type(value) is number:
         SCORE
@@ -62,25 +78,105 @@ except (TypeError, OverflowError):
     score = inf
 if -inf < score < inf:
     record = distribution, value, score
-""" + "".join(f"    {line}\n" for line in _KEEP.splitlines()) + """\
+"""
+
+_GIVEN = (
+    "MAKE\n"
+    + _found("value = __gendsl__.values.get(path, MISSING)")
+    + _SCORED
+    + _indented(_KEEP)
+    + """\
 else:
     value = __gendsl__.at(path, distribution)
 """
+)
 """How a choice is made that is given."""
 
-_VARIABLES = frozenset(("distribution", "path", "record", "score", "value"))
-_SCOPE = {**vars(builtins), "MISSING": MISSING, "drawn": drawn, "inf": inf}
-_CONSTANTS = Constants()
+_FIRST = """\
+old = __gendsl__.old
+values = __gendsl__.values
+prefix = __gendsl__.prefix
+"""
+"""What a body begins with in which choices are made again."""
+
+_BEFORE = """\
+address = path
+if prefix:
+    path = prefix + path
+before = old.get(path)
+value = values.get(path, MISSING)
+"""
+
+_AGAIN = (
+    _BEFORE
+    + """\
+record = None
+if value is MISSING and before is not None and SAME and -inf < before[2] < inf:
+    record = before
+    value = before[1]
+else:
+    MAKE
+    if value is MISSING and before is not None:
+        value = before[1]
+"""
+    + _indented(_SCORED)
+    + """\
+        if before is None:
+            __gendsl__.added += 1
+if record is None:
+    value = __gendsl__.at(address, distribution)
+else:
+"""
+    + _indented(_KEEP)
+)
+"""How a choice is made again that is given, or is what it was."""
+
+_ANY_AGAIN = (
+    _BEFORE
+    + """\
+if value is MISSING and before is not None and -inf < before[2] < inf and (
+    distribution is before[0] or is_unchanged(distribution, before[0])
+):
+"""
+    + _indented(_KEEP.replace("record", "before").replace(".befores", ".records"))
+    + """\
+    value = before[1]
+    if type(value) not in UNCHANGEABLE:
+        value = detached(value)
+else:
+    value = __gendsl__.again(address, path, distribution, sugar, before, value)
+"""
+)
+"""The same where its distribution is of any class."""
+
+_VARIABLES = frozenset((
+    "address", "before", "distribution", "old", "path", "prefix", "record", "score", "sugar", "value", "values",
+))  # fmt: skip
+_SCOPE = {
+    **vars(builtins), "MISSING": MISSING, "UNCHANGEABLE": UNCHANGEABLE, "as_path": as_path,
+    "detached": detached, "drawn": drawn, "inf": inf, "is_unchanged": is_unchanged,
+}  # fmt: skip
+CONSTANTS = Constants()
 _MAKING = threading.Lock()  # chains run in threads
+_NUMBERS = frozenset((float, int))
 
 
 def body_at_once(compiled: Compiled, kind: type[Execution]) -> Callable[..., Any]:
-    """The body of a program for an execution of some class, its first argument, that runs nothing else."""
+    """The body of a program for executions of some class, which are its first argument.
+
+    Args:
+        kind: Update; or Simulate or Assess, for executions that run nothing else.
+    """
     with _MAKING:
         body = compiled.at_once.get(kind)
         if body is None:
-            body = compiled.at_once[kind] = spread(compiled.origin, _BLOCKS[kind], _CONSTANTS)
+            body = compiled.at_once[kind] = spread(compiled.origin, MAKING[kind], CONSTANTS)
     return body
+
+
+def statements_at_once(source: Source, statements: list[ast.stmt]) -> tuple[list[ast.stmt], dict[str, Any]]:
+    """Statements of a body for executions of class Update, and the objects that they refer to."""
+    return spread_statements(source, statements, MAKING[Update], CONSTANTS)
 
 
 class _Blocks(dict[Any, list[ast.stmt]]):
@@ -91,8 +187,13 @@ class _Blocks(dict[Any, list[ast.stmt]]):
         self.template = template
 
     def __missing__(self, family: Any) -> list[ast.stmt]:
-        made = self[family] = _Filler(family, _CONSTANTS).visit_all(ast.parse(self.template).body)
+        made = self[family] = _filled(self.template, family)
         return made
+
+
+def _filled(template: str, family: Any = None) -> list[ast.stmt]:
+    """The statements of a template, for a family if it is about one."""
+    return _Filler(family, CONSTANTS).visit_all(ast.parse(template).body)
 
 
 class _Filler(Transformer):
@@ -101,7 +202,7 @@ class _Filler(Transformer):
     def __init__(self, family: Any, constants: Constants) -> None:
         self.family = family
         self.constants = constants
-        self.scope = {**_SCOPE, "number": PLAIN_FAMILIES[family]}
+        self.scope = {**_SCOPE, "number": family and PLAIN_FAMILIES[family]}
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         place = getattr(node.value, "id", None)
@@ -115,9 +216,33 @@ class _Filler(Transformer):
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id == "SAME":
+            return self._same()
         if node.id in _VARIABLES:
             return ast.Name(own(node.id), node.ctx)
         return node if node.id == EXECUTION else self.constants.load(self.scope[node.id])
 
+    def _same(self) -> ast.expr:
+        """Whether the distribution of before is of the family, and has its parameters, plain numbers."""
+        known = ast.Subscript(load("before"), ast.Constant(0), ast.Load())
+        tests: list[ast.expr] = [_compared(self._type_of(known), ast.Is(), self.constants.load(self.family))]
+        for name in self.family.parameters:
+            plain = self.constants.load(_NUMBERS)
+            tests.append(_compared(self._type_of(load(name)), ast.In(), plain))
+            tests.append(_compared(ast.Attribute(known, name, ast.Load()), ast.Eq(), load(name)))
+        return ast.BoolOp(ast.And(), tests)
 
-_BLOCKS: dict[type[Execution], _Blocks] = {Simulate: _Blocks(_DRAWN), Assess: _Blocks(_GIVEN)}
+    def _type_of(self, node: ast.expr) -> ast.expr:
+        return ast.Call(self.constants.load(type), [node], [])
+
+
+def _compared(left: ast.expr, how: ast.cmpop, right: ast.expr) -> ast.expr:
+    return ast.Compare(left, [how], [right])
+
+
+MAKING: dict[type[Execution], Making] = {
+    Simulate: Making(_Blocks(_DRAWN), None, []),
+    Assess: Making(_Blocks(_GIVEN), None, []),
+    Update: Making(_Blocks(_AGAIN), _filled(_ANY_AGAIN), _filled(_FIRST)),
+}
+"""For each class of executions, the statements that make choices."""

@@ -232,6 +232,18 @@ class ExitBlock(Block):
         return self.how
 
 
+class _Routes(dict[Any, int]):
+    """The first component of an address, or `...` -> the mask of the blocks that may make a choice there."""
+
+    def __init__(self, by_head: dict[Any, int], anywhere: int, addressed: int) -> None:
+        super().__init__(by_head)
+        self[...] = addressed
+        self.others = anywhere
+
+    def __missing__(self, head: Any) -> int:
+        return self.others
+
+
 class Sequence:
     """Blocks that run one after the other over one frame.
 
@@ -277,6 +289,7 @@ class Sequence:
                 self.addressed |= 1 << i
         for head in self.by_head:
             self.by_head[head] |= self.anywhere
+        self.routes = _Routes(self.by_head, self.anywhere, self.addressed)
         self.own_users = {slot: mask for (at, slot), mask in self.users.items() if at == depth}
         for i, block in enumerate(blocks):
             later = -1 << (i + 1)
@@ -306,14 +319,12 @@ class Sequence:
         if touched is None:
             return 0
         mask = 0
+        routes = self.routes
         for path in touched:
-            if len(path) <= offset or path[offset] is ...:
+            try:
+                mask |= routes[path[offset]]
+            except (IndexError, TypeError):
                 mask |= self.addressed
-            else:
-                try:
-                    mask |= self.by_head.get(path[offset], self.anywhere)
-                except TypeError:
-                    mask |= self.addressed
         return mask
 
     def affected(self, changes: Changes) -> int:

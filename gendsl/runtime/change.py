@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import copysign
+from operator import is_
 from typing import Any, Final
 
 import numpy as np
@@ -60,7 +61,9 @@ def _same(old: Any, new: Any) -> bool:
     if isinstance(old, np.generic):
         return bool(old.tobytes() == new.tobytes())
     if kind is tuple or kind is list:
-        return len(old) == len(new) <= _COMPARED and all(map(_same, old, new))
+        if not len(old) == len(new) <= _COMPARED:
+            return False
+        return all(map(is_, old, new)) or all(map(_same, old, new))
     return False
 
 
@@ -102,7 +105,13 @@ def difference(old: Any, new: Any) -> Change:
 
 def is_same(old: Any, new: Any) -> bool:
     """Whether `difference` finds none."""
+    if old is new:
+        return True
     kind = type(new)
+    if kind is not type(old):
+        return False
+    if kind is list and len(new) == len(old) <= _COMPARED and all(map(is_, old, new)):
+        return True
     if kind in _COMPARABLE:
         return _same(old, new)
     return difference(old, new) is None

@@ -227,8 +227,10 @@ def _extended(column: Column, values: list[Any]) -> Column:
 def outer_of(reads: list[list[int]], frames: Frames) -> Outer:
     """The slots that a body reads outside its loop."""
     if len(reads) == 1:
-        frame = frames[0]
-        return ({slot: frame[slot] for slot in reads[0]},)
+        frame, outer = frames[0], {}
+        for slot in reads[0]:
+            outer[slot] = frame[slot]
+        return (outer,)
     return tuple(
         {slot: frame[slot] for slot in slots} for slots, frame in zip(reads, frames, strict=False)
     )

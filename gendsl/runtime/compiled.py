@@ -231,10 +231,13 @@ class CompiledTrace(ReferenceTrace):
             score = updated.frame[SCORE]
         observed = self.observed_paths
         if execution.gone:
-            gone = {path: record for path, record in execution.gone.items() if path not in execution.made}
-            execution.gone = gone
-            if observed and any(path in observed for path in gone):
-                observed = without(observed, gone)
+            if execution.made:
+                made = execution.made
+                execution.gone = {path: record for path, record in execution.gone.items() if path not in made}
+            for path in execution.gone:
+                if path in observed:
+                    observed = without(observed, execution.gone)
+                    break
         new_args = self.args if request is None else request.args
         recent = execution.records
         trace = CompiledTrace(self.gen_fn, new_args, updated, score, observed, recent)
@@ -274,7 +277,7 @@ class CompiledTrace(ReferenceTrace):
     def _weight(self, execution: Any, trace: ReferenceTrace) -> float:
         """log p(t'; x') / (p(t; x) q(fresh)): the changes summed one by one, where they are finite."""
         weight: float = execution.weight
-        if not -inf < weight < inf or not -inf < self.log_prob < inf:
+        if not (-inf < weight < inf and -inf < self.log_prob < inf):
             weight = not_nan(trace.log_prob - self.log_prob - execution.fresh_score, self)
         return float(weight)
 
@@ -353,7 +356,11 @@ class CompiledTrace(ReferenceTrace):
         trace = self._edited(execution, args, values if type(values) is dict else list(values))
         if isinstance(given, Constraints):
             given.check_used(trace.records, "the new choices")
-        return Edit(trace, self._weight(execution, trace), execution.gone, self._remeasured(execution))
+        weight = execution.weight
+        if not (-inf < weight < inf and -inf < self.log_prob < inf):
+            weight = self._weight(execution, trace)
+        remeasured = self._remeasured(execution) if execution.remeasured else {}
+        return Edit(trace, weight, execution.gone, remeasured)
 
     @edit_or_whole
     def resample(

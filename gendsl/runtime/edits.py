@@ -37,13 +37,13 @@ class _Edit:
 
     old: Any
     stop_at_zero: bool
+    crowded = False
 
     def start(self) -> None:
         self.seen: set[Path] | None = set()
         self.called: set[Path] = set()
         self.gone: dict[Path, Record] = {}
         self.made: dict[Path, Record] = {}
-        self.crowded = False
         self.overwritten: dict[Path, Record] = {}
         self.remeasured: dict[Path, tuple[Distribution, Distribution]] = {}
         self.discarded: dict[Path, Record] = {}

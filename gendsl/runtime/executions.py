@@ -90,6 +90,8 @@ class Execution:
         quick: whether a choice that keeps its value, from a distribution that is the one it had, keeps its
             score without being scored again, and choices are made by `makers`. The reference runtime does
             no such thing.
+        spread: whether a body makes its choices by statements, as far as it can; see `at_once`. Errors are then
+            raised as if it were written so, and are not for the user.
         makers: how choices from gendsl's own families are made in one call; see `inlined`.
         values: the choices that are given, by their paths; None where they are given in another way, and
             `makers` are not used.
@@ -101,6 +103,7 @@ class Execution:
 
     partial = False
     quick = False
+    spread = False
     makers: ClassVar[Makers] = Makers(None)
     values: Mapping[Path, Any] | None = None
     site: Any = None
@@ -115,7 +118,6 @@ class Execution:
 
     def __init_subclass__(cls, makers: Makers | None = None) -> None:
         cls.makers = Makers(None) if makers is None else makers
-        cls.at_whole = cls.__dict__.get("at_whole", cls.at)  # type: ignore[method-assign]
 
     def __init__(self) -> None:
         self.records: Records = {}
@@ -149,10 +151,6 @@ class Execution:
         value = self.keep(path, record)
         return value if type(value) in UNCHANGEABLE else detached(value)
 
-    def at_whole(self, address: Any, thing: Any, sugar: bool = False) -> Any:
-        """The same where a body runs as a whole; not inherited, as `makers` aren't."""
-        return self.at(address, thing, sugar)
-
     def assign(self, thing: Any, address: Any) -> Any:
         """The value of `name[index] = ~thing`, where the index is evaluated after `thing`."""
         return self.at(address, thing, True)
@@ -165,6 +163,12 @@ class Execution:
                 fix="give a choice an address: `addr @ ~d`",
             )
         return self.run(thing)
+
+    def spliced(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """The value of `... @ ~function(...)`."""
+        if isinstance(function, GenerativeFunction):
+            return self.call(function, args, kwargs)
+        return self.splice(self.callee(function)(*args, **kwargs))
 
     def unaddressed(self, thing: Any) -> Any:
         """The value of `~thing` where nothing gives an address: only ordinary values have one."""
@@ -239,14 +243,18 @@ class Execution:
 
     def run(self, request: CallRequest) -> Any:
         """Run the body of a requested call in this execution and return its value."""
-        outer, self.function = self.function, request.function
+        return self.call(request.function, request.args, request.kwargs)
+
+    def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run the body of a program in this execution and return its value."""
+        outer, self.function = self.function, function
         try:
-            value = self.function.run_body(self, request.args, request.kwargs)
+            value = function.run_body(self, args, kwargs)
         finally:
             self.function = outer
         if type(value) is GeneratorType and EXECUTION in value.gi_code.co_freevars:
             raise MissingAddressError(
-                f"{request.function.name} returns a generator, which would make its choices too late",
+                f"{function.name} returns a generator, which would make its choices too late",
                 fix="return a list: [...] in place of (...)",
             )
         return value

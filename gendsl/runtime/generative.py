@@ -39,6 +39,7 @@ from gendsl.runtime.groups import has_groups
 from gendsl.runtime.guards import or_whole
 from gendsl.runtime.link import Linked
 from gendsl.runtime.paths import PathSet
+from gendsl.runtime.reexecutions import Update
 from gendsl.runtime.trace import ReferenceTrace, at_definition, check_args
 from gendsl.runtime.watched import runs_whole
 
@@ -154,9 +155,12 @@ class GenFunction(GenerativeFunction):
 
     def run_body(self, execution: Execution, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the body in an execution and return its value."""
-        body = execution.body_of(self.compiled)
+        compiled = self.compiled
         try:
-            return body(*self.bound, *args, **kwargs, __gendsl__=execution)
+            if execution.spread and compiled.is_spread:
+                body = compiled.at_once.get(Update) or body_at_once(compiled, Update)
+                return body(execution, *self.bound, *args, **kwargs)
+            return execution.body_of(compiled)(*self.bound, *args, **kwargs, __gendsl__=execution)
         except TypeError as error:
             if is_from_body(error):
                 raise

@@ -9,33 +9,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from gendsl.address import as_path
-from gendsl.choices import MISSING
 from gendsl.compiler.groups import Member
 from gendsl.compiler.ir import LENGTH, RETVAL, SCORE, WHOLE
 from gendsl.compiler.light import ENTRIES, entries
-from gendsl.distributions import Distribution
 from gendsl.errors import Location
 from gendsl.runtime import small
 from gendsl.runtime.blocks import Block, FragmentBlock, Touched
 from gendsl.runtime.change import ALL, SCALARS, difference, is_same
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
 from gendsl.runtime.executions import Assess, Closed
-from gendsl.runtime.inlined import REGENERATED_WITHIN, UPDATED_WITHIN, Makers
+from gendsl.runtime.inlined import REGENERATED_WITHIN, Makers
 from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.reads import Changes, Frame, Frames, Runner
-from gendsl.runtime.records import (
-    REMEMBERED,
-    UNCHANGEABLE,
-    Records,
-    as_given,
-    detached,
-    is_unchanged,
-    rescored,
-)
+from gendsl.runtime.records import REMEMBERED, Records
+from gendsl.runtime.reexecutions import Update
 from gendsl.runtime.regions import Called, RegionBlock, Whole
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.written import Written
@@ -63,44 +54,6 @@ class _Within(Whole):
         self.__class__ = Closed  # type: ignore[assignment]
 
 
-class UpdateWithin(_Within, makers=Makers(UPDATED_WITHIN)):
-    """Execution as a whole within an update that is given its choices one by one."""
-
-    def __init__(self, outer: UpdateEdit, old: Records) -> None:
-        super().__init__(outer, old)
-        self.values = outer.values
-
-    def at_whole(self, address: Any, thing: Any, sugar: bool = False) -> Any:
-        if not isinstance(thing, Distribution):
-            return self._other(address, thing, sugar)
-        path = address if type(address) is tuple else (address,)
-        if self.prefix:
-            path = self.prefix + (path or as_path(path))
-        try:
-            before = self.old.get(path)
-            value = self.values.get(path, MISSING)  # type: ignore[union-attr]
-        except TypeError:
-            as_path(address)  # explains what can't be an address
-            raise
-        if before is None:
-            return self.at(address, thing, sugar)
-        outer = self.outer
-        if value is not MISSING:
-            record = rescored(thing, as_given(value, thing))
-        elif -inf < before[2] < inf and is_unchanged(thing, before[0]):
-            record = before
-        else:
-            record = rescored(thing, before[1])
-            outer.compare(path, before[0], thing)
-        if not -inf < record[2] < inf:
-            return self.at(address, thing, sugar)
-        outer.weight += record[2] - before[2]
-        self.records[path] = record  # the only one at its address, or there would be no group
-        self.score += record[2]
-        value = record[1]
-        return value if type(value) in UNCHANGEABLE else detached(value)
-
-
 class RegenerateWithin(_Within, makers=Makers(REGENERATED_WITHIN)):
     """Execution as a whole within a regeneration."""
 
@@ -122,9 +75,11 @@ class GroupBlock(RegionBlock):
         state: int,
         locate: Callable[[ast.AST], Location],
         heads: frozenset[Any],
+        again: Callable[[], Callable[..., Any] | None],
     ) -> None:
         super().__init__(node, runner, defs, state, locate)
         self.heads = heads
+        self._make_again = again
         self.weighed = sorted({*defs, *(read.slot for read in runner.reads if read.mode is not LENGTH)})
         self.whole_only: set[int] = set()
 
@@ -133,8 +88,6 @@ class GroupBlock(RegionBlock):
         self.whole_only = {slot for slot in self.defs if all(_reads_whole(block, slot) for block in blocks)}
 
     def whole(self, execution: Any, old: Records) -> Whole:
-        if type(execution) is UpdateEdit and execution.values is not None:
-            return UpdateWithin(execution, old)
         if type(execution) is RegenerateEdit:
             return RegenerateWithin(execution, old)
         return super().whole(execution, old)
@@ -145,12 +98,18 @@ class GroupBlock(RegionBlock):
         frame, changed = new[-1], changes[-1]
         mask = 0
         whole_only = self.whole_only
-        whole = self.whole(execution, frame[self.state][0])
-        values = self.runner.call(*new, __gendsl__=whole)
-        whole.close()
-        frame[self.state] = whole.records, whole.calls, whole.score
+        values = None
+        if type(execution) is UpdateEdit and execution.rng is None and execution.values is not None:
+            values = self._executed_again(execution, new)
+        if values is None:
+            whole = self.whole(execution, frame[self.state][0])
+            values = self.runner.call(*new, __gendsl__=whole)
+            whole.close()
+            frame[self.state] = whole.records, whole.calls, whole.score
         for slot, value in zip(self.defs, values):  # noqa: B905 (of one length by construction; hot)
             was = frame[slot]
+            if was is value:
+                continue
             if slot in whole_only:
                 change = None if is_same(was, value) else ALL
             else:
@@ -160,6 +119,55 @@ class GroupBlock(RegionBlock):
                 changed[slot] = change
                 mask |= self.readers.get(slot, 0)
         return mask
+
+    @cached_property
+    def again(self) -> Callable[..., Any] | None:
+        """The statements with choices that are made again by statements; see `at_once`."""
+        return self._make_again()
+
+    def _executed_again(self, execution: UpdateEdit, new: Frames) -> tuple[Any, ...] | None:
+        """What the statements define in an edit that draws nothing; None where it is to go the usual way.
+
+        So it does where anything is out of the ordinary, and nothing has happened then.
+        """
+        again = self.again
+        if again is None:
+            return None
+        frame = new[-1]
+        old: Records = frame[self.state][0]
+        update = Update(old, execution.given, None, stop_at_zero=execution.stop_at_zero)
+        update.quick = update.spread = True
+        update.function = execution.function
+        try:
+            values: tuple[Any, ...] = again(*new, __gendsl__=update)
+        except Exception:
+            return None
+        records, score = update.records, update.score
+        if update.failure is not None or not -inf < score < inf:
+            return None
+        update.__class__ = Closed  # type: ignore[assignment]
+        weight = 0.0
+        for path, record in records.items():
+            before = old.get(path)
+            if before is record:
+                continue
+            weight += record[2]
+            if before is None:
+                execution.made[path] = record
+                continue
+            weight -= before[2]
+            if path not in execution.values:  # type: ignore[operator]
+                execution.compare(path, before[0], record[0])
+        execution.weight += weight
+        execution.added += update.added
+        if len(records) - update.added < len(old):
+            for path, record in old.items():
+                if path not in records:
+                    execution.remove(path, record)
+        if len(execution.records) + len(records) <= REMEMBERED:
+            execution.records.update(records)
+        frame[self.state] = records, update.calls, score
+        return values
 
 
 def _reads_whole(block: Block, slot: int) -> bool:
@@ -175,7 +183,7 @@ def _reads_whole(block: Block, slot: int) -> bool:
 def fitted(called: Called) -> Called:
     """What was called, in the form of its body that costs least to edit."""
     linked: Linked = called.linked
-    if not linked.may_group or _fits(linked, called.frame):
+    if not linked.may_group or small.CHOICES == 0 or _fits(linked, called.frame):
         return called
     groups = _groups(linked, called.frame)
     if groups == linked.groups:
@@ -198,7 +206,7 @@ def has_groups(linked: Linked) -> bool:
     """Whether some statements of a body are likely to be a group, beside others that can't, or are large."""
     sites = loops = 0
     members = [statement.member for statement in linked.program.grouping.statements]
-    for member in members if linked.may_group else ():
+    for member in members if linked.may_group and small.CHOICES > 0 else ():
         sites, loops = (0, 0) if member is None else (sites + member.choices, loops + len(member.loops))
         if sites > 1 or loops > 1:
             return True
@@ -254,6 +262,8 @@ def _is_light(block: GroupBlock, frame: Frame) -> bool:
     for slot in block.weighed:
         value = frame[slot]
         kind = type(value)
-        if kind not in SCALARS:
+        if kind is list and SCALARS.issuperset(map(type, value)):
+            total += len(value)
+        elif kind not in SCALARS:
             total += len(value) if kind is Written else entries(value)
     return total <= ENTRIES

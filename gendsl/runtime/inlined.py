@@ -144,37 +144,6 @@ REGENERATED = (
 """How a choice is made that is what it was unless it is selected."""
 
 
-UPDATED_WITHIN = (
-    _PATH
-    + _BEFORE.replace("{value}", "value = self.values.get(path, MISSING)")
-    + """\
-    if value is MISSING and before is None:
-        return self.at(address, family({arguments}), sugar)
-    if value is MISSING and distribution is not None and -inf < before[2] < inf:
-        record = before
-    else:
-        if distribution is None:
-            distribution = family({arguments})
-        if value is MISSING:
-            value = before[1]
-"""
-    + _SCORE
-    + """\
-        outer = self.outer
-        if before is None:
-            outer.added += 1
-            outer.weight += score
-            outer.made[path] = record
-        else:
-            outer.weight += score - before[2]
-"""
-    + _KEEP
-)
-"""How one is made within an edit of a body of which only some statements are executed as a whole.
-
-What is overwritten isn't noted: only an update asks for it, whose choices aren't given in this way.
-"""
-
 REGENERATED_WITHIN = REGENERATED.replace("self.weight", "self.outer.weight")
 """How one is made within such a regeneration."""
 

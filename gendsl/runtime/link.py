@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import copy
+import dataclasses
+import functools
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from gendsl.address import Path
@@ -15,6 +18,7 @@ from gendsl.compiler.ir import RETVAL
 from gendsl.compiler.liveness import all_loads
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime import column_loops, small
+from gendsl.runtime.at_once import statements_at_once
 from gendsl.runtime.blocks import (
     NOTHING,
     Block,
@@ -124,6 +128,7 @@ class Linked:
         self.disjoint = _disjoint(program)
         self._forms: dict[tuple[Group, ...], Linked] = {(): self}
         self._grouped: dict[Group, tuple[ir.Group, Runner]] = {}
+        self._spread: dict[Group, Callable[..., Any] | None] = {}
         self._arrange(())
         self.tail: Frame = [UNSET] * (program.size - ir.FIRST - self.parameters)
         for slot in all_states(self.body):
@@ -149,6 +154,7 @@ class Linked:
             i = last
         self.body = Sequence([block for blocks in self.units.values() for block in blocks], 0)
         self.alone = sites_of(self.body) if self.disjoint else {}
+        self.may_group = self.disjoint and not self.body.leaves_early and not is_forced()
         self.group_blocks = [blocks[0] for unit, blocks in self.units.items() if unit[2]]
         for group in self.group_blocks:
             group.link(self.body.blocks)
@@ -158,10 +164,6 @@ class Linked:
         for member in ungrouped:
             choices = 0 if member is None or member.loops else choices + member.choices
             self.may_grow = self.may_grow or choices > 1
-
-    @property
-    def may_group(self) -> bool:
-        return self.disjoint and not self.body.leaves_early and small.CHOICES > 0 and not is_forced()
 
     def grouped(self, groups: tuple[Group, ...]) -> Linked:
         """The same body with some groups of statements executed as a whole."""
@@ -183,7 +185,23 @@ class Linked:
                 runner = Runner(functions[node.code.index], self._reads(node.code, set(), functions))
                 made = self._grouped[first, last] = node, runner
         node, runner = made
-        return GroupBlock(node.node, runner, node.defs, node.state, self._locate, node.heads)
+        again = functools.partial(self._again, first, last, node.code)
+        return GroupBlock(node.node, runner, node.defs, node.state, self._locate, node.heads, again)
+
+    def _again(self, first: int, last: int, code: ir.Code) -> Callable[..., Any] | None:
+        """The code of a group that makes its choices again by statements; None if there is none."""
+        with _MAKING:
+            if (first, last) not in self._spread:
+                origin = self.compiled.origin
+                nodes = [statement.node for statement in self.program.grouping.statements[first:last]]
+                made = None
+                if self.compiled.is_spread and not code.asks:
+                    statements, known = statements_at_once(origin, nodes)
+                    spread = dataclasses.replace(code, statements=statements)
+                    program = ir.Program([], [], 0, None, [spread], None)
+                    ((made,), _) = emit(origin, program, _Tools(self.compiled), _Requests, known)
+                self._spread[first, last] = made
+        return self._spread[first, last]
 
     def _sequence(self, nodes: list[ir.Node], depth: int) -> Sequence:
         return Sequence([self._block(node, depth) for node in nodes], depth)

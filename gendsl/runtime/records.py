@@ -14,7 +14,7 @@ from gendsl.distributions import Distribution
 from gendsl.distributions.arithmetic import affine
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import NaNError, ValueTypeError
-from gendsl.runtime.change import UNSET, is_same
+from gendsl.runtime.change import is_same
 from gendsl.supports import Support
 
 Record = tuple[Distribution, Any, float]
@@ -43,37 +43,44 @@ class _PlainFamilies(dict[type, type | None]):
 
 
 PLAIN_FAMILIES = _PlainFamilies()
+_FLOATS = np.dtype(float)
+
+
+class _Attributes(dict[type, tuple[tuple[str, ...], bool]]):
+    """Class of a distribution -> the names of its slots, and whether instances have other attributes."""
+
+    def __missing__(self, kind: type) -> tuple[tuple[str, ...], bool]:
+        slots = (getattr(base, "__slots__", ()) for base in kind.__mro__)
+        names = [name for some in slots for name in ((some,) if isinstance(some, str) else some)]
+        plain = tuple(name for name in names if name not in ("__dict__", "__weakref__"))
+        found = self[kind] = plain, kind.__dictoffset__ != 0
+        return found
+
+
+_ATTRIBUTES = _Attributes()
 
 
 def is_unchanged(distribution: Distribution, before: Distribution) -> bool:
     """Whether two distributions surely are the same: of one type, and with the same in every attribute."""
+    if distribution is before:
+        return True
     kind = type(distribution)
     if kind is not type(before):
         return False
-    if distribution is before:
-        return True
-    names = _SLOTS.get(kind)
-    if names is None:
-        slots = (getattr(base, "__slots__", ()) for base in kind.__mro__)
-        names = _SLOTS[kind] = tuple(
-            name for some in slots for name in ((some,) if isinstance(some, str) else some)
-            if name not in ("__dict__", "__weakref__")
-        )  # fmt: skip
+    names, has_others = _ATTRIBUTES[kind]
     for name in names:
-        if not is_same(getattr(before, name, None), getattr(distribution, name, None)):
-            return False
-    mine, theirs = getattr(distribution, "__dict__", _NONE), getattr(before, "__dict__", _NONE)
-    if len(mine) != len(theirs):
-        return False
-    for name, value in mine.items():
-        was = theirs.get(name, UNSET)
+        was, value = getattr(before, name, None), getattr(distribution, name, None)
         if was is not value and not is_same(was, value):
             return False
+    if has_others:
+        mine, theirs = distribution.__dict__, before.__dict__
+        if mine.keys() != theirs.keys():
+            return False
+        for name, value in mine.items():
+            was = theirs[name]
+            if was is not value and not is_same(was, value):
+                return False
     return True
-
-
-_SLOTS: dict[type, tuple[str, ...]] = {}
-_NONE: dict[str, Any] = {}
 
 
 def detached(value: Any) -> Any:
@@ -155,7 +162,9 @@ def as_given(value: Any, distribution: Distribution) -> Any:
     support = distribution.support
     if kind is float and type(support).canonical is Support.canonical:
         return value  # which takes it as it is, whatever its shape
-    value = support.canonical(value)
+    plain = kind is np.ndarray and value.dtype is _FLOATS and value.ndim > 0
+    if not plain or type(support).canonical is not Support.canonical:
+        value = support.canonical(value)
     if type(value) is np.ndarray:
         if value.flags.writeable:
             value = value.copy()

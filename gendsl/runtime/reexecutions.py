@@ -45,7 +45,8 @@ class Update(Execution, makers=Makers(UPDATED)):
         *,
         stop_at_zero: bool = False,
     ) -> None:
-        super().__init__()
+        self.records = {}
+        self.calls = {}
         self.old = old
         self.given = given
         self.values = given.values if type(given) is Exactly else None
@@ -75,26 +76,24 @@ class Update(Execution, makers=Makers(UPDATED)):
         self.added += is_new
         return self.keep(path, (thing, value, score))
 
-    def at_whole(self, address: Any, thing: Any, sugar: bool = False) -> Any:
+    def again(
+        self, address: Any, path: Path, thing: Any, sugar: bool, before: Record | None, value: Any
+    ) -> Any:
+        """The value of a choice of a body that makes them by statements; see `at_once`.
+
+        Args:
+            path: the whole address.
+            before: the record that it had, if any.
+            value: what it is given, or MISSING.
+        """
         if not isinstance(thing, Distribution):
             return self._other(address, thing, sugar)
-        path = address if type(address) is tuple else (address,)
-        if self.prefix:
-            path = self.prefix + (path or as_path(path))
-        try:
-            before = self.old.get(path)
-            value = self.values.get(path, MISSING)  # type: ignore[union-attr]
-        except TypeError:
-            as_path(address)  # explains what can't be an address
-            raise
         if value is not MISSING:
             record = rescored(thing, as_given(value, thing))
-        elif before is None:
-            return self.at(address, thing, sugar)
-        elif -inf < before[2] < inf and is_unchanged(thing, before[0]):
-            record = before
-        else:
+        elif before is not None:
             record = rescored(thing, before[1])
+        else:
+            return self.at(address, thing, sugar)
         if not -inf < record[2] < inf:
             return self.at(address, thing, sugar)
         self.added += before is None

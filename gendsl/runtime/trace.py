@@ -36,13 +36,13 @@ from gendsl.interface import (
 )
 from gendsl.runtime import small
 from gendsl.runtime.arguments import private
-from gendsl.runtime.executions import Execution
+from gendsl.runtime.executions import Closed, Execution, check_namespaces
 from gendsl.runtime.gradients import gradients
 from gendsl.runtime.records import Record, Records, detached
 from gendsl.runtime.reexecutions import Regenerate, Update
 from gendsl.runtime.saving import save_trace
 from gendsl.runtime.structure import Structure, paths_in
-from gendsl.runtime.watched import is_forced
+from gendsl.runtime.watched import is_usual
 from gendsl.selection import Selection, select
 from gendsl.supports import Support
 
@@ -317,22 +317,68 @@ class ReferenceTrace(Trace):
             ZeroProbability: a choice has density zero (with `stop_at_zero`).
         """
         given = Exactly(values) if type(values) is dict else Constraints(values)
+        if args is None and rng is None and type(given) is Exactly:
+            edit = self._spread_edit(given, stop_at_zero)
+            if edit is not None:
+                return edit
         execution = Update(self.records, given, rng, stop_at_zero=stop_at_zero)
         new = self.rerun(execution, args)
         if isinstance(given, Constraints):
             given.check_used(new.records, "the new choices")
-        return Edit(
-            new, self.weight_of(execution), self.removed(execution), self._remeasured_in(new, values)
-        )
+        remeasured = self._remeasured_in(new.records, values)
+        return Edit(new, self.weight_of(execution), self.removed(execution), remeasured)
+
+    def _spread_edit(self, given: Exactly, stop_at_zero: bool) -> Edit | None:
+        """The edit by a body that makes its choices by statements; None where it goes the usual way.
+
+        So it does where anything is out of the ordinary. Nothing is drawn, so nothing is lost then.
+        """
+        gen_fn = self.gen_fn
+        compiled = gen_fn.compiled
+        if gen_fn.direct or not compiled.is_spread or compiled.changes_arguments or not is_usual():
+            return None
+        old, observed, log_prob = self.records, self.observed_paths, self.log_prob
+        execution = Update(old, given, None, stop_at_zero=stop_at_zero)
+        execution.quick = execution.spread = True
+        try:
+            retval = execution.call(gen_fn, self.args, {})
+        except Exception:
+            return None
+        records, score = execution.records, execution.score
+        weight = score - log_prob
+        if execution.failure is not None or not -inf < weight < inf:
+            return None
+        execution.__class__ = Closed
+        alike = records.keys() == old.keys()
+        gone: dict[Path, Record] = {}
+        if not alike or execution.calls.keys() != self.calls.keys():
+            try:
+                check_namespaces(records, execution.calls)
+            except AddressConflictError:
+                return None
+            gone = {path: record for path, record in old.items() if path not in records}
+            if observed and not observed.isdisjoint(gone):
+                observed = observed.difference(gone)
+        remeasured = self._remeasured_in(records, given.values)
+        new = ReferenceTrace(gen_fn, self.args, retval, execution, observed)
+        if alike:
+            new._structure = self._structure
+        if len(records) > small.CHOICES:
+            new = gen_fn.fitted(new)
+        return Edit(new, weight, gone, remeasured)
 
     def _remeasured_in(
-        self, new: ReferenceTrace, changed: Container[Path]
+        self, records: Records, changed: Container[Path]
     ) -> dict[Path, tuple[Distribution, Distribution]]:
         """The latent choices that an edit keeps, but with another base measure."""
         remeasured = {}
-        for path, (distribution, _, _) in new.records.items():
-            before = self.records.get(path)
-            if before is None or distribution is before[0] or path in changed or path in self.observed_paths:
+        old = self.records
+        for path, record in records.items():
+            before = old.get(path)
+            if before is record or before is None:
+                continue
+            distribution = record[0]
+            if distribution is before[0] or path in changed or path in self.observed_paths:
                 continue
             if type(distribution) is type(before[0]) and isinstance(distribution, ScalarFamily):
                 continue  # which have one base measure each
@@ -362,7 +408,7 @@ class ReferenceTrace(Trace):
         execution = Regenerate(self.records, selection, rng, stop_at_zero=stop_at_zero)
         new = self.rerun(execution)
         weight = not_nan(execution.weight, self)
-        return Edit(new, weight, self.removed(execution), self._remeasured_in(new, selection))
+        return Edit(new, weight, self.removed(execution), self._remeasured_in(new.records, selection))
 
     def redraw(
         self, path: Path, rng: np.random.Generator, *, stop_at_zero: bool = False
@@ -416,7 +462,7 @@ class ReferenceTrace(Trace):
     def rerun(self, execution: Execution, args: tuple[Any, ...] | None = None) -> ReferenceTrace:
         """The trace that an execution of the program leaves; observations stay marked as such."""
         args = self.args if args is None else private(check_args(args, self.gen_fn.name), self.args)
-        execution.quick = not (self.gen_fn.direct or is_forced())
+        execution.quick = not self.gen_fn.direct and is_usual()
         retval = execution.run(self.gen_fn.called_with(args))
         at_definition(self.gen_fn, execution.finish)
         observed = self.observed_paths

@@ -18,6 +18,11 @@ def is_forced() -> bool:
     return bool(_RUNTIME)
 
 
+def is_usual() -> bool:
+    """Whether nothing says which runtime runs bodies, and nothing wants to see them run."""
+    return not (_RUNTIME or runs_whole())
+
+
 if sys.version_info >= (3, 12):
 
     def runs_whole() -> bool:
