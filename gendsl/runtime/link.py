@@ -17,7 +17,7 @@ from gendsl.compiler.emit import emit
 from gendsl.compiler.ir import RETVAL
 from gendsl.compiler.liveness import all_loads
 from gendsl.interface import CallRequest, GenerativeFunction
-from gendsl.runtime import column_loops, small
+from gendsl.runtime import column_loops
 from gendsl.runtime.at_once import statements_at_once
 from gendsl.runtime.blocks import (
     NOTHING,

@@ -18,6 +18,7 @@ from gendsl.distributions import Distribution
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import (
     AddressConflictError,
+    GenDSLError,
     LabelError,
     Location,
     NaNError,
@@ -348,17 +349,17 @@ class ReferenceTrace(Trace):
         weight = score - log_prob
         if execution.failure is not None or not -inf < weight < inf:
             return None
-        execution.__class__ = Closed
+        execution.__class__ = Closed  # type: ignore[assignment]
         alike = records.keys() == old.keys()
         gone: dict[Path, Record] = {}
         if not alike or execution.calls.keys() != self.calls.keys():
             try:
                 check_namespaces(records, execution.calls)
-            except AddressConflictError:
+            except GenDSLError:
                 return None
             gone = {path: record for path, record in old.items() if path not in records}
-            if observed and not observed.isdisjoint(gone):
-                observed = observed.difference(gone)
+            if any(path in observed for path in gone):
+                observed = frozenset(path for path in observed if path in records)
         remeasured = self._remeasured_in(records, given.values)
         new = ReferenceTrace(gen_fn, self.args, retval, execution, observed)
         if alike:
