@@ -94,64 +94,74 @@ def agree(trace, values, stop_at_zero=True):
 # --- families ----------------------------------------------------------------------------------------
 
 
-def tables_of(family, rng):
-    """A choice among arguments of a family, and a choice from it; alone, and beside a loop over data."""
-    table = [arguments(family, rng) for _ in range(6)]
+def program_of(family, table):
+    """A choice among arguments of a family, a choice from it, and data."""
+    if len(family.parameters) == 1:
 
-    @gen
-    def one(n):
-        i = ~poisson(1)
-        x = ~family(table[i][0])
-        for t in range(n):
-            ("y", t) @ ~normal(i, 1.0)
+        @gen
+        def program(n):
+            i = ~poisson(1)
+            x = ~family(table[i][0])
+            for t in range(n):
+                ("y", t) @ ~normal(i, 1.0)
 
-    @gen
-    def two(n):
-        i = ~poisson(1)
-        x = ~family(table[i][0], table[i][1])
-        for t in range(n):
-            ("y", t) @ ~normal(i, 1.0)
+    elif len(family.parameters) == 2:
 
-    @gen
-    def three(n):
-        i = ~poisson(1)
-        x = ~family(table[i][0], table[i][1], table[i][2])
-        for t in range(n):
-            ("y", t) @ ~normal(i, 1.0)
+        @gen
+        def program(n):
+            i = ~poisson(1)
+            x = ~family(table[i][0], table[i][1])
+            for t in range(n):
+                ("y", t) @ ~normal(i, 1.0)
 
-    @gen
-    def four(n):
-        i = ~poisson(1)
-        x = ~family(table[i][0], table[i][1], table[i][2], table[i][3])
-        for t in range(n):
-            ("y", t) @ ~normal(i, 1.0)
+    elif len(family.parameters) == 3:
 
-    return (one, two, three, four)[len(family.parameters) - 1]
+        @gen
+        def program(n):
+            i = ~poisson(1)
+            x = ~family(table[i][0], table[i][1], table[i][2])
+            for t in range(n):
+                ("y", t) @ ~normal(i, 1.0)
+
+    else:
+
+        @gen
+        def program(n):
+            i = ~poisson(1)
+            x = ~family(table[i][0], table[i][1], table[i][2], table[i][3])
+            for t in range(n):
+                ("y", t) @ ~normal(i, 1.0)
+
+    return program
 
 
-@pytest.mark.parametrize("n", [0, 60], ids=["alone", "group"])
+def is_drawn(family, given):
+    """Whether arguments are such that one can draw."""
+    try:
+        family(*given).sample(np.random.default_rng(1))
+    except Exception:
+        return False
+    return True
+
+
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
-def test_every_family_is_scored_as_on_the_reference_runtime(family, n, quick):
+def test_every_family_is_scored_as_on_the_reference_runtime(family, quick, unwatched):
     rng = np.random.default_rng(2)
-    edits = 0
-    for seed in range(3):
-        model = tables_of(family, rng)
-        trace = None
-        for attempt in range(40):
-            try:
-                trace = model.simulate((n,), rng=1000 * seed + attempt)
-                break
-            except Exception:  # noqa: S112 (arguments that the family refuses)
-                continue
-        for _ in range(12 if trace is not None else 0):
-            values = {("i",): int(rng.integers(6))} if rng.random() < 0.7 else {}
-            if not values or rng.random() < 0.5:
+    table = [arguments(family, rng) for _ in range(8)]
+    while not is_drawn(family, table[0]):
+        table[0] = arguments(family, rng)
+    model = program_of(family, table)
+    for n in (0, 60):  # executed as a whole, and in a group
+        trace = model.generate((n,), init={"i": 0}, rng=1).trace
+        before = quick[True]
+        for _ in range(16):
+            values = {("i",): int(rng.integers(8))} if rng.random() < 0.7 else {}
+            if not values or rng.random() < 0.4:
                 values[("x",)] = VALUES[rng.integers(len(VALUES))]
             new = agree(trace, values, stop_at_zero=bool(rng.random() < 0.5))
-            edits += 1
             if not isinstance(new, type) and abs(new.log_prob) < 1e6:
                 trace = new
-    assert edits > 10 and quick[True] > 3
+        assert quick[True] > before
 
 
 # --- forms of bodies ---------------------------------------------------------------------------------
@@ -218,7 +228,7 @@ def random_edit(trace, rng):
     return values
 
 
-@pytest.mark.parametrize("most", [0, 3, spread.MOST, 100])
+@pytest.mark.parametrize("most", [0, 3, 100])
 def test_forms_of_bodies(most, monkeypatch, quick):
     monkeypatch.setattr(spread, "MOST", most)
     monkeypatch.setattr(small, "CHOICES", 200)
@@ -236,7 +246,7 @@ def test_forms_of_bodies(most, monkeypatch, quick):
 
 
 @settings(
-    max_examples=8, derandomize=True, deadline=None, database=None,
+    max_examples=5, derandomize=True, deadline=None, database=None,
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 @given(sources())
