@@ -124,7 +124,7 @@ class Compiled:
 
     @cached_property
     def at_once(self) -> dict[type, Callable[..., Any]]:
-        """The body with its choices made by statements, for each class of executions; see `runtime.at_once`."""
+        """The body with choices made by statements, for each class of executions; see `runtime.at_once`."""
         return {}
 
     @cached_property

@@ -8,15 +8,15 @@
                                                value = __gendsl__.makers[family](...)
                                            i = value
 
-    x = [("x", j) @ ~normal(0, 1) for j in range(k)]   ->   list = []
-                                                            for j in range(k):
-                                                                ... as above
-                                                                list.append(value)
-                                                            x = list
+    x = [("x", j) @ ~normal(0, 1) for j in range(k)]  ->  list = []
+                                                          for j in range(k):
+                                                              ... as above
+                                                              list.append(value)
+                                                          x = list
 
-Those are the choices that are a statement, or its value, or what it appends to a list. Which statements make
-one is the caller's to say. All others are made as `rewrite` has it. An error arises on the line where it would,
-but maybe in a variable or a function of another name.
+Those are the choices that are a statement, or its value, or what it appends to a list. Which statements
+make one is the caller's to say. All others are made as `rewrite` has it. An error arises on the line where
+it would, but maybe in a function of another name, and with variables of other names in it.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Making:
     Attributes:
         families: for each family of ours, those that make a choice from it. Its parameters are in variables
             of their names, its address in `path`. Its value is left in `value`.
-        others: those that make a choice from what is in `distribution`; with the name of the choice's own
-            kind, `sugar`, in them. None where that is done as `rewrite` has it.
+        others: those that make a choice from what is in `distribution`; `sugar` says whether an assignment
+            gives it its address. None where that is done as `rewrite` has it.
         first: those that the body begins with.
     """
 

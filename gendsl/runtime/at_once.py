@@ -150,7 +150,8 @@ else:
 """The same where its distribution is of any class."""
 
 _VARIABLES = frozenset((
-    "address", "before", "distribution", "old", "path", "prefix", "record", "score", "sugar", "value", "values",
+    "address", "before", "distribution", "old", "path", "prefix", "record", "score", "sugar", "value",
+    "values",
 ))  # fmt: skip
 _SCOPE = {
     **vars(builtins), "MISSING": MISSING, "UNCHANGEABLE": UNCHANGEABLE, "as_path": as_path,
@@ -174,7 +175,9 @@ def body_at_once(compiled: Compiled, kind: type[Execution]) -> Callable[..., Any
     return body
 
 
-def statements_at_once(source: Source, statements: list[ast.stmt]) -> tuple[list[ast.stmt], dict[str, Any]]:
+def statements_at_once(
+    source: Source, statements: list[ast.stmt]
+) -> tuple[list[ast.stmt], dict[str, Any]]:
     """Statements of a body for executions of class Update, and the objects that they refer to."""
     return spread_statements(source, statements, MAKING[Update], CONSTANTS)
 

@@ -90,8 +90,8 @@ class Execution:
         quick: whether a choice that keeps its value, from a distribution that is the one it had, keeps its
             score without being scored again, and choices are made by `makers`. The reference runtime does
             no such thing.
-        spread: whether a body makes its choices by statements, as far as it can; see `at_once`. Errors are then
-            raised as if it were written so, and are not for the user.
+        spread: whether a body makes its choices by statements, as far as it can; see `at_once`. Errors are
+            then those of other code than the user's, and not for the user.
         makers: how choices from gendsl's own families are made in one call; see `inlined`.
         values: the choices that are given, by their paths; None where they are given in another way, and
             `makers` are not used.

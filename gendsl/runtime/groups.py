@@ -38,8 +38,12 @@ Group = tuple[int, int]
 """The first statement of a group, and the one after its last."""
 
 
-class _Within(Whole):
-    """Execution of a group as a whole: its addresses are no other block's, and none is above another."""
+class RegenerateWithin(Whole, makers=Makers(REGENERATED_WITHIN)):
+    """Regeneration of a group as a whole: its addresses are no other block's, and none is above another."""
+
+    def __init__(self, outer: RegenerateEdit, old: Records) -> None:
+        super().__init__(outer, old)
+        self.selection = outer.selection
 
     def close(self) -> None:
         outer, records, old = self.outer, self.records, self.old
@@ -52,14 +56,6 @@ class _Within(Whole):
         if len(outer.records) + len(records) <= REMEMBERED:
             outer.records.update(records)
         self.__class__ = Closed  # type: ignore[assignment]
-
-
-class RegenerateWithin(_Within, makers=Makers(REGENERATED_WITHIN)):
-    """Execution as a whole within a regeneration."""
-
-    def __init__(self, outer: RegenerateEdit, old: Records) -> None:
-        super().__init__(outer, old)
-        self.selection = outer.selection
 
 
 class GroupBlock(RegionBlock):

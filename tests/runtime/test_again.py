@@ -1,5 +1,6 @@
 """Edits whose choices are made again by statements of the body are those of the reference runtime."""
 
+import contextlib
 import cProfile
 import math
 import os
@@ -349,10 +350,8 @@ def test_errors_that_a_body_catches():
             x = ~normal(0, 2.0 - k)
         except ParameterError:
             x = "other" @ ~normal(0, 1)
-        try:
+        with contextlib.suppress(DuplicateAddressError):
             "x" @ ~normal(x, 1) if k == 1 else None
-        except DuplicateAddressError:
-            pass
         return x
 
     trace = catches.generate((), init={"k": 0}, rng=1).trace.whole()

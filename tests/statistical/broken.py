@@ -13,6 +13,7 @@ import numpy as np
 from gendsl.runtime import fused
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
 from gendsl.runtime.executions import Execution
+from gendsl.runtime.groups import GroupBlock
 from gendsl.runtime.inlined import Makers
 from gendsl.runtime.reexecutions import Regenerate, Update
 from gendsl.runtime.sites import SiteBlock
@@ -122,7 +123,8 @@ def stale_scores(monkeypatch):
     for execution in (Update, Regenerate):  # and so by `choose`
         monkeypatch.setattr(execution, "makers", Makers(None))
         monkeypatch.setattr(execution, "at", Execution.at)
-        monkeypatch.setattr(execution, "at_whole", Execution.at)
+    monkeypatch.setattr(ReferenceTrace, "_spread_edit", lambda *_: None)
+    monkeypatch.setattr(GroupBlock, "_executed_again", lambda *_: None)
     monkeypatch.setattr(fused, "AFTER", 10**9)  # and so by `SiteBlock`
     monkeypatch.setattr(Update, "choose", planted_update)
     monkeypatch.setattr(Regenerate, "choose", planted_regenerate)
