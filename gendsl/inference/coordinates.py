@@ -13,8 +13,7 @@ of those of the charts.
 A point where the program makes other choices than the trace, or where the density is zero or can't be
 computed, has log density -inf: moves in these coordinates keep to the structure that a trace has. The plain
 program decides: where only autograd has no density or no finite gradient, the point has the density that it
-has, and the slope 0. A leapfrog step is reversible and keeps volumes whatever the slope is, so that no part
-of the posterior is left out.
+has, and the slope 0. A leapfrog step is reversible and keeps volumes whatever that is: no part is left out.
 """
 
 from __future__ import annotations
@@ -35,9 +34,10 @@ from gendsl.errors import GenDSLError, LabelError, MissingChoiceError, NaNError,
 from gendsl.runtime.columns_of import column_of
 from gendsl.runtime.executions import Execution, ZeroProbability
 from gendsl.runtime.gradients import Differentiate, check_score, followed, old_column
+from gendsl.runtime.measures import same_measure
 from gendsl.runtime.records import Record
 from gendsl.runtime.tape import Tape
-from gendsl.runtime.trace import ReferenceTrace, check_kept_choice, definition, same_measure
+from gendsl.runtime.trace import ReferenceTrace, check_kept_choice, definition
 from gendsl.selection import Selection
 from gendsl.supports import Real, RealArray, Repeated, Support
 from gendsl.supports.scalar import Line

@@ -27,6 +27,7 @@ from gendsl.inference.scan import as_target
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction, gen
 from gendsl.runtime.local import LocalRedraw
+from gendsl.runtime.measures import describe_measure, same_measure
 from gendsl.runtime.records import Record
 from gendsl.runtime.trace import (
     Edit,
@@ -34,8 +35,6 @@ from gendsl.runtime.trace import (
     check_kept_choice,
     check_start,
     definition,
-    describe_measure,
-    same_measure,
 )
 from gendsl.selection import Selection
 

@@ -111,7 +111,7 @@ _AGAIN = (
     _BEFORE
     + """\
 record = None
-if value is MISSING and before is not None and SAME and -inf < before[2] < inf:
+if value is MISSING and before is not None and SAME:
     record = before
     value = before[1]
 else:
@@ -129,12 +129,12 @@ else:
 """
     + _indented(_KEEP)
 )
-"""How a choice is made again that is given, or is what it was."""
+"""How a choice is made again that is given, or is what it was. (Infinite scores show in the sum.)"""
 
 _ANY_AGAIN = (
     _BEFORE
     + """\
-if value is MISSING and before is not None and -inf < before[2] < inf and (
+if value is MISSING and before is not None and (
     distribution is before[0] or is_unchanged(distribution, before[0])
 ):
 """

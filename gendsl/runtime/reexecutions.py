@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gendsl.address import Path, as_path
 from gendsl.choices import MISSING, Exactly
 from gendsl.distributions import Distribution
-from gendsl.errors import MissingChoiceError
-from gendsl.runtime.executions import FRESH, Execution, Given, ZeroProbability
+from gendsl.errors import GenDSLError, MissingChoiceError
+from gendsl.runtime.executions import (
+    FRESH,
+    Closed,
+    Execution,
+    Given,
+    ZeroProbability,
+    check_namespaces,
+)
 from gendsl.runtime.inlined import REGENERATED, UPDATED, Makers
 from gendsl.runtime.records import (
     PLAIN_FAMILIES,
@@ -25,6 +33,7 @@ from gendsl.runtime.records import (
     is_unchanged,
     rescored,
 )
+from gendsl.runtime.watched import is_usual
 from gendsl.selection import Selection
 
 
@@ -177,3 +186,59 @@ class Regenerate(Execution, makers=Makers(REGENERATED)):
             raise self.fail(ZeroProbability(path, distribution, value))
         self.weight += score - before[2]
         return distribution, value, score
+
+
+class Again(NamedTuple):
+    """What an execution leaves that makes choices again by statements.
+
+    Attributes:
+        execution: the execution, which is over.
+        log_weight: the change of the log probability.
+        gone: the choices that are no longer made.
+        observed: the paths of the observations.
+        is_alike: whether it makes the choices that were made before, and no others.
+    """
+
+    execution: Update
+    retval: Any
+    log_weight: float
+    gone: Records
+    observed: Set[Path]
+    is_alike: bool
+
+
+def executed_again(trace: Any, given: Exactly, stop_at_zero: bool) -> Again | None:
+    """Run the body of a trace again with its choices made by statements; see `at_once`.
+
+    None where this is not the way, or anything is out of the ordinary. Nothing is drawn, so nothing is lost
+    then: the edit goes the usual way.
+    """
+    gen_fn = trace.gen_fn
+    compiled = gen_fn.compiled
+    if gen_fn.direct or not compiled.is_spread or compiled.changes_arguments or not is_usual():
+        return None
+    old, observed = trace.records, trace.observed_paths
+    execution = Update(old, given, None, stop_at_zero=stop_at_zero)
+    execution.quick = execution.spread = True
+    try:
+        retval = execution.call(gen_fn, trace.args, {})
+    except Exception:
+        return None
+    records = execution.records
+    weight = execution.score - trace.log_prob
+    if execution.failure is not None or not -inf < weight < inf:
+        return None
+    execution.__class__ = Closed  # type: ignore[assignment]
+    is_alike = records.keys() == old.keys()
+    gone: Records = {}
+    if not is_alike or execution.calls.keys() != trace.calls.keys():
+        try:
+            check_namespaces(records, execution.calls)
+        except GenDSLError:
+            return None
+        gone = {path: record for path, record in old.items() if path not in records}
+        for path in gone:
+            if path in observed:
+                observed = frozenset(path for path in observed if path in records)
+                break
+    return Again(execution, retval, weight, gone, observed, is_alike)

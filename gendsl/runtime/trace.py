@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import os
 import reprlib
-from collections.abc import Callable, Container, Set
+from collections.abc import Callable, Set
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,10 +15,8 @@ from gendsl.address import Path, as_path, format_address
 from gendsl.choices import MISSING, ChoiceMap, Constraints, Exactly, choicemap
 from gendsl.choices.unknown import explain_unknown
 from gendsl.distributions import Distribution
-from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import (
     AddressConflictError,
-    GenDSLError,
     LabelError,
     Location,
     NaNError,
@@ -37,15 +35,15 @@ from gendsl.interface import (
 )
 from gendsl.runtime import small
 from gendsl.runtime.arguments import private
-from gendsl.runtime.executions import Closed, Execution, check_namespaces
+from gendsl.runtime.executions import Execution
 from gendsl.runtime.gradients import gradients
+from gendsl.runtime.measures import describe_measure, remeasured, same_measure
 from gendsl.runtime.records import Record, Records, detached
-from gendsl.runtime.reexecutions import Regenerate, Update
+from gendsl.runtime.reexecutions import Regenerate, Update, executed_again
 from gendsl.runtime.saving import save_trace
 from gendsl.runtime.structure import Structure, paths_in
 from gendsl.runtime.watched import is_usual
 from gendsl.selection import Selection, select
-from gendsl.supports import Support
 
 if TYPE_CHECKING:
     from gendsl.runtime.generative import GenFunction
@@ -319,73 +317,20 @@ class ReferenceTrace(Trace):
         """
         given = Exactly(values) if type(values) is dict else Constraints(values)
         if args is None and rng is None and type(given) is Exactly:
-            edit = self._spread_edit(given, stop_at_zero)
-            if edit is not None:
-                return edit
+            again = executed_again(self, given, stop_at_zero)
+            if again is not None:
+                new = ReferenceTrace(self.gen_fn, self.args, again.retval, again.execution, again.observed)
+                if again.is_alike:
+                    new._structure = self._structure
+                if len(new.records) > small.CHOICES:
+                    new = self.gen_fn.fitted(new)
+                return Edit(new, again.log_weight, again.gone, remeasured(self, new.records, values))
         execution = Update(self.records, given, rng, stop_at_zero=stop_at_zero)
         new = self.rerun(execution, args)
         if isinstance(given, Constraints):
             given.check_used(new.records, "the new choices")
-        remeasured = self._remeasured_in(new.records, values)
-        return Edit(new, self.weight_of(execution), self.removed(execution), remeasured)
-
-    def _spread_edit(self, given: Exactly, stop_at_zero: bool) -> Edit | None:
-        """The edit by a body that makes its choices by statements; None where it goes the usual way.
-
-        So it does where anything is out of the ordinary. Nothing is drawn, so nothing is lost then.
-        """
-        gen_fn = self.gen_fn
-        compiled = gen_fn.compiled
-        if gen_fn.direct or not compiled.is_spread or compiled.changes_arguments or not is_usual():
-            return None
-        old, observed, log_prob = self.records, self.observed_paths, self.log_prob
-        execution = Update(old, given, None, stop_at_zero=stop_at_zero)
-        execution.quick = execution.spread = True
-        try:
-            retval = execution.call(gen_fn, self.args, {})
-        except Exception:
-            return None
-        records, score = execution.records, execution.score
-        weight = score - log_prob
-        if execution.failure is not None or not -inf < weight < inf:
-            return None
-        execution.__class__ = Closed  # type: ignore[assignment]
-        alike = records.keys() == old.keys()
-        gone: dict[Path, Record] = {}
-        if not alike or execution.calls.keys() != self.calls.keys():
-            try:
-                check_namespaces(records, execution.calls)
-            except GenDSLError:
-                return None
-            gone = {path: record for path, record in old.items() if path not in records}
-            if any(path in observed for path in gone):
-                observed = frozenset(path for path in observed if path in records)
-        remeasured = self._remeasured_in(records, given.values)
-        new = ReferenceTrace(gen_fn, self.args, retval, execution, observed)
-        if alike:
-            new._structure = self._structure
-        if len(records) > small.CHOICES:
-            new = gen_fn.fitted(new)
-        return Edit(new, weight, gone, remeasured)
-
-    def _remeasured_in(
-        self, records: Records, changed: Container[Path]
-    ) -> dict[Path, tuple[Distribution, Distribution]]:
-        """The latent choices that an edit keeps, but with another base measure."""
-        remeasured = {}
-        old = self.records
-        for path, record in records.items():
-            before = old.get(path)
-            if before is record or before is None:
-                continue
-            distribution = record[0]
-            if distribution is before[0] or path in changed or path in self.observed_paths:
-                continue
-            if type(distribution) is type(before[0]) and isinstance(distribution, ScalarFamily):
-                continue  # which have one base measure each
-            if not same_measure(before[0].support, distribution.support):
-                remeasured[path] = before[0], distribution
-        return remeasured
+        weight = self.weight_of(execution)
+        return Edit(new, weight, self.removed(execution), remeasured(self, new.records, values))
 
     def resample(
         self,
@@ -409,7 +354,7 @@ class ReferenceTrace(Trace):
         execution = Regenerate(self.records, selection, rng, stop_at_zero=stop_at_zero)
         new = self.rerun(execution)
         weight = not_nan(execution.weight, self)
-        return Edit(new, weight, self.removed(execution), self._remeasured_in(new.records, selection))
+        return Edit(new, weight, self.removed(execution), remeasured(self, new.records, selection))
 
     def redraw(
         self, path: Path, rng: np.random.Generator, *, stop_at_zero: bool = False
@@ -484,18 +429,6 @@ class ReferenceTrace(Trace):
         if kept == len(self.records):
             return {}
         return {path: record for path, record in self.records.items() if path not in execution.records}
-
-
-def same_measure(a: Support, b: Support) -> bool:
-    """Whether densities on two supports are with respect to one base measure."""
-    return a is b or (a.discrete, a.dim) == (b.discrete, b.dim)
-
-
-def describe_measure(support: Support) -> str:
-    """What kind of choice has this support."""
-    if support.discrete:
-        return "discrete"
-    return "continuous" if support.dim == 1 else f"continuous ({support.dim}-dimensional)"
 
 
 def check_kept_choice(old: ReferenceTrace, path: Path, distribution: Distribution, move: str) -> None:

@@ -13,6 +13,7 @@ from gendsl.choices.unknown import explain_unknown
 from gendsl.errors import CoverageError, KernelError, LabelError, ObservedError, UnknownAddressError
 from gendsl.interface import Choices
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.measures import describe_measure, same_measure
 from gendsl.runtime.observed import extended
 from gendsl.runtime.records import Record
 from gendsl.runtime.trace import (
@@ -20,8 +21,6 @@ from gendsl.runtime.trace import (
     check_args,
     check_kept_choice,
     definition,
-    describe_measure,
-    same_measure,
 )
 from gendsl.transforms.translators import TraceTranslator, Translated, TranslationInfo
 

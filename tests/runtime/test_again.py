@@ -21,7 +21,7 @@ from gendsl.errors import (
     ParameterError,
     ValueTypeError,
 )
-from gendsl.runtime import small
+from gendsl.runtime import small, trace
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.groups import GroupBlock
@@ -29,6 +29,7 @@ from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Real
 from tests.laws.generated import loaded, sources
 from tests.runtime.test_at_once import FAMILIES, VALUES, arguments
+from tests.runtime.test_groups import MODELS
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("GENDSL_RUNTIME", "") != "", reason="about what is done by default"
@@ -55,7 +56,7 @@ def quick(monkeypatch):
 
         monkeypatch.setattr(owner, name, count)
 
-    counted(ReferenceTrace, "_spread_edit")
+    counted(trace, "executed_again")
     counted(GroupBlock, "_executed_again")
     return counts
 
@@ -219,12 +220,16 @@ def many_forms():
     return a, pairs, c, d, e, f, g, spliced, called, kind, h, w, nested, named, last, j
 
 
-def random_edit(trace, rng):
-    """Values of another trace for some choices, and for all that are not in this one."""
+def random_edit(trace, rng, **share):
+    """Values of another trace for some choices, and for all that are not in this one.
+
+    Args:
+        share: which share of the choices below an address, if not 0.3.
+    """
     other = trace.gen_fn.simulate(trace.args, rng=rng)
     values = {}
     for path, record in other.records.items():
-        if path not in trace.records or path in (("k",), ("w",)) or rng.random() < 0.3:
+        if path not in trace.records or path in (("k",), ("w",)) or rng.random() < share.get(path[0], 0.3):
             values[path] = record[1]
     return values
 
@@ -244,6 +249,40 @@ def test_forms_of_bodies(most, monkeypatch, quick):
     assert quick[True] == 25
     for program in (many_forms, inner):
         program.compiled.at_once.clear()
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: m.name)
+def test_groups(model, quick, unwatched):
+    rng = np.random.default_rng(4)
+    for seed in range(3):
+        trace = model.simulate(MODELS[model][0], rng=seed)
+        for _ in range(4):
+            trace = agree(trace, random_edit(trace, rng, x=0.02, y=0.02, d=0.02, z=0.02))
+            assert type(trace) is CompiledTrace
+            structure = {path: record[1] for path, record in trace.records.items()}
+            assert trace.choices == model.reference.score(trace.args, structure).choices
+            assert trace._count in (-1, len(structure))
+    assert quick[True] > 2
+
+
+@gen
+def changeable(n):
+    k = ~poisson(1)
+    x = "x" @ ~(normal(0, 1) if k < 2 else poisson(2.0) if k == 2 else laplace_like(0.0))
+    w = ~dirichlet([1.0] * (2 + (k == 3)))
+    for i in range(n):
+        ("y", i) @ ~normal(k, 1)
+
+
+@pytest.mark.parametrize("n", [0, 60], ids=["alone", "group"])
+def test_other_measures(n, quick):
+    trace = changeable.generate((n,), init={"k": 0, "x": 2.0}, rng=1).trace
+    found = {}
+    for k in range(1, 4):
+        new = agree(trace, {("k",): k}, stop_at_zero=False)
+        found[k] = {path[0] for path in trace.edit({("k",): k}).remeasured}
+    assert found == {1: set(), 2: {"x"}, 3: {"w"}}
+    assert quick[True] > 2
 
 
 @settings(

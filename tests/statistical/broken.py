@@ -11,6 +11,7 @@ from importlib import import_module
 import numpy as np
 
 from gendsl.runtime import fused
+from gendsl.runtime import trace as trace_module
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.groups import GroupBlock
@@ -123,7 +124,7 @@ def stale_scores(monkeypatch):
     for execution in (Update, Regenerate):  # and so by `choose`
         monkeypatch.setattr(execution, "makers", Makers(None))
         monkeypatch.setattr(execution, "at", Execution.at)
-    monkeypatch.setattr(ReferenceTrace, "_spread_edit", lambda *_: None)
+    monkeypatch.setattr(trace_module, "executed_again", lambda *_: None)
     monkeypatch.setattr(GroupBlock, "_executed_again", lambda *_: None)
     monkeypatch.setattr(fused, "AFTER", 10**9)  # and so by `SiteBlock`
     monkeypatch.setattr(Update, "choose", planted_update)
