@@ -13,6 +13,8 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gendsl.compiler.groups import Member
 from gendsl.compiler.ir import LENGTH, RETVAL, SCORE, WHOLE
 from gendsl.compiler.light import ENTRIES, entries
@@ -147,11 +149,11 @@ class GroupBlock(RegionBlock):
             before = old.get(path)
             if before is record:
                 continue
-            weight += record[2]
             if before is None:
+                weight += record[2]
                 execution.made[path] = record
                 continue
-            weight -= before[2]
+            weight += record[2] - before[2]
             if path not in execution.values:  # type: ignore[operator]
                 execution.compare(path, before[0], record[0])
         execution.weight += weight
@@ -260,6 +262,8 @@ def _is_light(block: GroupBlock, frame: Frame) -> bool:
         kind = type(value)
         if kind is list and SCALARS.issuperset(map(type, value)):
             total += len(value)
+        elif kind is np.ndarray:
+            total += value.size
         elif kind not in SCALARS:
             total += len(value) if kind is Written else entries(value)
     return total <= ENTRIES
