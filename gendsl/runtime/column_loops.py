@@ -24,7 +24,14 @@ from gendsl.runtime.column_choices import LookedThrough
 from gendsl.runtime.column_edits import edit_many
 from gendsl.runtime.column_frames import ColumnFrames, gathered, outer_of
 from gendsl.runtime.column_scores import AffectedBy, rescored, rescored_at_key
-from gendsl.runtime.column_steps import ARITHMETIC, Lookup, Step, as_typed, column_total, taken
+from gendsl.runtime.column_steps import (
+    ARITHMETIC,
+    Lookup,
+    Step,
+    as_typed,
+    column_total,
+    taken,
+)
 from gendsl.runtime.column_updates import ColumnUpdate
 from gendsl.runtime.columns import Column
 from gendsl.runtime.executions import Assess, Generate, Simulate
@@ -455,14 +462,6 @@ class ColumnLoopBlock(LookedThrough):
         return Iterations(
             before.frames, before.total, before.values, before.status, readers, before.positions
         )
-
-    def one_key(self, groups: list[tuple[Slot, Any, np.ndarray]]) -> tuple[int, int] | None:
-        """Where all iterations of a group look up one key, by a choice: its slot and the key."""
-        if len(groups) != 1 or type(groups[0][1]) is not int or groups[0][0] in self.unlooked:
-            return None
-        slots = {lookup.of for lookup in self.lookups if lookup.container == groups[0][0]}
-        of = slots.pop() if len(slots) == 1 else None
-        return (of, groups[0][1]) if of in self.column_of else None
 
     def _visited(self, before: Iterations, path: Path, offset: int) -> set[int] | None:
         """The iterations that make a choice at a path, or below it; None for all of them."""

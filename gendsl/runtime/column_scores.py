@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gendsl.runtime.column_frames import ColumnFrames, outer_of
-from gendsl.runtime.column_steps import Step, moved_total
+from gendsl.runtime.column_steps import NEVER_NEGATIVE, Step, moved_total
 from gendsl.runtime.loop_parts import Iterations, Slot
 from gendsl.runtime.reads import Frames
 from gendsl.runtime.reverse import without_same
@@ -119,7 +119,7 @@ def rescored_at_key(
         groups: the iterations that it concerns, by the container and the key.
     """
     store: Any = before.frames
-    one = loop.one_key(groups)
+    one = one_key(loop, store, groups)
     if one is None or affected.assigned or loop.needed_targets:
         return None
     frames = store.with_outer(outer_of(loop.reads, new), values)
@@ -144,6 +144,26 @@ def rescored_at_key(
     frames.totals = tuple(totals)
     readers = _readers_after(dict(before.readers), affected)
     return Iterations(frames, frames.total(), values, None, readers, before.positions)
+
+
+def one_key(
+    loop: ColumnLoopBlock, store: Any, groups: list[tuple[Slot, Any, np.ndarray]]
+) -> tuple[int, int] | None:
+    """Where all iterations of a group look up one key, by a choice that is the key: its slot and the key."""
+    if len(groups) != 1 or type(groups[0][1]) is not int or groups[0][0] in loop.unlooked:
+        return None
+    slots = {lookup.of for lookup in loop.lookups if lookup.container == groups[0][0]}
+    of = slots.pop() if len(slots) == 1 else None
+    _, key, members = groups[0]
+    return (of, key) if of in loop.column_of and is_key(loop, store, of, key, members) else None
+
+
+def is_key(loop: ColumnLoopBlock, store: Any, of: int, key: int, members: np.ndarray) -> bool:
+    """Whether a choice by which iterations look up an entry is its very key; -1 isn't the last one's."""
+    number = loop.column_of[of]
+    if loop.sites[number].family in NEVER_NEGATIVE:
+        return True
+    return bool((store.columns[number].take(members) == key).all())
 
 
 def _readers_after(readers: dict[Slot, Any], affected: Affected) -> dict[Slot, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.change import ALL, LENGTH, difference
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
+from gendsl.runtime.column_scores import one_key
 from gendsl.runtime.column_steps import Step, moved_total, taken
 from gendsl.runtime.loop_parts import Iterations, Slot
 from gendsl.runtime.loop_updates import LoopUpdate
@@ -133,7 +134,7 @@ class ColumnUpdate(LoopUpdate):
                 if apart:
                     weight -= self._moves(np.array(sorted(apart)), steps, None, totals, -1.0)
             else:
-                weight = self._moves(many, steps, self.loop.one_key(groups), totals, 1.0)
+                weight = self._moves(many, steps, one_key(loop, frames, groups), totals, 1.0)
         except Exception:  # one by one, it is met where it belongs
             return False
         self.frames = frames.with_totals(tuple(totals))

@@ -16,6 +16,7 @@ from typing import Any
 from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.column_frames import ColumnFrames, outer_of
 from gendsl.runtime.column_loops import ColumnLoopBlock
+from gendsl.runtime.column_scores import is_key
 from gendsl.runtime.column_steps import column_total, moved_total, taken
 from gendsl.runtime.local_sites import Form, LocalSite, Moved, leave
 from gendsl.runtime.loop_parts import Iterations
@@ -83,6 +84,8 @@ class _Readers:
         container = frame[slot]
         key = _key(container, t)
         members = loop.readers_of(self.before, (frame,), (0, slot)).get(key)
+        if not is_key(loop, store, plate.of, key, members):
+            raise NotColumnsError
         columns = store.columns
         given: dict[int, Any] = {at: columns[i].take(members) for at, i in plate.columns}
         given[plate.of] = key

@@ -422,3 +422,23 @@ def test_the_first_choices_are_listed_without_the_others(monkeypatch):
     assert next(value for path, value in trace._values() if path == ("x", 3)) == array[3]
     assert sum(listed) <= 1024
     assert [value for _, value in trace._values()][2:] == array.tolist()
+
+
+def test_a_negative_choice_names_an_entry_from_the_end_and_stays_what_it_is():
+    @gen
+    def model(n):
+        mu = [("mu", j) @ ~normal(0, 1) for j in range(3)]
+        sd = [("sd", j) @ ~gamma(5, 0.2) for j in range(5)]
+        for i in range(n):
+            z = ("z", i) @ ~uniform_discrete(-2, 2)
+            ("x", i) @ ~normal(mu[z] + z, sd[z])
+
+    n = 200
+    first = trace = model.simulate((n,), rng=1)
+    assert len(stores(trace)) == 1
+    changes = [{(name, j): 0.3 + j} for name in ("mu", "sd") for j in range(3)]
+    changes += [{("mu", 0): 0.2, ("mu", 1): 0.1}, {("mu", 2): 0.5, ("z", 3): -1}]
+    for change in changes:
+        for trace in (first.update(change).trace, trace.update(change).trace, trace.edit(change).trace):
+            expected = model.reference.assess((n,), trace.choices)
+            assert trace.log_prob == pytest.approx(expected.log_prob, rel=1e-12)
