@@ -7,6 +7,7 @@ once, as the user wrote it:
 
     ("x", i) @ ~normal(mu[z] + 2 * t, exp(s))   ->   normal, add(gather(mu, z), multiply(2, t)), exp(s)
     ("y", i) @ ~normal(X[i] @ beta, 1)          ->   normal, dot(rows(X, i), beta), 1
+    ("w", i) @ ~normal(a if t > 0 else b, 1)    ->   normal, choose(compare(">", t, 0), a, b), 1
 
 Where the array code can't vouch for its result it raises, and the iterations run one by one.
 """
@@ -39,14 +40,18 @@ from gendsl.compiler.ir import (
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source
 from gendsl.compiler.trees import clone, located, walk
-from gendsl.compiler.vectors import ELEMENTWISE, PLACES
+from gendsl.compiler.vectors import ELEMENTWISE, PAIRWISE, PLACES
 from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS
 
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide",
     ast.FloorDiv: "floor_divide", ast.Mod: "remainder", ast.Pow: "power",
 }  # fmt: skip
-_SIGNS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+_UNARY: dict[type[ast.unaryop], str] = {ast.USub: "negative", ast.UAdd: "positive", ast.Not: "inverted"}
+_SIGNS: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
+}  # fmt: skip
+_COUNTED = {op: sign for op, sign in _SIGNS.items() if sign in ("<", "<=", ">", ">=")}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _SCOPED = (ast.Lambda, ast.NamedExpr, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Await)
 
@@ -231,8 +236,13 @@ class _Vectoriser:
             case ast.BinOp() if type(node.op) in _OPERATORS:
                 operands = self.vector(node.left), self.vector(node.right)
                 return self.tool(node, _OPERATORS[type(node.op)], *operands)
-            case ast.UnaryOp(op=ast.USub()):
-                return self.tool(node, "negative", self.vector(node.operand))
+            case ast.UnaryOp(op=op) if type(op) in _UNARY:
+                return self.tool(node, _UNARY[type(op)], self.vector(node.operand))
+            case ast.Compare(left, [op], [right]) if type(op) in _SIGNS:
+                sign = ast.Constant(_SIGNS[type(op)])
+                return self.tool(node, "compare", sign, self.vector(left), self.vector(right))
+            case ast.IfExp(test, then, otherwise) if self.varies(test):
+                return self.tool(node, "choose", *map(self.vector, (test, then, otherwise)))
             case ast.Subscript(container, ast.Tuple(indices)) if not self.varies(container):
                 if any(isinstance(index, (ast.Slice, ast.Starred)) for index in indices):
                     raise _ScalarError
@@ -241,6 +251,16 @@ class _Vectoriser:
                 self.varies(container) or isinstance(index, ast.Slice)
             ):
                 return self.lookup(node, "gather", container, index)
+            case ast.Subscript(ast.Subscript(container, first), second) if not (
+                self.varies(container)
+                or isinstance(first, (ast.Slice, ast.Tuple))
+                or isinstance(second, (ast.Slice, ast.Tuple))
+            ):
+                return self.tool(node, "cells", *map(self.vector, (container, first, second)))
+            case ast.Call(args=[left, right], keywords=[]) if self.called(node.func) in PAIRWISE and not (
+                isinstance(left, ast.Starred) or isinstance(right, ast.Starred)
+            ):
+                return self.tool(node, "pairwise", node.func, self.vector(left), self.vector(right))
             case ast.Call(args=[left, right], keywords=[]) if self.is_product(node.func):
                 return self.product(node, left, right)
             case ast.Call(args=[values, value], keywords=[]) if self.called(node.func) in PLACES:
@@ -253,10 +273,7 @@ class _Vectoriser:
             ):
                 return self.count(node, each)
             case ast.Call(args=[argument], keywords=[]) if not isinstance(argument, ast.Starred):
-                function = known_value(self.definition, node.func)
-                if self.effects.is_builtin(node.func, "abs"):
-                    function = abs
-                if not self.varies(node.func) and callable(function) and _has(function):
+                if self.called(node.func) in ELEMENTWISE:
                     return self.tool(node, "elementwise", node.func, self.vector(argument))
         raise _ScalarError
 
@@ -280,6 +297,9 @@ class _Vectoriser:
     def called(self, function: ast.expr) -> Any:
         """The function that is called, if it is known; one that can be a key."""
         known = None if self.varies(function) else known_value(self.definition, function)
+        for builtin in (abs, max, min):
+            if self.effects.is_builtin(function, builtin.__name__):
+                known = builtin
         return known if isinstance(known, Hashable) else None
 
     def is_product(self, function: ast.expr) -> bool:
@@ -294,7 +314,7 @@ class _Vectoriser:
                 ast.Compare(left, [op], [right]),
                 [ast.comprehension(ast.Name(name), values, [], 0)],
             ) if name not in self.varying and not self.varies(values):
-                sign: str | None = _SIGNS.get(type(op))
+                sign = _COUNTED.get(type(op))
                 value = right
                 if isinstance(right, ast.Name) and right.id == name:
                     left, value, sign = right, left, _TURNED.get(sign or "")
@@ -332,13 +352,6 @@ class _Vectoriser:
         for part in (made, made.func, vectors, vectors.value):
             ast.copy_location(part, at)
         return made
-
-
-def _has(function: Any) -> bool:
-    try:
-        return function in ELEMENTWISE
-    except TypeError:  # unhashable
-        return False
 
 
 def _distinct(one: ColumnSite, other: ColumnSite) -> bool:

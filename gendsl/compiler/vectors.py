@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 _EXACT = 1 << 53
 _WIDE = 1 << 62  # of 64-bit integers, those that a rounded number tells to be some
@@ -33,10 +34,31 @@ ELEMENTWISE: dict[Any, Callable[[Any], Any]] = {
     math.atan: np.arctan, math.fabs: np.fabs, abs: np.abs,
     **{f: f for f in (
         np.sqrt, np.exp, np.log, np.log1p, np.expm1, np.log2, np.log10, np.sin, np.cos, np.tan, np.sinh,
-        np.cosh, np.tanh, np.arcsin, np.arccos, np.arctan, np.abs,
+        np.cosh, np.tanh, np.arcsin, np.arccos, np.arctan, np.abs, np.square,
+        special.expit, special.log_expit, special.logit, special.erf, special.ndtr, special.log_ndtr,
     )},
 }  # fmt: skip
 """Functions of one number, and what they are on columns."""
+
+
+def _larger(left: Any, right: Any) -> Any:
+    return np.where(right > left, right, left)  # which of equal ones, and what of NaN, as Python has it
+
+
+def _smaller(left: Any, right: Any) -> Any:
+    return np.where(right < left, right, left)
+
+
+PAIRWISE: dict[Any, Callable[[Any, Any], Any]] = {
+    max: _larger, min: _smaller, math.hypot: np.hypot,
+    **{f: f for f in (np.maximum, np.minimum, np.hypot, np.logaddexp)},
+}  # fmt: skip
+"""Functions of two numbers, and what they are on columns."""
+
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal,
+    "!=": np.not_equal,
+}  # fmt: skip
 
 
 PLACES: dict[Any, str] = {np.searchsorted: "left", bisect.bisect_left: "left", bisect.bisect_right: "right"}
@@ -306,6 +328,55 @@ def negative(value: Any) -> Any:
     if _is_truth(value):
         raise NotColumnsError
     return -_operand(value)
+
+
+def positive(value: Any) -> Any:
+    """`+value`."""
+    if _is_truth(value):
+        raise NotColumnsError
+    return _operand(value)
+
+
+def inverted(value: Any) -> Any:
+    """`[not x for x in value]`."""
+    return compare("==", value, 0)
+
+
+def _alike(left: Any, right: Any) -> tuple[Any, Any]:
+    """Two operands that can be compared as floats, and take each other's place."""
+    left, right = _operand(left), _operand(right)
+    for one, other in ((left, right), (right, left)):
+        if _is_integer(one) and not _is_integer(other) and not (np.abs(one) < _EXACT).all():
+            raise NotColumnsError
+    return left, right
+
+
+def compare(sign: str, left: Any, right: Any) -> Any:
+    """`[x < y for x, y in zip(left, right)]`, by the sign."""
+    made = COMPARISONS[sign](*_alike(left, right))
+    return made if type(made) is np.ndarray else bool(made)
+
+
+def choose(test: Any, then: Any, otherwise: Any) -> Any:
+    """`[x if t else y for t, x, y in zip(test, then, otherwise)]`."""
+    if _is_truth(then) or _is_truth(otherwise):
+        raise NotColumnsError
+    then, otherwise = _alike(then, otherwise)
+    test = compare("!=", test, 0)
+    if type(test) is bool:
+        return then if test else otherwise
+    return np.where(test, then, otherwise)
+
+
+def pairwise(function: Any, left: Any, right: Any) -> Any:
+    """`[function(x, y) for x, y in zip(left, right)]`."""
+    column = PAIRWISE.get(function)
+    if column is None or _is_truth(left) or _is_truth(right):
+        raise NotColumnsError
+    left, right = _alike(left, right)
+    if type(left) is not np.ndarray and type(right) is not np.ndarray:
+        return function(left, right)
+    return column(left, right)
 
 
 def elementwise(function: Any, value: Any) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import autograd.numpy as anp
+import autograd.scipy.special as aspecial
 import numpy as np
 from autograd.tracer import getval, isbox
 
@@ -44,6 +45,10 @@ def _followed(plain: Callable[..., Any], function: Callable[..., Any]) -> Callab
     return staticmethod(operation)
 
 
+def _itself(operand: Any) -> Any:
+    return operand
+
+
 def _refused(*operands: Any) -> Any:
     raise NotColumnsError
 
@@ -57,6 +62,8 @@ class FollowedVectors:
     divide = _followed(vectors.divide, operator.truediv)
     power = _followed(vectors.power, operator.pow)
     negative = _followed(vectors.negative, operator.neg)
+    positive = _followed(vectors.positive, _itself)
+    inverted = _followed(vectors.inverted, _refused)
     floor_divide = _followed(vectors.floor_divide, _refused)
     remainder = _followed(vectors.remainder, _refused)
 
@@ -117,9 +124,44 @@ class FollowedVectors:
         """`[function(x) for x in value]`."""
         if not isbox(value):
             return vectors.elementwise(function, value)
-        if function not in vectors.ELEMENTWISE:
+        name = vectors.ELEMENTWISE[function].__name__
+        followed = getattr(anp, name, None) or getattr(aspecial, name, None)
+        if followed is None:
             raise NotColumnsError
-        return getattr(anp, vectors.ELEMENTWISE[function].__name__)(value)
+        return followed(value)
+
+    @staticmethod
+    def pairwise(function: Any, left: Any, right: Any) -> Any:
+        """`[function(x, y) for x, y in zip(left, right)]`."""
+        if not (isbox(left) or isbox(right)):
+            return vectors.pairwise(function, left, right)
+        if function is max or function is min:
+            sign = ">" if function is max else "<"
+            return FollowedVectors.choose(vectors.compare(sign, getval(right), getval(left)), right, left)
+        followed = getattr(anp, vectors.PAIRWISE[function].__name__, None)
+        if followed is None:
+            raise NotColumnsError
+        return followed(_operand(left), _operand(right))
+
+    @staticmethod
+    def compare(sign: str, left: Any, right: Any) -> Any:
+        """`[x < y for x, y in zip(left, right)]`, by the sign."""
+        return vectors.compare(sign, getval(left), getval(right))
+
+    @staticmethod
+    def choose(test: Any, then: Any, otherwise: Any) -> Any:
+        """`[x if t else y for t, x, y in zip(test, then, otherwise)]`."""
+        test = vectors.compare("!=", getval(test), 0)
+        if not (isbox(then) or isbox(otherwise)):
+            return vectors.choose(test, then, otherwise)
+        if type(test) is bool:
+            return then if test else otherwise
+        arms = []
+        for arm in (then, otherwise):
+            if isbox(arm) and np.ndim(getval(arm)):
+                raise NotColumnsError  # where it isn't taken its derivative may be infinite, and 0 times that
+            arms.append(_operand(arm) * np.ones(len(test)))  # `where` takes no sums over what it repeats
+        return anp.where(test, *arms)
 
 
 def score_plate(
