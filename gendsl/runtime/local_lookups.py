@@ -135,12 +135,12 @@ def looked_up(form: Form, site: LocalSite) -> Form:
         return [_Readers(plate, frame, t) for plate in plates]
 
     def move(frame: Frame, frames: Any, t: int, value: Any, rng: Any) -> Moved:
+        readers = found(frame, t)
         moved = form.move(frame, frames, t, value, rng)
         (distribution, given, score), own, others, visited, rest = moved
         if score is None:
             return moved
         try:
-            readers = found(frame, t)
             for reader in readers:
                 others += reader.move(visited[0][0][value_slot], given)
         except Exception:  # the blocks meet it again

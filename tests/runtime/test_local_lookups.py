@@ -177,6 +177,27 @@ def test_where_the_density_is_zero_the_blocks_tell(k):
     assert local(7.0) == -math.inf  # outside of its own support
 
 
+@pytest.mark.parametrize("k", [4, 60])
+def test_what_is_drawn_may_be_impossible(k):
+    trace = trace_of(bounded, k)
+    outcomes = set()
+    for seed in range(12):
+        one, two = np.random.default_rng(seed), np.random.default_rng(seed)
+        path = ("top", seed % k)
+        try:
+            expected = trace.whole().resample(select(path), two, stop_at_zero=True).log_weight
+        except ZeroProbability:
+            with pytest.raises(ZeroProbability):
+                trace.redraw(path, one, stop_at_zero=True)
+            outcomes.add("impossible")
+        else:
+            edit = trace.redraw(path, one, stop_at_zero=True)
+            assert edit.log_weight == pytest.approx(expected, rel=1e-9, abs=1e-9)
+            outcomes.add("possible")
+        assert one.random() == two.random()
+    assert outcomes == {"impossible", "possible"}
+
+
 def test_an_entry_that_nobody_reads():
     trace = trace_of(points, 60)
     for i in range(N):
