@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gendsl.runtime.column_frames import ColumnFrames, outer_of
-from gendsl.runtime.column_steps import NEVER_NEGATIVE, Step, moved_total
+from gendsl.runtime.column_steps import Step, moved_total
 from gendsl.runtime.loop_parts import Iterations, Slot
 from gendsl.runtime.reads import Frames
 from gendsl.runtime.reverse import without_same
@@ -160,10 +160,8 @@ def one_key(
 
 def is_key(loop: ColumnLoopBlock, store: Any, of: int, key: int, members: np.ndarray) -> bool:
     """Whether a choice by which iterations look up an entry is its very key; -1 isn't the last one's."""
-    number = loop.column_of[of]
-    if loop.sites[number].family in NEVER_NEGATIVE:
-        return True
-    return bool((store.columns[number].take(members) == key).all())
+    column = store.columns[loop.column_of[of]]
+    return column.never_negative() or bool((column.take(members) == key).all())
 
 
 def _readers_after(readers: dict[Slot, Any], affected: Affected) -> dict[Slot, Any]:

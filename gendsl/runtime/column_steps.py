@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler.vectors import NotColumnsError, as_column
-from gendsl.distributions import bernoulli, binom, categorical, geometric, neg_binom, poisson
 from gendsl.distributions.columns import score_columns, total_columns
 from gendsl.runtime.loop_parts import Slot
 from gendsl.runtime.reads import Runner
@@ -17,8 +16,6 @@ from gendsl.runtime.totals import change as changed_total
 
 _LARGE = 1e4
 """A mean score from which on scores are summed exactly: without that value they may be much smaller."""
-NEVER_NEGATIVE = frozenset((bernoulli, binom, categorical, geometric, neg_binom, poisson))
-"""The families of whole numbers that are indices as they are."""
 ARITHMETIC = {"divide": "raise", "over": "raise", "invalid": "raise"}
 
 

@@ -36,11 +36,12 @@ _TYPES: dict[str, tuple[type, ...]] = {
 class Column:
     """A persistent vector of floats, of integers or of booleans; indices are from 0 to len - 1."""
 
-    __slots__ = ("_chunks", "_flat", "_format", "_size")
+    __slots__ = ("_chunks", "_flat", "_format", "_positive", "_size")
 
     _chunks: PersistentVector[Chunk[Any]] | None
     _flat: Array | None
     _format: str
+    _positive: bool | None  # whether surely no element is negative; None if nobody has asked
     _size: int
 
     @staticmethod
@@ -96,6 +97,7 @@ class Column:
         new._chunks = chunks.set(k, chunk)
         new._flat = None
         new._format = form
+        new._positive = self._positive and value >= 0
         new._size = self._size
         return new
 
@@ -164,6 +166,13 @@ class Column:
         chunks = chunks.set(last, chunks[last][: size - (last << _BITS)])
         return _column(self._format, size, None, chunks)
 
+    def never_negative(self) -> bool:
+        """Whether surely no element is negative; found out once, and known of what `set` makes of it."""
+        known = self._positive
+        if known is None:
+            known = self._positive = bool((self.array() >= 0).all())
+        return known
+
     def array(self) -> Array:
         """All elements as a read-only array."""
         flat = self._flat
@@ -204,6 +213,7 @@ _new: Any = object.__new__
 def _column(form: str, size: int, flat: Array | None, chunks: PersistentVector[Chunk[Any]] | None) -> Column:
     column: Column = _new(Column)
     column._format, column._size, column._flat, column._chunks = form, size, flat, chunks
+    column._positive = None
     return column
 
 

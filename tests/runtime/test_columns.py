@@ -228,3 +228,19 @@ def test_memory_stays_flat_over_a_run_of_sets():
     finally:
         tracemalloc.stop()
     assert after - before < 20_000
+
+
+@pytest.mark.parametrize("values", [[0, 3, 5], [0.0, 3.0, 5.0]])
+@pytest.mark.parametrize("size", [3, 2000])
+def test_whether_no_element_is_negative(values, size):
+    column = Column.of(np.resize(np.array(values), size))
+    below = type(values[0])(-1)
+    untouched = column.set(1, values[2])  # made before anybody asks
+    assert column.never_negative()
+    assert column.set(2, values[1]).never_negative()
+    assert untouched.never_negative()
+    for changed in (column.set(0, below), column.append(below), column.set_many([0], [below])):
+        assert not changed.never_negative()
+        assert not changed.set(1, values[1]).never_negative()
+    assert column.append(below).truncate(size).never_negative()
+    assert column.never_negative()
