@@ -439,6 +439,7 @@ def test_a_negative_choice_names_an_entry_from_the_end_and_stays_what_it_is():
     changes = [{(name, j): 0.3 + j} for name in ("mu", "sd") for j in range(3)]
     changes += [{("mu", 0): 0.2, ("mu", 1): 0.1}, {("mu", 2): 0.5, ("z", 3): -1}]
     for change in changes:
-        for trace in (first.update(change).trace, trace.update(change).trace, trace.edit(change).trace):
+        edited = [first.update(change).trace, trace.update(change).trace, trace.edit(change).trace]
+        for trace in edited:
             expected = model.reference.assess((n,), trace.choices)
             assert trace.log_prob == pytest.approx(expected.log_prob, rel=1e-12)
