@@ -21,7 +21,7 @@ from gendsl.errors import (
     ParameterError,
     ValueTypeError,
 )
-from gendsl.runtime import small, trace
+from gendsl.runtime import groups, small, trace
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.groups import GroupBlock
@@ -257,11 +257,16 @@ def test_groups(model, quick, unwatched):
     for seed in range(3):
         trace = model.simulate(MODELS[model][0], rng=seed)
         for _ in range(4):
-            trace = agree(trace, random_edit(trace, rng, x=0.02, y=0.02, d=0.02, z=0.02))
+            before = trace
+            structure = before.structure
+            trace = agree(before, random_edit(before, rng, x=0.02, y=0.02, d=0.02, z=0.02))
+            assert (trace.structure is structure) == (set(trace.choices) == set(before.choices))
+            called = trace._called
+            assert called.linked.groups == groups._groups(called.linked, called.frame)
             assert type(trace) is CompiledTrace
-            structure = {path: record[1] for path, record in trace.records.items()}
-            assert trace.choices == model.reference.score(trace.args, structure).choices
-            assert trace._count in (-1, len(structure))
+            values = {path: record[1] for path, record in trace.records.items()}
+            assert trace.choices == model.reference.score(trace.args, values).choices
+            assert trace._count in (-1, len(values))
     assert quick[True] > 2
 
 
