@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gendsl.runtime.column_frames import ColumnFrames, outer_of
-from gendsl.runtime.column_steps import Step, moved_total
+from gendsl.runtime.column_steps import Step, column_total, moved_total
 from gendsl.runtime.loop_parts import Iterations, Slot
 from gendsl.runtime.reads import Frames
 from gendsl.runtime.reverse import without_same
@@ -90,7 +90,8 @@ def rescored(
             loop.assign(step, scope)
         for step in affected.steps:
             i = step.number
-            was, now = totals[i], loop.score(step, scope, columns[i].array())
+            was = totals[i]
+            now = column_total(step.family, columns[i].array(), loop.parameters(step, scope))
             if was[2] or now[2]:
                 return None
             weight += (now[0] + now[1]) - (was[0] + was[1])
@@ -100,8 +101,9 @@ def rescored(
     execution.weight += weight
     outer = outer_of(loop.reads, new)
     frames = ColumnFrames(loop, outer, values, store.size, columns, tuple(totals), store.arrays)
-    readers = _readers_after(without_same(before.readers), affected)
-    return Iterations(frames, frames.total(), values, None, readers, before.positions)
+    readers = _readers_after(without_same(before.readers), affected) if before.readers else {}
+    total = totals[0] if len(totals) == 1 else frames.total()
+    return Iterations(frames, total, values, None, readers, before.positions)
 
 
 def rescored_at_key(
