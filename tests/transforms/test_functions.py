@@ -280,7 +280,6 @@ NO_RULE = {
     "numpy.floor": lambda a: lifted(np.floor)([a, 1.0]),
     "numpy.round": lambda a: lifted(np.round)([a, 1.0]),
     "numpy.unique": lambda a: lifted(np.unique)([a, 1.0]),
-    "numpy.interp": lambda a: lifted(np.interp)(1.0, [0.0, 1.0], [a, 1.0]),
     "numpy.histogram": lambda a: lifted(np.histogram)([a, 1.0]),
     "numpy.bincount": lambda a: lifted(np.bincount)([1, 2], weights=[a, 1.0]),
     "numpy.arange": lambda a: lifted(np.arange)(a),
