@@ -12,7 +12,7 @@ from gendsl.address import Path, as_path, format_address
 from gendsl.choices import ChoiceMap, Constraints, Exactly, choicemap
 from gendsl.compiler.ir import RETVAL, SCORE
 from gendsl.distributions import Distribution
-from gendsl.errors import AddressConflictError, DuplicateAddressError, NaNError, ObservedError
+from gendsl.errors import AddressConflictError, DuplicateAddressError, NaNError
 from gendsl.interface import CallRequest, Choices, Regenerated, Rng, Updated, as_rng
 from gendsl.runtime import small
 from gendsl.runtime.arguments import private, separate
@@ -454,11 +454,7 @@ class CompiledTrace(ReferenceTrace):
                     continue
                 there = True
                 if observed and found in observed and found in selection:
-                    raise ObservedError(
-                        "an observation is selected, and observations are held fixed",
-                        address=found,
-                        fix="select latent choices only: `selection & ~select(trace.observed)`",
-                    )
+                    super().check_selection(selection, skip_absent=skip_absent)  # says which is the first
             if not there and not skip_absent:
                 super().check_selection(selection)  # says what is wrong with it
                 return

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gendsl import Distribution, categorical, choicemap, gamma, gen, normal, poisson, select, uniform
-from gendsl.errors import NaNError, ObservedError, RuntimeMismatchError
+from gendsl.errors import NaNError, ObservedError, RuntimeMismatchError, UnknownAddressError
 from gendsl.inference import mh, single_site
 from gendsl.runtime.columns import Column
 from gendsl.runtime.compiled import CompiledTrace
@@ -324,6 +324,16 @@ def test_observations_are_not_drawn():
     trace = plate.generate((N,), {"y": [0.5] * N}, rng=1).trace
     with pytest.raises(ObservedError):
         trace.redraw(("y", 3), np.random.default_rng(1))
+
+
+def test_of_several_observations_that_are_selected_the_first_is_named():
+    for program in (plate, plate.reference):
+        trace = program.generate((N,), {"y": [0.5] * N}, rng=1).trace
+        with pytest.raises(ObservedError) as caught:
+            trace.regenerate(select(("y", 5), ("x", 2), ("y", 3)))
+        assert caught.value.address == ("y", 3)
+        with pytest.raises(UnknownAddressError):
+            trace.regenerate(select(("y", 5), ("nowhere", 1)))
 
 
 # --- addresses ---------------------------------------------------------------------------------------
