@@ -290,6 +290,27 @@ def test_other_measures(n, quick):
     assert quick[True] > 2
 
 
+@pytest.mark.parametrize("n", [0, 60], ids=["alone", "group"])
+def test_values_are_kept_as_those_of_a_draw(n, quick):
+    trace = changeable.generate((n,), init={"k": 3, "x": 2.0}, rng=1).trace
+    short = changeable.generate((n,), init={"k": 0, "x": 2.0}, rng=1).trace
+    few = np.float32([0.25, 0.75])
+    for start, w in ((trace, [0.5, 0.25, 0.25]), (short, np.array([1, 0])), (short, few)):
+        assert agree(start, {("w",): w, ("x",): 1}).records[("w",)][1].dtype == float
+    assert quick[True] == 3
+
+
+def test_observations_that_are_gone(quick):
+    @gen
+    def optional():
+        k = ~poisson(1)
+        return [("x", i) @ ~normal(0, 1) for i in range(k)]
+
+    trace = optional.generate((), {("x", 0): 0.25, ("x", 1): 0.5}, init={"k": 2}, rng=1).trace
+    assert frozenset(agree(trace, {("k",): 1}).observed_paths) == {("x", 0)}
+    assert quick[True] == 1
+
+
 @settings(
     max_examples=5, derandomize=True, deadline=None, database=None,
     suppress_health_check=list(HealthCheck),
@@ -413,7 +434,7 @@ def test_bodies_that_see_their_variables_see_their_own():
     agree(looks.simulate((), rng=1), {("x",): 0.5})
 
 
-def test_variables_of_comprehensions_are_their_own():
+def test_variables_of_comprehensions_are_their_own(quick):
     @gen
     def shadows():
         i = 5
@@ -423,6 +444,7 @@ def test_variables_of_comprehensions_are_their_own():
 
     agree(shadows.simulate((), rng=1), {("x", 1): 0.5})
     assert shadows.simulate((), rng=1).edit({("x", 1): 0.5}).trace.retval[0] == 5
+    assert quick[True] == 2
 
 
 def test_an_argument_that_the_body_changes_goes_the_usual_way():
