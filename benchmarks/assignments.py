@@ -13,7 +13,7 @@ from itertools import cycle
 import numpy as np
 from harness import Row, Scale
 
-from gendsl import gen, normal, uniform_discrete
+from gendsl import Trace, gen, normal, uniform_discrete
 
 CLUSTERS = 100
 LOG_2PI = math.log(2.0 * math.pi)
@@ -90,10 +90,27 @@ def cluster_mean(scale: Scale) -> list[Row]:
         trace.update({("mu", 7): mean})
 
     work = f"update of one of {CLUSTERS} cluster means"
+    accepted = Accepted(trace, by_hand)
     return [
         Row(work, n, update, "members known", lambda: by_hand.known(7, mean), most_ratio=3.0),
         Row(work, n, update, "members searched", lambda: by_hand.found(7, mean)),
+        Row("update of one mean after another", n, accepted.update, "members known", accepted.score),
     ]
+
+
+class Accepted:
+    """Updates of one mean after another, each of the trace that the last one made."""
+
+    def __init__(self, trace: Trace, by_hand: ByHand) -> None:
+        self.trace, self.by_hand = trace, by_hand
+        self.updates = cycle([(j, float(by_hand.mu[j]) + d) for d in (0.1, 0.0) for j in range(CLUSTERS)])
+
+    def update(self) -> None:
+        j, mean = next(self.updates)
+        self.trace = self.trace.update({("mu", j): mean}).trace
+
+    def score(self) -> float:
+        return self.by_hand.known(*next(self.updates))
 
 
 GROUPS = {"assignment": assignment, "cluster-mean": cluster_mean}
