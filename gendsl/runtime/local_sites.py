@@ -192,10 +192,10 @@ def _looks_up(block: Block, slot: int) -> bool:
     at = 0, slot
     keys = {lookup.of for lookup in block.lookups if lookup.container == at}
     return (
-        not block.outer[at].whole
-        and at not in block.source_slots | block.address_slots
-        and len(keys) == 1
+        len(keys) == 1
         and keys <= block.column_of.keys()
+        and not block.outer[at].whole
+        and at not in block.source_slots | block.address_slots
         and not block.affected[frozenset((at,))].stale
     )
 

@@ -422,3 +422,21 @@ def test_after_many_edits_the_density_is_that_of_the_choices():
         trace = trace.update({("mu", j): float(rng.normal())}).trace
     fresh = points.assess((N, 60), trace.choices).log_prob
     assert trace.log_prob == pytest.approx(fresh, rel=1e-9)
+
+
+@gen
+def in_another_order(n, k):
+    mu = [("mu", j) @ ~normal(0, 10) for j in range(k)]
+    for i, m in enumerate(reversed(mu)):
+        ("x", i) @ ~normal(m, 1)
+    for i, (a, b) in enumerate(zip(mu[1:], mu)):  # noqa: B905
+        ("z", i) @ ~normal(a - b, 1)
+
+
+def test_a_plate_may_go_through_what_is_made_of_the_choices():
+    trace = in_another_order.simulate((0, 60), rng=1)
+    assert "mu" not in in_another_order.linked.alone
+    new, weight, _ = trace.update({("mu", 3): 0.5})
+    other, expected, _ = trace.whole().update({("mu", 3): 0.5})
+    assert weight == pytest.approx(expected, rel=1e-9)
+    agree(new, other)
