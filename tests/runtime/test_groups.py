@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gendsl import (
+    Distribution,
     bernoulli,
     dirichlet,
     gen,
@@ -18,11 +19,13 @@ from gendsl import (
     poisson,
     select,
     uniform,
+    uniform_discrete,
 )
 from gendsl.compiler.scope import Scope
 from gendsl.runtime import column_loops, groups, small
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.groups import GroupBlock
+from gendsl.supports import Real
 from tests.laws.edits import Session, random_edits
 
 pytestmark = pytest.mark.skipif(
@@ -126,7 +129,38 @@ def around_one_heavy_statement(n):
     return a + b + c + d
 
 
+class Shifted(Distribution):
+    """A user's own class."""
+
+    parameters = ("shift",)
+
+    def __init__(self, shift):
+        self.shift = shift
+
+    @property
+    def support(self):
+        return Real()
+
+    def sample(self, rng):
+        return self.shift + rng.standard_normal()
+
+    def logpdf(self, x):
+        return -0.5 * (x - self.shift) ** 2 - 0.5 * math.log(2 * math.pi)
+
+
+@gen
+def exchanged(n):
+    k = ~uniform_discrete(0, 2)
+    some = [("some", j) @ ~Shifted(0.0) for j in range(k)]
+    others = [("other", j) @ ~Shifted(1.0) for j in range(2 - k)]
+    c = ~normal(sum(some) - sum(others), 1)
+    for i in range(n):
+        ("x", i) @ ~normal(c, 1)
+    return some, others
+
+
 MODELS = {
+    exchanged: ((30,), (7,)),
     mixture: ((30,), (31,)),
     two_groups: ((30,), (4,)),
     leaked: ((30,), (5,)),
@@ -157,6 +191,17 @@ def test_it_agrees_with_the_reference(model, choices, least, monkeypatch):
     for seed in range(8):
         Session(model, MODELS[model]).run(random_edits(seed), seed)
     assert formed > 8
+
+
+def test_as_many_new_choices_as_are_gone_hide_none():
+    """With a user's own class, whose choices are made in another way than those of gendsl's families."""
+    old = {"k": 2, "some": {0: 0.5, 1: 0.2}, "c": 0.3, "x": np.zeros(30)}
+    trace, reference = (model.generate((30,), old).trace for model in (exchanged, exchanged.reference))
+    assert trace._called.linked.groups
+    new = {("k",): 1, ("other", 0): 0.3}
+    edit, expected = trace.edit(new), reference.edit(new)
+    assert edit.removed.keys() == expected.removed.keys() == {("some", 1)}
+    assert edit.log_weight == pytest.approx(expected.log_weight, abs=1e-12)
 
 
 def random_values(trace, rng):
