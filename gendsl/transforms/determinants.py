@@ -21,8 +21,8 @@ from typing import Any
 
 from gendsl.transforms.returned import NOT_A_CHOICE
 
-Pattern = tuple[int | None, ...]
-"""The rows, then for each column None and the rows in which it has entries."""
+Pattern = tuple[tuple[int, ...], ...]
+"""The rows, then for each column the rows in which it has entries."""
 
 _LARGEST = 1e25
 _SMALLEST = 1e-50
@@ -73,7 +73,7 @@ def _note(pattern: Pattern) -> None:
 
 def formula_of(pattern: Pattern) -> Callable[..., float] | None:
     """The function from the entries of a pattern to |det|; None if it would be too long, or there is none."""
-    rows, *columns = _parts(pattern)
+    rows, *columns = pattern
     if any(NOT_A_CHOICE in column for column in columns):
         return None  # it depends on a return value, which is an error
     expansion = _Expansion(columns)
@@ -86,17 +86,6 @@ def formula_of(pattern: Pattern) -> Callable[..., float] | None:
     namespace: dict[str, Any] = {}
     exec(compile(code, os.path.join(os.path.dirname(__file__), "<determinant>"), "exec"), namespace)
     return namespace["formula"]  # type: ignore[no-any-return]
-
-
-def _parts(pattern: Pattern) -> list[tuple[int, ...]]:
-    """What lies between the Nones of a pattern."""
-    parts: list[tuple[int, ...]] = [()]
-    for row in pattern:
-        if row is None:
-            parts.append(())
-        else:
-            parts[-1] += (row,)
-    return parts
 
 
 class _Expansion:

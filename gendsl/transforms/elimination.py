@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any, cast
 
 from gendsl.address import Path
@@ -124,17 +125,17 @@ def small_log_abs_det(run: Run, removed: Iterable[Path]) -> float | None:
             paths = [path for path in paths if path not in state.observed]
         if not _add_rows(run, state, paths, live):
             return None
+    return log_abs_det_of(live, columns)
+
+
+def log_abs_det_of(live: list[int], columns: list[Tangent]) -> float | None:
+    """log |det| of some columns in the rows that are live; None where it isn't positive and finite."""
     if len(live) != len(columns):
         return None
     if not columns:
         return 0.0
-    pattern: list[int | None] = [*live]
-    slopes: list[float] = []
-    for tangent in columns:
-        pattern.append(None)
-        pattern += tangent
-        slopes += tangent.values()
-    det = known_determinant(tuple(pattern), slopes)
+    slopes = [*chain.from_iterable(map(dict.values, columns))]
+    det = known_determinant((tuple(live), *map(tuple, columns)), slopes)
     if det is None:
         det = abs(_product(columns, set(live)))
     return math.log(det) if 0.0 < det < math.inf else None
