@@ -24,7 +24,7 @@ def sources_of(iterable: ast.expr, target: ast.expr, effects: Effects) -> Over:
     """What a loop goes through, as far as it can be taken apart."""
     if isinstance(iterable, ast.Call) and isinstance(target, ast.Tuple):
         arguments = _positional(iterable, effects)
-        if arguments is not None and not any(isinstance(a, ast.Starred) for a in arguments):
+        if arguments is not None and not any(isinstance(p, ast.Starred) for p in (*arguments, *target.elts)):
             if effects.is_builtin(iterable.func, "enumerate") and len(arguments) in (1, 2):
                 if len(target.elts) == 2:
                     zero = ast.copy_location(ast.Constant(0), iterable)

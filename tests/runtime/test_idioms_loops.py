@@ -132,6 +132,20 @@ def test_a_loop_that_reads_a_length_too_gets_shorter():
     assert shorter.log_prob == pytest.approx(model.assess((3,), shorter.choices).log_prob)
 
 
+# --- targets ---------------------------------------------------------------------------------------
+
+
+@written()
+@gen
+def all_but_the_first(n):
+    xs = [("x", i) @ ~normal(0, 1) for i in range(n)]
+    for i, *rest in enumerate(xs):
+        ("y", i) @ ~normal(sum(rest), 1)
+    for i, (x, *others) in enumerate(zip(xs, xs[1:], strict=False)):
+        ("z", i) @ ~normal(x - sum(others), 1)
+    return [others for _, *others in zip(xs, xs, strict=True)]
+
+
 # --- dicts -----------------------------------------------------------------------------------------
 
 
