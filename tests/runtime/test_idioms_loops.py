@@ -141,7 +141,7 @@ def all_but_the_first(n):
     xs = [("x", i) @ ~normal(0, 1) for i in range(n)]
     for i, *rest in enumerate(xs):
         ("y", i) @ ~normal(sum(rest), 1)
-    for i, (x, *others) in enumerate(zip(xs, xs[1:], strict=False)):
+    for i, (x, *others) in enumerate(zip(xs, xs[2:], strict=False)):
         ("z", i) @ ~normal(x - sum(others), 1)
     return [others for _, *others in zip(xs, xs, strict=True)]
 
