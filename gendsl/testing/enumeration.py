@@ -15,6 +15,8 @@ import numpy as np
 
 Result = TypeVar("Result")
 
+_MOST = 10_000  # outcomes of one random number that are gone through
+
 
 class CannotEnumerateError(TypeError):
     """A random number was used in a way that has no finite list of outcomes."""
@@ -107,7 +109,7 @@ class _Uniform:
     def __int__(self) -> int:
         ends = sorted(self.scale * end + self.shift for end in self.state)
         first, last = math.floor(ends[0]), math.ceil(ends[1]) - 1
-        if first < 0 or last - first > 10_000:
+        if first < 0 or last - first > _MOST:
             raise CannotEnumerateError(f"int() of a uniform number on [{ends[0]}, {ends[1]})")
         for whole in range(first, last):
             if self < whole + 1:
@@ -149,6 +151,11 @@ class EnumeratingRng(np.random.Generator):
     def integers(self, low: Any, high: Any = None, *args: Any, **kwargs: Any) -> Any:
         _single(args, kwargs)
         start, stop = (0, int(low)) if high is None else (int(low), int(high))
+        if stop - start > _MOST:
+            raise CannotEnumerateError(
+                f"rng.integers has {stop - start} outcomes here, too many to go through (mh draws such a number "
+                "for a function that takes a generator; make its choice an auxiliary one of involutive(q, f))"
+            )
         return start + self.fork([1.0 / (stop - start)] * (stop - start))
 
     def binomial(self, n: Any, p: Any, *args: Any, **kwargs: Any) -> Any:

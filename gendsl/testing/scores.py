@@ -7,7 +7,8 @@ is right each has the expectation of the statistic over the model. Two tests of 
   take out the skewness of the averages (Hall 1992, "On the removal of skewness by transformation").
 - Fewer than a quarter of them differ, as with an event that most chains never see: their spread says too
   little. Bernstein's inequality holds whatever the chains do, for under the null hypothesis an average
-  along a chain has no larger variance than a single draw.
+  along a chain has no larger variance than a single draw. That variance is taken from the draws and from
+  the chains' averages together: an event that none of a few draws sees may still be possible.
 """
 
 from __future__ import annotations
@@ -59,13 +60,13 @@ def compare(name: str, means: np.ndarray, draws: np.ndarray) -> Score:
     chains = len(means)
     mean, expected = float(means.mean()), float(draws.mean())
     difference = mean - expected
-    of_draws = float(draws.var()) / len(draws)
     differing = np.count_nonzero(np.abs(means - np.median(means)) > 1e-12 * (1.0 + np.abs(means)))
     if differing < _FEW * chains:
-        error = math.sqrt(float(draws.var()) / chains + of_draws)
-        return Score(name, mean, expected, error, _bernstein(difference, error, chains, np.ptp(draws)))
+        seen = np.concatenate([draws, means])
+        error = math.sqrt(float(seen.var()) * (1.0 / chains + 1.0 / len(draws)))
+        return Score(name, mean, expected, error, _bernstein(difference, error, chains, np.ptp(seen)))
     of_means = float(means.var(ddof=1)) / chains
-    error = math.sqrt(of_means + of_draws)
+    error = math.sqrt(of_means + float(draws.var()) / len(draws))
     skewness = float(np.mean((means - mean) ** 3)) / chains**2 / error**3
     t = _unskewed(difference / error, skewness)
     freedom = (chains - 1) * (error**2 / of_means) ** 2

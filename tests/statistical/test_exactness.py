@@ -445,6 +445,8 @@ def test_what_has_no_finite_list_of_outcomes_is_refused():
         assert_exact(mh(select("x")), continuous_model)
     with pytest.raises(CannotEnumerateError, match="infinitely many values"):
         list(enumerate_outcomes(lambda rng: float(rng.random())))
+    with pytest.raises(CannotEnumerateError, match="4611686018427387904 outcomes"):
+        list(enumerate_outcomes(lambda rng: rng.integers(2**62)))
     with pytest.raises(CannotEnumerateError, match="single"):
         list(enumerate_outcomes(lambda rng: rng.random(2)))
 

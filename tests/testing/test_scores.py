@@ -65,9 +65,23 @@ def test_a_common_event_that_never_happens_is_seen():
     assert compare("x", np.zeros(64), fresh).p_value < 1e-8
 
 
+def test_an_event_that_no_draw_sees_may_be_possible():
+    rng = np.random.default_rng(4)
+    found = []
+    for _ in range(2000):
+        means = rarer(rng, (64, 4)).mean(axis=1)
+        found.append(compare("x", means, rarer(rng, (200,))).p_value)
+    assert min(found) > 1e-5
+
+
+def test_an_event_that_no_draw_sees_and_many_chains_do_is_seen():
+    means = np.where(np.arange(64) < 15, 0.5, 0.0)
+    assert compare("x", means, np.zeros(20_000)).p_value < 1e-8
+
+
 def test_without_spread():
     assert compare("x", np.ones(64), np.ones(100)).p_value == 1.0
-    assert compare("x", np.zeros(64), np.ones(100)).p_value == 0.0
+    assert compare("x", np.zeros(64), np.ones(100)).p_value < 1e-15
     assert Score("x", 1.0, 1.0, 0.0, 1.0).z == 0.0
     assert Score("x", 2.0, 1.0, 0.0, 0.0).z == np.inf
     assert Score("x", 2.0, 1.0, 0.5, 0.04).z == 2.0
