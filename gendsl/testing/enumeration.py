@@ -153,8 +153,9 @@ class EnumeratingRng(np.random.Generator):
         start, stop = (0, int(low)) if high is None else (int(low), int(high))
         if stop - start > _MOST:
             raise CannotEnumerateError(
-                f"rng.integers has {stop - start} outcomes here, too many to go through (mh draws such a number "
-                "for a function that takes a generator; make its choice an auxiliary one of involutive(q, f))"
+                f"rng.integers has {stop - start} outcomes here, too many to go through (mh draws such a "
+                "number for a function that takes a generator; make its choice an auxiliary one of "
+                "involutive(q, f))"
             )
         return start + self.fork([1.0 / (stop - start)] * (stop - start))
 
