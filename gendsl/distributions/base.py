@@ -198,6 +198,7 @@ class ScalarFamily(Distribution):
     __slots__ = ()
     number: ClassVar[type] = float
     _measure: ClassVar[Support | None] = Real()
+    _domain: ClassVar[Support | None] = None  # the support, where it is the same for all parameters
     _checked: ClassVar[bool] = False  # whether `at` and `_score` look at the support
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -213,6 +214,10 @@ class ScalarFamily(Distribution):
     if TYPE_CHECKING:
 
         def __invert__(self) -> RealChoice: ...
+
+    @property
+    def support(self) -> Support:
+        return super().support if self._domain is None else self._domain
 
     def at(self, x: Any) -> float:
         """The log density at one Python number."""
@@ -270,6 +275,12 @@ class ScalarFamily(Distribution):
 
     def _number(self, x: Any) -> Any:
         return _as_float(x)
+
+
+def domain_of(family: type[Distribution]) -> Support | None:
+    """The support of every distribution of a family, where it doesn't depend on the parameters."""
+    fixed = issubclass(family, ScalarFamily) and family.support is ScalarFamily.support
+    return family._domain if fixed else None  # type: ignore[attr-defined]
 
 
 def _score_within_support(score: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

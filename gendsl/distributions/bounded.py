@@ -92,6 +92,7 @@ class beta(ScalarFamily):
     """The beta distribution: log density (a - 1) log(x) + (b - 1) log(1 - x) - log B(a, b)."""
 
     __slots__ = parameters = ("a", "b")
+    _domain = _UNIT
 
     def __init__(self, a: float, b: float) -> None:
         if type(a) in PLAIN and type(b) in PLAIN and 0.0 < a <= LARGEST and 0.0 < b <= LARGEST:
@@ -123,10 +124,6 @@ class beta(ScalarFamily):
             at_end = where(power < 1.0, _INF, where(power == 1.0, -log_betas(a, b), -_INF))
         return where((x == 0.0) | (x == 1.0), at_end, density((x > 0.0) & (x < 1.0), x, 0.5, inner))
 
-    @property
-    def support(self) -> Support:
-        return _UNIT
-
 
 class beta_uniform(ScalarFamily):
     """A mixture of a beta and the uniform distribution on [0, 1]: with probability theta it is
@@ -134,6 +131,7 @@ class beta_uniform(ScalarFamily):
     """
 
     __slots__ = parameters = ("theta", "a", "b")
+    _domain = _UNIT
 
     def __init__(self, theta: float, a: float, b: float) -> None:
         self.theta = probability("beta_uniform", "theta", theta)
@@ -172,10 +170,6 @@ class beta_uniform(ScalarFamily):
             at_end = where((theta == 1.0) & (log_beta_density < 0.0), -_INF, at_end)
             mixed = _log_mixture(theta, where(finite, log_beta_density, 0.0))
             return where((x >= 0.0) & (x <= 1.0), where(finite, mixed, at_end), -_INF)
-
-    @property
-    def support(self) -> Support:
-        return _UNIT
 
 
 def _log_mixture(theta: Any, log_density: Any) -> Any:

@@ -18,7 +18,7 @@ from gendsl.distributions.arrays import (
     plain,
     score_stack,
 )
-from gendsl.distributions.base import Distribution, ScalarFamily, wide
+from gendsl.distributions.base import Distribution, ScalarFamily, domain_of, wide
 from gendsl.distributions.columns import (
     COLUMN_DTYPES,
     VECTORS,
@@ -176,10 +176,19 @@ class _ProductOfFamily(product):
     @property
     def support(self) -> Any:
         if self._support is None:
-            supports = tuple(component.support for component in self.components)
-            alike = all(support == supports[0] for support in supports)
-            self._support = Repeated(supports[0], self.n) if alike else super().support
+            domain = domain_of(self.family)
+            if domain is not None:
+                self._support = Repeated(domain, self.n)
+            else:
+                supports = tuple(component.support for component in self.components)
+                alike = all(support == supports[0] for support in supports)
+                self._support = Repeated(supports[0], self.n) if alike else super().support
         return self._support
+
+    @property
+    def _measure(self) -> Support | None:  # type: ignore[override]
+        measure = self.family._measure
+        return Repeated(measure, self.n) if isinstance(measure, Support) else None
 
     def __repr__(self) -> str:
         named = zip(self.family.parameters, self.given, strict=False)

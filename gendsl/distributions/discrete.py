@@ -69,6 +69,7 @@ class bernoulli(DiscreteFamily):
     """True with probability p: log mass log(p) at True, log(1 - p) at False."""
 
     __slots__ = parameters = ("p",)
+    _domain = _BOOLEAN
     number: ClassVar[type] = bool
 
     if TYPE_CHECKING:
@@ -97,10 +98,6 @@ class bernoulli(DiscreteFamily):
     @staticmethod
     def elementwise(x: Any, p: Any) -> Any:
         return density((x == 0) | (x == 1), x, 0, lambda x: _log_powers(x == 1, p, x == 0))
-
-    @property
-    def support(self) -> Support:
-        return _BOOLEAN
 
 
 class binom(DiscreteFamily):
@@ -146,6 +143,7 @@ class geometric(DiscreteFamily):
     """The number of failures before the first success: log mass log(p) + x log(1 - p)."""
 
     __slots__ = parameters = ("p",)
+    _domain = _COUNTS
 
     def __init__(self, p: float) -> None:
         self.p = positive_probability("geometric", "p", p)
@@ -166,10 +164,6 @@ class geometric(DiscreteFamily):
     def elementwise(x: Any, p: Any) -> Any:
         return density(_is_count(x), x, 0, lambda x: _log_powers(1, p, x))
 
-    @property
-    def support(self) -> Support:
-        return _COUNTS
-
 
 class neg_binom(DiscreteFamily):
     """The number of failures before the r-th success, r any positive number: log mass
@@ -177,6 +171,7 @@ class neg_binom(DiscreteFamily):
     """
 
     __slots__ = parameters = ("r", "p")
+    _domain = _COUNTS
 
     def __init__(self, r: float, p: float) -> None:
         self.r = positive("neg_binom", "r", r)
@@ -208,15 +203,12 @@ class neg_binom(DiscreteFamily):
 
         return density(_is_count(x), x, 0, inner)
 
-    @property
-    def support(self) -> Support:
-        return _COUNTS
-
 
 class poisson(DiscreteFamily):
     """The Poisson distribution: log mass x log(rate) - rate - log(x!). It is always 0 where rate is 0."""
 
     __slots__ = parameters = ("rate",)
+    _domain = _COUNTS
 
     def __init__(self, rate: float) -> None:
         if type(rate) in PLAIN and 0.0 <= rate <= LARGEST:
@@ -247,10 +239,6 @@ class poisson(DiscreteFamily):
             return where((rate == 0.0) & (x > 0), -_INF, log_mass)
 
         return density(_is_count(x), x, 0, inner)
-
-    @property
-    def support(self) -> Support:
-        return _COUNTS
 
 
 def _poisson_draw(distribution: DiscreteFamily, rate: float, rng: np.random.Generator) -> int:

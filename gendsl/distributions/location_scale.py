@@ -23,7 +23,7 @@ from gendsl.distributions.special import (
     log_gamma_ratios,
     log_i0e,
 )
-from gendsl.supports import Circle, Real, Support
+from gendsl.supports import Circle, Real
 
 _INF = math.inf
 _FAR = 1e300
@@ -40,6 +40,7 @@ class normal(ScalarFamily):
     """The normal distribution: log density -(x - mean)^2 / (2 sd^2) - log(sd) - log(2 pi) / 2."""
 
     __slots__ = parameters = ("mean", "sd")
+    _domain = _REAL
 
     def __init__(self, mean: float, sd: float) -> None:
         if type(mean) in PLAIN and type(sd) in PLAIN and -LARGEST <= mean <= LARGEST and 0.0 < sd <= LARGEST:
@@ -64,15 +65,12 @@ class normal(ScalarFamily):
 
         return density(_finite(x), x, mean, inner)
 
-    @property
-    def support(self) -> Support:
-        return _REAL
-
 
 class laplace(ScalarFamily):
     """The Laplace distribution: log density -|x - loc| / scale - log(2 scale)."""
 
     __slots__ = parameters = ("loc", "scale")
+    _domain = _REAL
 
     def __init__(self, loc: float, scale: float) -> None:
         self.loc = real("laplace", "loc", loc)
@@ -88,15 +86,12 @@ class laplace(ScalarFamily):
     def elementwise(x: Any, loc: Any, scale: Any) -> Any:
         return density(_finite(x), x, loc, lambda x: -anp.abs(x - loc) / scale - anp.log(scale) - LOG_2)
 
-    @property
-    def support(self) -> Support:
-        return _REAL
-
 
 class cauchy(ScalarFamily):
     """The Cauchy distribution: log density -log(pi scale (1 + ((x - loc) / scale)^2))."""
 
     __slots__ = parameters = ("loc", "scale")
+    _domain = _REAL
 
     def __init__(self, loc: float, scale: float) -> None:
         self.loc = real("cauchy", "loc", loc)
@@ -114,10 +109,6 @@ class cauchy(ScalarFamily):
             _finite(x), x, loc, lambda x: -log1p_squares((x - loc) / scale) - anp.log(scale) - LOG_PI
         )
 
-    @property
-    def support(self) -> Support:
-        return _REAL
-
 
 class student_t(ScalarFamily):
     """Student's t distribution with df degrees of freedom; with z = (x - loc) / scale the log density is
@@ -125,6 +116,7 @@ class student_t(ScalarFamily):
     """
 
     __slots__ = parameters = ("df", "loc", "scale")
+    _domain = _REAL
 
     def __init__(self, df: float, loc: float = 0.0, scale: float = 1.0) -> None:
         self.df = positive("student_t", "df", df)
@@ -157,10 +149,6 @@ class student_t(ScalarFamily):
 
         return density(_finite(x), x, loc, inner)
 
-    @property
-    def support(self) -> Support:
-        return _REAL
-
 
 class von_mises(ScalarFamily):
     """The von Mises distribution of angles from -pi to pi: log density
@@ -168,6 +156,7 @@ class von_mises(ScalarFamily):
     """
 
     __slots__ = parameters = ("mu", "kappa")
+    _domain = _CIRCLE
 
     def __init__(self, mu: float, kappa: float) -> None:
         self.mu = real("von_mises", "mu", mu)
@@ -189,7 +178,3 @@ class von_mises(ScalarFamily):
             return -2.0 * kappa * anp.sin(0.5 * (x - mu)) ** 2 - LOG_2PI - log_i0e(kappa)
 
         return density((x >= -math.pi) & (x <= math.pi), x, 0.0, inner)
-
-    @property
-    def support(self) -> Support:
-        return _CIRCLE

@@ -21,7 +21,7 @@ from gendsl.distributions.special import (
     log1p_squares,
     where,
 )
-from gendsl.supports import Interval, Positive, Support
+from gendsl.supports import Interval, Positive
 
 _INF = math.inf
 _TINY = math.ulp(0.0)
@@ -39,6 +39,7 @@ class exponential(ScalarFamily):
     """The exponential distribution: log density log(rate) - rate x for x >= 0."""
 
     __slots__ = parameters = ("rate",)
+    _domain = _FROM_ZERO
 
     def __init__(self, rate: float) -> None:
         if type(rate) in PLAIN and 0.0 < rate <= LARGEST:
@@ -56,10 +57,6 @@ class exponential(ScalarFamily):
     def elementwise(x: Any, rate: Any) -> Any:
         return density((x >= 0.0) & (x < _INF), x, 1.0, lambda x: anp.log(rate) - rate * x)
 
-    @property
-    def support(self) -> Support:
-        return _FROM_ZERO
-
 
 class gamma(ScalarFamily):
     """The gamma distribution, of mean shape * scale; with y = x / scale the log density is
@@ -67,6 +64,7 @@ class gamma(ScalarFamily):
     """
 
     __slots__ = parameters = ("shape", "scale")
+    _domain = _POSITIVE
 
     def __init__(self, shape: float, scale: float) -> None:
         plain = type(shape) in PLAIN and type(scale) in PLAIN
@@ -104,10 +102,6 @@ class gamma(ScalarFamily):
         at_zero = where(shape < 1.0, _INF, where(shape == 1.0, -log_scale, -_INF))
         return where(x == 0.0, at_zero, density((x > 0.0) & (x < _INF), x, scale, inner))
 
-    @property
-    def support(self) -> Support:
-        return _POSITIVE
-
 
 class inv_gamma(ScalarFamily):
     """The distribution of 1 / y for y ~ gamma(shape, 1 / scale): log density
@@ -115,6 +109,7 @@ class inv_gamma(ScalarFamily):
     """
 
     __slots__ = parameters = ("shape", "scale")
+    _domain = _POSITIVE
 
     def __init__(self, shape: float, scale: float) -> None:
         plain = type(shape) in PLAIN and type(scale) in PLAIN
@@ -150,10 +145,6 @@ class inv_gamma(ScalarFamily):
 
         return density((x > 0.0) & (x < _INF), x, scale, inner)
 
-    @property
-    def support(self) -> Support:
-        return _POSITIVE
-
 
 class log_normal(ScalarFamily):
     """The distribution of exp(y) for y ~ normal(mu, sigma): log density
@@ -161,6 +152,7 @@ class log_normal(ScalarFamily):
     """
 
     __slots__ = parameters = ("mu", "sigma")
+    _domain = _POSITIVE
 
     def __init__(self, mu: float, sigma: float) -> None:
         self.mu = real("log_normal", "mu", mu)
@@ -185,10 +177,6 @@ class log_normal(ScalarFamily):
 
         return density((x > 0.0) & (x < _INF), x, 1.0, inner)
 
-    @property
-    def support(self) -> Support:
-        return _POSITIVE
-
 
 class half_normal(ScalarFamily):
     """The distribution of |y| for y ~ normal(0, scale): log density
@@ -196,6 +184,7 @@ class half_normal(ScalarFamily):
     """
 
     __slots__ = parameters = ("scale",)
+    _domain = _FROM_ZERO
 
     def __init__(self, scale: float = 1.0) -> None:
         self.scale = positive("half_normal", "scale", scale)
@@ -217,10 +206,6 @@ class half_normal(ScalarFamily):
 
         return density((x >= 0.0) & (x < _INF), x, scale, inner)
 
-    @property
-    def support(self) -> Support:
-        return _FROM_ZERO
-
 
 class half_cauchy(ScalarFamily):
     """The distribution of |y| for y ~ cauchy(0, scale): log density
@@ -228,6 +213,7 @@ class half_cauchy(ScalarFamily):
     """
 
     __slots__ = parameters = ("scale",)
+    _domain = _FROM_ZERO
 
     def __init__(self, scale: float = 1.0) -> None:
         self.scale = positive("half_cauchy", "scale", scale)
@@ -246,7 +232,3 @@ class half_cauchy(ScalarFamily):
             return -log1p_squares(x / scale) - anp.log(scale) - LOG_PI + LOG_2
 
         return density((x >= 0.0) & (x < _INF), x, scale, inner)
-
-    @property
-    def support(self) -> Support:
-        return _FROM_ZERO

@@ -17,6 +17,7 @@ from gendsl.choices import MISSING
 from gendsl.distributions import Distribution
 from gendsl.distributions.base import ScalarFamily
 from gendsl.runtime.executions import Given, ZeroProbability
+from gendsl.runtime.measures import measured, same_measure
 from gendsl.runtime.records import REMEMBERED, Record, as_given, as_score, draw, rescored
 from gendsl.runtime.reexecutions import Regenerate, Update
 from gendsl.selection import Selection
@@ -62,8 +63,7 @@ class _Edit:
         """Note a kept choice whose distribution has another base measure than it had."""
         if type(before) is type(after) and isinstance(after, ScalarFamily):
             return
-        a, b = before.support, after.support
-        if a is not b and (a.discrete, a.dim) != (b.discrete, b.dim):
+        if not same_measure(measured(before), measured(after)):
             self.remeasured[path] = before, after
 
 

@@ -32,9 +32,14 @@ def remeasured(
             continue
         if type(distribution) is type(before[0]) and isinstance(distribution, ScalarFamily):
             continue  # which have one base measure each
-        if not same_measure(before[0].support, distribution.support):
+        if not same_measure(measured(before[0]), measured(distribution)):
             found[path] = before[0], distribution
     return found
+
+
+def measured(distribution: Distribution) -> Support:
+    """A support with the kind, the dimension and the shape of a distribution's own."""
+    return distribution._measure or distribution.support
 
 
 def same_measure(a: Support, b: Support) -> bool:

@@ -37,7 +37,7 @@ from gendsl.runtime import small
 from gendsl.runtime.arguments import private
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.gradients import gradients
-from gendsl.runtime.measures import describe_measure, remeasured, same_measure
+from gendsl.runtime.measures import describe_measure, measured, remeasured, same_measure
 from gendsl.runtime.records import Record, Records, detached
 from gendsl.runtime.reexecutions import Regenerate, Update, executed_again
 from gendsl.runtime.saving import save_trace
@@ -433,7 +433,7 @@ class ReferenceTrace(Trace):
 
 def check_kept_choice(old: ReferenceTrace, path: Path, distribution: Distribution, move: str) -> None:
     """Raise unless a choice that a move keeps has, with its new distribution, the base measure it had."""
-    before, after = old.records[path][0].support, distribution.support
+    before, after = measured(old.records[path][0]), measured(distribution)
     if not same_measure(before, after):
         raise LabelError(
             f"{move} keeps this choice, which was {describe_measure(before)} and is now "

@@ -10,8 +10,8 @@ import numpy as np
 
 from gendsl.address import Path, format_address
 from gendsl.choices.unknown import explain_unknown
-from gendsl.distributions import Distribution
 from gendsl.errors import CoverageError, LabelError, Location, ProtectedObservationError, ReadError
+from gendsl.runtime.measures import measured as measured
 from gendsl.runtime.paths import PathSet
 from gendsl.runtime.records import UNCHANGEABLE, Record, detached
 from gendsl.runtime.trace import ReferenceTrace
@@ -319,11 +319,6 @@ class Output:
             )
         self.entries[path] = entry
         self.values[path] = value
-
-
-def measured(distribution: Distribution) -> Support:
-    """A support with the kind, the dimension and the shape of a distribution's own."""
-    return distribution._measure or distribution.support
 
 
 def check_is_label(label: Any, path: Path) -> None:

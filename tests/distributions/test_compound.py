@@ -363,6 +363,31 @@ def test_product_of_normals_is_a_multivariate_normal():
     assert_parameter_gradient(lambda t: product(normal, [t[0], 1.0, t[1]], 2.0), [0.7, 0.2], x)
 
 
+class half_line(normal):
+    """A user's own family, on less than all numbers."""
+
+    __slots__ = ()
+
+    @property
+    def support(self):
+        return Interval(self.mean, math.inf)
+
+
+def test_the_support_of_a_family_takes_no_component(monkeypatch):
+    """One was made for each entry: milliseconds for each change of a mean vector."""
+
+    def refuse(self):
+        raise AssertionError("the components are made")
+
+    laws = product(normal, MEANS, SDS), product(poisson, RATES), product(bernoulli, [0.5, 0.25])
+    expected = [Repeated(law.components[0].support, law.n) for law in laws]
+    other = product(half_line, MEANS, SDS).support
+    monkeypatch.setattr(type(laws[0]), "components", property(refuse))
+    assert [type(law)(law.family, *law.given).support for law in laws] == expected
+    assert other.contains(MEANS + 1.0)
+    assert not other.contains(MEANS - 1.0)
+
+
 def test_product_of_a_family_as_a_value():
     law = product(normal, MEANS, 1.5)
     assert isinstance(law, product) and len(law.components) == 3 and law.components[1] == normal(0.5, 1.5)
