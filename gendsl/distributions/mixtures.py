@@ -82,8 +82,10 @@ class mixture_of_normals(ArrayFamily):
         if type(vars) is np.ndarray:
             vars = vars.tolist()
         try:
+            if not len(weights) == len(means) == len(vars):
+                raise self._error(weights, means, vars)
             total = 0.0
-            for w, m, v in zip(weights, means, vars, strict=True):
+            for w, m, v in zip(weights, means, vars):  # noqa: B905 (of one length; hot)
                 if not (w >= 0.0 and -inf < m < inf and 0.0 < v < inf):
                     raise self._error(weights, means, vars)
                 total += w

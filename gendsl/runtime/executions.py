@@ -454,16 +454,17 @@ class Assess(Execution, makers=Makers(GIVEN)):
         return given.get(path, MISSING) if isinstance(given, dict) else given.lookup(path)
 
     def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
-        path = address if type(address) is tuple else (address,)
         number = PLAIN_FAMILIES[type(thing)]
-        if number is not None and not self.prefix:
-            try:
-                value = self.lookup(path)
-                score = thing.at(value) if type(value) is number else None
-            except (TypeError, OverflowError):
-                score = None
-            if score is not None and -inf < score < inf:
-                return self.keep(path, (thing, value, score))
+        if number is None or self.prefix:
+            return Execution.at(self, address, thing, sugar)
+        path = address if type(address) is tuple else (address,)
+        try:
+            value = self.lookup(path)
+            score = thing.at(value) if type(value) is number else None
+        except (TypeError, OverflowError):
+            score = None
+        if score is not None and -inf < score < inf:
+            return self.keep(path, (thing, value, score))
         return Execution.at(self, address, thing, sugar)
 
     def choose(self, path: Path, distribution: Distribution) -> Record:

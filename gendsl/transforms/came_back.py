@@ -10,13 +10,14 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
 from gendsl.address import Path
 from gendsl.runtime.trace import ReferenceTrace
-from gendsl.transforms.elimination import UNTRACED, Tangent, add_entries, is_plain_copy
+from gendsl.supports import Support
+from gendsl.transforms.elimination import SMALL, UNTRACED, Tangent, is_plain_copy, log_abs_det_of
 from gendsl.transforms.forward import Dual
+from gendsl.transforms.returned import NOT_A_CHOICE
 from gendsl.transforms.run import Copy, Input, Output, Run, Write, continuous, discrete, measured
+from gendsl.transforms.vectors import entries
 
 if TYPE_CHECKING:
     from gendsl.transforms.apply import Image
@@ -48,13 +49,13 @@ def seen_to_come_back(
 
 def _gone(trace: ReferenceTrace, there: Image, returned: dict[Path, Any]) -> list[Path] | None:
     """The choices that only the way there has written to; None if there was such a choice before."""
-    gone: list[Path] = []
-    for changed in (there.run.outputs[0].entries, there.removed):
-        for path in changed:
-            if path not in returned:
-                if trace.records.get(path) is not None:
-                    return None
-                gone.append(path)
+    for path in there.removed:
+        if path not in returned:
+            return None
+    gone = [path for path in there.run.outputs[0].entries if path not in returned]
+    for path in gone:
+        if trace.records.get(path) is not None:
+            return None
     return gone
 
 
@@ -63,17 +64,19 @@ def _came_back(source: Input, output: Output, values: dict[Path, Any]) -> bool:
     seeds, supports, near = source.seeds, source.supports, source.near
     columns: list[Tangent] = []
     for path, entry in output.entries.items():
-        seed = seeds.get(path) if type(entry) is Write else None
-        if seed is not None:
-            before, value = seed[0], entry.value  # type: ignore[union-attr]
-            if entry.label is discrete:  # type: ignore[union-attr]
+        seed = seeds.get(path)
+        if seed is not None and type(entry) is Write:
+            before, value = seed[0], entry.value
+            if entry.label is discrete:
                 return False
             if type(value) is Dual and type(before) is Dual:
-                x = before.value
-                if not before.tangent or not abs(value.value - x) <= RELATIVE_TOLERANCE * abs(x) < inf:
+                x, y = before.value, value.value
+                if y != x and not abs(y - x) <= RELATIVE_TOLERANCE * abs(x) < inf:
+                    return False
+                if not before.tangent:
                     return False
                 columns.append(value.tangent)
-            elif not (add_entries(value, supports[path], columns) and _are_same(before, values[path])):
+            elif type(before) is not list or not _entries_came_back(before, value, supports[path], columns):
                 return False
             continue
         record = near(path) or source.find(path)
@@ -100,11 +103,30 @@ def _came_back(source: Input, output: Output, values: dict[Path, Any]) -> bool:
     return True
 
 
-def _are_same(before: Any, after: Any) -> bool:
-    """Whether a short vector that was read is the same as an array of floats."""
-    if type(before) is not list or type(after) is not np.ndarray or len(before) != len(after):
+def _entries_came_back(before: list[Dual], after: Any, support: Support, columns: list[Tangent]) -> bool:
+    """The same of a short vector: whether its entries, which all have derivatives, are what they were."""
+    parts = entries(after)
+    if parts is None or len(parts) != len(before):
         return False
-    for x, y in zip(before, after.tolist()):  # noqa: B905 (of one length; hot)
-        if not abs(y - x.value) <= RELATIVE_TOLERANCE * abs(x.value) < inf:
+    for x, y in zip(before, parts):  # noqa: B905 (of one length; hot)
+        if type(y) is not Dual:
             return False
+        if y.value != x.value and not abs(y.value - x.value) <= RELATIVE_TOLERANCE * abs(x.value) < inf:
+            return False
+    columns += [part.tangent for part in parts[: support.dim]]
     return True
+
+
+def known_log_abs_det(there: Image, back: Run) -> float | None:
+    """log |det J| of a way back that was seen to lead to where the way there has come from.
+
+    It has as many columns as what the way there has written has coordinates. If it has read that, and nothing
+    else, its rows are all coordinates that it gave out. None where that isn't seen at once.
+    """
+    columns: list[Tangent] = []
+    for made, state, output in zip(there.run.outputs, back.inputs, back.outputs):  # noqa: B905 (hot)
+        if state.copied or not state.seeds.keys() <= made.entries.keys():
+            return None
+        columns += output.columns  # type: ignore[arg-type]
+    rows = range(NOT_A_CHOICE + 1, back.coordinates.next)
+    return log_abs_det_of(rows, columns) if len(columns) <= SMALL else None

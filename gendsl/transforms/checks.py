@@ -28,7 +28,7 @@ from gendsl.runtime.records import Records
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.transforms.apply import Image, image, output_values, run_transform
 from gendsl.transforms.arrays import DualArray, as_dual_array
-from gendsl.transforms.came_back import RELATIVE_TOLERANCE, seen_to_come_back
+from gendsl.transforms.came_back import RELATIVE_TOLERANCE, known_log_abs_det, seen_to_come_back
 from gendsl.transforms.elimination import assign_columns
 from gendsl.transforms.jacobian import log_abs_det
 from gendsl.transforms.language import Transform
@@ -81,19 +81,28 @@ def check_round_trip(
             location=traceback_location(error.__traceback__),
             fix="the second application must undo the first: look at the branch that it takes",
         ) from error
-    try:
-        records, gone = _check_returned(f, inverse, trace, aux, there, back, returned, elsewhere)
-    except InvolutionError as error:
-        turned = _unturned(f, trace, aux, q_args, there) if inverse is f else []
-        if turned:
-            name = there.run.outputs[1].name
-            shown = " and ".join(f"{name}[{', '.join(map(repr, path))}]" for path in turned)
-            error.fix = (
-                f"did you forget to flip a sign? If minus the value is written to {shown}, the second "
-                "application leads back here"
-            )
-        raise
-    backward = log_abs_det(back, records, gone)
+    for output, source in zip(back.outputs, there.run.inputs, strict=True):
+        output.supports = source.supports  # those of the same choices
+    gone = None if elsewhere else seen_to_come_back(trace, aux, there, back, returned)
+    backward = None if gone is None else known_log_abs_det(there, back)
+    if backward is None:
+        records = [trace.records]
+        if aux is not None:
+            records.append(aux.records if type(aux.records) is dict else dict(aux.records.items()))
+        if gone is None:
+            try:
+                gone = _check_returned(f, inverse, trace, records, there, back, returned, elsewhere)
+            except InvolutionError as error:
+                turned = _unturned(f, trace, aux, q_args, there) if inverse is f else []
+                if turned:
+                    name = there.run.outputs[1].name
+                    shown = " and ".join(f"{name}[{', '.join(map(repr, path))}]" for path in turned)
+                    error.fix = (
+                        f"did you forget to flip a sign? If minus the value is written to {shown}, the "
+                        "second application leads back here"
+                    )
+                raise
+        backward = log_abs_det(back, records, gone)
     total = there.log_abs_det + backward
     if not abs(total) <= LOG_DET_TOLERANCE * max(1.0, abs(backward)):
         raise InvolutionError(
@@ -108,40 +117,30 @@ def _check_returned(
     f: Transform,
     inverse: Transform,
     trace: ReferenceTrace,
-    aux: ReferenceTrace | None,
+    records: list[Records],
     there: Image,
     back: Run,
     returned: list[dict[Path, Any]],
     elsewhere: bool,
-) -> tuple[list[Records], list[Path] | None]:
-    """Raise unless the values that came back are those there were.
+) -> list[Path] | None:
+    """Raise unless the values that came back are those there were in the `records` of the traces.
 
     Returns:
-        The records of the traces, for the Jacobian of the way back; and the model's choices that are gone
-        there.
+        The model's choices that are gone there.
     """
-    model = old = trace.records
-    records = [model]
-    if aux is not None:
-        records.append(aux.records if type(aux.records) is dict else dict(aux.records.items()))
-    for output, source in zip(back.outputs, there.run.inputs, strict=True):
-        output.supports = source.supports  # those of the same choices
     gone: list[Path] | None = None
+    model = old = records[0]
     if not elsewhere:
-        gone = seen_to_come_back(trace, aux, there, back, returned)
-        if gone is not None:
-            return records, gone
         changed = {**there.run.outputs[0].entries, **back.outputs[0].entries, **there.removed}
         gone = _compare_all(f, inverse, there, back, 0, changed, model, returned[0], there.trace.records)
     else:
         old = {path: record for path, record in model.items() if path not in trace.observed_paths}
         _compare_all(f, inverse, there, back, 0, old, old, returned[0], None)
     _refuse_surplus(f, inverse, back.outputs[0], old)
-    if aux is not None:
-        drawn = records[1]
+    for drawn in records[1:]:
         _refuse_surplus(f, inverse, back.outputs[1], drawn)
         _compare_all(f, inverse, there, back, 1, drawn, drawn, returned[1], None)
-    return records, gone
+    return gone
 
 
 def _compare_all(

@@ -8,8 +8,7 @@ eliminated. Where the same entries have been nonzero a few times, they have a fo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from itertools import chain
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from gendsl.address import Path
@@ -128,13 +127,15 @@ def small_log_abs_det(run: Run, removed: Iterable[Path]) -> float | None:
     return log_abs_det_of(live, columns)
 
 
-def log_abs_det_of(live: list[int], columns: list[Tangent]) -> float | None:
+def log_abs_det_of(live: Sequence[int], columns: list[Tangent]) -> float | None:
     """log |det| of some columns in the rows that are live; None where it isn't positive and finite."""
     if len(live) != len(columns):
         return None
     if not columns:
         return 0.0
-    slopes = [*chain.from_iterable(map(dict.values, columns))]
+    slopes: list[float] = []
+    for tangent in columns:
+        slopes += tangent.values()
     det = known_determinant((tuple(live), *map(tuple, columns)), slopes)
     if det is None:
         det = abs(_product(columns, set(live)))
