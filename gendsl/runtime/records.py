@@ -84,10 +84,20 @@ def is_unchanged(distribution: Distribution, before: Distribution) -> bool:
 
 
 def detached(value: Any) -> Any:
-    """A value that shares nothing with the original that could be changed."""
+    """A value that shares nothing with the original that could be changed.
+
+    Raises:
+        ValueTypeError: it can't be copied, as an iterator, a lock or an open file.
+    """
     if type(value) in UNCHANGEABLE or isbox(value):
         return value
-    return copy.deepcopy(value)
+    try:
+        return copy.deepcopy(value)
+    except TypeError as error:
+        raise ValueTypeError(
+            f"a value of type {type(value).__name__} can't be copied: {error}",
+            fix="give a value that is plain data; for a generator, the list of what it yields",
+        ) from error
 
 
 def draw(distribution: Distribution, rng: np.random.Generator) -> Record:
@@ -140,6 +150,13 @@ def as_score(score: Any, distribution: Distribution, value: Any) -> float:
             f"a value of shape {np.shape(value)} is given for a choice from {distribution!r}, which is one "
             "number",
             fix="give one number; or make an array of choices: `~iid(d, n)`, or one choice per index",
+        )
+    shape = distribution.support.shape
+    if isinstance(value, np.ndarray) and shape is not None and value.shape != shape:
+        raise ValueTypeError(
+            f"a value of shape {value.shape} is given for a choice from {distribution!r}, whose values are "
+            f"of shape {shape}",
+            fix="give one value of the choice",
         )
     raise ValueTypeError(
         f"the logpdf of {distribution!r} gave {score!r} for {value!r}", fix="logpdf must return one number"

@@ -129,7 +129,7 @@ def as_dual_array(thing: Any) -> Any:
         return _collect([thing]).reshape(())
     if isinstance(thing, np.ndarray):
         flat = _collect(list(thing.flat))
-        return flat.reshape(*thing.shape, *flat.shape[1:])
+        return flat.reshape((*thing.shape, *flat.shape[1:]))
     return _collect(thing)
 
 

@@ -18,7 +18,7 @@ NOT_A_CHOICE = 0
 """The coordinate of values that come from a return value: no choice's, so nothing may depend on it."""
 
 _OPAQUE = (
-    bool, int, np.integer, np.bool_, str, bytes, type(None), type,
+    bool, int, np.integer, np.bool_, range, str, bytes, type(None), type,
     ModuleType, BuiltinFunctionType, np.ufunc, GenerativeFunction,
 )  # fmt: skip
 """What a return value may hold as it is: nothing in it is a float computed from choices."""

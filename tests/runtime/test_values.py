@@ -103,6 +103,18 @@ def test_an_array_for_a_scalar_choice_names_the_choice(value):
         assert caught.value.location.filename == __file__
 
 
+def test_an_array_of_too_many_dimensions_names_both_shapes():
+    shapes = r"shape \(1, 3\).*whose values are of shape \(3,\)"
+    with pytest.raises(errors.ValueTypeError, match=shapes) as caught:
+        weights.generate((), {"p": np.full((1, 3), 1 / 3)})
+    assert caught.value.address == ("p",)
+
+
+def test_a_generator_for_a_choice_is_refused():
+    with pytest.raises(errors.ValueTypeError, match="type generator can't be copied"):
+        weights.generate((), {"p": (x for x in (0.2, 0.3, 0.5))})
+
+
 def test_zero_dimensional_arrays_and_whole_floats_become_numbers():
     assert type(scalar.generate((), {"x": np.float64(1.0)}).trace["x"]) is float
     assert type(counts.generate((2,), init={"k": 2.0}).trace["k"]) is int

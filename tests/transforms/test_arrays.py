@@ -662,6 +662,9 @@ def test_as_dual_array():
     objects = np.empty((2, 2), dtype=object)
     objects[:] = [[x, 1.0], [y, 2]]
     assert as_dual_array(objects)[1, 0].tangent == {4: 1.0}
+    alone = np.empty((), dtype=object)
+    alone[()] = y
+    assert as_dual_array(alone).shape == () and as_dual_array(alone)[()].tangent == {4: 1.0}
     zero = as_dual_array(x)
     assert zero.shape == () and zero[()].tangent == {0: 1.0} and (zero * 2).tangent == {0: 2.0}
     for plain in ([1.0, 2.0], np.ones(2), "abc", None, [["a"]], np.array(["a"], dtype=object)):

@@ -281,7 +281,7 @@ def returns():
     node.children.append(Node("twig", np.float32(x)))
     return {
         "found": Found(k, x), "list": [k, (x,)], "array": np.array([x, x]), "set": {"a", "b"}, "node": node,
-        "objects": np.array([None, node], dtype=object),
+        "objects": np.array([None, node], dtype=object), "range": range(k),
     }  # fmt: skip
 
 
@@ -294,7 +294,7 @@ def test_discrete_parts_of_a_return_value_may_be_written():
         if abs(value["found"].mean) > 0.1:  # deciding by a float is allowed
             write(model_out["x"], -read(model_in["x"]))
         write(model_out["k"], 7 - value["found"].count)
-        assert value["list"][0] == value["found"].count
+        assert value["list"][0] == value["found"].count == len(value["range"])
 
     there = apply(f, start(returns, init={"k": 2, "x": 0.5}))
     assert there.trace["k"] == 5
