@@ -21,7 +21,7 @@ from gendsl.distributions.arrays import brief, plain
 from gendsl.distributions.base import Distribution
 from gendsl.distributions.bounded import beta, truncated_normal, uniform
 from gendsl.distributions.discrete import binom, geometric, neg_binom, poisson, uniform_discrete
-from gendsl.distributions.location_scale import cauchy, laplace, normal, student_t
+from gendsl.distributions.location_scale import cauchy, laplace, normal, student_t, von_mises
 from gendsl.distributions.matrices import inv_wishart, wishart
 from gendsl.distributions.multivariate import dirichlet, multinomial, mvnormal
 from gendsl.distributions.positive import (
@@ -76,6 +76,8 @@ _INTEGER: dict[str, Callable[..., Distribution]] = {
     "nbinom": lambda n, p: neg_binom(n, p),
     "randint": lambda low, high: uniform_discrete(low, high - 1),
 }
+# Laws of angles: scipy brings their draws back to one turn of the circle after loc and scale have moved them.
+_CIRCULAR = "vonmises_gen", "wrapcauchy_gen"
 _MULTIVARIATE: dict[str, Callable[[Any], Distribution]] = {
     "multivariate_normal_frozen": lambda frozen: mvnormal(frozen.mean, frozen.cov),
     "dirichlet_frozen": lambda frozen: dirichlet(frozen.alpha),
@@ -278,7 +280,9 @@ def _from_univariate(frozen: Any) -> Distribution:
             f"scipy.stats.{name}: parameters must be numbers, got arrays",
             fix="use product(...) for different components, iid(dist, n) for equal ones",
         )
-    own = _own_family(frozen, name)
+    own = _circular(frozen, name)
+    if own is None:
+        own = _own_family(frozen, name)
     if own is not None:
         return own
     if any(map(isbox, given)):
@@ -287,6 +291,28 @@ def _from_univariate(frozen: Any) -> Distribution:
             fix="use one of gendsl's distributions, or " + _WRITE_A_CLASS,
         )
     return Frozen(frozen)
+
+
+def _circular(frozen: Any, name: str) -> Distribution | None:
+    """The same law of angles from -pi to pi; None if it is no von Mises distribution.
+
+    What scipy says of its support is no help: the whole line, on which its density doesn't add up to 1, or a
+    turn that its draws are not in.
+
+    Raises:
+        NotADistributionError: its draws and its density don't agree.
+    """
+    kind = type(frozen.dist)
+    if not kind.__module__.startswith("scipy.stats") or kind.__name__ not in _CIRCULAR:
+        return None
+    shapes, loc, scale = frozen.dist._parse_args(*frozen.args, **frozen.kwds)
+    if scale != 1.0 or (loc != 0.0 and name != "vonmises"):
+        raise NotADistributionError(
+            f"scipy.stats.{name}: its draws are angles of one turn, and its density with loc={brief(loc)} "
+            f"and scale={brief(scale)} is not that of an angle",
+            fix="use gendsl's von_mises(mu, kappa), or " + _WRITE_A_CLASS,
+        )
+    return von_mises(loc, *shapes) if kind.__name__ == "vonmises_gen" else None
 
 
 def _own_family(frozen: Any, name: str) -> Distribution | None:

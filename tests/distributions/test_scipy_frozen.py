@@ -40,6 +40,7 @@ from gendsl.distributions import (
     truncated_normal,
     uniform,
     uniform_discrete,
+    von_mises,
     wishart,
 )
 from gendsl.distributions.base import DiscreteFamily, ScalarFamily
@@ -93,6 +94,7 @@ OTHERS = [
     (st.pareto(3.0), Interval(1.0, INF)),
     (st.triang(0.3, -1.0, 2.0), Interval(-1.0, 1.0)),
     (st.arcsine(), Interval(0.0, 1.0)),
+    (st.wrapcauchy(0.4), Interval(0.0, 2.0 * math.pi)),
     (st.hypergeom(20, 7, 12), Integers(0, 7)),
     (st.skellam(2.0, 3.0), Integers()),
     (st.logser(0.6), Integers(1, INF)),
@@ -115,6 +117,19 @@ def test_frozen_distributions_that_are_families(frozen, family):
         for x in frozen.rvs(20, random_state=1):
             assert law.logpdf(x) == pytest.approx(family.logpdf(x), rel=1e-12, abs=1e-12)
     compare(law, frozen)
+
+
+ANGLES = [st.vonmises(2.0), st.vonmises(2.0, 1.5), st.vonmises_line(2.0)]
+
+
+@pytest.mark.parametrize("frozen", ANGLES, ids=["circle", "moved", "line"])
+def test_angles_have_no_density_beyond_one_turn(frozen):
+    law = as_distribution(frozen)
+    assert law == von_mises(frozen.kwds.get("loc", (*frozen.args, 0.0)[1]), 2.0)
+    assert law.support.contains(3.0) and not law.support.contains(3.5)
+    assert law.logpdf(3.5) == -INF  # which scipy's has, as if there were more turns
+    for x in frozen.rvs(20, random_state=1):
+        assert law.logpdf(x) == pytest.approx(frozen.logpdf(x), rel=1e-12)
 
 
 @pytest.mark.parametrize("frozen, support", OTHERS, ids=name)
@@ -287,6 +302,13 @@ def test_users_own_scipy_distributions():
             ParameterError,
             "scipy.stats.norm: scale must be positive and finite, got -1.0",
         ),
+        (
+            lambda: st.vonmises(2.0, scale=2.0),
+            NotADistributionError,
+            "scipy.stats.vonmises: its draws are angles of one turn",
+        ),
+        (lambda: st.vonmises_line(2.0, 1.0), NotADistributionError, "scipy.stats.vonmises_line: its draws"),
+        (lambda: st.wrapcauchy(0.5, 1.0), NotADistributionError, "scipy.stats.wrapcauchy: its draws"),
         (lambda: st.norm(NAN, 1.0), ParameterError, "normal: mean must be finite, got nan"),
         (lambda: st.lognorm(0.5, scale=-1.0), ParameterError, "scipy.stats.lognorm: scale must be positive"),
         (lambda: st.expon(scale=0.0), ParameterError, "scipy.stats.expon: scale must be positive"),
