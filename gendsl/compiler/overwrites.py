@@ -25,6 +25,11 @@ CHANGING_FUNCTIONS = frozenset((
 
 _ARRAYS = "numpy", "scipy"
 
+_WITHOUT_SIGNATURE = {
+    "busday_count": 5, "busday_offset": 6, "concat": 2, "concatenate": 2, "dot": 2, "is_busday": 4
+}  # fmt: skip
+"""Which argument is the place for the result of NumPy's functions that say so from NumPy 2.4 on only."""
+
 
 def overwritten(source: Source, call: ast.Call) -> list[ast.expr]:
     """The arguments that a call changes, and with `inplace=True` what its method is called on."""
@@ -67,7 +72,8 @@ def _parameters(function: Any) -> list[str]:
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        return []
+        before = _WITHOUT_SIGNATURE.get(getattr(function, "__name__", ""))
+        return [] if before is None else [*map(str, range(before)), "out"]
     positional = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
     return [parameter.name for parameter in parameters if parameter.kind in positional]
 

@@ -8,6 +8,8 @@ once, as the user wrote it:
     ("x", i) @ ~normal(mu[z] + 2 * t, exp(s))   ->   normal, add(gather(mu, z), multiply(2, t)), exp(s)
     ("y", i) @ ~normal(X[i] @ beta, 1)          ->   normal, dot(rows(X, i), beta), 1
     ("w", i) @ ~normal(a if t > 0 else b, 1)    ->   normal, choose(compare(">", t, 0), a, b), 1
+    ("v", i) @ ~normal(sum(b[j] * X[i, j] for j in range(3)), 1)
+        ->   normal, total(multiply(b[j], cells(X, i, j)) for j in each(range(3))), 1
 
 Where the array code can't vouch for its result it raises, and the iterations run one by one.
 """
@@ -40,7 +42,7 @@ from gendsl.compiler.ir import (
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source
 from gendsl.compiler.trees import clone, located, walk
-from gendsl.compiler.vectors import ELEMENTWISE, PAIRWISE, PLACES
+from gendsl.compiler.vectors import ELEMENTWISE, NUMBERS, PAIRWISE, PLACES
 from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS
 
 _OPERATORS: dict[type[ast.operator], str] = {
@@ -85,6 +87,8 @@ class _Vectoriser:
         gathers: the lookups in outer containers.
         numbers, rows: the loop variables that are read as numbers, and as rows of a matrix.
         computes: whether the expression being lowered does more than look up.
+        bound: the names that a generator expression around the expression gives a value; `entries`: those
+            of them that are columns.
     """
 
     def __init__(self, definition: Source, effects: Effects, loop: Loop) -> None:
@@ -98,6 +102,8 @@ class _Vectoriser:
         self.computes = False
         self.varying: dict[str, Load] = {}
         self.outer: dict[str, Load] = {}
+        self.bound: frozenset[str] = frozenset()
+        self.entries: frozenset[str] = frozenset()
 
     def columns(self) -> Columns:
         loop = self.loop
@@ -174,7 +180,8 @@ class _Vectoriser:
         parameters = [given[name] for name in family.parameters]
         if family in VECTORS and any(map(self.varies, parameters)):
             raise _ScalarError
-        result = ast.Tuple([function, *map(self.vector, parameters)], ast.Load())
+        lower = self.vector if family in VECTORS else self.operand
+        result = ast.Tuple([function, *map(lower, parameters)], ast.Load())
         code = self.code(node.thing, ast.copy_location(result, call))
         return ColumnSite(code, node.value, node.state, family, own[0], index[1], node.parts, self.computes)
 
@@ -193,7 +200,7 @@ class _Vectoriser:
             value = statement.value
         else:
             raise _ScalarError
-        return ColumnValue(self.code(code, self.vector(value)), node.defs[0])
+        return ColumnValue(self.code(code, self.operand(value)), node.defs[0])
 
     def scope(self, code: Code) -> None:
         """Note which names of a piece of code are columns."""
@@ -216,7 +223,13 @@ class _Vectoriser:
     # --- expressions ------------------------------------------------------------------------------
 
     def varies(self, node: ast.expr) -> bool:
-        return any(isinstance(part, ast.Name) and part.id in self.varying for part in walk(node))
+        names = {part.id for part in walk(node) if isinstance(part, ast.Name)}
+        return not (names.isdisjoint(self.varying) and names.isdisjoint(self.entries))
+
+    def operand(self, node: ast.expr) -> ast.expr:
+        """The same where it must be a number in each iteration: an array that stays the same is no column."""
+        made = self.vector(node)
+        return made if self.varies(node) or isinstance(node, ast.Constant) else self.tool(node, "fixed", made)
 
     def vector(self, node: ast.expr) -> ast.expr:
         """An expression as array code."""
@@ -227,22 +240,24 @@ class _Vectoriser:
                 if isinstance(part, ast.Call) and not self.effects.leaves_alone(part):
                     raise _ScalarError  # evaluated once, it might not mean what it does each time
             return node
+        node = _unwatched(node)
         match node:
-            case ast.Name():
-                self.numbers.add(self.varying[node.id].slot)
+            case ast.Name(name):
+                if name not in self.entries:
+                    self.numbers.add(self.varying[name].slot)
                 return node
             case ast.BinOp(left, ast.MatMult(), right):
                 return self.product(node, left, right)
             case ast.BinOp() if type(node.op) in _OPERATORS:
-                operands = self.vector(node.left), self.vector(node.right)
+                operands = self.operand(node.left), self.operand(node.right)
                 return self.tool(node, _OPERATORS[type(node.op)], *operands)
             case ast.UnaryOp(op=op) if type(op) in _UNARY:
                 return self.tool(node, _UNARY[type(op)], self.vector(node.operand))
             case ast.Compare(left, [op], [right]) if type(op) in _SIGNS:
                 sign = ast.Constant(_SIGNS[type(op)])
-                return self.tool(node, "compare", sign, self.vector(left), self.vector(right))
+                return self.tool(node, "compare", sign, self.operand(left), self.operand(right))
             case ast.IfExp(test, then, otherwise) if self.varies(test):
-                return self.tool(node, "choose", *map(self.vector, (test, then, otherwise)))
+                return self.tool(node, "choose", *map(self.operand, (test, then, otherwise)))
             case ast.Subscript(container, ast.Tuple(indices)) if not self.varies(container):
                 if any(isinstance(index, (ast.Slice, ast.Starred)) for index in indices):
                     raise _ScalarError
@@ -260,7 +275,7 @@ class _Vectoriser:
             case ast.Call(args=[left, right], keywords=[]) if self.called(node.func) in PAIRWISE and not (
                 isinstance(left, ast.Starred) or isinstance(right, ast.Starred)
             ):
-                return self.tool(node, "pairwise", node.func, self.vector(left), self.vector(right))
+                return self.tool(node, "pairwise", node.func, self.operand(left), self.operand(right))
             case ast.Call(args=[left, right], keywords=[]) if self.is_product(node.func):
                 return self.product(node, left, right)
             case ast.Call(args=[values, value], keywords=[]) if self.called(node.func) in PLACES:
@@ -268,20 +283,34 @@ class _Vectoriser:
                     raise _ScalarError
                 side = ast.Constant(PLACES[self.called(node.func)])
                 return self.tool(node, "place", self.vector(values), self.vector(value), side)
+            case ast.Call(ast.Attribute(row, "dot"), [fixed], []) if self.varies(row):
+                return self.product(node, row, fixed)
+            case ast.Call(ast.Attribute(ast.BinOp(left, ast.Mult(), right), "sum"), [], []):
+                return self.product(node, left, right)
+            case ast.Call(args=[ast.BinOp(left, ast.Mult(), right)], keywords=[]) if (
+                self.called(node.func) is np.sum
+            ):
+                return self.product(node, left, right)
             case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as each], keywords=[]) if (
                 self.effects.is_builtin(node.func, "sum")
             ):
-                return self.count(node, each)
+                return self.count(node, each) or self.total(node, each)
             case ast.Call(args=[argument], keywords=[]) if not isinstance(argument, ast.Starred):
                 if self.called(node.func) in ELEMENTWISE:
                     return self.tool(node, "elementwise", node.func, self.vector(argument))
+                if self.called(node.func) in NUMBERS:
+                    return self.tool(node, "number", node.func, self.vector(argument))
         raise _ScalarError
 
     def lookup(self, at: ast.expr, name: str, container: ast.expr, index: ast.expr) -> ast.expr:
         """`container[index]`, by one of the tools, noted as a lookup in the container."""
         container, index = self.vector(container), self.vector(index)
-        load = self.outer.get(container.id) if isinstance(container, ast.Name) else None
+        load = None
+        if isinstance(container, ast.Name) and container.id not in self.bound:
+            load = self.outer.get(container.id)
         if load is not None and load.mode == "item":
+            if any(isinstance(part, ast.Name) and part.id in self.bound for part in walk(index)):
+                raise _ScalarError  # which entries these are is not known outside the generator expression
             of = self.varying[index.id].slot if isinstance(index, ast.Name) else None
             # no more than the index reads: it is looked for anew when one of them changes
             names = {part.id for part in walk(index) if isinstance(part, ast.Name)}
@@ -297,7 +326,7 @@ class _Vectoriser:
     def called(self, function: ast.expr) -> Any:
         """The function that is called, if it is known; one that can be a key."""
         known = None if self.varies(function) else known_value(self.definition, function)
-        for builtin in (abs, max, min):
+        for builtin in (abs, float, int, max, min, round):
             if self.effects.is_builtin(function, builtin.__name__):
                 known = builtin
         return known if isinstance(known, Hashable) else None
@@ -307,8 +336,11 @@ class _Vectoriser:
         known = self.called(function)
         return known is np.dot or known is np.inner or known is np.matmul
 
-    def count(self, node: ast.expr, each: ast.GeneratorExp | ast.ListComp) -> ast.expr:
-        """`sum(c < x for c in values)`: how many values, the same in all iterations, are on one side of x."""
+    def count(self, node: ast.expr, each: ast.GeneratorExp | ast.ListComp) -> ast.expr | None:
+        """`sum(c < x for c in values)`: how many values, the same in all iterations, are on one side of x.
+
+        None where that isn't what is summed.
+        """
         match each.elt, each.generators:
             case (
                 ast.Compare(left, [op], [right]),
@@ -322,36 +354,91 @@ class _Vectoriser:
                 if sign is not None and isinstance(left, ast.Name) and left.id == name and not inside:
                     operands = self.vector(values), ast.Constant(sign), self.vector(value)
                     return self.tool(node, "count", *operands)
-        raise _ScalarError
+        return None
+
+    def total(self, node: ast.expr, each: ast.GeneratorExp | ast.ListComp) -> ast.expr:
+        """`sum(... for t in values)`, where each iteration adds up as many terms: term by term.
+
+        The values are the same in all iterations, or the entries of rows of a matrix.
+        """
+        outside = self.bound, self.entries
+        generators = []
+        for generator in each.generators:
+            columns: set[str] = set()
+            values = self.each(generator.iter, generator.target, columns)
+            names = {part.id for part in walk(generator.target) if isinstance(part, ast.Name)}
+            if generator.is_async or not names.isdisjoint({*self.varying, *self.bound}):
+                raise _ScalarError
+            self.bound |= names
+            self.entries |= columns
+            if any(map(self.varies, generator.ifs)):
+                raise _ScalarError
+            tests = [*map(self.vector, generator.ifs)]
+            generators.append(ast.comprehension(generator.target, values, tests, 0))
+        terms = ast.copy_location(ast.GeneratorExp(self.vector(each.elt), generators), node)
+        self.bound, self.entries = outside
+        return self.tool(node, "total", terms)
+
+    def each(self, values: ast.expr, target: ast.expr, columns: set[str]) -> ast.expr:
+        """What a generator expression goes through; names in its target that become columns are added."""
+        match values, target:
+            case ast.Call(function, [*parts], [] | [ast.keyword("strict", ast.Constant())]), ast.Tuple(
+                [*targets]
+            ) if self.effects.is_builtin(function, "zip") and len(parts) == len(targets):
+                given = [self.each(part, to, columns) for part, to in zip(parts, targets, strict=True)]
+            case ast.Call(function, [part], []), ast.Tuple([ast.Name(), to]) if (
+                self.effects.is_builtin(function, "enumerate")
+            ):
+                given = [self.each(part, to, columns)]
+            case _, ast.Name(name) if self.varies(values):
+                columns.add(name)
+                return self.tool(values, "across", self.row(values))
+            case _ if not self.varies(values):
+                return self.tool(values, "each", self.vector(values))
+            case _:
+                raise _ScalarError
+        return ast.copy_location(ast.Call(function, given, values.keywords), values)
 
     def product(self, node: ast.expr, left: ast.expr, right: ast.expr) -> ast.expr:
         """The product of a row of a matrix, another in each iteration, and a vector that stays the same."""
         row, fixed = (left, right) if self.varies(left) else (right, left)
         if self.varies(fixed):
             raise _ScalarError
-        match row:
-            case ast.Name():
-                self.rows.add(self.varying[row.id].slot)
-                rows: ast.expr = row
+        return self.tool(node, "dot", self.row(row), self.vector(fixed))
+
+    def row(self, node: ast.expr) -> ast.expr:
+        """A row of a matrix, another in each iteration."""
+        match node:
+            case ast.Name(name) if name in self.varying:
+                self.rows.add(self.varying[name].slot)
+                return node
             case ast.Subscript(container, ast.Tuple([index, ast.Slice(None, None, None)])) if not self.varies(
                 container
             ):
-                rows = self.tool(node, "rows", self.vector(container), self.vector(index))
+                return self.tool(node, "rows", self.vector(container), self.vector(index))
             case ast.Subscript(container, index) if not (
                 self.varies(container) or isinstance(index, (ast.Slice, ast.Tuple))
             ):
-                rows = self.lookup(node, "rows", container, index)
-            case _:
-                raise _ScalarError
-        return self.tool(node, "dot", rows, self.vector(fixed))
+                return self.lookup(node, "rows", container, index)
+        raise _ScalarError
 
     def tool(self, at: ast.expr, name: str, *arguments: ast.expr) -> ast.expr:
-        self.computes |= name not in ("gather", "cells", "rows")
+        self.computes |= name not in ("gather", "cells", "rows", "fixed")
         vectors = ast.Attribute(ast.Name(TOOLS, ast.Load()), "vectors", ast.Load())
         made = ast.Call(ast.Attribute(vectors, name, ast.Load()), list(arguments), [])
         for part in (made, made.func, vectors, vectors.value):
             ast.copy_location(part, at)
         return made
+
+
+def _unwatched(node: ast.expr) -> ast.expr:
+    """A call as it was before it was to be asked about what it does to its arguments."""
+    match node:
+        case ast.Call(ast.Attribute(ast.Name(name), "watched"), [_, function, *given], keywords) if (
+            name == TOOLS
+        ):
+            return ast.copy_location(ast.Call(function, given, keywords), node)
+    return node
 
 
 def _distinct(one: ColumnSite, other: ColumnSite) -> bool:

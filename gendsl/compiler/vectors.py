@@ -11,7 +11,7 @@ from __future__ import annotations
 import bisect
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ _EXACT = 1 << 53
 _WIDE = 1 << 62  # of 64-bit integers, those that a rounded number tells to be some
 _KINDS = frozenset((np.dtype(float), np.dtype(np.int64), np.dtype(bool)))
 _NUMBERS = frozenset((float, int, bool, np.float64, np.int64))
+_GONE_THROUGH = frozenset((list, tuple, range, np.ndarray))
 
 
 class NotColumnsError(Exception):
@@ -47,6 +48,21 @@ def _larger(left: Any, right: Any) -> Any:
 
 def _smaller(left: Any, right: Any) -> Any:
     return np.where(right < left, right, left)
+
+
+def _whole(rounded: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def integers(column: Any) -> Any:
+        return column if column.dtype.kind == "i" else _exact(rounded(column))
+
+    return integers
+
+
+NUMBERS: dict[Any, Callable[[Any], Any]] = {
+    float: lambda column: column.astype(float), np.float64: lambda column: column.astype(float),
+    int: _whole(np.trunc), math.trunc: _whole(np.trunc), math.floor: _whole(np.floor),
+    math.ceil: _whole(np.ceil), round: _whole(np.rint),
+}  # fmt: skip
+"""Functions that make a number of one kind of another, and what they are on columns."""
 
 
 PAIRWISE: dict[Any, Callable[[Any, Any], Any]] = {
@@ -239,6 +255,35 @@ def dot(matrix: Any, vector: Any) -> Any:
     return made
 
 
+def fixed(value: Any) -> Any:
+    """A value that is the same in all iterations, and is no array."""
+    if isinstance(value, np.ndarray):
+        raise NotColumnsError
+    return value
+
+
+def across(matrix: Any) -> Iterator[Any]:
+    """The first entries of all rows, the second ones, and so on."""
+    if type(matrix) is not np.ndarray or matrix.ndim != 2:
+        raise NotColumnsError
+    return iter(matrix.T)
+
+
+def each(values: Any) -> Any:
+    """Values that can be gone through more than once, and are the same each time."""
+    if type(values) not in _GONE_THROUGH:
+        raise NotColumnsError
+    return values
+
+
+def total(terms: Iterable[Any]) -> Any:
+    """`sum(terms)`."""
+    result: Any = 0
+    for term in terms:
+        result = add(result, term)
+    return result
+
+
 def _operand(value: Any) -> Any:
     kind = type(value)
     if kind is np.ndarray:
@@ -377,6 +422,15 @@ def pairwise(function: Any, left: Any, right: Any) -> Any:
     if type(left) is not np.ndarray and type(right) is not np.ndarray:
         return function(left, right)
     return column(left, right)
+
+
+def number(function: Any, value: Any) -> Any:
+    """`[function(x) for x in value]`, where function is one of `NUMBERS`."""
+    made = NUMBERS.get(function)
+    if made is None:
+        raise NotColumnsError
+    operand = _operand(value)
+    return made(operand) if type(operand) is np.ndarray else function(operand)
 
 
 def elementwise(function: Any, value: Any) -> Any:

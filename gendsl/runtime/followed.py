@@ -120,6 +120,24 @@ class FollowedVectors:
         return anp.dot(matrix, vector)
 
     @staticmethod
+    def fixed(value: Any) -> Any:
+        """A value that is the same in all iterations, and is no array."""
+        vectors.fixed(getval(value))
+        return value
+
+    number = _followed(vectors.number, _refused)
+    across = staticmethod(vectors.across)
+    each = staticmethod(vectors.each)
+
+    @staticmethod
+    def total(terms: Any) -> Any:
+        """`sum(terms)`."""
+        result: Any = 0
+        for term in terms:
+            result = FollowedVectors.add(result, term)
+        return result
+
+    @staticmethod
     def elementwise(function: Any, value: Any) -> Any:
         """`[function(x) for x in value]`."""
         if not isbox(value):
