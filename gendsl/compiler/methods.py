@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType, ModuleType
 from typing import Any
 
-from gendsl.compiler.trees import Transformer, clone, walk
+from gendsl.compiler.trees import Transformer, clone, located, walk
 
 _NUMBERS = frozenset((float, int, bool))
 
@@ -155,11 +155,24 @@ def value_of(
         return [assign(result, ast.Call(bound, list(given.values()), []))]
 
 
-def made(family: Any, constants: Constants) -> list[ast.stmt]:
+def _left_to_ask(test: ast.expr, known: dict[str, float], constants: Constants) -> ast.expr:
+    """What is left of a test where some of its variables are known: the parts that need others."""
+    scope = {**constants.objects, **{own(name): value for name, value in known.items()}}
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    left = []
+    for part in parts:
+        names = {node.id for node in walk(part) if isinstance(node, ast.Name)}
+        expression = located(ast.Expression(clone(part)))
+        if not (names <= scope.keys() and eval(compile(expression, "<known>", "eval"), scope)):
+            left.append(part)
+    return left[0] if len(left) == 1 else ast.BoolOp(ast.And(), left or parts)
+
+
+def made(family: Any, constants: Constants, known: dict[str, float]) -> list[ast.stmt]:
     """Statements that make a distribution of parameters in variables of their names.
 
-    Parameters that are as they should be are only compared. Of any others the family makes what it keeps, or
-    says what is wrong with them.
+    Parameters that are as they should be are only compared, but for those that are known. Of any others the
+    family makes what it keeps, or says what is wrong with them.
     """
     names: Iterable[str] = family.parameters
     call = ast.Call(constants.load(family), [load(name) for name in names], [])
@@ -173,10 +186,11 @@ def made(family: Any, constants: Constants) -> list[ast.stmt]:
     if not isinstance(last, ast.If) or list(map(ast.unparse, last.body)) != stored:
         return general
     put = _Put(family, family.__init__, {name: load(name) for name in names}, constants)
+    test = _left_to_ask(put.visit(last.test), known, constants)
     new = ast.Call(constants.load(object.__new__), [constants.load(family)], [])
     usual: list[ast.stmt] = [assign("distribution", new)]
     for name in names:
         target = ast.Attribute(load("distribution"), name, ast.Store())
         usual.append(ast.Assign([target], load(name)))
-    return [*(put.visit(_assigned(s)) for s in first), ast.If(put.visit(last.test), usual, general)]
+    return [*(put.visit(_assigned(s)) for s in first), ast.If(test, usual, general)]
 

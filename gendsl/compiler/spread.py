@@ -22,17 +22,18 @@ it would, but maybe in a function of another name, and with variables of other n
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from gendsl.compiler.definition import as_function, compile_definition
 from gendsl.compiler.methods import Constants, assign, load, own
 from gendsl.compiler.names import COMPREHENSIONS, stored
-from gendsl.compiler.rewrite import Rewriter, rewritten
+from gendsl.compiler.rewrite import Rewriter, rewrite, rewritten
 from gendsl.compiler.sites import assigned_address, is_addressed, is_choice, is_splice, target_indices
 from gendsl.compiler.source import Source
-from gendsl.compiler.trees import clone, located, walk
+from gendsl.compiler.trees import children, clone, located, walk
 from gendsl.errors import EXECUTION
 
 MOST = 16
@@ -46,14 +47,15 @@ class Making:
     """The statements that make choices.
 
     Attributes:
-        families: for each family of ours, those that make a choice from it. Its parameters are in variables
-            of their names, its address in `path`. Its value is left in `value`.
+        from_family: those that make a choice from a family of ours, given which of its parameters are
+            constants, and whether no other `~` can have its address. Its parameters are in variables of
+            their names, its address in `path`. Its value is left in `value`.
         others: those that make a choice from what is in `distribution`; `sugar` says whether an assignment
             gives it its address. None where that is done as `rewrite` has it.
         first: those that the body begins with.
     """
 
-    families: Mapping[Any, list[ast.stmt]]
+    from_family: Callable[[Any, dict[str, float], bool], list[ast.stmt]]
     others: list[ast.stmt] | None
     first: list[ast.stmt]
 
@@ -128,11 +130,33 @@ class _Spreader(Rewriter):
         call = ast.Call(ast.Subscript(makers, load("family"), ast.Load()), given, [])
         known = self.constants.load(family)
         is_family = ast.Compare(load("family"), [ast.Is()], [known])
-        choice = ast.If(is_family, [*map(clone, self.making.families[family])], [assign("value", call)])
+        constants = _constants(dict(zip(family.parameters, operand.args, strict=True)))
+        made_here = self.making.from_family(family, constants, self._is_alone(path))
+        choice = ast.If(is_family, made_here, [assign("value", call)])
         for part in walk(choice):  # what fails to be made is the distribution, not the choice
             is_making = isinstance(part, ast.Call) and getattr(part.func, "id", None) == known.id
             ast.copy_location(part, operand if is_making else value)
         return [*made, choice]
+
+    @cached_property
+    def heads(self) -> list[Any] | None:
+        """The constants with which the addresses in the body begin; None if they don't all."""
+        assert self.inlines is not None
+        heads = []
+        for site in rewrite(self.inlines)[1]:
+            address = site.address
+            head = address.elts[0] if isinstance(address, ast.Tuple) and address.elts else address
+            if not isinstance(head, ast.Constant):
+                return None
+            heads.append(head.value)
+        return heads
+
+    def _is_alone(self, path: ast.expr) -> bool:
+        """Whether no other `~` of the body can have an address that begins as a constant one does."""
+        parts = children(path)
+        if self.heads is None or not all(isinstance(part, ast.Constant) for part in parts):
+            return False
+        return self.heads.count(parts[0].value) == 1  # type: ignore[attr-defined]
 
     def _any(
         self, value: ast.expr, operand: ast.expr, path: ast.expr, sugar: bool
@@ -243,6 +267,19 @@ def _path(address: ast.expr) -> ast.expr | None:
     if isinstance(address, ast.Tuple):
         return address
     return ast.Tuple([address], ast.Load()) if isinstance(address, ast.Constant) else None
+
+
+def _constants(parameters: dict[str, ast.expr]) -> dict[str, float]:
+    """The parameters that are numbers, as they are written."""
+    found = {}
+    for name, node in parameters.items():
+        try:
+            value = ast.literal_eval(node)
+        except ValueError:
+            continue
+        if type(value) is int or type(value) is float:
+            found[name] = value
+    return found
 
 
 def _rename(comprehension: ast.ListComp, number: int) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import threading
 from collections.abc import Callable
 from math import inf
@@ -17,21 +18,22 @@ from typing import Any
 from gendsl.address import as_path
 from gendsl.choices import MISSING
 from gendsl.compiler.build import Compiled
-from gendsl.compiler.methods import Constants, load, made, own, value_of
+from gendsl.compiler.methods import Constants, assign, load, made, own, value_of
 from gendsl.compiler.source import Source
 from gendsl.compiler.spread import Making, spread, spread_statements
-from gendsl.compiler.trees import Transformer
-from gendsl.errors import EXECUTION
+from gendsl.compiler.trees import Transformer, clone
+from gendsl.errors import EXECUTION, ParameterError
 from gendsl.runtime.executions import Assess, Execution, Simulate
 from gendsl.runtime.records import PLAIN_FAMILIES, UNCHANGEABLE, detached, drawn, is_unchanged
 from gendsl.runtime.reexecutions import Update
 
 _KEEP = """\
-if path in __gendsl__.records:
+if SECOND:
     raise __gendsl__.twice(path)
-__gendsl__.records[path] = record
-__gendsl__.score += record[2]
+records[path] = record
+__gendsl__.score += score
 """
+"""How a record is kept. It is not a second one where no other choice has such an address."""
 
 
 def _indented(text: str, levels: int = 1) -> str:
@@ -48,6 +50,11 @@ except TypeError:
     return f"try:\n{_indented(lookups)}{explained}"
 
 
+_RECORDS = """\
+records = __gendsl__.records
+"""
+"""What a body begins with in which choices are made."""
+
 _DRAWN = (
     """\
 MAKE
@@ -59,14 +66,15 @@ try:
         score = inf
 except OverflowError:
     score = inf
-if -inf < score < inf:
+if score - score == 0.0:
     record = distribution, value, score
 else:
     record = drawn(distribution, value)
+    score = record[2]
 """
     + _found(_KEEP)
 )
-"""How a choice is made that is drawn."""
+"""How a choice is made that is drawn. (What is infinite or NaN is NaN when it is taken from itself.)"""
 
 _SCORED = """\
 try:
@@ -76,13 +84,13 @@ try:
         score = inf
 except (TypeError, OverflowError):
     score = inf
-if -inf < score < inf:
+if score - score == 0.0:
     record = distribution, value, score
 """
 
 _GIVEN = (
     "MAKE\n"
-    + _found("value = __gendsl__.values.get(path, MISSING)")
+    + _found("value = given(path)")
     + _SCORED
     + _indented(_KEEP)
     + """\
@@ -92,12 +100,16 @@ else:
 )
 """How a choice is made that is given."""
 
+_GET = """\
+given = __gendsl__.values.get
+"""
+
 _FIRST = """\
 old = __gendsl__.old
 values = __gendsl__.values
 prefix = __gendsl__.prefix
 """
-"""What a body begins with in which choices are made again."""
+"""What a body begins with in which choices are made again, besides."""
 
 _BEFORE = """\
 address = path
@@ -114,6 +126,7 @@ record = None
 if value is MISSING and before is not None and SAME:
     record = before
     value = before[1]
+    score = before[2]
 else:
     MAKE
     if value is MISSING and before is not None:
@@ -138,7 +151,7 @@ if value is MISSING and before is not None and (
     distribution is before[0] or is_unchanged(distribution, before[0])
 ):
 """
-    + _indented(_KEEP.replace("record", "before").replace(".befores", ".records"))
+    + _indented(_KEEP.replace("= record", "= before").replace("score += score", "score += before[2]"))
     + """\
     value = before[1]
     if type(value) not in UNCHANGEABLE:
@@ -150,14 +163,15 @@ else:
 """The same where its distribution is of any class."""
 
 _VARIABLES = frozenset((
-    "address", "before", "distribution", "old", "path", "prefix", "record", "score", "sugar", "value",
-    "values",
+    "address", "before", "distribution", "given", "old", "path", "prefix", "record", "records", "score",
+    "sugar", "value", "values",
 ))  # fmt: skip
 _SCOPE = {
     **vars(builtins), "MISSING": MISSING, "UNCHANGEABLE": UNCHANGEABLE, "as_path": as_path,
     "detached": detached, "drawn": drawn, "inf": inf, "is_unchanged": is_unchanged,
 }  # fmt: skip
 CONSTANTS = Constants()
+_KNOWN: dict[tuple[Any, str], Any] = {}
 _MAKING = threading.Lock()  # chains run in threads
 _NUMBERS = frozenset((float, int))
 
@@ -182,40 +196,85 @@ def statements_at_once(
     return spread_statements(source, statements, MAKING[Update], CONSTANTS)
 
 
-class _Blocks(dict[Any, list[ast.stmt]]):
-    """For each family, the statements of a template."""
+class _Blocks:
+    """How choices from gendsl's own families are made, by a template.
 
-    def __init__(self, template: str) -> None:
-        super().__init__()
+    Args:
+        once: whether a body runs only once in an execution, and has no choices in loops. Then a choice shares
+            its address with no other but one of another `~`. And nothing is known of earlier distributions,
+            so one whose parameters are constants is best made beforehand.
+    """
+
+    def __init__(self, template: str, *, once: bool) -> None:
         self.template = template
+        self.once = once
+        self._usual: dict[tuple[Any, bool], list[ast.stmt]] = {}
 
-    def __missing__(self, family: Any) -> list[ast.stmt]:
-        made = self[family] = _filled(self.template, family)
-        return made
+    def __call__(self, family: Any, constants: dict[str, float], alone: bool) -> list[ast.stmt]:
+        """The statements that make a choice; see `Making`."""
+        alone = alone and self.once
+        if constants and self.once:
+            return _filled(self.template, family, constants, alone)
+        made = self._usual.get((family, alone))
+        if made is None:
+            made = self._usual[family, alone] = _filled(self.template, family, {}, alone)
+        return [*map(clone, made)]
 
 
-def _filled(template: str, family: Any = None) -> list[ast.stmt]:
+def _filled(
+    template: str, family: Any = None, constants: dict[str, float] | None = None, alone: bool = False
+) -> list[ast.stmt]:
     """The statements of a template, for a family if it is about one."""
-    return _Filler(family, CONSTANTS).visit_all(ast.parse(template).body)
+    return _Filler(family, constants or {}, alone).visit_all(ast.parse(template).body)
+
+
+def _known(family: Any, constants: dict[str, float]) -> Any:
+    """The distribution of a family with these parameters, if they are all, and it keeps them as they are."""
+    if len(constants) != len(family.parameters):
+        return None
+    key = family, repr(constants)
+    if key not in _KNOWN:
+        _KNOWN[key] = None
+        with contextlib.suppress(ParameterError, ArithmeticError):  # raised again where the choice is made
+            found = family(**constants)
+            if all(getattr(found, name) is value for name, value in constants.items()):
+                _KNOWN[key] = found
+    return _KNOWN[key]
 
 
 class _Filler(Transformer):
     """Fills a template in."""
 
-    def __init__(self, family: Any, constants: Constants) -> None:
+    def __init__(self, family: Any, constants: dict[str, float], alone: bool) -> None:
         self.family = family
         self.constants = constants
+        self.alone = alone
+        self.known = _known(family, constants) if constants else None
         self.scope = {**_SCOPE, "number": family and PLAIN_FAMILIES[family]}
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         place = getattr(node.value, "id", None)
+        if place == "MAKE" and self.known is not None:
+            return assign("distribution", CONSTANTS.load(self.known))
         if place == "MAKE":
-            return made(self.family, self.constants)
+            return made(self.family, CONSTANTS, self.constants)
         if place == "DRAW":
             rng = ast.Attribute(ast.Name(EXECUTION, ast.Load()), "rng", ast.Load())
-            return value_of(self.family, "sample", {"rng": rng}, "value", self.constants)
+            return value_of(self.family, "sample", {"rng": rng}, "value", CONSTANTS)
         if place == "SCORE":
-            return value_of(self.family, "at", {"x": load("value")}, "score", self.constants)
+            return value_of(self.family, "at", {"x": load("value")}, "score", CONSTANTS)
+        return self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> Any:
+        if getattr(node.test, "id", None) == "SECOND":
+            if self.alone:
+                return []
+            node.test = ast.parse("path in records", mode="eval").body
+        return self.generic_visit(node)
+
+    def visit_Try(self, node: ast.Try) -> Any:
+        if self.alone and getattr(node.handlers[0].type, "id", None) == "TypeError":
+            return self.visit_all(node.body)  # its address is a constant
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
@@ -223,20 +282,23 @@ class _Filler(Transformer):
             return self._same()
         if node.id in _VARIABLES:
             return ast.Name(own(node.id), node.ctx)
-        return node if node.id == EXECUTION else self.constants.load(self.scope[node.id])
+        if node.id == EXECUTION:
+            return node
+        value = self.scope[node.id]
+        return ast.Constant(value) if type(value) is float else CONSTANTS.load(value)
 
     def _same(self) -> ast.expr:
         """Whether the distribution of before is of the family, and has its parameters, plain numbers."""
         known = ast.Subscript(load("before"), ast.Constant(0), ast.Load())
-        tests: list[ast.expr] = [_compared(self._type_of(known), ast.Is(), self.constants.load(self.family))]
+        tests: list[ast.expr] = [_compared(self._type_of(known), ast.Is(), CONSTANTS.load(self.family))]
         for name in self.family.parameters:
-            plain = self.constants.load(_NUMBERS)
+            plain = CONSTANTS.load(_NUMBERS)
             tests.append(_compared(self._type_of(load(name)), ast.In(), plain))
             tests.append(_compared(ast.Attribute(known, name, ast.Load()), ast.Eq(), load(name)))
         return ast.BoolOp(ast.And(), tests)
 
     def _type_of(self, node: ast.expr) -> ast.expr:
-        return ast.Call(self.constants.load(type), [node], [])
+        return ast.Call(CONSTANTS.load(type), [node], [])
 
 
 def _compared(left: ast.expr, how: ast.cmpop, right: ast.expr) -> ast.expr:
@@ -244,8 +306,8 @@ def _compared(left: ast.expr, how: ast.cmpop, right: ast.expr) -> ast.expr:
 
 
 MAKING: dict[type[Execution], Making] = {
-    Simulate: Making(_Blocks(_DRAWN), None, []),
-    Assess: Making(_Blocks(_GIVEN), None, []),
-    Update: Making(_Blocks(_AGAIN), _filled(_ANY_AGAIN), _filled(_FIRST)),
+    Simulate: Making(_Blocks(_DRAWN, once=True), None, _filled(_RECORDS)),
+    Assess: Making(_Blocks(_GIVEN, once=True), None, _filled(_RECORDS + _GET)),
+    Update: Making(_Blocks(_AGAIN, once=False), _filled(_ANY_AGAIN), _filled(_RECORDS + _FIRST)),
 }
 """For each class of executions, the statements that make choices."""

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gendsl
-from gendsl import beta, gen, normal, poisson, uniform, uniform_discrete
+from gendsl import bernoulli, beta, gen, normal, poisson, uniform, uniform_discrete
 from gendsl.compiler import methods, spread
 from gendsl.errors import (
     DuplicateAddressError,
@@ -21,9 +21,10 @@ from gendsl.errors import (
     UnsupportedSyntaxError,
     ValueTypeError,
 )
-from gendsl.runtime.at_once import body_at_once
-from gendsl.runtime.executions import Simulate, ZeroProbability
+from gendsl.runtime.at_once import CONSTANTS, MAKING, body_at_once
+from gendsl.runtime.executions import Assess, Simulate, ZeroProbability
 from gendsl.runtime.records import PLAIN_FAMILIES
+from gendsl.runtime.reexecutions import Update
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("GENDSL_RUNTIME", "") != "", reason="the reference runtime makes choices in the usual way"
@@ -356,7 +357,7 @@ def test_there_may_be_many_choices(monkeypatch):
 
 def test_a_method_without_text_is_called(monkeypatch):
     monkeypatch.setattr(methods.linecache, "getlines", lambda *_: [])
-    statements = methods.made(normal, methods.Constants())
+    statements = methods.made(normal, methods.Constants(), {})
     statements += methods.value_of(normal, "at", {"x": methods.load("value")}, "score", methods.Constants())
     assert text(statements) == (
         "__gendsl_distribution__ = __gendsl_constant_0__(__gendsl_mean__, __gendsl_sd__)\n"
@@ -382,3 +383,171 @@ def test_the_usual_choice_takes_no_call_of_its_own():
         profile.runcall(run)
         made = [key[2] for key in pstats.Stats(profile).stats if key[0] != "~"]
         assert not {"make", "at", "sample", "keep", "choose"} & set(made) and len(made) <= 8
+
+
+@gen
+def constants(n, x):
+    a = ~normal(-1, 2.5)
+    b = ~normal(x, -0.0 if n > 8 else 1.0)
+    c = ~uniform_discrete(0, n)
+    d = ~uniform_discrete(n, 10)
+    e = ~beta(2, 0.5)
+    f = ~normal(x, 2)
+    return a, b, c, d, e, f
+
+
+ARGUMENTS = (3, 0.5), (0, 1), (10, 0.5), (11, 0.5), (-1, 0.5), (3.0, 0.5), (3, math.inf), (True, "a")
+
+
+@pytest.mark.parametrize("n, x", ARGUMENTS)
+def test_parameters_that_are_constants(n, x):
+    both(constants, n, x)
+    values = {("a",): 1.0, ("b",): 1.0, ("c",): 3, ("d",): 3, ("e",): 0.5, ("f",): 1.0}
+    both(constants, n, x, values=values)
+    both(constants, n, x, values={**values, ("d",): 11})
+    both(constants, n, x, values={**values, ("e",): 1.0})
+
+
+def bad_constants():
+    @gen
+    def negative():
+        x = ~normal(0, -1)
+
+    @gen
+    def half(mean):
+        x = ~normal(mean, -1.0)
+
+    @gen
+    def empty():
+        x = ~uniform_discrete(3, 2)
+
+    @gen
+    def words():
+        x = ~bernoulli("a")
+
+    return [(negative, ()), (half, (0.5,)), (empty, ()), (words, ())]
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_constants_that_are_no_parameters_are_said_to_be_where_the_choice_is_made(number):
+    program, args = bad_constants()[number]
+    assert both(program, *args)[0] is ParameterError
+
+
+def test_constants_are_kept_as_they_are_or_as_the_family_has_them():
+    @gen
+    def kept():
+        a = ~normal(0.0, 1)
+        b = ~normal(-0.0, 1)
+        c = ~normal(0, 1.0)
+        d = ~uniform_discrete(0.0, 3)
+        e = ~poisson(True)
+
+    both(kept)
+    shown = [[*map(repr, trace.records.values())] for trace in (
+        kept.simulate_once((), np.random.default_rng(1)), kept.reference.simulate((), rng=1)
+    )]  # fmt: skip
+    assert shown[0] == shown[1]
+    again = [kept.simulate_once((), np.random.default_rng(i)).records["a",][0] for i in range(2)]
+    assert again[0] is again[1]
+
+
+class OfAnotherType(np.random.Generator):
+    def standard_normal(self):
+        return np.float64(super().standard_normal())
+
+
+def test_a_draw_of_another_type():
+    @gen
+    def one():
+        x = ~normal(0, 1)
+
+    mine = one.simulate_once((), OfAnotherType(np.random.PCG64(1)))
+    traces = [mine, one.reference.simulate((), rng=OfAnotherType(np.random.PCG64(1)))]
+    assert traces[0].log_prob == traces[1].log_prob and -math.inf < traces[0].log_prob < 0.0
+    assert [*map(type, traces[0].records["x",])] == [*map(type, traces[1].records["x",])]
+
+
+def collisions():
+    @gen
+    def in_a_loop(n):
+        for _ in range(n):
+            x = ~normal(0, 1)
+
+    @gen
+    def in_another_loop(n):
+        while n > 0:
+            n -= 1
+            x = ~normal(0, 1)
+
+    @gen
+    def in_a_list(n):
+        return ["x" @ ~normal(0, 1) for _ in range(n)]
+
+    @gen
+    def with_a_dynamic_one(n):
+        if n > 1:
+            ("xyz"[0],) @ ~normal(0, 1)
+        x = ~normal(0, 1)
+
+    @gen
+    def with_a_deeper_one(n):
+        ("x", 1) @ ~normal(0, 1)
+        if n > 1:
+            ("x", n - 1) @ ~normal(0, 1)
+
+    @gen
+    def below(n):
+        x = ~normal(0, 1)
+
+    @gen
+    def with_a_splice(n):
+        if n > 1:
+            ... @ ~below(n)
+        x = ~normal(0, 1)
+
+    @gen
+    def with_a_call(n):
+        ("y", "x") @ ~normal(0, 1)
+        if n > 1:
+            y = ~below(n)
+
+    @gen
+    def in_both(n):
+        if n:
+            x = ~normal(0, 1)
+        if n != 1:
+            "x" @ ~normal(0, 1)
+
+    return [value for value in locals().values() if value is not below]
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_a_second_choice_at_an_address_is_found_wherever_there_may_be_one(number):
+    program = collisions()[number]
+    values = {("x",): 0.5, ("x", 1): 0.5, ("y", "x"): 0.5}
+    for one in (program, program.reference):
+        for run in (
+            lambda n: one.simulate_once((n,), np.random.default_rng(1)),
+            lambda n: one.score_once((n,), values),
+            lambda n: one.simulate((1,), rng=1).edit({("x",): 0.25, ("y", "x"): 0.25}, args=(n,)).trace,
+        ):
+            assert outcome(lambda: run(1))[0] is not DuplicateAddressError
+            assert outcome(lambda: run(2))[0] is DuplicateAddressError
+
+
+def test_only_a_choice_that_may_have_the_address_of_another_is_looked_for():
+    @gen
+    def alone(n):
+        x = ~normal(0, 1)
+        if n > 3:
+            y = ~normal(x, 1)
+        else:
+            y = ~normal(x, 2)
+        "z" @ ~normal(x, 1)
+
+    asked = "__gendsl_path__ in __gendsl_records__"
+    for kind, count in ((Simulate, 2), (Assess, 2), (Update, 4)):
+        spreader = spread._Spreader(alone.compiled.origin, MAKING[kind], CONSTANTS)
+        made = spread.rewritten(alone.compiled.origin, spreader, first=True)
+        assert text(made.body).count(asked) == count
