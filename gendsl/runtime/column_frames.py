@@ -38,9 +38,10 @@ class ColumnFrames:
         columns: the choices, in the order of the sites.
         totals: for each site the sum of its scores.
         arrays: source -> its elements as a column, where that was needed.
+        shared: site -> its distribution, where that is one for all iterations and was needed.
     """
 
-    __slots__ = ("_recent", "arrays", "columns", "loop", "outer", "size", "totals", "values")
+    __slots__ = ("_recent", "arrays", "columns", "loop", "outer", "shared", "size", "totals", "values")
 
     def __init__(
         self,
@@ -59,6 +60,7 @@ class ColumnFrames:
         self.columns = columns
         self.totals = totals
         self.arrays = arrays
+        self.shared: dict[int, Any] = {}
         self._recent: dict[int, Frame] = {}
 
     # --- looking ----------------------------------------------------------------------------------

@@ -2,25 +2,27 @@
 
 A column has one form or both. It starts flat; the first change of an element makes the chunks, for the column
 itself and for those that come from it; `array` makes the flat form again. Chunks are arrays of the standard
-library, whose elements come out as Python numbers, and which copy faster than NumPy's.
+library, whose elements come out as Python numbers, and which copy faster than NumPy's. They are in lists of
+64, and these in one list, so that a change copies one list of each kind and a chunk; nobody changes any that
+a column holds.
 """
 
 from __future__ import annotations
 
 from array import array as Chunk
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gendsl.runtime.persistent import PersistentVector
-
 Array = npt.NDArray[Any]
 Number = float | int | bool
 
-_BITS = 9
-_LENGTH = 1 << _BITS
-_IN_CHUNK = _LENGTH - 1
+_BITS, _GROUP_BITS = 8, 6
+_LENGTH, _GROUP = 1 << _BITS, 1 << _GROUP_BITS
+_IN_CHUNK, _IN_GROUP = _LENGTH - 1, _GROUP - 1
+_TOP = _BITS + _GROUP_BITS
 _MANY = 32  # changing or taking more than the 32nd part of a column is left to NumPy
 
 _FORMATS = {np.dtype(np.float64): "d", np.dtype(np.int64): "q", np.dtype(np.bool_): "b"}
@@ -38,7 +40,7 @@ class Column:
 
     __slots__ = ("_chunks", "_flat", "_format", "_positive", "_size")
 
-    _chunks: PersistentVector[Chunk[Any]] | None
+    _chunks: list[list[Chunk[Any]]] | None
     _flat: Array | None
     _format: str
     _positive: bool | None  # whether surely no element is negative; None if nobody has asked
@@ -65,12 +67,12 @@ class Column:
         return self._size
 
     def __getitem__(self, i: int) -> Number:
-        if not 0 <= i < self._size:
+        if i < 0:
             raise IndexError(i)
         chunks = self._chunks
         if chunks is None:
             return self._flat.item(i)  # type: ignore[union-attr, no-any-return]
-        value = chunks[i >> _BITS][i & _IN_CHUNK]
+        value = chunks[i >> _TOP][i >> _BITS & _IN_GROUP][i & _IN_CHUNK]
         return value if self._format != "b" else value == 1  # type: ignore[no-any-return]
 
     def set(self, i: int, value: Number) -> Column:
@@ -82,19 +84,21 @@ class Column:
         form = self._format
         if type(value) is not _PLAIN[form]:
             value = _plain(form, value)
-        if not 0 <= i < self._size:
+        if i < 0:
             raise IndexError(i)
         chunks = self._chunks
         if chunks is None:
             chunks = self._split()
-        k = i >> _BITS
-        chunk = chunks[k][:]
+        k, within = i >> _TOP, i >> _BITS & _IN_GROUP
+        chunks = chunks.copy()
+        group = chunks[k] = chunks[k].copy()
+        chunk = group[within] = group[within][:]
         try:
             chunk[i & _IN_CHUNK] = value
         except OverflowError:
             raise TypeError(f"{value!r} is too large for int64") from None
         new: Column = _new(Column)
-        new._chunks = chunks.set(k, chunk)
+        new._chunks = chunks
         new._flat = None
         new._format = form
         new._positive = self._positive and value >= 0
@@ -124,14 +128,20 @@ class Column:
             flat[where] = given
             flat.flags.writeable = False
             return _column(form, self._size, flat, None)
-        chunks = self._split()
-        changed: dict[int, Chunk[Any]] = {}
+        chunks = self._split().copy()
+        own: dict[int, Chunk[Any]] = {}  # the chunks that are the new column's alone
+        groups: set[int] = set()  # and the groups of chunks
         for i, value in zip(where.tolist(), given.tolist(), strict=True):
-            k = i >> _BITS
-            if k not in changed:
-                changed[k] = chunks[k][:]
-            changed[k][i & _IN_CHUNK] = value
-        return _column(form, self._size, None, chunks.set_many(changed))
+            at = i >> _BITS
+            chunk = own.get(at)
+            if chunk is None:
+                k, within = i >> _TOP, at & _IN_GROUP
+                if k not in groups:
+                    chunks[k] = chunks[k].copy()
+                    groups.add(k)
+                chunk = own[at] = chunks[k][within] = chunks[k][within][:]
+            chunk[i & _IN_CHUNK] = value
+        return _column(form, self._size, None, chunks)
 
     def append(self, value: Number) -> Column:
         """With one element more.
@@ -143,13 +153,16 @@ class Column:
         value = _plain(form, value)
         chunks = self._split()
         try:
-            last = Chunk(form, [value])
+            added = Chunk(form, [value])
         except OverflowError:
             raise TypeError(f"{value!r} is too large for int64") from None
+        group: list[Chunk[Any]] = []
+        if size & (_GROUP * _LENGTH - 1):
+            *chunks, group = chunks
         if size & _IN_CHUNK:
-            k = size >> _BITS
-            return _column(form, size + 1, None, chunks.set(k, chunks[k] + last))
-        return _column(form, size + 1, None, chunks.append(last))
+            *group, last = group
+            added = last + added
+        return _column(form, size + 1, None, [*chunks, [*group, added]])
 
     def truncate(self, size: int) -> Column:
         """The first `size` elements."""
@@ -161,10 +174,10 @@ class Column:
             flat = self.array()[:size].copy()
             flat.flags.writeable = False
             return _column(self._format, size, flat, None)
-        last = (size - 1) >> _BITS
-        chunks = self._chunks.truncate(last + 1)
-        chunks = chunks.set(last, chunks[last][: size - (last << _BITS)])
-        return _column(self._format, size, None, chunks)
+        k, within, last = (size - 1) >> _TOP, (size - 1) >> _BITS & _IN_GROUP, (size - 1) & _IN_CHUNK
+        group = self._chunks[k]
+        group = [*group[:within], group[within][: last + 1]]
+        return _column(self._format, size, None, [*self._chunks[:k], group])
 
     def never_negative(self) -> bool:
         """Whether surely no element is negative; found out once, and known of what `set` makes of it."""
@@ -178,7 +191,7 @@ class Column:
         flat = self._flat
         if flat is None:
             assert self._chunks is not None
-            flat = self._flat = np.frombuffer(b"".join(self._chunks), self.dtype)
+            flat = self._flat = np.frombuffer(b"".join(chain.from_iterable(self._chunks)), self.dtype)
         return flat
 
     def take(self, indices: npt.ArrayLike) -> Array:
@@ -187,17 +200,17 @@ class Column:
         chunks = self._chunks
         if self._flat is not None or chunks is None or len(where) * _MANY >= self._size:
             return self.array()[where]
-        elements = [chunks[i >> _BITS][i & _IN_CHUNK] for i in where.tolist()]
+        elements = [chunks[i >> _TOP][i >> _BITS & _IN_GROUP][i & _IN_CHUNK] for i in where.tolist()]
         return np.array(elements, self.dtype)
 
-    def _split(self) -> PersistentVector[Chunk[Any]]:
+    def _split(self) -> list[list[Chunk[Any]]]:
         """The chunks, made from the flat form where there are none."""
         chunks = self._chunks
         if chunks is None:
             assert self._flat is not None
             data, step = self._flat.tobytes(), _LENGTH * self._flat.itemsize
-            parts = (Chunk(self._format, data[start : start + step]) for start in range(0, len(data), step))
-            chunks = self._chunks = PersistentVector.of(parts)
+            parts = [Chunk(self._format, data[start : start + step]) for start in range(0, len(data), step)]
+            chunks = self._chunks = [parts[k : k + _GROUP] for k in range(0, len(parts), _GROUP)]
         return chunks
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -210,7 +223,7 @@ class Column:
 _new: Any = object.__new__
 
 
-def _column(form: str, size: int, flat: Array | None, chunks: PersistentVector[Chunk[Any]] | None) -> Column:
+def _column(form: str, size: int, flat: Array | None, chunks: list[list[Chunk[Any]]] | None) -> Column:
     column: Column = _new(Column)
     column._format, column._size, column._flat, column._chunks = form, size, flat, chunks
     column._positive = None

@@ -30,8 +30,7 @@ from gendsl.runtime.local_frames import frame_form
 from gendsl.runtime.local_lookups import looked_up
 from gendsl.runtime.local_sites import Form, LocalSite, Moved, NotLocalError
 from gendsl.runtime.loop_parts import Iterations
-from gendsl.runtime.reads import Frame
-from gendsl.runtime.records import Record, drawn
+from gendsl.runtime.records import drawn
 from gendsl.runtime.trace import Edit
 
 if TYPE_CHECKING:
@@ -83,19 +82,18 @@ class LocalRedraw:
         removed, remeasured: nothing; other choices than before there are none, either.
     """
 
-    __slots__ = ("_before", "_made", "_moved", "_path", "_site", "_t", "log_weight")
+    __slots__ = ("_before", "_made", "_moved", "_path", "_site", "log_weight")
 
     removed: ClassVar[Mapping[Path, Any]] = _NONE
     remeasured: ClassVar[Mapping[Path, Any]] = _NONE
 
-    def __init__(self, before: CompiledTrace, path: Path, site: LocalSite, t: int, moved: Moved) -> None:
+    def __init__(self, before: CompiledTrace, path: Path, site: LocalSite, moved: Moved) -> None:
         self._before = before
         self._path = path
         self._site = site
-        self._t = t
         self._moved = moved
         self._made: CompiledTrace | None = None
-        self.log_weight = moved[2]
+        self.log_weight = moved[3]
 
     def __iter__(self) -> Iterator[Any]:
         """What an `Edit` is as a tuple."""
@@ -106,14 +104,14 @@ class LocalRedraw:
         """The new trace."""
         made = self._made
         if made is None:
-            before, path = self._before, self._path
+            before, record = self._before, self._moved[0]
             try:
                 site, frame = self._site, before._called.frame.copy()
                 iterations: Iterations = frame[site.state][0]
-                site.forms[type(iterations.frames)].put(frame, iterations, self._t, self._moved)
-                made = before.with_frame(frame, {path: self._moved[0]})
+                site.forms[type(iterations.frames)].put(frame, iterations, self._moved)
+                made = before.with_frame(frame, {self._path: record})
             except _MET_AGAIN:  # the blocks can do it
-                made = before.edit({path: self._moved[0][1]}).trace  # type: ignore[assignment]
+                made = before.edit({self._path: record[1]}).trace  # type: ignore[assignment]
             self._made = made
         return made  # type: ignore[return-value]
 
@@ -126,8 +124,7 @@ def local_density(trace: CompiledTrace, path: Path) -> LocalDensity | None:
     try:
         site = called.linked.alone[path[0]]
         iterations: Iterations = called.frame[site.state][0]
-        t = site.place(called.frame, iterations, path)
-        value, density = _form(site, iterations.frames).density(called.frame, iterations.frames, t)
+        value, density = _form(site, iterations).density(called.frame, iterations, path)
         return LocalDensity(trace, path, density, value)
     except NotLocalError:
         _forget(trace, path)
@@ -146,46 +143,32 @@ def edited(
     """
     called = trace._called
     alone = called.linked.alone
-    if not -inf < trace.log_prob < inf:
+    if not values or not -inf < trace.log_prob < inf:
         return None
-    frame: Frame | None = None
+    frame = called.frame.copy()
     weight = 0.0
     before: dict[Path, Any] = {}
-    recent: dict[Path, Record] = {}
-    visited: set[tuple[int, int]] = set()
-    several = len(values) > 1
     try:
         for path, value in values:
             site = alone.get(path[0]) if type(path) is tuple else None
             if site is None:
                 return None
-            if frame is None:
-                frame = called.frame.copy()
-            if isinstance(value, np.generic):
-                value = value.item()
             iterations: Iterations = frame[site.state][0]
-            frames = iterations.frames
-            form = site.forms.get(type(frames)) or _form(site, frames)
-            t = site.place(frame, iterations, path)
-            moved = form.move(frame, frames, t, value, None)
-            form.put(frame, iterations, t, moved)
-            record, own, others, iterations_visited, _ = moved
-            before[path] = iterations_visited[0][0][site.block.value]
-            weight += own + others
-            if several:
-                if not -EXTREME < own + others < EXTREME:
-                    return None  # what is left of it when the next is taken away must have digits, too
-                here = {(site.state, s) for s in range(t, t + len(iterations_visited))}
-                if site.lookups or not visited.isdisjoint(here):
-                    recent.clear()  # one may depend on the other
-                visited |= here
-            recent[path] = record  # type: ignore[assignment]
-        return None if frame is None else (trace.with_frame(frame, recent), weight, before)
+            form = site.forms.get(type(iterations.frames)) or _form(site, iterations)
+            moved = form.move(frame, iterations, path, value, None)
+            form.put(frame, iterations, moved)
+            record, before[path], own, others, _ = moved
+            change = own + others
+            if not -EXTREME < change < EXTREME and len(values) > 1:
+                return None  # what is left of it when the next is taken away must have digits, too
+            weight += change
     except NotLocalError:
         _forget(trace, path)
         return None
     except Exception:  # the blocks meet it again
         return None
+    # of what is remembered by its address, nothing may depend on what was changed later
+    return trace.with_frame(frame, {path: record}), weight, before  # type: ignore[dict-item]
 
 
 def redrawn(
@@ -196,16 +179,13 @@ def redrawn(
     None, and nothing is drawn, if this is not the way.
     """
     called = trace._called
-    frame = called.frame
     try:
         site = called.linked.alone[path[0]]
         if not -inf < trace.log_prob < inf:
             return None
-        iterations: Iterations = frame[site.state][0]
-        frames = iterations.frames
-        form = site.forms.get(type(frames)) or _form(site, frames)
-        t = site.place(frame, iterations, path)
-        moved = form.move(frame, frames, t, None, rng)
+        iterations: Iterations = called.frame[site.state][0]
+        form = site.forms.get(type(iterations.frames)) or _form(site, iterations)
+        moved = form.move(called.frame, iterations, path, None, rng)
     except NotLocalError:
         _forget(trace, path)
         return None
@@ -213,7 +193,7 @@ def redrawn(
         return None
     distribution, value, score = moved[0]
     if score is not None:
-        return LocalRedraw(trace, path, site, t, moved)
+        return LocalRedraw(trace, path, site, moved)
     # the blocks meet what it was again, with the value that was drawn
     own = drawn(distribution, value)[2] - trace.records[path][2]
     edit = trace.edit({path: value}, stop_at_zero=stop_at_zero)
@@ -226,13 +206,13 @@ def _forget(trace: CompiledTrace, path: Path) -> None:
     linked.alone = {head: site for head, site in linked.alone.items() if head != path[0]}
 
 
-def _form(site: LocalSite, frames: Any) -> Form:
+def _form(site: LocalSite, iterations: Iterations) -> Form:
     """The functions for a site, over iterations as a trace keeps them.
 
     Raises:
         NotLocalError: there are none.
     """
-    kind = type(frames)
+    kind = type(iterations.frames)
     form = site.forms.get(kind)
     if form is None:
         form = column_form(site) if kind is ColumnFrames else frame_form(site)

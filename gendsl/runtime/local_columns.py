@@ -6,33 +6,36 @@ All that depends on the choice is in its iteration, so one generated function ho
         x = ("x", i) @ ~normal(0, 1)
         ("y", i) @ ~normal(x, NOISE)
 
-it makes the iteration as it is, and once more with the other value:
+it makes as much of the iteration as it takes, and scores with one value and with the other:
 
-    def move(f0, store, t, value, rng):
-        values, columns = store.values, store.columns
+    def move(f0, before, path, value, rng):
+        t = ...
+        store = before.frames
+        values, columns, shared = store.values, store.columns, store.shared
         w = template.copy()
         w[2] = t
-        w[4] = values[0] + t
         x0 = w[5] = columns[0][t]
-        x1 = w[7] = columns[1][t]
-        d0 = call0(f0, w)                          the choice's distribution
+        x1 = columns[1][t]
+        d0 = shared.get(0)                         the choice's distribution, the same in all iterations
+        ...
+        d1 = call1(f0, w)                          that of a choice that depends on it
+        a0, a1 = d0.at(x0), d1.at(x1)              their scores before
         if rng is not None:
             value = d0.sample(rng)
         ...
-        f = w.copy()
-        f[5] = value
-        a0, b0 = d0.at(x0), d0.at(value)           its score, before and after
-        d, e = call1(f0, w), call1(f0, f)
-        a1, b1 = d.at(x1), e.at(x1)                that of a choice that depends on it
+        w[5] = value
+        b0 = d0.at(value)                          and after
+        d1 = call1(f0, w)
+        b1 = d1.at(x1)
         ...
 
 and another puts the value and the scores into the columns and their totals:
 
-    def put(f0, before, t, moved):
+    def put(f0, before, moved):
         store = before.frames
+        (_, value, _), was, _, _, (t, a0, b0, a1, b1) = moved
         c0, c1 = store.columns
         p0, p1 = store.totals
-        _, own, _, _, (a0, b0, a1, b1) = moved
         p0 = changed(p0, a0, b0)
         ...
 """
@@ -42,20 +45,36 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from gendsl.compiler.ir import POSITION
+from gendsl.compiler.ir import ITEM, POSITION
+from gendsl.compiler.ir import LENGTH as OF_LENGTH
 from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.blocks import FragmentBlock
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
+from gendsl.runtime.column_steps import Step
 from gendsl.runtime.generated import generated
-from gendsl.runtime.local_sites import Form, LocalSite, NotLocalError, beyond, code_of, leave, readers_after
+from gendsl.runtime.local_sites import (
+    Form,
+    LocalSite,
+    NotLocalError,
+    as_plain,
+    beyond,
+    code_of,
+    leave,
+    readers_after,
+    slots_read,
+)
 from gendsl.runtime.records import PLAIN_FAMILIES
 from gendsl.runtime.totals import change as changed_total
 
 # --- generating ------------------------------------------------------------------------------------
 
 _ITERATION = """\
-    values, columns = store.values, store.columns
+    store = before.frames
+    values, columns, shared = store.values, store.columns, store.shared
+"""
+
+_SCRATCH = """\
     w = template.copy()
     w[{position}] = t
 """
@@ -65,53 +84,66 @@ _DISTRIBUTION = """\
     if type(d{i}) is not family{i}: raise NotColumnsError
 """
 
-_MOVE = """\
-    if rng is not None: value = d{i}.sample(rng)
-    try:
-        if type(value) is not number: raise NotColumnsError
-        f = w.copy()
-        f[{slot}] = value
-        a{i}, b{i} = d{i}.at(x{i}), d{i}.at(value)
-        if not (-{extreme} < a{i} < {extreme} and -inf < b{i} < inf): raise NotColumnsError
+_SHARED = """\
+    d{i} = shared.get({i})
+    if d{i} is None:
+        d{i} = call{i}(f0, template)
+        if type(d{i}) is not family{i}: raise NotColumnsError
+        shared[{i}] = d{i}
 """
 
-_MOVED = """\
-        d, e = call{i}(f0, w), call{i}(f0, f)
-        if type(d) is not family{i} or type(e) is not family{i}: raise NotColumnsError
-        a{i}, b{i} = d.at(x{i}), e.at(x{i})
-        if not (-{extreme} < a{i} < {extreme} and -inf < b{i} < inf): raise NotColumnsError
+_BEFORE = """\
+    a{i} = d{i}.at(x{i})
+    if not -{extreme} < a{i} < {extreme}: raise NotColumnsError
+"""
+
+_DRAWN = """\
+    if rng is not None: value = d{i}.sample(rng)
+    try:
+        if type(value) is not number: value = as_plain(value, number)
+{given}\
+        b{i} = d{i}.at(value)
+        if not -inf < b{i} < inf: raise NotColumnsError
+"""
+
+_AFTER = """\
+        d = call{i}(f0, w)
+        if type(d) is not family{i}: raise NotColumnsError
+        b{i} = d.at(x{i})
+        if not -inf < b{i} < inf: raise NotColumnsError
 """
 
 _RETURNED = """\
     except Exception:
         if rng is None: raise
-        return (d{i}, value, None), 0.0, 0.0, (), None
-    return (d{i}, value, b{i}), b{i} - a{i}, {others}, ((w, f),), ({terms})
+        return (d{i}, value, None), x{i}, 0.0, 0.0, None
+    return (d{i}, value, b{i}), x{i}, b{i} - a{i}, {others}, (t, {terms})
 """
 
 # what is outside may be another than when the store was made, where no iteration had read it
 _PUT = """\
-def put(f0, before, t, moved):
+def put(f0, before, moved):
     store = before.frames
-    record, _, _, visited, ({terms}) = moved
+    (_, value, _), was, _, _, (t, {terms}) = moved
     {columns}, = store.columns
     {totals}, = store.totals
-    c{own} = c{own}.set(t, record[1])
+    c{own} = c{own}.set(t, value)
 {changes}\
     frames = ColumnFrames(
         loop, {outer}, store.values, store.size, ({columns},), ({totals},), store.arrays
     )
-    readers = readers_after(site, f0, before, t, visited) if before.readers else {{}}
-    leave(loop, f0, before, frames, frames.total(), readers)
+    frames.shared = store.shared
+    readers = readers_after(site, f0, before, frames, range(t, t + 1), was, value) if before.readers else {{}}
+    leave(loop, f0, before, frames, {total}, readers)
 """
 
 _DENSITY = """\
-    def density(x):
-        if type(x) is not number: raise NotColumnsError
-        w[{slot}] = x
-        total = d{i}.at(x)
+    def density(value):
+        if type(value) is not number: raise NotColumnsError
+{given}\
+        total = d{i}.at(value)
         if not -inf < total < inf:
-            total = beyond(d{i}, x)
+            total = beyond(d{i}, value)
             if total == -inf: return total
 """
 
@@ -125,6 +157,57 @@ _ADDED = """\
 """
 
 
+class _Depending:
+    """What it takes to score a choice, and those that depend on it.
+
+    Attributes:
+        own: the choice.
+        steps: it, and the choices that depend on it.
+        code: the deterministic code that depends on it, by its place among the blocks.
+        needed: the slots of an iteration that these read.
+        first: the code that doesn't depend on it and gives some of these.
+    """
+
+    def __init__(self, loop: ColumnLoopBlock, own: Step) -> None:
+        depth = loop.depth
+        changed = {own.slot}
+        self.own = own
+        self.steps = [own]
+        self.code: dict[int, FragmentBlock] = {}
+        self.first: dict[int, FragmentBlock] = {}
+        sites = iter(loop.sites)
+        reading: list[Any] = [own.site.thing]  # type: ignore[union-attr]
+        for at, (block, is_site) in enumerate(loop.blocks):
+            step = next(sites) if is_site else None
+            if not any(read.depth == depth and read.slot in changed for read in block.uses):
+                continue
+            if step is not None and step is not own:
+                self.steps.append(step)
+                reading.append(block.thing)
+            elif isinstance(block, FragmentBlock):
+                self.code[at] = block
+                reading.append(block.runner)
+                changed.update(block.defs)
+        self.needed = {slot for runner in reading for slot in slots_read(runner, depth)}
+        for at, (block, is_site) in reversed([*enumerate(loop.blocks)]):
+            if not is_site and not isinstance(block, FragmentBlock):
+                raise NotLocalError
+            if not is_site and at not in self.code and not self.needed.isdisjoint(block.defs):
+                self.first[at] = block
+                self.needed.update(slots_read(block.runner, depth))
+        if any(PLAIN_FAMILIES[step.family] is None for step in self.steps):
+            raise NotLocalError
+
+
+def _is_shared(loop: ColumnLoopBlock, block: Any) -> bool:
+    """Whether the distribution of a choice is one for all iterations, for as long as their scope is."""
+    return all(
+        read.depth < loop.depth and read.mode is not ITEM and read.mode is not OF_LENGTH
+        and loop.outer[read.depth, read.slot].whole
+        for read in block.thing.reads
+    )  # fmt: skip
+
+
 def column_form(site: LocalSite) -> Form:
     """The functions for a site of a plate in columns.
 
@@ -133,68 +216,76 @@ def column_form(site: LocalSite) -> Form:
     """
     loop: Any = site.loop
     own = next(step for step in loop.sites if step.site is site.block)
+    about = _Depending(loop, own)
     scope: dict[str, Any] = {
-        "NotColumnsError": NotColumnsError, "beyond": beyond, "inf": inf, "template": loop.template,
-        "number": PLAIN_FAMILIES[own.family],
+        "ColumnFrames": ColumnFrames, "NotColumnsError": NotColumnsError, "as_plain": as_plain,
+        "beyond": beyond, "changed": changed_total, "inf": inf, "leave": leave, "loop": loop,
+        "number": PLAIN_FAMILIES[own.family], "readers_after": readers_after, "site": site,
+        "template": loop.template,
     }  # fmt: skip
-    iteration = [_ITERATION.format(position=POSITION)]
-    for i, source in enumerate(loop.sources):
-        scope[f"element{i}"] = source.element
-        element = f"values[{i}][t] if type(values[{i}]) is range else element{i}(values[{i}], t)"
-        iteration.append(f"    w[{source.target}] = {f'values[{i}] + t' if source.counted else element}\n")
-    for step in loop.sites:
-        iteration.append(f"    x{step.number} = w[{step.slot}] = columns[{step.number}][t]\n")
-    move = [_MOVE.format(i=own.number, slot=own.slot, extreme=EXTREME)]
-    density = [_DENSITY.format(i=own.number, slot=own.slot)]
-    affected = [own.number]
-    changed = {(loop.depth, own.slot)}
-    sites = iter(loop.sites)
+    for step in about.steps:
+        scope[f"call{step.number}"], scope[f"family{step.number}"] = step.site.thing.call, step.family
+    shared = _is_shared(loop, site.block)
+    iteration = [site.placing(scope), _ITERATION]
+    if not shared or about.needed or about.code:
+        iteration.append(_SCRATCH.format(position=POSITION))
+    iteration += _variables(loop, about, scope)
+    iteration += [f"    {code_of(block, at, 'w', scope)}\n" for at, block in sorted(about.first.items())]
+    iteration.append((_SHARED if shared else _DISTRIBUTION).format(i=own.number))
+    i = own.number
+    earlier = [_BEFORE.format(i=i, extreme=EXTREME)]
+    given = f"        w[{own.slot}] = value\n" if own.slot in about.needed else ""
+    later = [_DRAWN.format(i=i, given=given)]
+    density = [_DENSITY.format(i=i, given=given)]
+    steps = iter(loop.sites)
     for at, (block, is_site) in enumerate(loop.blocks):
-        depends = any((read.depth, read.slot) in changed for read in block.uses)
-        if is_site:
-            step = next(sites)
+        step = next(steps) if is_site else None
+        if at in about.code:
+            line = code_of(block, at, "w", scope)
+            earlier.append(f"    {line}\n")
+            later.append(f"        {line}\n")
+            density.append(f"        {line}\n")
+        elif step in about.steps[1:]:
             i = step.number
-            scope[f"call{i}"], scope[f"family{i}"] = block.thing.call, step.family
-            if step is own:
-                iteration.append(_DISTRIBUTION.format(i=i))
-            elif depends:
-                move.append(_MOVED.format(i=i, extreme=EXTREME))
-                density.append(_ADDED.format(i=i))
-                affected.append(i)
-            if i in affected and PLAIN_FAMILIES[step.family] is None:
-                raise NotLocalError
-        elif isinstance(block, FragmentBlock):
-            before, after = (code_of(block, at, f, scope) for f in "wf")
-            if depends:
-                changed.update((loop.depth, slot) for slot in block.defs)
-                move.append(f"        {before}\n        {after}\n")
-                density.append(f"        {before}\n")
-            else:
-                iteration.append(f"    {before}\n")
-        else:
-            raise NotLocalError
+            earlier += [_DISTRIBUTION.format(i=i), _BEFORE.format(i=i, extreme=EXTREME)]
+            later.append(_AFTER.format(i=i))
+            density.append(_ADDED.format(i=i))
+    affected = [step.number for step in about.steps]
     others = " + ".join(f"(b{i} - a{i})" for i in affected[1:]) or "0.0"
     terms = ", ".join(f"a{i}, b{i}" for i in affected)
-    move.append(_RETURNED.format(i=own.number, others=others, terms=terms))
+    later.append(_RETURNED.format(i=own.number, others=others, terms=terms))
     density.append(f"        return total\n    return x{own.number}, density\n")
-    numbers = range(len(loop.sites))
-    put = _PUT.format(
-        own=own.number, terms=terms, outer=_outer(loop),
-        columns=", ".join(f"c{i}" for i in numbers), totals=", ".join(f"p{i}" for i in numbers),
-        changes="".join(f"    p{i} = changed(p{i}, a{i}, b{i})\n" for i in affected),
-    )  # fmt: skip
-    scope |= {
-        "ColumnFrames": ColumnFrames, "changed": changed_total, "leave": leave, "loop": loop,
-        "readers_after": readers_after, "site": site,
-    }  # fmt: skip
     return Form(
-        generated("move", ["def move(f0, store, t, value, rng):\n", *iteration, *move], scope),
-        generated("density", ["def density(f0, store, t):\n", *iteration, *density], scope),
-        generated("put", [put], scope),
+        generated("move", ["def move(f0, before, path, value, rng):\n", *iteration, *earlier, *later], scope),
+        generated("density", ["def density(f0, before, path):\n", *iteration, *density], scope),
+        generated("put", [_put(loop, own, affected)], scope),
     )
 
 
-def _outer(loop: ColumnLoopBlock) -> str:
-    """What `outer_of` gives for a loop of the program's own body, written out."""
+def _variables(loop: Any, about: _Depending, scope: dict[str, Any]) -> list[str]:
+    """The lines that give an iteration its loop variables and choices, as far as they are needed."""
+    lines = []
+    for i, source in enumerate(loop.sources):
+        if source.target in about.needed:
+            scope[f"element{i}"] = source.element
+            element = f"values[{i}][t] if type(values[{i}]) is range else element{i}(values[{i}], t)"
+            lines.append(f"    w[{source.target}] = {f'values[{i}] + t' if source.counted else element}\n")
+    for step in loop.sites:
+        read = f"w[{step.slot}] = " if step.slot in about.needed else ""
+        if read or step in about.steps:
+            lines.append(f"    x{step.number} = {read}columns[{step.number}][t]\n")
+    return lines
+
+
+def _put(loop: Any, own: Step, affected: list[int]) -> str:
+    """The text of `Form.put`."""
+    numbers = range(len(loop.sites))
     (slots,) = loop.reads
-    return "({" + ", ".join(f"{slot}: f0[{slot}]" for slot in slots) + "},)"
+    sums = (" + ".join(f"p{i}[{k}]" for i in numbers) for k in range(3))
+    return _PUT.format(
+        own=own.number, terms=", ".join(f"a{i}, b{i}" for i in affected),
+        outer="({" + ", ".join(f"{slot}: f0[{slot}]" for slot in slots) + "},)",  # as `outer_of` has it
+        columns=", ".join(f"c{i}" for i in numbers), totals=", ".join(f"p{i}" for i in numbers),
+        changes="".join(f"    p{i} = changed(p{i}, a{i}, b{i})\n" for i in affected),
+        total="p0" if len(numbers) == 1 else f"({', '.join(sums)})",
+    )  # fmt: skip

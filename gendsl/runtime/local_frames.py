@@ -10,97 +10,90 @@ chain. What the next iteration carries on must not depend on it: it is then a ch
 
 one generated function holds a whole move, with the scores before it at hand in the frames:
 
-    def move(f0, frames, t, value, rng):
+    def move(f0, before, path, value, rng):
+        t = ...
+        frames = before.frames
         w1 = frames[t]
-        d, _, before = w1[6]
-        more = t + 1 < len(frames)
-        if more: w2 = frames[t + 1]                the next iteration, which gets f1[5] as f2[4]
+        d, x, a = w1[6]
+        if t + 1 < len(frames): w2 = frames[t + 1]
         if rng is not None:
             value = d.sample(rng)
         ...
-        f1 = w1.copy()
+        f1 = template.copy()                       as much of the iteration as it takes
         f1[5] = value
-        ...
+        score = d.at(value)
         f1[6] = d, value, score
         e = call1(f0, f1)                          the distribution of a choice that depends on it
         ...
+        if w2 is not None:
+            f2 = template.copy()                   the next iteration, which gets f1[5] as f2[4]
+            ...
+
+What is not needed of a frame is not looked at: there are so many of them that each look takes its time.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from math import inf
 from typing import Any
 
+from gendsl.compiler.ir import POSITION
 from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.blocks import CopyBlock, FragmentBlock
 from gendsl.runtime.generated import generated
 from gendsl.runtime.local_sites import (
     Form,
     LocalSite,
-    Moved,
     NotLocalError,
+    as_plain,
     beyond,
     code_of,
     leave,
     readers_after,
+    slots_read,
 )
-from gendsl.runtime.loop_parts import Iterations
 from gendsl.runtime.loops import LoopBlock
-from gendsl.runtime.reads import Frame
 from gendsl.runtime.records import PLAIN_FAMILIES
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.totals import HUGE
 from gendsl.runtime.totals import change as changed_total
 
-
-def _put(site: LocalSite, frame: Frame, before: Iterations, t: int, moved: Moved) -> None:
-    """See `Form.put`.
-
-    Raises:
-        NotColumnsError: the score of an iteration is so large that the others have no digits left beside it.
-    """
-    loop, frames, total = site.loop, before.frames, before.total
-    for s, (was, now) in enumerate(moved[3], t):
-        old, new = was[0], loop.body.score(now)
-        if not -HUGE < old < HUGE:
-            raise NotColumnsError
-        now[0] = new
-        frames = frames.set(s, now)
-        if new != old:
-            total = changed_total(total, old, new)
-    readers = readers_after(site, frame, before, t, moved[3]) if before.readers else {}
-    leave(loop, frame, before, frames, total, readers)
-
-
 # --- generating ------------------------------------------------------------------------------------
 
 _ITERATION = """\
+    frames = before.frames
     w1 = frames[t]
-    d, x, before = w1[{state}]
+    d, x, a = w1[{state}]
     number = families[type(d)]
     if number is None: raise NotLocalError
 """
 
 _NEXT = """\
-    more = t + 1 < len(frames)
-    if more: w2 = frames[t + 1]
+    w2 = f2 = None
+    if t + 1 < len(frames): w2 = frames[t + 1]
 """
 
 _FAMILY = """\
     if families[type(w1[{state}][0])] is None: raise NotLocalError
 """
 
-_MOVE = """\
+_SCRATCH = """\
+{indent}f{n} = template.copy()
+{indent}f{n}[{position}] = t + {n} - 1
+"""
+
+_DRAWN = """\
     if rng is not None: value = d.sample(rng)
     try:
-        if type(value) is not number: raise NotColumnsError
-        f1 = w1.copy()
-        f1[{value}] = value
+"""
+
+_MOVE = """\
+        if type(value) is not number: value = as_plain(value, number)
         score = d.at(value)
-        if not (-inf < score < inf and -inf < before < inf): raise NotColumnsError
-        f1[{state}] = record = d, value, score
+        if not (-inf < score < inf and -inf < a < inf): raise NotColumnsError
         others = 0.0
+        f1[{value}] = value
+        f1[{state}] = record = d, value, score
 """
 
 _MOVED = """\
@@ -116,18 +109,17 @@ _MOVED = """\
 _RETURNED = """\
     except Exception:
         if rng is None: raise
-        return (d, value, None), 0.0, 0.0, (), None
-    return record, score - before, others, {frames}, None
+        return (d, value, None), x, 0.0, 0.0, None
+    return record, x, score - a, others, (t, w1, f1, {next})
 """
 
 _DENSITY = """\
-    f1 = w1.copy()
-    def density(x):
-        if type(x) is not number: raise NotColumnsError
-        f1[{value}] = x
-        total = d.at(x)
+    def density(value):
+        if type(value) is not number: raise NotColumnsError
+        f1[{value}] = value
+        total = d.at(value)
         if not -inf < total < inf:
-            total = beyond(d, x)
+            total = beyond(d, value)
             if total == -inf: return total
 """
 
@@ -141,6 +133,89 @@ _ADDED = """\
 {indent}total += score
 """
 
+_PUT = """\
+def put(f0, before, moved):
+    (_, value, _), was, _, _, (t, w1, f1, w2, f2) = moved
+    frames, total, end = before.frames, before.total, t + 1
+    n1 = w1.copy()
+{first}\
+    if not -huge < w1[0] < huge: raise NotColumnsError
+    n1[0] = new = score(n1)
+    total = changed(total, w1[0], new)
+    if w2 is None:
+        frames = frames.set(t, n1)
+    else:
+        n2, end = w2.copy(), t + 2
+{second}\
+        if not -huge < w2[0] < huge: raise NotColumnsError
+        n2[0] = new = score(n2)
+        total = changed(total, w2[0], new)
+        frames = frames.set_two(t, n1, n2)
+    readers = readers_after(site, f0, before, frames, range(t, end), was, value) if before.readers else {{}}
+    leave(loop, f0, before, frames, total, readers)
+"""
+
+
+class _Followed:
+    """What depends on some slots of an iteration, written out.
+
+    Attributes:
+        changed: those slots, and what depends on them.
+        needed: the other slots that it takes.
+        states: the states of the choices among these.
+        move, density: the lines that score them, for `Form.move` and `Form.density`.
+
+    Raises:
+        NotLocalError: it is more than choices and deterministic code.
+    """
+
+    def __init__(self, loop: LoopBlock, changed: set[int], n: int, scope: dict[str, Any]) -> None:
+        depth, indent = loop.depth, "        " if n == 1 else "            "
+        self.n = n
+        self.changed = set(changed)
+        self.needed: set[int] = set()
+        self.states: list[int] = []
+        self.move: list[str] = []
+        self.density: list[str] = []
+        for i, block in enumerate(loop.body.blocks):
+            if not any(read.depth == depth and read.slot in self.changed for read in block.uses):
+                continue
+            if isinstance(block, FragmentBlock):
+                line = f"{indent}{code_of(block, i, f'f{n}', scope)}\n"
+                self._take(slots_read(block.runner, depth), block.defs)
+            elif isinstance(block, CopyBlock):
+                assert block.source is not None
+                line = f"{indent}f{n}[{block.slot}] = f{n}[{block.source[1]}]\n"
+                self._take({block.source[1]}, [block.slot])
+            else:
+                if type(block) is not SiteBlock or block.splice or block.address is None:
+                    raise NotLocalError
+                if any(read.depth == depth and read.slot in self.changed for read in block.address_reads):
+                    raise NotLocalError
+                scope[f"call{i}"] = block.thing.call
+                self.move.append(_MOVED.format(indent=indent, n=n, state=block.state, i=i))
+                self.density.append(_ADDED.format(indent=indent, n=n, state=block.state, i=i))
+                self.states.append(block.state)
+                self._take(slots_read(block.thing, depth), [])
+                continue
+            self.move.append(line)
+            self.density.append(line)
+
+    def _take(self, slots: set[int], defs: list[int]) -> None:
+        self.needed |= slots - self.changed
+        self.changed.update(defs)
+
+    def begin(self, indent: str) -> str:
+        """The lines that make as much of the iteration as it takes."""
+        n = self.n
+        taken = "".join(f"{indent}f{n}[{slot}] = w{n}[{slot}]\n" for slot in sorted(self.needed))
+        return _SCRATCH.format(n=n, indent=indent, position=POSITION) + taken
+
+    def kept(self, indent: str) -> str:
+        """The lines that put what has changed into the iteration's frame."""
+        slots = sorted({*self.changed, *self.states})
+        return "".join(f"{indent}n{self.n}[{slot}] = f{self.n}[{slot}]\n" for slot in slots)
+
 
 def frame_form(site: LocalSite) -> Form:
     """The functions for a site of a loop that keeps frames.
@@ -150,71 +225,37 @@ def frame_form(site: LocalSite) -> Form:
     """
     loop, block = site.loop, site.block
     scope: dict[str, Any] = {
-        "NotColumnsError": NotColumnsError, "NotLocalError": NotLocalError, "beyond": beyond,
-        "families": PLAIN_FAMILIES, "inf": inf,
+        "NotColumnsError": NotColumnsError, "NotLocalError": NotLocalError, "as_plain": as_plain,
+        "beyond": beyond, "changed": changed_total, "families": PLAIN_FAMILIES, "huge": HUGE, "inf": inf,
+        "leave": leave, "loop": loop, "readers_after": readers_after, "score": loop.body.score, "site": site,
+        "template": loop.template,
     }  # fmt: skip
-    iteration = [_ITERATION.format(state=block.state)]
-    move = [_MOVE.format(value=block.value, state=block.state)]
-    density = [_DENSITY.format(value=block.value)]
-    changed = {block.value}
-    iteration += _follow(loop, changed, 1, "        ", scope, move, density)
-    into = [(into, out) for _, _, into, out in loop.carried if out in changed]
-    frames = "((w1, f1),)"
+    here = _Followed(loop, {block.value}, 1, scope)
+    states = {*here.states}
+    iteration = [site.placing(scope), _ITERATION.format(state=block.state)]
+    move = [_DRAWN, here.begin("        "), _MOVE.format(value=block.value, state=block.state)]
+    density = [here.begin("    "), _DENSITY.format(value=block.value), *here.density]
+    move += here.move
+    here.states.append(block.state)
+    into = [(into, out) for _, _, into, out in loop.carried if out in here.changed]
+    second, following = "", "None, None"
     if into:
-        handed = "".join(f"            f2[{slot}] = f1[{out}]\n" for slot, out in into)
-        move.append(f"        if more:\n            f2 = w2.copy()\n{handed}")
-        density.insert(0, "    if more: f2 = w2.copy()\n")
-        density.append(f"        if more:\n{handed}")
-        after = {slot for slot, _ in into}
-        iteration += _follow(loop, after, 2, "            ", scope, move, density)
-        if any(out in after for _, _, _, out in loop.carried):
+        there = _Followed(loop, {slot for slot, _ in into}, 2, scope)
+        if any(out in there.changed for _, _, _, out in loop.carried):
             raise NotLocalError  # it goes on and on
+        states |= {*there.states}
+        handed = "".join(f"            f2[{slot}] = f1[{out}]\n" for slot, out in into)
         iteration.append(_NEXT)
-        frames = "((w1, f1), (w2, f2)) if more else ((w1, f1),)"
-    move.append(_RETURNED.format(frames=frames))
+        move += ["        if w2 is not None:\n", there.begin("            "), handed, *there.move]
+        density[1:1] = ["    if w2 is not None:\n", there.begin("        ")]
+        density += ["        if w2 is not None:\n", handed, *there.density]
+        second, following = there.kept("        "), "w2, f2"
+    iteration += [_FAMILY.format(state=state) for state in sorted(states - {block.state})]
+    move.append(_RETURNED.format(next=following))
     density.append("        return total\n    return x, density\n")
+    put = _PUT.format(first=here.kept("    "), second=second)
     return Form(
-        generated("move", ["def move(f0, frames, t, value, rng):\n", *iteration, *move], scope),
-        generated("density", ["def density(f0, frames, t):\n", *iteration, *density], scope),
-        partial(_put, site),
+        generated("move", ["def move(f0, before, path, value, rng):\n", *iteration, *move], scope),
+        generated("density", ["def density(f0, before, path):\n", *iteration, *density], scope),
+        generated("put", [put], scope),
     )
-
-
-def _follow(
-    loop: LoopBlock,
-    changed: set[int],
-    n: int,
-    indent: str,
-    scope: dict[str, Any],
-    move: list[str],
-    density: list[str],
-) -> list[str]:
-    """Write out what depends on the slots that have changed in iteration `n`, and add what it changes.
-
-    Returns the lines that look at the families of the choices that depend on it: before anything is drawn.
-    """
-    depth = loop.depth
-    families = []
-    for i, block in enumerate(loop.body.blocks):
-        if not any(read.depth == depth and read.slot in changed for read in block.uses):
-            continue
-        if isinstance(block, FragmentBlock):
-            line = code_of(block, i, f"f{n}", scope)
-            changed.update(block.defs)
-        elif isinstance(block, CopyBlock):
-            assert block.source is not None
-            line = f"f{n}[{block.slot}] = f{n}[{block.source[1]}]"
-            changed.add(block.slot)
-        else:
-            if type(block) is not SiteBlock or block.splice or block.address is None:
-                raise NotLocalError
-            if any(read.depth == depth and read.slot in changed for read in block.address_reads):
-                raise NotLocalError
-            scope[f"call{i}"] = block.thing.call
-            families.append(_FAMILY.format(state=block.state))
-            move.append(_MOVED.format(indent=indent, n=n, state=block.state, i=i))
-            density.append(_ADDED.format(indent=indent, n=n, state=block.state, i=i))
-            continue
-        move.append(f"{indent}{line}\n")
-        density.append(f"{indent}{line}\n")
-    return families

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from gendsl.address import Path
 from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.column_frames import ColumnFrames, outer_of
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.column_scores import is_key
 from gendsl.runtime.column_steps import column_total, moved_total, taken
+from gendsl.runtime.generated import generated
 from gendsl.runtime.local_sites import Form, LocalSite, Moved, leave
 from gendsl.runtime.loop_parts import Iterations
 from gendsl.runtime.reads import Frame
@@ -129,29 +131,30 @@ class _Readers:
 def looked_up(form: Form, site: LocalSite) -> Form:
     """The functions for a site whose choices plates look up, from those that see to its own iterations."""
     plates = [_Plate(loop, slot) for loop, slot in site.lookups]
-    value_slot = site.block.value
+    scope: dict[str, Any] = {}
+    lines = ["def place_of(f0, before, path):\n", site.placing(scope), "    return t\n"]
+    place_of = generated("place_of", lines, scope)
 
-    def found(frame: Frame, t: int) -> list[_Readers]:
+    def found(frame: Frame, before: Iterations, path: Path) -> list[_Readers]:
+        t = place_of(frame, before, path)
         return [_Readers(plate, frame, t) for plate in plates]
 
-    def move(frame: Frame, frames: Any, t: int, value: Any, rng: Any) -> Moved:
-        readers = found(frame, t)
-        moved = form.move(frame, frames, t, value, rng)
-        (distribution, given, score), own, others, visited, rest = moved
-        if score is None:
-            return moved
-        try:
-            for reader in readers:
-                others += reader.move(visited[0][0][value_slot], given)
-        except Exception:  # the blocks meet it again
-            if rng is None:
-                raise
-            return (distribution, given, None), 0.0, 0.0, (), None
-        return moved[0], own, others, visited, (rest, readers)
+    def move(frame: Frame, before: Iterations, path: Path, value: Any, rng: Any) -> Moved:
+        readers = found(frame, before, path)
+        (distribution, given, score), was, own, others, rest = form.move(frame, before, path, value, rng)
+        if score is not None:
+            try:
+                for reader in readers:
+                    others += reader.move(was, given)
+            except Exception:  # the blocks meet it again
+                if rng is None:
+                    raise
+                score = None
+        return (distribution, given, score), was, own, others, (rest, readers)
 
-    def density(frame: Frame, frames: Any, t: int) -> Any:
-        value, own = form.density(frame, frames, t)
-        readers = found(frame, t)
+    def density(frame: Frame, before: Iterations, path: Path) -> Any:
+        value, own = form.density(frame, before, path)
+        readers = found(frame, before, path)
 
         def total(x: Any) -> float:
             here = own(x)
@@ -162,9 +165,9 @@ def looked_up(form: Form, site: LocalSite) -> Form:
 
         return value, total
 
-    def put(frame: Frame, before: Iterations, t: int, moved: Any) -> None:
-        rest, readers = moved[4]
-        form.put(frame, before, t, (*moved[:4], rest))
+    def put(frame: Frame, before: Iterations, moved: Any) -> None:
+        *rest, (inner, readers) = moved
+        form.put(frame, before, (*rest, inner))
         for reader in readers:
             reader.put(frame)
 

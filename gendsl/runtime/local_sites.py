@@ -12,13 +12,15 @@ from collections.abc import Callable
 from math import inf
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gendsl.address import Path
 from gendsl.compiler.vectors import NotColumnsError
 from gendsl.runtime.blocks import Block, FragmentBlock, ReturnBlock, Sequence
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.loop_parts import ADDRESSES, Iterations, Slot
 from gendsl.runtime.loops import LoopBlock
-from gendsl.runtime.reads import Frame
+from gendsl.runtime.reads import Frame, Runner
 from gendsl.runtime.reverse import SameIndex
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.totals import Total
@@ -29,15 +31,14 @@ class NotLocalError(NotColumnsError):
     """A choice can't be looked at by itself, whatever its value is."""
 
 
-Visited = tuple[tuple[Frame, Frame], ...]
-Moved = tuple[tuple[Any, Any, float | None], float, float, Visited, Any]
-"""What becomes of iterations when a choice has another value:
+Moved = tuple[tuple[Any, Any, float | None], Any, float, float, Any]
+"""What becomes of a choice that has another value:
 
-- the record of the choice; its score is None where only the blocks can tell what depends on a value that was
-  drawn, and then nothing else is here;
+- its record; the score is None where only the blocks can tell what depends on a value that was drawn, and
+  then nothing else is here;
+- the value that it had;
 - the changes of its own log density, and of those that depend on it;
-- the iterations from its own on, each before and after;
-- what else `put` is to be told.
+- what `put` is to be told.
 """
 
 
@@ -45,18 +46,19 @@ class Form(NamedTuple):
     """The functions for one site, over iterations that are kept in one way.
 
     Attributes:
-        move: what becomes of iterations (frame, iterations, t, value, rng) with a value, or one drawn by rng.
-        density: the value of the choice (frame, iterations, t), and the density as a function of another.
-        put: makes a frame that of the new trace (frame, what the loop has done, t, moved) after a move.
+        move: what becomes of the choice at a path (frame, iterations, path, value, rng), with a value or one
+            drawn by rng.
+        density: the value of the choice (frame, iterations, path), and the density as a function of another.
+        put: makes a frame that of the new trace (frame, what the loop has done, moved) after a move.
 
     Raises:
         NotLocalError: this is not the way for any value.
         Exception: it isn't for this one; nothing has happened, but to the frame that `put` was given.
     """
 
-    move: Callable[..., Moved]
-    density: Callable[..., tuple[Any, Callable[[Any], float]]]
-    put: Callable[[Frame, Iterations, int, Any], None]
+    move: Callable[[Frame, Iterations, Path, Any, Any], Moved]
+    density: Callable[[Frame, Iterations, Path], tuple[Any, Callable[[Any], float]]]
+    put: Callable[[Frame, Iterations, Any], None]
 
 
 Lookups = list[tuple[ColumnLoopBlock, int]]
@@ -97,8 +99,27 @@ class LocalSite:
                 self._length, self._position = len(parts), variable[0]
                 self._source = loop.targets[slot]
 
-    def place(self, frame: Frame, iterations: Iterations, path: Path) -> int:
-        """The iteration that makes the choice at a path; one that the loop doesn't get to if none does.
+    def placing(self, scope: dict[str, Any]) -> str:
+        """The lines of a generated function that find the iteration t of the choice at a path.
+
+        Where the loop counts, it is one subtraction away; then t may be one that the loop doesn't get to.
+        """
+        scope["place"] = self._place
+        if self._length < 0:
+            return "    t = place(f0, before, path)\n"
+        scope["constants"] = dict(self._constants)
+        counted = self.loop.sources[self._source].counted
+        terms = ["type(first) is int"] if counted else ["type(first) is range", "first.step == 1"]
+        terms += [f"len(path) == {self._length}", f"type(path[{self._position}]) is int"]
+        terms += [f"path[{i}] == constants[{i}]" for i, _ in self._constants]
+        found = f"path[{self._position}] - {'first' if counted else 'first.start'}"
+        return (
+            f"    first = before.values[{self._source}]\n"
+            f"    t = {found} if {' and '.join(terms)} else place(f0, before, path)\n"
+        )
+
+    def _place(self, frame: Frame, iterations: Iterations, path: Path) -> int:
+        """The iteration that makes the choice at a path.
 
         Raises:
             NotColumnsError: it isn't found.
@@ -108,13 +129,7 @@ class LocalSite:
         for i, constant in self._constants:
             if path[i] != constant:
                 raise NotColumnsError
-        component, value = path[self._position], iterations.values[self._source]
-        if type(component) is int:
-            if type(value) is range and value.step == 1:
-                return component - value.start
-            if type(value) is int:
-                return component - value
-        found = self.loop.iterations_at(iterations, self._source, component)
+        found = self.loop.iterations_at(iterations, self._source, path[self._position])
         if len(found) != 1:
             raise NotColumnsError
         return found[0]
@@ -205,6 +220,12 @@ def _only_gathers(block: Block) -> bool:
     return isinstance(block, ReturnBlock) and block.later
 
 
+def slots_read(runner: Runner, depth: int) -> set[int]:
+    """The slots of an iteration that code reads, in the frame of this depth."""
+    slots = {read.slot for read in runner.reads if read.depth == depth}
+    return slots.union(slot for read in runner.reads for at, slot in read.key_slots if at == depth)
+
+
 def code_of(block: FragmentBlock, i: int, frame: str, scope: dict[str, Any]) -> str:
     """The line of a generated function that runs deterministic code, block i, on a frame of its loop."""
     scope[f"code{i}"] = block.runner.call
@@ -223,23 +244,39 @@ def beyond(distribution: Any, value: Any) -> float:
     return -inf
 
 
+def as_plain(value: Any, number: type) -> Any:
+    """A value as a choice of a family of such numbers has it.
+
+    Raises:
+        NotColumnsError: it is of another type.
+    """
+    plain = value.item() if isinstance(value, np.generic) else value
+    if type(plain) is not number:
+        raise NotColumnsError
+    return plain
+
+
 def readers_after(
-    site: LocalSite, frame: Frame, before: Iterations, t: int, visited: Visited
+    site: LocalSite, frame: Frame, before: Iterations, frames: Any, visited: range, was: Any, now: Any
 ) -> dict[Slot, Any]:
-    """Which keys the iterations of a loop read after a move, of the containers whose readers are known."""
+    """Which keys the iterations of a loop read after a move, of the containers whose readers are known.
+
+    Args:
+        frames: the iterations after it, of which some differ from those before.
+        was, now: the value of the choice, which is made in the first of these.
+    """
     readers = {**before.readers}  # an index found out later is that of one trace
+    t = visited.start
     for slot, index in before.readers.items():
         if slot is ADDRESSES or type(index) is SameIndex or slot in site.steady:
             continue
-        if slot in site.single:
-            ((was, now),) = visited
-            old, new = was[site.block.value], now[site.block.value]
-            if type(old) is type(new) is int and old >= 0 and new >= 0:
-                if old != new:
-                    readers[slot] = index.remove(old, t).add(new, t)
-                continue
-        for s, (was, now) in enumerate(visited, t):
-            readers = site.loop.reread(readers, slot, s, (frame, was), (frame, now), 0)
+        if slot in site.single and type(was) is type(now) is int and was >= 0 and now >= 0:
+            if was != now:
+                readers[slot] = index.remove(was, t).add(now, t)
+            continue
+        for s in visited:
+            old, new = (frame, before.frames[s]), (frame, frames[s])
+            readers = site.loop.reread(readers, slot, s, old, new, 0)
     return readers
 
 
@@ -249,6 +286,7 @@ def leave(
     """Put what a loop has done into a frame, in place of what it had done before with the same sources."""
     status = before.status
     after = Iterations(frames, total, before.values, status, readers, before.positions)
-    frame[loop.state] = after, status, total_value(total)
+    high, low, infinite = total
+    frame[loop.state] = after, status, total_value(total) if infinite else high + low
     for written in loop.stored:
         frame[written.inside] = frame[written.after] = frame[written.inside].over(frames)

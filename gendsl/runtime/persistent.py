@@ -1,8 +1,8 @@
 """Vectors that never change: a new version shares all but O(log n) of its memory with the old one.
 
-The elements are in leaves of 64, the leaves in a tree of nodes of 32, all of them plain lists that nobody
-changes once a vector holds them (Bagwell's trie, as in Clojure, without a tail). Leaves are wider than nodes
-because a leaf's header is what costs memory, and a node's width what copying costs.
+The elements are in leaves of 32, the leaves in a tree of nodes of 32, all of them plain lists that nobody
+changes once a vector holds them (Bagwell's trie, as in Clojure, without a tail). To copy one of them counts a
+reference to each of its elements, which takes the longer the more lie far apart: so they are not wider.
 Every node but those on the right edge is full, so an index past the end finds a list too short: IndexError.
 """
 
@@ -15,10 +15,9 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 Node = list[Any]
 
-_LEAF_BITS, _BITS = 6, 5
-_LEAF, _WIDTH = 1 << _LEAF_BITS, 1 << _BITS
-_IN_LEAF, _IN_NODE = _LEAF - 1, _WIDTH - 1
-_SECOND = _LEAF_BITS + _BITS
+_BITS = 5
+_WIDTH = 1 << _BITS
+_IN_NODE = _WIDTH - 1
 
 
 class PersistentVector(Generic[T]):
@@ -27,18 +26,17 @@ class PersistentVector(Generic[T]):
     __slots__ = ("_root", "_shift", "_size")
 
     _root: Node
-    _shift: int  # of the root's index within an element's: 0 for a leaf, then 6, 11, 16, ...
+    _shift: int  # of the root's index within an element's: 0 for a leaf, then 5, 10, 15, ...
     _size: int
 
     @staticmethod
     def of(elements: Iterable[T] = ()) -> PersistentVector[T]:
         level: Node = list(elements)
         size = len(level)
-        width, shift = _LEAF, 0
-        while len(level) > width or (not shift and len(level) > _LEAF):
-            level = [level[start : start + width] for start in range(0, len(level), width)]
-            shift += _BITS if shift else _LEAF_BITS
-            width = _WIDTH
+        shift = 0
+        while len(level) > _WIDTH:
+            level = [level[start : start + _WIDTH] for start in range(0, len(level), _WIDTH)]
+            shift += _BITS
         return _vector(level, shift, size)
 
     def __len__(self) -> int:
@@ -48,36 +46,41 @@ class PersistentVector(Generic[T]):
         if i < 0:
             raise IndexError(i)
         shift = self._shift
-        if shift == 0:
-            return self._root[i]  # type: ignore[no-any-return]
-        if shift == _LEAF_BITS:
-            return self._root[i >> _LEAF_BITS][i & _IN_LEAF]  # type: ignore[no-any-return]
         node = self._root[i >> shift]
-        while shift > _SECOND:
+        while shift:
             shift -= _BITS
-            node = node[(i >> shift) & _IN_NODE]
-        return node[(i >> _LEAF_BITS) & _IN_NODE][i & _IN_LEAF]  # type: ignore[no-any-return]
+            node = node[i >> shift & _IN_NODE]
+        return node  # type: ignore[no-any-return]
 
     def set(self, i: int, element: T) -> PersistentVector[T]:
         if i < 0:
             raise IndexError(i)
         shift = self._shift
         root = node = self._root.copy()
-        if shift:
-            k = i >> shift
-            while shift > _LEAF_BITS:
-                child = node[k] = node[k].copy()
-                node = child
-                shift -= _BITS
-                k = (i >> shift) & _IN_NODE
+        k = i >> shift
+        while shift:
             child = node[k] = node[k].copy()
-            child[i & _IN_LEAF] = element
-        else:
-            root[i] = element
+            node = child
+            shift -= _BITS
+            k = i >> shift & _IN_NODE
+        node[k] = element
         new: PersistentVector[T] = _new(PersistentVector)
         new._root = root
         new._shift = self._shift
         new._size = self._size
+        return new
+
+    def set_two(self, i: int, first: T, second: T) -> PersistentVector[T]:
+        """With two elements from index i on."""
+        new = self.set(i, first)
+        i += 1
+        if not i & _IN_NODE:
+            return new.set(i, second)
+        node, shift = new._root, new._shift
+        while shift:
+            node = node[i >> shift & _IN_NODE]
+            shift -= _BITS
+        node[i & _IN_NODE] = second  # in a leaf that is the new vector's own
         return new
 
     def set_many(self, changes: Mapping[int, T] | Iterable[tuple[int, T]]) -> PersistentVector[T]:
@@ -102,8 +105,8 @@ class PersistentVector(Generic[T]):
                     child = node[k] = child.copy()
                     own.add(id(child))
                 node = child
-                shift -= _BITS if shift > _LEAF_BITS else _LEAF_BITS
-            node[i & _IN_LEAF] = element
+                shift -= _BITS
+            node[i & _IN_NODE] = element
         return _vector(root, self._shift, self._size)
 
     def append(self, element: T) -> PersistentVector[T]:
@@ -115,7 +118,7 @@ class PersistentVector(Generic[T]):
             return PersistentVector.of([*self, *added])
         vector, start = self, 0
         while start < len(added):
-            room = _LEAF - (vector._size & _IN_LEAF)
+            room = _WIDTH - (vector._size & _IN_NODE)
             vector = vector._with(added[start : start + room])
             start += room
         return vector
@@ -123,15 +126,14 @@ class PersistentVector(Generic[T]):
     def _with(self, added: list[T]) -> PersistentVector[T]:
         """With elements at the end that fit into the last leaf, or into a new one if that is full."""
         size, shift = self._size, self._shift
-        if size == (_WIDTH << shift if shift else _LEAF):
-            deeper = shift + _BITS if shift else _LEAF_BITS
-            return _vector([self._root, _branch(added, shift)], deeper, size + len(added))
+        if size == _WIDTH << shift:
+            return _vector([self._root, _branch(added, shift)], shift + _BITS, size + len(added))
         if not shift:
             return _vector(self._root + added, 0, size + len(added))
         root = node = self._root.copy()
         while True:
             k = (size >> shift) & _IN_NODE
-            below = shift - _BITS if shift > _LEAF_BITS else 0
+            below = shift - _BITS
             if k == len(node):
                 node.append(_branch(added, below))
                 break
@@ -152,12 +154,12 @@ class PersistentVector(Generic[T]):
             return PersistentVector.of()
         root, shift, last = self._root, self._shift, size - 1
         while shift and last >> shift == 0:
-            root, shift = root[0], shift - _BITS if shift > _LEAF_BITS else 0
+            root, shift = root[0], shift - _BITS
         top = shift
         root = node = root[: (last >> shift) + 1]
         while shift:
-            below = shift - _BITS if shift > _LEAF_BITS else 0
-            width = (last >> below) & (_IN_NODE if below else _IN_LEAF)
+            below = shift - _BITS
+            width = (last >> below) & _IN_NODE
             child = node[-1] = node[-1][: width + 1]
             node, shift = child, below
         return _vector(root, top, size)
@@ -177,8 +179,8 @@ class PersistentVector(Generic[T]):
             k = (start >> shift) & _IN_NODE
             if k + 1 < len(node):
                 parts.append(_elements(node[k + 1 :], shift))
-            node, shift = node[k], shift - _BITS if shift > _LEAF_BITS else 0
-        parts.append(iter(node[start & _IN_LEAF :]))
+            node, shift = node[k], shift - _BITS
+        parts.append(iter(node[start & _IN_NODE :]))
         return chain.from_iterable(reversed(parts))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -201,12 +203,12 @@ def _branch(leaf: Node, shift: int) -> Node:
     """The leaf as the only one of a node with this shift."""
     while shift:
         leaf = [leaf]
-        shift -= _BITS if shift > _LEAF_BITS else _LEAF_BITS
+        shift -= _BITS
     return leaf
 
 
 def _elements(node: Iterable[Any], shift: int) -> Iterator[Any]:
     while shift:
         node = chain.from_iterable(node)
-        shift -= _BITS if shift > _LEAF_BITS else _LEAF_BITS
+        shift -= _BITS
     return iter(node)
