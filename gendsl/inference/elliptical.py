@@ -12,6 +12,7 @@ nothing to tune, and strong correlations under the prior cost nothing.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +71,7 @@ def elliptical_slice(target: Any, *, skip_absent: bool = False, name: str | None
 
 
 def _move(
-    trace: ReferenceTrace, paths: tuple[Path, ...], rng: np.random.Generator
+    trace: ReferenceTrace, paths: Sequence[Path], rng: np.random.Generator
 ) -> tuple[ReferenceTrace, EllipticalInfo]:
     records = [trace.records[path] for path in paths]
     means = [normal_mean(record[0], path) for path, record in zip(paths, records, strict=True)]
@@ -114,7 +115,7 @@ def _edited(trace: ReferenceTrace, values: dict[Path, Any]) -> Edit | None:
 
 
 def _rest_weight(
-    trace: ReferenceTrace, edit: Edit, paths: tuple[Path, ...], records: list[Record]
+    trace: ReferenceTrace, edit: Edit, paths: Sequence[Path], records: list[Record]
 ) -> float:
     """log L(f') - log L(f): the change in log density but for that of the prior of f.
 

@@ -12,6 +12,7 @@ of the same block.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -181,7 +182,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _update_block(
-    trace: ReferenceTrace, selection: Selection, paths: tuple[Path, ...], rng: np.random.Generator
+    trace: ReferenceTrace, selection: Selection, paths: Sequence[Path], rng: np.random.Generator
 ) -> ReferenceTrace:
     """The trace with all selected choices drawn given all others."""
     log_weights: list[float] = []
@@ -258,7 +259,7 @@ def _takes_anything(distribution: Distribution, path: Path) -> KernelError:
     )
 
 
-def _cause(chosen: dict[Path, Any], paths: tuple[Path, ...]) -> Path:
+def _cause(chosen: dict[Path, Any], paths: Sequence[Path]) -> Path:
     """The choice of a block to name where its values decide what else exists."""
     return next(reversed(chosen), paths[0])
 
@@ -272,7 +273,7 @@ def _check_size(states: int, path: Path) -> None:
         )
 
 
-def _differing(before: ReferenceTrace, after: ReferenceTrace, paths: tuple[Path, ...]) -> int:
+def _differing(before: ReferenceTrace, after: ReferenceTrace, paths: Sequence[Path]) -> int:
     """How many choices have other values, or are gone."""
     changed = 0
     for path in paths:

@@ -158,19 +158,20 @@ def single_site(selection: Any, *, skip_absent: bool = False, name: str | None =
     def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, MHInfo]:
         check_start(trace)
         paths = trace.selected(selection, skip_absent=skip_absent)
-        if not paths:
+        count = len(paths)
+        if not count:
             return trace, MHInfo(False, -inf, "the trace has none of the selected choices")
-        path = paths[int(len(paths) * rng.random())]
+        path = paths[int(count * rng.random())]
         try:
             edit = trace.redraw(path, rng, stop_at_zero=True)
         except ZeroProbability as signal:
             return _rejected(trace, rng, signal)
-        ratio = edit.log_weight
         if type(edit) is LocalRedraw:  # no choice comes or goes
-            return decide(trace, edit, ratio, rng)
+            return decide(trace, edit, edit.log_weight, rng)
         _check_kept(trace, edit, "the move")
+        ratio = edit.log_weight
         if edit.trace.structure is not trace.structure:
-            ratio += log(len(paths) / len(edit.trace.selected(selection, skip_absent=True)))
+            ratio += log(count / len(edit.trace.selected(selection, skip_absent=True)))
         return decide(trace, edit, ratio, rng)
 
     return Kernel(step, name or f"single_site {selection!r}", reversible=True)

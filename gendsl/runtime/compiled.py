@@ -258,7 +258,8 @@ class CompiledTrace(ReferenceTrace):
         frame[SCORE] = score = linked.body.score(frame)
         updated = Called(called.request, linked, frame, {}, {}, frame[RETVAL])
         trace = CompiledTrace(self.gen_fn, self.args, updated, score, self.observed_paths, recent)
-        trace._structure, trace._count = self._structure, self._count
+        trace._structure = self._structure
+        trace._count = self._count
         return trace
 
     def _watched(self) -> CompiledTrace:
@@ -398,30 +399,18 @@ class CompiledTrace(ReferenceTrace):
         if len(paths) == 1:
             (path,) = paths
             if ... not in path and path not in self.observed_paths and selection.contains(path):
-                return self._redrawn(path, rng, stop_at_zero)
+                return redrawn(self, path, rng, stop_at_zero)
         return None
 
     @edit_or_whole
     def redraw(
         self, path: Path, rng: np.random.Generator, *, stop_at_zero: bool = False
     ) -> Edit | LocalRedraw:
-        if self._called.linked.alone and path not in self.observed_paths and not runs_whole():
-            drawn = self._redrawn(path, rng, stop_at_zero)
+        if path not in self.observed_paths and not runs_whole():
+            drawn = redrawn(self, path, rng, stop_at_zero)
             if drawn is not None:
                 return drawn
         return super().redraw(path, rng, stop_at_zero=stop_at_zero)
-
-    def _redrawn(
-        self, path: Path, rng: np.random.Generator, stop_at_zero: bool
-    ) -> Edit | LocalRedraw | None:
-        """The edit that draws one choice anew; None, and nothing is drawn, where it takes the usual way."""
-        drawn = redrawn(self, path, rng, stop_at_zero)
-        watch = self._called.linked.watch
-        if type(drawn) is LocalRedraw:
-            watch.edits += 1
-            if watch.edits >= watch.due:  # whether it will be accepted or not
-                watch.keep(drawn.trace)
-        return drawn
 
     def local_density(self, path: Path) -> LocalDensity | None:
         return None if runs_whole() else local_density(self, path)

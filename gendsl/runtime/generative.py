@@ -38,7 +38,7 @@ from gendsl.runtime.executions import Assess, Execution, Generate, Given, Run, S
 from gendsl.runtime.groups import has_groups
 from gendsl.runtime.guards import or_whole
 from gendsl.runtime.link import Linked
-from gendsl.runtime.paths import PathSet
+from gendsl.runtime.paths import path_set
 from gendsl.runtime.reexecutions import Update
 from gendsl.runtime.trace import ReferenceTrace, at_definition, check_args
 from gendsl.runtime.watched import runs_whole
@@ -226,8 +226,7 @@ class GenFunction(GenerativeFunction):
         trace = self._trace(execution, args)
         execution.observations.check_used(trace.records, "observations")
         execution.init.check_used(trace.records, "init")
-        paths, columns = execution.observed, execution.observed_columns
-        trace.observed_paths = PathSet(paths, columns) if columns else frozenset(paths)
+        trace.observed_paths = path_set(execution.observed, execution.observed_columns)
         return Generated(trace, execution.weight)
 
     @or_whole

@@ -30,7 +30,7 @@ from gendsl.runtime.local_frames import frame_form
 from gendsl.runtime.local_lookups import looked_up
 from gendsl.runtime.local_sites import Form, LocalSite, Moved, NotLocalError
 from gendsl.runtime.loop_parts import Iterations
-from gendsl.runtime.records import drawn
+from gendsl.runtime.records import Record, drawn
 from gendsl.runtime.trace import Edit
 
 if TYPE_CHECKING:
@@ -148,6 +148,7 @@ def edited(
     frame = called.frame.copy()
     weight = 0.0
     before: dict[Path, Any] = {}
+    recent: dict[Path, Record] = {}
     try:
         for path, value in values:
             site = alone.get(path[0]) if type(path) is tuple else None
@@ -158,6 +159,9 @@ def edited(
             moved = form.move(frame, iterations, path, value, None)
             form.put(frame, iterations, moved)
             record, before[path], own, others, _ = moved
+            if form.followed:
+                recent.clear()  # what was edited before may depend on it
+            recent[path] = record  # type: ignore[assignment]
             change = own + others
             if not -EXTREME < change < EXTREME and len(values) > 1:
                 return None  # what is left of it when the next is taken away must have digits, too
@@ -167,8 +171,7 @@ def edited(
         return None
     except Exception:  # the blocks meet it again
         return None
-    # of what is remembered by its address, nothing may depend on what was changed later
-    return trace.with_frame(frame, {path: record}), weight, before  # type: ignore[dict-item]
+    return trace.with_frame(frame, recent), weight, before
 
 
 def redrawn(
@@ -180,8 +183,8 @@ def redrawn(
     """
     called = trace._called
     try:
-        site = called.linked.alone[path[0]]
-        if not -inf < trace.log_prob < inf:
+        site = called.linked.alone.get(path[0])
+        if site is None or not -inf < trace.log_prob < inf:
             return None
         iterations: Iterations = called.frame[site.state][0]
         form = site.forms.get(type(iterations.frames)) or _form(site, iterations)
@@ -193,11 +196,16 @@ def redrawn(
         return None
     distribution, value, score = moved[0]
     if score is not None:
-        return LocalRedraw(trace, path, site, moved)
+        edit = LocalRedraw(trace, path, site, moved)
+        watch = called.linked.watch
+        watch.edits += 1
+        if watch.edits >= watch.due:  # whether it will be accepted or not
+            watch.keep(edit.trace)
+        return edit
     # the blocks meet what it was again, with the value that was drawn
     own = drawn(distribution, value)[2] - trace.records[path][2]
-    edit = trace.edit({path: value}, stop_at_zero=stop_at_zero)
-    return edit._replace(log_weight=edit.log_weight - own)
+    new = trace.edit({path: value}, stop_at_zero=stop_at_zero)
+    return new._replace(log_weight=new.log_weight - own)
 
 
 def _forget(trace: CompiledTrace, path: Path) -> None:

@@ -65,6 +65,7 @@ from gendsl.runtime.local_sites import (
     slots_read,
 )
 from gendsl.runtime.records import PLAIN_FAMILIES
+from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.totals import change as changed_total
 
 # --- generating ------------------------------------------------------------------------------------
@@ -161,22 +162,20 @@ class _Depending:
     """What it takes to score a choice, and those that depend on it.
 
     Attributes:
-        own: the choice.
-        steps: it, and the choices that depend on it.
+        steps: the choice, and those that depend on it.
         code: the deterministic code that depends on it, by its place among the blocks.
         needed: the slots of an iteration that these read.
         first: the code that doesn't depend on it and gives some of these.
     """
 
-    def __init__(self, loop: ColumnLoopBlock, own: Step) -> None:
+    def __init__(self, loop: ColumnLoopBlock, own: Step, site: SiteBlock) -> None:
         depth = loop.depth
         changed = {own.slot}
-        self.own = own
         self.steps = [own]
         self.code: dict[int, FragmentBlock] = {}
         self.first: dict[int, FragmentBlock] = {}
         sites = iter(loop.sites)
-        reading: list[Any] = [own.site.thing]  # type: ignore[union-attr]
+        reading: list[Any] = [site.thing]
         for at, (block, is_site) in enumerate(loop.blocks):
             step = next(sites) if is_site else None
             if not any(read.depth == depth and read.slot in changed for read in block.uses):
@@ -216,15 +215,14 @@ def column_form(site: LocalSite) -> Form:
     """
     loop: Any = site.loop
     own = next(step for step in loop.sites if step.site is site.block)
-    about = _Depending(loop, own)
+    about = _Depending(loop, own, site.block)
     scope: dict[str, Any] = {
         "ColumnFrames": ColumnFrames, "NotColumnsError": NotColumnsError, "as_plain": as_plain,
         "beyond": beyond, "changed": changed_total, "inf": inf, "leave": leave, "loop": loop,
         "number": PLAIN_FAMILIES[own.family], "readers_after": readers_after, "site": site,
         "template": loop.template,
     }  # fmt: skip
-    for step in about.steps:
-        scope[f"call{step.number}"], scope[f"family{step.number}"] = step.site.thing.call, step.family
+    scope |= {f"family{step.number}": step.family for step in about.steps}
     shared = _is_shared(loop, site.block)
     iteration = [site.placing(scope), _ITERATION]
     if not shared or about.needed or about.code:
@@ -239,7 +237,9 @@ def column_form(site: LocalSite) -> Form:
     density = [_DENSITY.format(i=i, given=given)]
     steps = iter(loop.sites)
     for at, (block, is_site) in enumerate(loop.blocks):
-        step = next(steps) if is_site else None
+        step: Any = next(steps) if is_site else None
+        if step in about.steps:
+            scope[f"call{step.number}"] = block.thing.call
         if at in about.code:
             line = code_of(block, at, "w", scope)
             earlier.append(f"    {line}\n")
@@ -259,6 +259,7 @@ def column_form(site: LocalSite) -> Form:
         generated("move", ["def move(f0, before, path, value, rng):\n", *iteration, *earlier, *later], scope),
         generated("density", ["def density(f0, before, path):\n", *iteration, *density], scope),
         generated("put", [_put(loop, own, affected)], scope),
+        len(affected) > 1,
     )
 
 

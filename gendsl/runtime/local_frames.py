@@ -79,7 +79,7 @@ _FAMILY = """\
 
 _SCRATCH = """\
 {indent}f{n} = template.copy()
-{indent}f{n}[{position}] = t + {n} - 1
+{indent}f{n}[{position}] = {t}
 """
 
 _DRAWN = """\
@@ -90,7 +90,7 @@ _DRAWN = """\
 _MOVE = """\
         if type(value) is not number: value = as_plain(value, number)
         score = d.at(value)
-        if not (-inf < score < inf and -inf < a < inf): raise NotColumnsError
+        if not -inf < score < inf: raise NotColumnsError
         others = 0.0
         f1[{value}] = value
         f1[{state}] = record = d, value, score
@@ -101,7 +101,7 @@ _MOVED = """\
 {indent}d{i} = call{i}(f0, f{n})
 {indent}if type(d{i}) is not type(e) or families[type(e)] is not type(y): raise NotColumnsError
 {indent}now = d{i}.at(y)
-{indent}if not (-inf < now < inf and -inf < was < inf): raise NotColumnsError
+{indent}if not -inf < now < inf: raise NotColumnsError
 {indent}f{n}[{state}] = d{i}, y, now
 {indent}others += now - was
 """
@@ -209,7 +209,7 @@ class _Followed:
         """The lines that make as much of the iteration as it takes."""
         n = self.n
         taken = "".join(f"{indent}f{n}[{slot}] = w{n}[{slot}]\n" for slot in sorted(self.needed))
-        return _SCRATCH.format(n=n, indent=indent, position=POSITION) + taken
+        return _SCRATCH.format(n=n, indent=indent, position=POSITION, t="t" if n == 1 else "t + 1") + taken
 
     def kept(self, indent: str) -> str:
         """The lines that put what has changed into the iteration's frame."""
@@ -258,4 +258,5 @@ def frame_form(site: LocalSite) -> Form:
         generated("move", ["def move(f0, before, path, value, rng):\n", *iteration, *move], scope),
         generated("density", ["def density(f0, before, path):\n", *iteration, *density], scope),
         generated("put", [put], scope),
+        bool(states),
     )

@@ -171,7 +171,7 @@ def looked_up(form: Form, site: LocalSite) -> Form:
         for reader in readers:
             reader.put(frame)
 
-    return Form(move, density, put)
+    return Form(move, density, put, True)
 
 
 def _key(container: Any, t: int) -> int:

@@ -47,9 +47,10 @@ class Form(NamedTuple):
 
     Attributes:
         move: what becomes of the choice at a path (frame, iterations, path, value, rng), with a value or one
-            drawn by rng.
+            drawn by rng, in a trace whose density is positive and finite.
         density: the value of the choice (frame, iterations, path), and the density as a function of another.
         put: makes a frame that of the new trace (frame, what the loop has done, moved) after a move.
+        followed: whether the distributions of other choices depend on the choice.
 
     Raises:
         NotLocalError: this is not the way for any value.
@@ -59,6 +60,7 @@ class Form(NamedTuple):
     move: Callable[[Frame, Iterations, Path, Any, Any], Moved]
     density: Callable[[Frame, Iterations, Path], tuple[Any, Callable[[Any], float]]]
     put: Callable[[Frame, Iterations, Any], None]
+    followed: bool
 
 
 Lookups = list[tuple[ColumnLoopBlock, int]]

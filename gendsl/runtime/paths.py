@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from gendsl.runtime.executions import check_namespaces
 
 
 @dataclass(frozen=True)
-class ColumnPaths:
+class ColumnPaths(Sequence[Path]):
     """The paths `(*before, i, *after)` for the i of a range."""
 
     before: Path
@@ -24,6 +24,9 @@ class ColumnPaths:
     def __iter__(self) -> Iterator[Path]:
         before, after = self.before, self.after
         return ((*before, i, *after) for i in self.indices)
+
+    def __getitem__(self, k: int) -> Path:  # type: ignore[override]
+        return (*self.before, self.indices[k], *self.after)
 
     def matches(self, path: Path) -> bool:
         """Whether a path that starts with `before` is one of them."""
@@ -47,6 +50,24 @@ class ColumnPaths:
             return not any(path in seen for path in self)
         at = len(self.before)
         return not any(path[:at] == self.before and self.matches(path) for path in seen)
+
+
+_MANY = 1000
+"""From how many paths on they are made a column of, if they are one."""
+
+
+def column_of(paths: Sequence[Path]) -> ColumnPaths | None:
+    """The column that many paths are, where they are ("x", 0), ("x", 1), ... in this order."""
+    if len(paths) < _MANY:
+        return None
+    first = paths[0]
+    if len(first) != 2 or type(first[1]) is not int:
+        return None
+    head, start = first
+    for i, path in enumerate(paths, start):
+        if len(path) != 2 or path[0] != head or type(path[1]) is not int or path[1] != i:
+            return None
+    return ColumnPaths((head,), range(start, start + len(paths)))
 
 
 class PathSet(Set[Path]):
@@ -159,6 +180,22 @@ class PathSet(Set[Path]):
                 if before[:size] in self.single or (size < len(before) and before[:size] in prefixes):
                     return True
         return False
+
+
+def path_set(paths: Iterable[Path], columns: list[ColumnPaths]) -> Set[Path]:
+    """The set of some paths, and of those of columns, which are others."""
+    by_head: dict[Any, list[Path]] = {}
+    for path in paths:
+        by_head.setdefault(path[0], []).append(path)
+    single: list[Path] = []
+    columns = [*columns]
+    for group in by_head.values():
+        column = column_of(group)
+        if column is None:
+            single += group
+        else:
+            columns.append(column)
+    return PathSet(single, columns) if columns else frozenset(single)
 
 
 def check_paths(seen: set[Path] | PathSet, called: set[Path]) -> None:

@@ -7,10 +7,11 @@ the answer as it was, so it is found once and handed on from trace to trace.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Set
+from collections.abc import Collection, Sequence, Set
 from typing import Any
 
 from gendsl.address import Path
+from gendsl.runtime.paths import column_of
 from gendsl.selection import Selection
 
 _REMEMBERED = 32  # selections; more than that are not one kernel's parts but made anew in every step
@@ -24,14 +25,14 @@ class Structure:
     def __init__(self) -> None:
         # By identity: hashing a selection takes as long as its list of addresses. What a key stands for is
         # kept beside the answer, so that no other selection can have its identity.
-        self._found: dict[int, tuple[Selection, Set[Path], tuple[Path, ...]]] = {}
+        self._found: dict[int, tuple[Selection, Set[Path], Sequence[Path]]] = {}
 
-    def get(self, selection: Selection, observed: Set[Path]) -> tuple[Path, ...] | None:
+    def get(self, selection: Selection, observed: Set[Path]) -> Sequence[Path] | None:
         """The paths in a selection of a trace with these observations, if they are known."""
         found = self._found.get(id(selection))
         return found[2] if found is not None and found[1] is observed else None
 
-    def remember(self, selection: Selection, observed: Set[Path], paths: tuple[Path, ...]) -> None:
+    def remember(self, selection: Selection, observed: Set[Path], paths: Sequence[Path]) -> None:
         """Keep the paths in a selection of a trace with these observations."""
         if len(self._found) >= _REMEMBERED:
             self._found.clear()
@@ -49,7 +50,7 @@ class Structure:
         return changed
 
 
-def paths_in(trace: Any, selection: Selection) -> tuple[Path, ...]:
+def paths_in(trace: Any, selection: Selection) -> Sequence[Path]:
     """The paths of a trace's choices in a selection, in program order below each address it names."""
     contains = selection.contains
     found: dict[Path, None] = {}
@@ -59,4 +60,5 @@ def paths_in(trace: Any, selection: Selection) -> tuple[Path, ...]:
             found[prefix] = None  # a choice, with nothing below it
         else:
             found.update(dict.fromkeys(trace.paths_below(prefix)))
-    return tuple(path for path in found if contains(path))
+    paths = tuple(path for path in found if contains(path))
+    return column_of(paths) or paths

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import os
 import reprlib
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -377,14 +377,15 @@ class ReferenceTrace(Trace):
             self._structure = Structure()
         return self._structure
 
-    def selected(self, selection: Selection, *, skip_absent: bool = False) -> tuple[Path, ...]:
+    def selected(self, selection: Selection, *, skip_absent: bool = False) -> Sequence[Path]:
         """The paths of the choices in a selection, found once for all traces with the same choices.
 
         Raises:
             UnknownAddressError: an address in the selection is not in the trace (without `skip_absent`).
             ObservedError: an observation is selected.
         """
-        paths = self.structure.get(selection, self.observed_paths)
+        known = self._structure
+        paths = None if known is None else known.get(selection, self.observed_paths)
         if paths is None:
             self.check_selection(selection, skip_absent=skip_absent)
             paths = paths_in(self, selection)
