@@ -493,6 +493,40 @@ def test_a_draw_in_a_trace_of_probability_zero(size):
             one.regenerate(select(("top", 4)), rng=1)
 
 
+@gen
+def shared(n, spread):
+    """Choices with one distribution for all of them, until what it depends on changes."""
+    mu = ~normal(0, 1)
+    sd = ~gamma(2, 1)
+    for i in range(n):
+        x = ("x", i) @ ~normal(mu, spread)
+        y = ("y", i) @ ~gamma(2, sd)
+        ("z", i) @ ~normal(x, y)
+
+
+def test_a_distribution_that_all_iterations_share_changes_with_what_it_depends_on():
+    trace = shared.simulate((N, 1.0), rng=1)
+    other = trace.whole()
+    for t, edit in enumerate(({"mu": 1.5}, {"sd": 0.3}, {"mu": -2.0}, None)):
+        one, two = np.random.default_rng(t), np.random.default_rng(t)
+        for path in (("x", t), ("y", 7)):
+            drawn, expected = trace.redraw(path, one), other.redraw(path, two)
+            assert type(drawn) is LocalRedraw
+            assert drawn.trace[path] == expected.trace[path]
+            assert drawn.log_weight == pytest.approx(expected.log_weight, rel=1e-9)
+            trace, other = drawn.trace, expected.trace
+            density = trace.local_density(path)
+            expected = other.edit({path: 0.25}).log_weight
+            assert density(0.25) == pytest.approx(expected, rel=1e-9)
+        if edit is None:
+            trace, other = (each.update(None, args=(N, 3.0)).trace for each in (trace, other))
+        else:
+            trace, other = trace.update(edit).trace, other.update(edit).trace
+    drawn, expected = (each.redraw(("x", 1), np.random.default_rng(9)) for each in (trace, other))
+    assert drawn.trace["x", 1] == expected.trace["x", 1]
+    assert trace.log_prob == pytest.approx(other.log_prob, rel=1e-12)
+
+
 @pytest.mark.parametrize("model", [plate, walk], ids=["plate", "walk"])
 def test_a_value_far_away_leaves_nothing_behind(model):
     trace = back = model.simulate((N,), rng=1)

@@ -3,7 +3,7 @@
 import pytest
 
 from gendsl import gen, normal
-from gendsl.runtime.paths import ColumnPaths, PathSet
+from gendsl.runtime.paths import ColumnPaths, PathSet, column_of, path_set
 from gendsl.runtime.watched import runs_whole
 
 
@@ -17,6 +17,41 @@ def test_they_have_the_paths_of_their_columns():
     assert ("x", 1.0) in paths and ("x", True) in paths  # equal to a path of theirs
     less = paths.without({("x", 1): 0, ("a",): 0})
     assert set(less) == every - {("x", 1), ("a",)}
+
+
+MANY = 1000
+NO_COLUMNS = {
+    "few": [("x", i) for i in range(MANY - 1)],
+    "a gap": [("x", i) for i in range(MANY + 1) if i != 7],
+    "another order": [("x", i) for i in (1, 0, *range(2, MANY))],
+    "another head": [*(("x", i) for i in range(MANY - 1)), ("y", MANY - 1)],
+    "a longer path": [*(("x", i) for i in range(MANY - 1)), ("x", MANY - 1, 0)],
+    "a float": [*(("x", i) for i in range(MANY - 1)), ("x", float(MANY - 1))],
+    "a bool": [("x", False), *(("x", i) for i in range(1, MANY))],
+    "names": [("x", str(i)) for i in range(MANY)],
+    "one component": [(i,) for i in range(MANY)],
+}
+
+
+def test_many_paths_that_are_a_column():
+    paths = [("x", i) for i in range(3, 3 + MANY)]
+    column = column_of(paths)
+    assert list(column) == paths and len(column) == MANY
+    assert [column[k] for k in (0, 7, MANY - 1)] == [paths[k] for k in (0, 7, MANY - 1)]
+    with pytest.raises(IndexError):
+        column[MANY]
+    others = [("y", 1), ("mu",)]
+    known = ColumnPaths(("z",), range(2))
+    both = path_set([*paths, *others], [known])
+    assert both.columns == [known, column] and both.single == set(others)
+    assert set(both) == {*paths, *others, *known}
+
+
+@pytest.mark.parametrize("name", NO_COLUMNS)
+def test_many_paths_that_are_no_column(name):
+    paths = NO_COLUMNS[name]
+    assert column_of(paths) is None
+    assert set(path_set(paths, [])) == set(paths)
 
 
 def test_heads_are_what_they_begin_with():

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from gendsl.runtime.persistent import PersistentVector
 
 laws = settings(max_examples=60, deadline=None, derandomize=True)
-SIZES = [0, 1, 2, 63, 64, 65, 128, 2047, 2048, 2049, 2112, 65535, 65536, 65537, 70000]
+SIZES = [0, 1, 2, 31, 32, 33, 64, 1023, 1024, 1025, 1056, 32767, 32768, 32769, 70000]
 sizes = st.one_of(st.integers(0, 200), st.sampled_from(SIZES))
 
 
@@ -116,6 +116,18 @@ def test_sizes_around_the_widths_of_nodes(size):
         assert list(vector.iterate(cut)) == model[cut:]
         assert list(vector.truncate(cut).extend([1] * 100)) == model[:cut] + [1] * 100
     assert list(vector) == model
+
+
+@pytest.mark.parametrize("size", [2, 33, 1056, 40_000])
+def test_two_neighbours_at_once(size):
+    vector, model = PersistentVector.of(range(size)), list(range(size))
+    for i in {0, 30, 31, 32, 1022, 1023, 1024, 32767, size - 2} & set(range(size - 1)):
+        new = vector.set_two(i, "a", "b")
+        assert list(new) == [*model[:i], "a", "b", *model[i + 2 :]]
+    assert list(vector) == model
+    for i in (-1, size - 1, size):
+        with pytest.raises(IndexError):
+            vector.set_two(i, "a", "b")
 
 
 @pytest.mark.parametrize("size", SIZES)
