@@ -36,7 +36,7 @@ and another puts the value and the scores into the columns and their totals:
         (_, value, _), was, _, _, (t, a0, b0, a1, b1) = moved
         c0, c1 = store.columns
         p0, p1 = store.totals
-        p0 = changed(p0, a0, b0)
+        if a0 != b0: p0 = changed(p0, a0, b0)
         ...
 """
 
@@ -287,6 +287,6 @@ def _put(loop: Any, own: Step, affected: list[int]) -> str:
         own=own.number, terms=", ".join(f"a{i}, b{i}" for i in affected),
         outer="({" + ", ".join(f"{slot}: f0[{slot}]" for slot in slots) + "},)",  # as `outer_of` has it
         columns=", ".join(f"c{i}" for i in numbers), totals=", ".join(f"p{i}" for i in numbers),
-        changes="".join(f"    p{i} = changed(p{i}, a{i}, b{i})\n" for i in affected),
+        changes="".join(f"    if a{i} != b{i}: p{i} = changed(p{i}, a{i}, b{i})\n" for i in affected),
         total="p0" if len(numbers) == 1 else f"({', '.join(sums)})",
     )  # fmt: skip
