@@ -59,6 +59,17 @@ class Kernel:
         return f"<kernel {self.name}>"
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class TemperedKernel(Kernel):
+    """A kernel for the target p(t) L(t)^(beta - 1), L the likelihood of the observations.
+
+    Attributes:
+        beta: the power of the likelihood; 1 for the posterior.
+    """
+
+    beta: float = field(kw_only=True)
+
+
 def kernel_name(kernel: Any) -> str:
     """The name under which a kernel's acceptance is counted."""
     return getattr(kernel, "name", None) or getattr(kernel, "__name__", None) or type(kernel).__name__
@@ -113,6 +124,34 @@ def check_reversible(kernel: Any, user: str) -> None:
         f"{user} needs reversible kernels, and {name} doesn't say whether it is",
         fix="if pi(x) K(x, x') = pi(x') K(x', x), as for one Metropolis-Hastings step, write "
         "gendsl.inference.Kernel(step, name, reversible=True)",
+    )
+
+
+def check_target(kernel: Any, beta: float, user: str) -> None:
+    """Raise where a kernel, or a part of it, is one of gendsl's for another target than that at beta.
+
+    They leave the posterior invariant, and only `tempered_mh` another power of the likelihood. What a kernel
+    of the user's own does is the user's to know.
+
+    Raises:
+        KernelError: with the kernel's name.
+    """
+    for part in getattr(kernel, "parts", ()):
+        check_target(part, beta, user)
+    if isinstance(kernel, TemperedKernel):
+        own: float | None = kernel.beta
+    else:
+        step = getattr(kernel, "step", None)
+        of_gendsl = getattr(step, "__module__", "").startswith("gendsl.inference.")
+        own = 1.0 if of_gendsl and not hasattr(kernel, "parts") else None
+    if own is None or own == beta:
+        return
+    name, target = kernel_name(kernel), "the posterior" if own == 1.0 else f"beta = {own:.6g}"
+    raise KernelError(
+        f"{user} needs a kernel for the target at beta = {beta:.6g}, and {name} is for {target}",
+        fix="use the beta that the function is given: lambda beta: tempered_mh(select('x'), beta); for "
+        "choices that the observations don't depend on, given the others, every beta is the same: say so "
+        "by a kernel of your own, Kernel(lambda trace, rng: kernel(trace, rng), name, reversible=True)",
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from scipy.special import logsumexp
 
 from gendsl.errors import KernelError, ValueTypeError
 from gendsl.inference.importance import importance_sampling
-from gendsl.inference.kernel import Kernel, KernelFunction, check_kernel
+from gendsl.inference.kernel import Kernel, KernelFunction, TemperedKernel, check_kernel, check_target
 from gendsl.inference.mh import Proposal, decide, mh_deciding
 from gendsl.inference.particles import Particles
 from gendsl.inference.resampling import Scheme, as_scheme
@@ -256,7 +256,9 @@ def tempered_smc(
         beta, step = following, step + 1
         stages.resample()
         if kernel is not None:
-            stages.move(kernel(beta))
+            moving = check_kernel(kernel(beta))
+            check_target(moving, beta, "tempered_smc")
+            stages.move(moving)
     return stages.finish()
 
 
@@ -327,7 +329,9 @@ def tempered_mh(
         return decide(trace, proposal, ratio, rng)
 
     kernel = mh_deciding(tempered, target, proposal_args, skip_absent, name)
-    return kernel if name else replace(kernel, name=f"{kernel.name} at {beta:.3g}")
+    return TemperedKernel(
+        kernel.step, name or f"{kernel.name} at {beta:.3g}", reversible=kernel.reversible, beta=float(beta)
+    )
 
 
 __all__ = ["SMCRun", "Stages", "log_likelihood", "next_temperature", "smc", "tempered_mh", "tempered_smc"]

@@ -29,6 +29,7 @@ from gendsl.inference.kernel import (
     accept,
     check_kernel,
     check_reversible,
+    check_target,
     kernel_name,
     run_kernel,
 )
@@ -98,7 +99,7 @@ def tempered(
     parts: tuple[KernelFunction, ...]
     rungs = list(ladder) if isinstance(ladder, Sequence) and not isinstance(ladder, str) else []
     if rungs and all(type(rung) is tuple for rung in rungs):
-        check_kernel(kernel)
+        check_target(check_kernel(kernel), 1.0, "tempered with arguments")
         # one for each target, so that each is adapted by itself
         parts = tuple(replace(kernel) if isinstance(kernel, Kernel) else kernel for _ in rungs)
         change = _by_arguments(rungs)
@@ -112,6 +113,8 @@ def tempered(
         if betas != sorted(set(betas), reverse=True):
             raise KernelError(f"tempered got the temperatures {betas}", fix="give them in decreasing order")
         parts = tuple(check_kernel(kernel(beta)) for beta in betas)
+        for part, beta in zip(parts, betas, strict=True):
+            check_target(part, beta, "tempered")
         change = _by_powers([1.0, *betas])
     else:
         raise KernelError(

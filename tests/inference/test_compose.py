@@ -278,6 +278,31 @@ def test_ladders_that_are_refused():
         tempered(cycle(mh(leap), mh(select("x"))), [(1.0,)])
 
 
+@pytest.mark.parametrize(
+    "make, name, target",
+    [
+        (lambda beta: mh(leap), "mh leap", "the posterior"),
+        (lambda beta: tempered_mh(leap, 0.4), "mh leap at 0.4", "beta = 0.4"),
+        (lambda beta: mixture([tempered_mh(leap, beta), mh(select("x"))]), "mh select", "the posterior"),
+        (lambda beta: repeat(random_walk("x", 0.3), 2), "random walk", "the posterior"),
+    ],
+    ids=["mh", "another power", "a part", "tunable"],
+)
+def test_a_kernel_for_another_temperature_is_refused(make, name, target):
+    with pytest.raises(KernelError, match=f"at beta = 0.5, and {name}.* is for {target}"):
+        tempered(make, [0.5])
+
+
+def test_kernels_for_the_target_are_taken():
+    def own(beta):
+        return Kernel(lambda trace, rng: mh(leap)(trace, rng), "of my own", reversible=True)
+
+    for make in (own, lambda beta: repeat(mixture([tempered_mh(leap, beta), own(beta)]), 2)):
+        assert tempered(make, [0.5, 0.2]).reversible
+    with pytest.raises(KernelError, match=r"at beta = 1, and mh leap at 0\.5 is for beta = 0\.5"):
+        tempered(tempered_mh(leap, 0.5), [(0.6,)])
+
+
 def test_arguments_that_make_other_choices():
     @gen
     def sized(n):

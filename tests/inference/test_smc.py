@@ -244,6 +244,8 @@ def test_what_smc_refuses():
         tempered_smc(coin, (1,), {}, 4, ladder=1.0)
     with pytest.raises(errors.KernelError, match="one target for all temperatures"):
         tempered_smc(coin, (1,), {}, 4, kernel=mh(select("p")))
+    with pytest.raises(errors.KernelError, match="tempered_smc needs a kernel for the target at beta"):
+        tempered_smc(coin, (1,), {}, 4, kernel=lambda beta: mh(select("p")), temperatures=[0.5, 1.0])
     for wrong in (0.0, 1.5, "hot", True):
         with pytest.raises(errors.ValueTypeError, match="beta="):
             tempered_mh(select("p"), wrong)
