@@ -303,14 +303,17 @@ class _Vectoriser:
         raise _ScalarError
 
     def lookup(self, at: ast.expr, name: str, container: ast.expr, index: ast.expr) -> ast.expr:
-        """`container[index]`, by one of the tools, noted as a lookup in the container."""
+        """`container[index]`, by one of the tools, noted as a lookup in the container.
+
+        Unless a generator expression says which entry it is: of such a container all iterations are taken to
+        look up any.
+        """
         container, index = self.vector(container), self.vector(index)
         load = None
         if isinstance(container, ast.Name) and container.id not in self.bound:
             load = self.outer.get(container.id)
-        if load is not None and load.mode == "item":
-            if any(isinstance(part, ast.Name) and part.id in self.bound for part in walk(index)):
-                raise _ScalarError  # which entries these are is not known outside the generator expression
+        is_known = not any(isinstance(part, ast.Name) and part.id in self.bound for part in walk(index))
+        if load is not None and load.mode == "item" and is_known:
             of = self.varying[index.id].slot if isinstance(index, ast.Name) else None
             # no more than the index reads: it is looked for anew when one of them changes
             names = {part.id for part in walk(index) if isinstance(part, ast.Name)}

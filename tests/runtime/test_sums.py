@@ -113,7 +113,36 @@ def shadowed(n):
         ("w", i) @ ~normal(sum(b[i] for b in [[1.0] * n, [0.5] * n]) + b[0], 1)
 
 
-ONE_BY_ONE = {"own_float", "gone_through_once"}
+@written(7, 5)
+@gen
+def moved_lookups(n):
+    mu = [("mu", j) @ ~normal(0, 1) for j in range(3)]
+    for i in range(n):
+        z = ("z", i) @ ~uniform_discrete(0, 2)
+        ("x", i) @ ~normal(sum(mu[(z + j) % 3] for j in range(2)), 1)
+
+
+@written(([0.5, -1.0, 2.0, 1.5],), ([0.5, -1.0, 2.0],), (np.arange(6.0),))
+@gen
+def windows(xs):
+    b = [("b", j) @ ~normal(0, 1) for j in range(2)]
+    eps = [("eps", i) @ ~normal(0, 1) for i in range(len(xs))]
+    for i in range(len(xs) - 1):
+        ("x", i) @ ~normal(sum(b[j] * xs[i + j] for j in range(2)), 1)
+        ("y", i) @ ~normal(eps[i + 1] + sum(b[j] * eps[i - j + 1] for j in range(2)), 1)
+        ("z", i) @ ~normal(eps[i] + sum(b[j] * eps[i - j] for j in range(2)), 1)
+
+
+@written(7, 5)
+@gen
+def conditional_terms(n):
+    mu = [("mu", j) @ ~normal(0, 1) for j in range(3)]
+    for i in range(n):
+        z = ("z", i) @ ~uniform_discrete(0, 2)
+        ("x", i) @ ~normal(sum(z * m for m in mu if m > z - 1), 1)
+
+
+ONE_BY_ONE = {"own_float", "gone_through_once", "conditional_terms"}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -128,7 +157,10 @@ def test_both_runtimes_agree(name, seed, monkeypatch):
 def test_which_run_at_once(name):
     model, _ = PROGRAMS[name]
     loops = [node for node in model.compiled.program.body if isinstance(node, Loop)]
-    assert all((loop.columns is None) == (name in ONE_BY_ONE) for loop in loops)
+    if name in ONE_BY_ONE:
+        assert not loops or loops[-1].columns is None
+    else:
+        assert all(loop.columns is not None for loop in loops)
 
 
 @pytest.mark.parametrize(("name", "given"), [("sums_of_products", X), ("sums_of_cells", X), ("products", X)])
@@ -176,7 +208,13 @@ def around_a_vector(xs, v):
         ("y", i) @ ~normal(mean, 1)
 
 
-@pytest.mark.parametrize("model", [times_a_vector, around_a_vector], ids=["times", "around"])
+@gen
+def a_vector(xs, v):
+    for i in range(len(xs)):
+        ("y", i) @ ~normal(v, 1)
+
+
+@pytest.mark.parametrize("model", [times_a_vector, around_a_vector, a_vector], ids=lambda m: m.name)
 def test_a_vector_that_stays_the_same_is_no_column(model):
     """It has as many entries as there are iterations; each of them would get the whole of it."""
     for program in (model, model.reference):
