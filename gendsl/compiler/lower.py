@@ -33,7 +33,7 @@ from gendsl.compiler.ir import (
     Site,
 )
 from gendsl.compiler.lower_loops import LoopLowering
-from gendsl.compiler.names import COMPREHENSIONS, exits, has_choice, loaded, stored, unbound_after
+from gendsl.compiler.names import COMPREHENSIONS, exits, has_choice, is_idle, loaded, stored, unbound_after
 from gendsl.compiler.rewrite import rewrite_statements
 from gendsl.compiler.scope import REMAKE, OpaqueError, Version, joined_kind
 from gendsl.compiler.sites import assigned_address, is_choice, is_splice, known_value
@@ -91,9 +91,7 @@ class Lowerer(LoopLowering):
 
     def statement(self, node: ast.stmt) -> bool:
         """Lower one statement; whether control can go on after it."""
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            return True
-        if isinstance(node, ast.Pass):
+        if is_idle(node):
             return True
         if self.entries and isinstance(node, _SIMPLE):
             node = self.with_entries(node)

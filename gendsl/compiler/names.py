@@ -142,9 +142,27 @@ def _own_scope(node: ast.AST) -> list[ast.AST]:
         found.append(part)
         if isinstance(part, COMPREHENSIONS):
             found += [inner.target for inner in walk(part) if isinstance(inner, ast.NamedExpr)]
-        elif not isinstance(part, SCOPES):
+        elif not isinstance(part, SCOPES) and not is_declaration(part):
             pending += reversed(children(part))
     return found
+
+
+def is_declaration(node: ast.AST) -> bool:
+    """Whether a statement is `name: type`, which makes a name a variable of the function and does nothing."""
+    return isinstance(node, ast.AnnAssign) and node.value is None and isinstance(node.target, ast.Name)
+
+
+def is_idle(node: ast.stmt) -> bool:
+    """Whether a statement does nothing: a string, `pass` or a declaration."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    return isinstance(node, ast.Pass) or is_declaration(node)
+
+
+def declared(statements: list[ast.stmt]) -> list[str]:
+    """The names that statements declare without giving them a value."""
+    parts = [part for statement in statements for part in _own_scope(statement)]
+    return [part.target.id for part in parts if is_declaration(part)]  # type: ignore[attr-defined]
 
 
 def unbound_after(node: ast.AST) -> set[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from gendsl.compiler.effects import Effects
 from gendsl.compiler.ir import FIRST, ITEM, LENGTH, RAW, WHOLE, Code, Load, Node
-from gendsl.compiler.names import COMPREHENSIONS, arguments_of, loaded, root_name, stored
+from gendsl.compiler.names import COMPREHENSIONS, arguments_of, declared, loaded, root_name, stored
 from gendsl.compiler.questions import with_questions
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source as Definition
@@ -93,7 +93,8 @@ class Scope:
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         every += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
         self.parameters = [a.arg for a in every]
-        self.locals = {*self.parameters, *stored(*definition.node.body)}
+        body = definition.node.body
+        self.locals = {*self.parameters, *stored(*body), *declared(body)}
 
     # --- the body ---------------------------------------------------------------------------------
 

@@ -146,6 +146,37 @@ def all_but_the_first(n):
     return [others for _, *others in zip(xs, xs, strict=True)]
 
 
+# --- declarations ----------------------------------------------------------------------------------
+
+z = 7.0  # not what the program declares
+
+
+@written()
+@gen
+def declared_variables(n):
+    y: float
+    y = ~normal(0, 1)
+    total: float = 0.0
+    for i in range(n):
+        x: float
+        x = ("x", i) @ ~normal(y, 1)
+        total += x
+    if y > 0:
+        u: float
+        u = ("u", "arm") @ ~normal(total, 1)
+        y: float
+    while True:
+        v: float
+        v = ("v", 0) @ ~normal(total, 1)
+        break
+    try:
+        ("w", 0) @ ~normal(y + v + z, 1)  # noqa: F823
+    except UnboundLocalError:
+        ("w", 1) @ ~normal(y + v, 1)
+    z: float  # noqa: F842
+    return total
+
+
 # --- dicts -----------------------------------------------------------------------------------------
 
 
