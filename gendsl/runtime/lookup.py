@@ -80,15 +80,21 @@ def known_at(body: Sequence, frame: Frame, path: Path) -> tuple[Support, Any] | 
 
     To make a record takes all that its iteration computes. None where it takes one, or there is no choice.
     """
+    routes = body.direct
+    if routes is None:
+        routes = _routes(body)
     try:
-        route = _routes(body).get(path[0])
-        if route is not None and len(path) == 2:
-            t = _iteration(frame[route.loop][0], route.source, path[1])
-            if t is not None:
-                store = frame[route.loop][0].frames
-                if route.measure is None or type(store) is not ColumnFrames:
-                    return None
-                return route.measure, store.columns[route.number][t]
+        route = routes.get(path[0])
+        if route is not None and len(path) == 2 and type(path[1]) is int:
+            loop, source, _, number, measure = route
+            iterations = frame[loop][0]
+            store, first = iterations.frames, iterations.values[source]
+            if measure is None or type(store) is not ColumnFrames:
+                return None
+            if type(first) is range and first.step == 1:
+                return measure, store.columns[number][path[1] - first.start]
+            if type(first) is int:
+                return measure, store.columns[number][path[1] - first]
         loop = body.by_bit.get(body.by_head.get(path[0], 0))
         if type(loop) is not ColumnLoopBlock or body.leaves_early:
             return None

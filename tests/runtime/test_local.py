@@ -562,8 +562,17 @@ def test_a_trace_of_probability_zero():
 # --- looking ---------------------------------------------------------------------------------------
 
 
+@gen
+def by_threes(n):
+    """Addresses that don't count the iterations, in one loop from two on."""
+    for i in range(0, 3 * n, 3):
+        ("x", i) @ ~normal(0, 1)
+    for i, _ in enumerate([0] * n, 2):
+        ("z", i) @ ~normal(0, 1)
+
+
 @pytest.mark.parametrize(
-    "model", [mixture, assigned, plate, vectors, one_name_twice, read_afterwards], ids=str
+    "model", [mixture, assigned, plate, vectors, one_name_twice, read_afterwards, by_threes], ids=str
 )
 def test_what_is_known_of_a_choice_without_its_record(model):
     trace = model.simulate((N,), rng=1)
