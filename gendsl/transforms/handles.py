@@ -55,10 +55,13 @@ class Handle:
         return f"{self.state.name}[{format_address(self.path)}]" if self.path else self.state.name
 
     def _no_value(self, *_: Any, **__: Any) -> NoReturn:
+        if not self.path:
+            problem = f"{self!r} is a whole trace, not a value"
+            raise HandleError(problem, fix=f"name an address: {self!r}['x']")
         reader = f"read({self!r})" if isinstance(self, InputHandle) else "the value that you wrote there"
         raise HandleError(
             f"{self!r} is an address, not a value",
-            address=self.path or None,
+            address=self.path,
             fix=f"use {reader}",
         )
 
@@ -97,10 +100,11 @@ class InputHandle(Handle):
             return undifferentiated(self.state.trace.retval)
         calls = self.state.trace.calls
         if self.path not in calls:
+            chosen = self.state.find(self.path) is not None
             raise ReadError(
                 f"{self.state.name} has no traced call at this address",
                 address=self.path,
-                fix=explain_unknown(self.path, calls),
+                fix=f"it is a choice: read({self!r})" if chosen else explain_unknown(self.path, calls),
             )
         return undifferentiated(calls[self.path])
 

@@ -26,7 +26,7 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.errors import HandleError, LostDerivativeError
+from gendsl.errors import HandleError, LostDerivativeError, ReadError
 from gendsl.runtime.executions import Simulate
 from gendsl.transforms.apply import image
 from gendsl.transforms.checks import check_round_trip
@@ -361,6 +361,27 @@ def test_return_value_of_a_call():
 
     there = apply(f, start(model, init={("first", "k"): 2, ("second", "k"): 5}))
     assert (there.trace["first"], there.trace["second"]) == (6, 3)
+
+
+def test_the_return_value_of_a_choice_is_read():
+    @transform
+    def f(model_in, *, model_out):
+        model_in["k"].retval
+
+    with pytest.raises(ReadError, match="no traced call") as caught:
+        apply(f, start(returns, init={"k": 2}))
+    assert caught.value.fix == "it is a choice: read(model_in['k'])"
+
+
+def test_a_whole_trace_is_no_value():
+    @transform
+    def f(model_in, *, model_out):
+        for _ in model_in:
+            pass
+
+    with pytest.raises(HandleError, match="model_in is a whole trace, not a value") as caught:
+        apply(f, start(returns, init={"k": 2}))
+    assert caught.value.fix == "name an address: model_in['x']"
 
 
 # --- copies ------------------------------------------------------------------------------------------
