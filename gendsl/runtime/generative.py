@@ -43,6 +43,8 @@ from gendsl.runtime.reexecutions import Update
 from gendsl.runtime.trace import ReferenceTrace, at_definition, check_args
 from gendsl.runtime.watched import runs_whole
 
+_NOTHING: frozenset[Path] = frozenset()
+
 
 class GenFunction(GenerativeFunction):
     """A generative function made by `@gen` from a Python function.
@@ -285,20 +287,20 @@ class GenFunction(GenerativeFunction):
         """The trace that one call of the body leaves."""
         if type(args) is not tuple:
             args = check_args(args, self.name)
-        compiled = self.compiled
+        compiled, kind = self.compiled, type(execution)
         execution.quick = True
         execution.function = self
-        body = compiled.at_once.get(type(execution)) or body_at_once(compiled, type(execution))
+        body = compiled.at_once.get(kind) or body_at_once(compiled, kind)
         try:
             retval = body(execution, *self.bound, *args)
         except TypeError as error:
             if is_from_body(error):
                 raise
             raise self.wrong_arguments(args, {}) from None
-        usual = compiled.flat and not execution.calls and execution.failure is None
-        if not usual or execution.score != execution.score:
+        score = execution.score
+        if not compiled.flat or execution.calls or execution.failure is not None or score != score:
             at_definition(self, execution.check_made)
-        return ReferenceTrace(self, args, retval, execution, frozenset())
+        return ReferenceTrace(self, args, retval, execution, _NOTHING)
 
     @or_whole
     def _simulated(self, args: tuple[Any, ...], *, rng: np.random.Generator) -> ReferenceTrace:

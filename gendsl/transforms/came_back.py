@@ -73,8 +73,6 @@ def _came_back(source: Input, output: Output, values: dict[Path, Any]) -> bool:
                 x, y = before.value, value.value
                 if y != x and not abs(y - x) <= RELATIVE_TOLERANCE * abs(x) < inf:
                     return False
-                if not before.tangent:
-                    return False
                 columns.append(value.tangent)
             elif type(before) is not list or not _entries_came_back(before, value, supports[path], columns):
                 return False

@@ -81,11 +81,11 @@ def check_round_trip(
             location=traceback_location(error.__traceback__),
             fix="the second application must undo the first: look at the branch that it takes",
         ) from error
-    for output, source in zip(back.outputs, there.run.inputs, strict=True):
-        output.supports = source.supports  # those of the same choices
     gone = None if elsewhere else seen_to_come_back(trace, aux, there, back, returned)
     backward = None if gone is None else known_log_abs_det(there, back)
     if backward is None:
+        for output, source in zip(back.outputs, there.run.inputs, strict=True):
+            output.supports = source.supports  # those of the same choices
         records = [trace.records]
         if aux is not None:
             records.append(aux.records if type(aux.records) is dict else dict(aux.records.items()))

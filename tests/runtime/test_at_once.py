@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 import gendsl
-from gendsl import bernoulli, beta, gen, normal, poisson, uniform, uniform_discrete
+from gendsl import Distribution, bernoulli, beta, gen, normal, poisson, uniform, uniform_discrete
 from gendsl.compiler import methods, spread
 from gendsl.errors import (
+    AddressConflictError,
     DuplicateAddressError,
     MissingChoiceError,
+    NaNError,
     ParameterError,
     UnsupportedSyntaxError,
     ValueTypeError,
@@ -25,6 +27,7 @@ from gendsl.runtime.at_once import CONSTANTS, MAKING, body_at_once
 from gendsl.runtime.executions import Assess, Simulate, ZeroProbability
 from gendsl.runtime.records import PLAIN_FAMILIES
 from gendsl.runtime.reexecutions import Update
+from gendsl.supports import Real
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("GENDSL_RUNTIME", "") != "", reason="the reference runtime makes choices in the usual way"
@@ -551,3 +554,45 @@ def test_only_a_choice_that_may_have_the_address_of_another_is_looked_for():
         spreader = spread._Spreader(alone.compiled.origin, MAKING[kind], CONSTANTS)
         made = spread.rewritten(alone.compiled.origin, spreader, first=True)
         assert text(made.body).count(asked) == count
+
+
+class Undefined(Distribution):
+    support = Real()
+
+    def sample(self, rng):
+        return 0.5
+
+    def logpdf(self, x):
+        return math.nan
+
+    def __repr__(self):
+        return "Undefined()"
+
+
+def test_what_is_wrong_with_all_choices_together():
+    @gen
+    def below(n):
+        x = ~normal(0, 1)
+
+    @gen
+    def namespaces(n):
+        x = ~normal(0, 1)
+        if n > 0:
+            ("x", 1) @ ~normal(0, 1)
+
+    @gen
+    def calls(n):
+        x = ~normal(0, 1)
+        if n > 0:
+            "x" @ ~below(n)
+
+    @gen
+    def undefined(n):
+        x = ~(Undefined() if n > 0 else normal(0, 1))
+
+    values = {("x",): 0.5, ("x", 1): 0.5, ("x", "x"): 0.5}
+    wrong = {namespaces: AddressConflictError, calls: AddressConflictError, undefined: NaNError}
+    for program in wrong:
+        for given in (None, values):
+            assert both(program, 0, values=given)[0] == [("x",)]
+            assert both(program, 1, values=given)[0] is wrong[program]

@@ -181,3 +181,37 @@ def test_a_trace_of_many_choices_is_not_compared_unasked(monkeypatch):
         for edit in range(12):
             trace = trace.update({("y", 0): 0.1 * edit}).trace
         assert len(compared) == most
+
+
+def test_a_choice_that_the_reference_does_not_make():
+    known = [True]
+
+    @gen
+    def changing():
+        x = ~normal(0, 1)
+        if known[0]:
+            y = ~uniform(0, 1)  # of log density 0
+
+    trace = changing.generate((), rng=1).trace
+    compare_with_reference(trace)
+    known[0] = False
+    with pytest.raises(RuntimeMismatchError, match="makes a choice that the reference doesn't") as found:
+        compare_with_reference(trace)
+    assert found.value.address == ("y",)
+
+
+def test_large_terms_may_be_rounded_more():
+    @gen
+    def far():
+        x = ~normal(0, 1)
+        y = ~normal(0, 1e-300)
+
+    trace = far.generate((), init={"x": 37.0, "y": 0.0}, rng=1).trace
+    large = abs(trace.records["x",][2]) + abs(trace.records["y",][2])
+    exact = trace.log_prob
+    assert abs(exact) < 10.0 and large > 1000.0
+    trace.log_prob = exact + 0.5e-9 * large
+    compare_with_reference(trace)
+    trace.log_prob = exact + 2e-9 * large
+    with pytest.raises(RuntimeMismatchError, match="has log_prob"):
+        compare_with_reference(trace)

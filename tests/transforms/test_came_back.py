@@ -54,16 +54,6 @@ def split(model_in, aux_in, *, model_out, aux_out):
 
 
 @transform
-def merge(model_in, aux_in, *, model_out, aux_out):
-    write(model_out["k"], read(model_in["k"]) - 1)
-    write(model_out["x", 0], 0.5 * (read(model_in["x", 0]) + read(model_in["y"])))
-    write(aux_out["u"], 0.25 * (read(model_in["x", 0]) - read(model_in["y"])))
-    w = read(model_in["w"])
-    write(model_out["w"], [w[1], w[2], w[0]])
-    write(aux_out["v"], read(aux_in["v"]))
-
-
-@transform
 def copied(model_in, aux_in, *, model_out, aux_out):
     copy(aux_in["u"], model_out["x", 0])
     copy(model_in["x", 0], aux_out["u"])
@@ -102,15 +92,26 @@ def stretched(model_in, aux_in, *, model_out, aux_out):
     write(aux_out["v"], -read(aux_in["v"]))
 
 
+def merged(weights):
+    """Undoes `split`, with the weights written in another way."""
+
+    @transform
+    def merge(model_in, aux_in, *, model_out, aux_out):
+        write(model_out["k"], read(model_in["k"]) - 1)
+        write(model_out["x", 0], 0.5 * (read(model_in["x", 0]) + read(model_in["y"])))
+        write(aux_out["u"], 0.25 * (read(model_in["x", 0]) - read(model_in["y"])))
+        write(model_out["w"], weights(read(model_in["w"])))
+        write(aux_out["v"], read(aux_in["v"]))
+
+    return merge
+
+
 @transform
-def swapped_weights(model_in, aux_in, *, model_out, aux_out):
-    """Undoes `split` but for the weights."""
-    write(model_out["k"], read(model_in["k"]) - 1)
-    write(model_out["x", 0], 0.5 * (read(model_in["x", 0]) + read(model_in["y"])))
-    write(aux_out["u"], 0.25 * (read(model_in["x", 0]) - read(model_in["y"])))
-    w = read(model_in["w"])
-    write(model_out["w"], [w[2], w[1], w[0]])
-    write(aux_out["v"], read(aux_in["v"]))
+def a_list_for_a_number(model_in, aux_in, *, model_out, aux_out):
+    """Undoes `swap`, but for the shape of what was drawn."""
+    write(aux_out["u"], 0.5 * read(model_in["x", 0]))
+    write(model_out["x", 0], 2.0 * read(aux_in["u"]))
+    write(aux_out["v"], [-read(aux_in["v"])])
 
 
 @transform
@@ -121,15 +122,21 @@ def copied_and_read(model_in, aux_in, *, model_out, aux_out):
     copy(aux_in["u"], model_out["x", 0])
 
 
-KNOWN = {"swap": (swap, swap), "split": (split, merge)}
-OTHERS = {"walk": (walk, walk), "copied": (copied, copied)}
+KNOWN = {"swap": (swap, swap), "split": (split, merged(lambda w: [w[1], w[2], w[0]]))}
+OTHERS = {
+    "walk": (walk, walk),
+    "copied": (copied, copied),
+    "a constant weight": (split, merged(lambda w: [w[1], w[2], 0.5])),
+}
 WRONG = {
     "from another": (swap, from_another),
     "copied from another": (copied, copied_from_another),
     "copied and read": (copied, copied_and_read),
     "twice as far": (swap, twice_as_far),
     "stretched": (swap, stretched),
-    "swapped weights": (split, swapped_weights),
+    "swapped weights": (split, merged(lambda w: [w[2], w[1], w[0]])),
+    "too few weights": (split, merged(lambda w: [w[1], w[2]])),
+    "a list for a number": (swap, a_list_for_a_number),
 }
 WAYS = KNOWN | OTHERS | WRONG
 
@@ -175,10 +182,13 @@ def test_the_rows_of_a_usual_move_are_known(way, monkeypatch):
         ("or not state.seeds.keys() <= made.entries.keys()", ""),
         ("if y != x and not", "if y != x and False and not"),
         ("if y.value != x.value and not", "if y.value != x.value and False and not"),
+        ("or len(parts) != len(before)", ""),
+        ("if type(y) is not Dual:", "if False:"),
+        ("type(before) is not list or not", "not"),
     ],
 )
 def test_planted_mistakes_are_seen(was, wrong, monkeypatch):
-    before = {way: problem_of(*WAYS[way]) for way in WAYS}
+    before = problems()
     with open(came_back.__file__) as file:
         source = file.read()
     assert source.count(was) == 1
@@ -186,4 +196,15 @@ def test_planted_mistakes_are_seen(was, wrong, monkeypatch):
     exec(compile(source.replace(was, wrong), came_back.__file__, "exec"), planted)
     for name in ("known_log_abs_det", "seen_to_come_back"):
         monkeypatch.setattr(checks, name, planted[name])
-    assert {way: problem_of(*WAYS[way]) for way in WAYS} != before
+    assert problems() != before
+
+
+def problems():
+    """What is said of every way, even if it is said in no error of gendsl's."""
+    found = {}
+    for way in WAYS:
+        try:
+            found[way] = problem_of(*WAYS[way])
+        except Exception as error:
+            found[way] = type(error).__name__, str(error)
+    return found
