@@ -161,7 +161,7 @@ def seed_array(value: Any, offset: int, embedding: np.ndarray) -> DualArray:
     array = np.array(value, dtype=np.float64, order="C")
     tangent = np.zeros((array.size, max(offset + embedding.shape[1], 1)))
     tangent[:, offset : offset + embedding.shape[1]] = embedding
-    return DualArray(array, tangent.reshape(*array.shape, -1))
+    return DualArray(array, tangent.reshape((*array.shape, tangent.shape[1])))
 
 
 # --- the array -----------------------------------------------------------------------------------
@@ -436,7 +436,7 @@ class DualArray(NDArrayOperatorsMixin):
         if dtype is None or np.dtype(dtype) != object:
             raise lost("turning x into a plain array, or storing it in one,", _KEEP_ARRAY)
         entries = np.empty(self.size, dtype=object)
-        rows = self.tangent.reshape(self.size, -1)
+        rows = self.tangent.reshape(self.size, self.tangent.shape[-1])
         for i, value in enumerate(self.value.ravel()):
             entries[i] = scalar(value, rows[i])
         return entries.reshape(self.shape)

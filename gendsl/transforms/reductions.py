@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -28,9 +29,9 @@ def _lined_up(value: np.ndarray, tangent: np.ndarray, axis: Any) -> tuple[np.nda
     """Value (..., m) and tangent (..., m, n): the m entries along `axis` made the last axis."""
     axes = _axes(axis, value.ndim)
     rest = [i for i in range(value.ndim) if i not in axes]
-    shape = tuple(value.shape[i] for i in rest)
-    lines = value.transpose(*rest, *axes).reshape(*shape, -1)
-    return lines, tangent.transpose(*rest, *axes, value.ndim).reshape(*lines.shape, -1)
+    shape = *(value.shape[i] for i in rest), math.prod(value.shape[i] for i in axes)
+    lines = value.transpose(*rest, *axes).reshape(shape)
+    return lines, tangent.transpose(*rest, *axes, value.ndim).reshape((*shape, tangent.shape[-1]))
 
 
 def _dual(a: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -87,8 +88,9 @@ def _prod(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     ones = np.ones((*lines.shape[:-1], 1))
     before = np.concatenate([ones, lines[..., :-1]], axis=-1).cumprod(axis=-1)
     after = np.concatenate([ones, lines[..., :0:-1]], axis=-1).cumprod(axis=-1)[..., ::-1]
-    derivative = np.einsum("...m,...mn->...n", before * after, slopes)
-    return finish(product, derivative.reshape(*np.shape(product), -1))
+    others = (before * after)[..., : lines.shape[-1]]  # of no entries there are none
+    derivative = np.einsum("...m,...mn->...n", others, slopes)
+    return finish(product, derivative.reshape((*np.shape(product), slopes.shape[-1])))
 
 
 @RULES.of(np.cumsum)
@@ -103,6 +105,8 @@ def _cumprod(a: Any, axis: int | None = None) -> Any:
     a = as_dual_array(a) if axis is not None else as_dual_array(a).ravel()
     (along,) = _axes(axis or 0, a.ndim)
     entries = [np.take(a, j, axis=along) for j in range(a.shape[along])]
+    if not entries:
+        return a.copy()
     products = [functools.reduce(np.multiply, entries[: j + 1]) for j in range(len(entries))]
     return np.stack(products, axis=along)
 
@@ -114,7 +118,7 @@ def _extreme(function: Function, find: Function) -> Function:
         lines, slopes = _lined_up(value, tangent, axis)
         at = find(lines, axis=-1)
         rows = np.take_along_axis(slopes, at[..., np.newaxis, np.newaxis], axis=-2)
-        return finish(result, rows.reshape(*np.shape(result), -1))
+        return finish(result, rows.reshape((*np.shape(result), slopes.shape[-1])))
 
     return extreme
 
@@ -149,7 +153,7 @@ def _median(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     count = lines.shape[-1]
     middle = np.argsort(lines, axis=-1)[..., (count - 1) // 2 : count // 2 + 1]
     rows = np.take_along_axis(slopes, middle[..., np.newaxis], axis=-2).mean(axis=-2)
-    return finish(result, rows.reshape(*np.shape(result), -1))
+    return finish(result, rows.reshape((*np.shape(result), slopes.shape[-1])))
 
 
 @RULES.of(np.clip)

@@ -153,7 +153,7 @@ def _pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> 
     moves = mode in ("constant", "edge", "reflect", "symmetric", "wrap")
     if not moves or set(options) - allowed or any(map(holds_dual, options.values())):
         raise no_rule(f"numpy.pad(..., mode={mode!r}) with these options")
-    rows = np.vstack([tangent.reshape(value.size, -1), np.zeros(tangent.shape[-1])])
+    rows = np.vstack([tangent.reshape(value.size, tangent.shape[-1]), np.zeros(tangent.shape[-1])])
     index = np.arange(value.size).reshape(value.shape)
     filler = {"constant_values": -1} if mode == "constant" else {}
     moved = np.pad(index, pad_width, mode=mode, **filler)  # type: ignore[call-overload]

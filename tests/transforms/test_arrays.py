@@ -805,3 +805,19 @@ def test_compositions_agree_with_autograd(steps, point):
     np.testing.assert_allclose(result.value, program(point[:3], point[3:], np), rtol=1e-10, atol=1e-12)
     actual = np.pad(result.tangent, [(0, 0), (0, 6 - result.tangent.shape[1])])
     np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3)], ids=str)
+def test_arrays_without_entries(shape):
+    a, x = seed_array(np.zeros(shape), 1, np.zeros((0, 0))), seed_scalar(2.0, 3)
+    assert a.shape == shape and (a * x).shape == shape and a.astype(object).shape == shape
+    for function in (np.sum, np.prod, np.cumsum, np.cumprod, np.exp, np.sort, np.ravel):
+        assert np.shape(function(a)) == np.shape(function(a.value))
+    for function in (np.prod, np.sum):
+        assert np.shape(function(a, axis=-1)) == np.shape(function(a.value, axis=-1))
+    assert np.prod(a).value == 1.0 and not any(np.prod(a).tangent.values())
+    grown = lifted(np.append)(a, x)
+    assert grown.shape == (1,) and grown[0].tangent == {3: 1.0}
+    assert np.pad(a, 1).shape == np.pad(a.value, 1).shape
+    if len(shape) == 2:
+        assert np.max(a, axis=1).shape == np.median(a, axis=1).shape == (0,)

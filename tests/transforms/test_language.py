@@ -733,3 +733,40 @@ def test_a_move_of_one_step_is_the_image():
         assert values(moved) == values(there.trace)
     else:
         assert moved is trace
+
+
+# --- vectors without entries -------------------------------------------------------------------------
+
+
+@gen
+def vector():
+    k = ~poisson(1)
+    v = ~iid(normal(0, 1), k)
+
+
+@gen
+def one_more(trace):
+    grow = ~bernoulli(1.0 if trace["k"] == 0 else 0.5)
+    if grow:
+        u = ~normal(0, 1)
+
+
+@transform
+def longer_or_shorter(model_in, aux_in, *, model_out, aux_out):
+    k, grow, v = read(model_in["k"]), read(aux_in["grow"]), read(model_in["v"], continuous)
+    write(aux_out["grow"], not grow)
+    if grow:
+        write(model_out["k"], k + 1)
+        write(model_out["v"], np.append(v, read(aux_in["u"])))
+    else:
+        write(model_out["k"], k - 1)
+        write(model_out["v"], v[:-1])
+        write(aux_out["u"], v[-1])
+
+
+@pytest.mark.parametrize("size, grow", [(0, True), (1, True), (1, False), (2, False)])
+def test_a_vector_can_have_no_entries(size, grow):
+    trace = start(vector, init={"k": size, "v": np.arange(1.0, 1.0 + size)})
+    there = apply(longer_or_shorter, trace, one_more, aux={"grow": grow})
+    assert len(there.trace["v"]) == there.trace["k"] == (size + 1 if grow else size - 1)
+    assert there.log_abs_det == 0.0
