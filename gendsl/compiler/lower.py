@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gendsl.compiler.conditional import assigned_surely, read_first
 from gendsl.compiler.families import ARRAYS, INTEGERS, SCALARS, is_in
 from gendsl.compiler.groups import Grouping, Statement, as_member
 from gendsl.compiler.hoist import Hoist, unhoistable
@@ -229,10 +230,11 @@ class Lowerer(LoopLowering):
         guarded = self.guarded(node)
         self.check_exposed(node)
         names = self.defined_by(node, changed)
+        sure = assigned_surely(node) - changed.keys() - read_first([node])
         compound = isinstance(node, (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match))
-        blank = tuple(n for n in names if compound and self.may_be_unset(n))
+        blank = tuple(n for n in names if compound and n not in sure and self.may_be_unset(n))
         result = ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
-        extra = names if compound else list(changed)
+        extra = [n for n in names if n not in sure] if compound else list(changed)
         extra = [n for n in extra if n in self.env]
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             extra.append(node.target.id)
@@ -261,8 +263,7 @@ class Lowerer(LoopLowering):
                 kind = before.kind
                 if kind == "number" and not self.is_number(node.value):
                     kind = "other"
-            unset = compound and (before is None or before.unset)
-            self.bind(name, Version(self.depth, slot, kind, aliased, unset))
+            self.bind(name, Version(self.depth, slot, kind, aliased, name in blank))
             if kind == "array" and isinstance(node, ast.Assign) and self.is_whole(node.value):
                 self.whole.add((self.depth, slot))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from operator import is_not
 from typing import Any
 
+from gendsl.compiler.conditional import read_first
 from gendsl.compiler.effects import Effects
 from gendsl.compiler.ir import FIRST, ITEM, LENGTH, RAW, WHOLE, Code, Load, Node
 from gendsl.compiler.names import COMPREHENSIONS, arguments_of, declared, loaded, root_name, stored
@@ -355,9 +356,8 @@ class Scope:
             self.check_exposed(result)
         own = set(stored(*statements)) if statements else set(stored(result))
         first: list[ast.AST] = [*statements] or [result]
-        names = loaded(*first) | set(extra)
-        if statements:
-            names |= loaded(result) - own
+        names = read_first(statements) | (loaded(result) - own) if statements else loaded(result)
+        names |= set(extra)
         loads = []
         for name in sorted(names):
             version = self.env.get(name)

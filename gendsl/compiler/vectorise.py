@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from gendsl.compiler.conditional import values_after
 from gendsl.compiler.effects import Effects
 from gendsl.compiler.emit import TOOLS
 from gendsl.compiler.ir import (
@@ -116,8 +117,8 @@ class _Vectoriser:
                     steps.append(self.site(node))
                     self.known.add(node.value)
                 case Fragment():
-                    steps.append(self.fragment(node))
-                    self.known.add(node.defs[0])
+                    steps += self.fragment(node)
+                    self.known.update(node.defs)
                 case Copy():
                     pass
                 case _:
@@ -185,22 +186,22 @@ class _Vectoriser:
         code = self.code(node.thing, ast.copy_location(result, call))
         return ColumnSite(code, node.value, node.state, family, own[0], index[1], node.parts, self.computes)
 
-    def fragment(self, node: Fragment) -> ColumnValue:
+    def fragment(self, node: Fragment) -> list[ColumnValue]:
         code = node.code
-        if len(node.defs) != 1 or code.copied or code.blank or code.traced:
+        if code.copied or code.blank or code.traced:
             raise _ScalarError
         self.scope(code)
-        if not code.statements:
-            value = code.result.elts[0] if isinstance(code.result, ast.Tuple) else code.result
-        elif len(code.statements) == 1 and isinstance(code.statements[0], (ast.Assign, ast.AnnAssign)):
-            statement = code.statements[0]
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            if len(targets) != 1 or not isinstance(targets[0], ast.Name) or statement.value is None:
-                raise _ScalarError
-            value = statement.value
-        else:
+        results = code.result.elts if isinstance(code.result, ast.Tuple) else [code.result]
+        if code.statements:
+            known = frozenset((*self.varying, *self.outer))
+            values = values_after(code.statements, known) or {}
+            results = [values.get(getattr(name, "id", "")) for name in results]  # type: ignore[misc]
+        if not results or len(results) != len(node.defs) or None in results:
             raise _ScalarError
-        return ColumnValue(self.code(code, self.operand(value)), node.defs[0])
+        return [
+            ColumnValue(self.code(code, self.operand(value)), slot)
+            for value, slot in zip(results, node.defs, strict=True)
+        ]
 
     def scope(self, code: Code) -> None:
         """Note which names of a piece of code are columns."""
@@ -258,6 +259,9 @@ class _Vectoriser:
                 return self.tool(node, "compare", sign, self.operand(left), self.operand(right))
             case ast.IfExp(test, then, otherwise) if self.varies(test):
                 return self.tool(node, "choose", *map(self.operand, (test, then, otherwise)))
+            case ast.IfExp(test, then, otherwise):
+                arms = self.operand(then), self.operand(otherwise)
+                return ast.copy_location(ast.IfExp(self.vector(test), *arms), node)
             case ast.Subscript(container, ast.Tuple(indices)) if not self.varies(container):
                 if any(isinstance(index, (ast.Slice, ast.Starred)) for index in indices):
                     raise _ScalarError
