@@ -228,6 +228,7 @@ def tempered_smc(
     Raises:
         ZeroProbabilityError: all weights have become zero.
         ValueTypeError: the temperatures don't increase to 1.
+        KernelError: the kernel for a temperature is one of gendsl's for another target.
     """
     rng = as_rng(rng)
     given = None if temperatures is None else _checked_temperatures(temperatures)

@@ -93,8 +93,8 @@ def tempered(
     pass over the observations.
 
     Raises:
-        KernelError: the ladder is neither, or a kernel isn't reversible; and in a step, a tuple of
-            arguments makes other choices.
+        KernelError: the ladder is neither, or a kernel isn't reversible, or is for another target (as all of
+            gendsl's are but `tempered_mh`); and in a step, a tuple of arguments makes other choices.
     """
     parts: tuple[KernelFunction, ...]
     rungs = list(ladder) if isinstance(ladder, Sequence) and not isinstance(ladder, str) else []
