@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.conditional import assigned_surely, read_first
+from gendsl.compiler.conditional import assigned_surely
 from gendsl.compiler.families import ARRAYS, INTEGERS, SCALARS, is_in
 from gendsl.compiler.groups import Grouping, Statement, as_member
 from gendsl.compiler.hoist import Hoist, unhoistable
@@ -230,7 +230,7 @@ class Lowerer(LoopLowering):
         guarded = self.guarded(node)
         self.check_exposed(node)
         names = self.defined_by(node, changed)
-        sure = assigned_surely(node) - changed.keys() - read_first([node])
+        sure = assigned_surely(node) - changed.keys()
         compound = isinstance(node, (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match))
         blank = tuple(n for n in names if compound and n not in sure and self.may_be_unset(n))
         result = ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())

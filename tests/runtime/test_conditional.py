@@ -1,7 +1,9 @@
 """What statements under conditions give to variables, in plates: at once where both arms do, and the same."""
 
 import ast
+import cProfile
 import math
+import pstats
 
 import numpy as np
 import pytest
@@ -158,10 +160,11 @@ def added_to_first(xs):
     for i in range(len(xs)):
         if xs[i] > 0:
             m += 1.0
-            t = m
+            t = 2.0
             m = t / 2
         else:
-            t = m = xs[i]
+            t = 0.5
+            m = 1.0
         ("y", i) @ ~normal(m + t, 1)
 
 
@@ -178,8 +181,8 @@ def lists_in_arms(xs):
 
 
 AT_ONCE = {"both_arms", "one_arm", "a_condition_outside", "fails_in_the_other_arm"}
-WHOLE = {"added_to_first", "unassigned_again"}
-CHAINS = {"kept_from_before", "read_first", "with_loops_inside"}
+WHOLE = {"unassigned_again"}
+CHAINS = {"added_to_first", "kept_from_before", "read_first", "with_loops_inside"}
 
 
 @pytest.mark.parametrize("columns_from", [2, 1000])
@@ -201,6 +204,23 @@ def test_which_run_at_once_and_which_are_chains(name):
     last = loops[-1]
     assert (last.columns is not None) == (name in AT_ONCE)
     assert bool(last.carried) == (name in CHAINS)
+
+
+@pytest.mark.parametrize("name", ["both_arms", "a_condition_outside"])
+def test_a_change_outside_takes_as_many_calls_however_many_iterations_there_are(name, unwatched):
+    model, _ = PROGRAMS[name]
+    made = []
+    for n in (60, 600):
+        xs = np.random.default_rng(1).normal(size=n)
+        trace = model.simulate((xs,) if name == "both_arms" else (xs, True), rng=2)
+        for _ in range(3):
+            trace = trace.update({"a": 0.5}).trace
+        profile = cProfile.Profile()
+        profile.enable()
+        trace.update({"a": 0.25})
+        profile.disable()
+        made.append(pstats.Stats(profile).total_calls)
+    assert made[1] < made[0] + 60
 
 
 def test_gradients():
