@@ -20,7 +20,8 @@ _SCOPES = (ast.Lambda, ast.NamedExpr, *COMPREHENSIONS)
 _MOST = 400
 """How many nodes an expression has at most: each use of a variable repeats what it is."""
 
-Values = dict[str, ast.expr]
+Values = dict[str, ast.expr | None]
+"""What variables are; None for one that may have no value, or none that an expression can say."""
 
 
 def assigned_surely(node: ast.stmt) -> set[str]:
@@ -69,13 +70,11 @@ def values_after(statements: list[ast.stmt], known: frozenset[str]) -> Values | 
                 made = _in_terms(value, values)
             case ast.If(test, body, orelse):
                 condition = _in_terms(test, values)
-                arms = values_after(body, known), values_after(orelse, known)
+                there = (known - values.keys()) | {name for name in values if values[name] is not None}
+                arms = values_after(body, there), values_after(orelse, there)
                 if condition is None or arms[0] is None or arms[1] is None:
                     return None
-                joined = _joined(statement, condition, (arms[0], arms[1]), values, known)
-                if joined is None:
-                    return None
-                values = joined
+                values = _joined(statement, condition, (arms[0], arms[1]), values, known)
                 continue
             case ast.Pass():
                 continue
@@ -89,25 +88,23 @@ def values_after(statements: list[ast.stmt], known: frozenset[str]) -> Values | 
 
 def _joined(
     at: ast.If, condition: ast.expr, arms: tuple[Values, Values], before: Values, known: frozenset[str]
-) -> Values | None:
+) -> Values:
     """The variables after an `if`, of which the arms are in terms of what was before it."""
     after = dict(before)
     for name in (*arms[0], *arms[1]):
         ways = []
         for arm in arms:
+            value = arm.get(name, before.get(name))
             if name in arm:
-                way = _in_terms(arm[name], before)
-            elif name in before:
-                way = clone(before[name])
-            else:
-                way = ast.copy_location(ast.Name(name, ast.Load()), at) if name in known else None
-            ways.append(way)
-        if ways[0] is None or ways[1] is None:
-            if all(name in arm for arm in arms):
-                return None
-            after.pop(name, None)  # it may have no value: what reads it isn't found then
-            continue
-        after[name] = located(ast.copy_location(ast.IfExp(clone(condition), ways[0], ways[1]), at))
+                value = None if value is None else _in_terms(value, before)
+            elif name not in before and name in known:
+                value = ast.copy_location(ast.Name(name, ast.Load()), at)
+            ways.append(value)
+        then, otherwise = ways
+        after[name] = None
+        if then is not None and otherwise is not None:
+            made = ast.IfExp(clone(condition), clone(then), clone(otherwise))
+            after[name] = located(ast.copy_location(made, at))
     return after
 
 
@@ -115,7 +112,10 @@ def _in_terms(expression: ast.expr, values: Values) -> ast.expr | None:
     """An expression with what variables are in their places; None where that can't be written so."""
     if not values:
         return clone(expression)
-    if any(isinstance(part, _SCOPES) for part in walk(expression)):
+    parts = walk(expression)
+    if any(isinstance(part, _SCOPES) for part in parts):
+        return None
+    if any(isinstance(part, ast.Name) and values.get(part.id, part) is None for part in parts):
         return None
     made: ast.expr = _Substituted(values).visit(clone(expression))
     return made if len(walk(made)) <= _MOST else None

@@ -62,6 +62,43 @@ def one_arm(xs):
         ("y", i) @ ~normal(m, 1)
 
 
+@written((XS,), (XS[:3],), (np.array(XS),))
+@gen
+def what_no_expression_says(xs):
+    a = ~normal(0, 1)
+    for i, x in enumerate(xs):
+        u = ("u", i) @ ~normal(x, 1)
+        m = a * 2
+        if u > 0:
+            q = 1.0
+            if u > 0.5:
+                m = sum([abs(v) for v in XS]) + q
+            r = m + q
+            m = 0.5
+        else:
+            q = 0.0
+            r = 0.0
+            m = 0.0
+        ("y", i) @ ~normal(r + m + q, 1)
+
+
+@written((XS,), (XS[:3],), (np.array(XS),))
+@gen
+def arms_within_arms(xs):
+    a = ~normal(0, 1)
+    for i, x in enumerate(xs):
+        if x > -1:
+            q = a
+            if x > 0:
+                if x > 1:
+                    q = q + 5.0
+                elif i > 0:
+                    q = 2.0
+        else:
+            q = 0.0
+        ("y", i) @ ~normal(q, 1)
+
+
 @written((XS, True), (XS[:3], False), (XS, 0))
 @gen
 def a_condition_outside(xs, linear):
@@ -180,7 +217,7 @@ def lists_in_arms(xs):
         ("y", i) @ ~normal(used[0] + used[1], 1)
 
 
-AT_ONCE = {"both_arms", "one_arm", "a_condition_outside", "fails_in_the_other_arm"}
+AT_ONCE = {"both_arms", "one_arm", "a_condition_outside", "fails_in_the_other_arm", "arms_within_arms"}
 WHOLE = {"unassigned_again"}
 CHAINS = {"added_to_first", "kept_from_before", "read_first", "with_loops_inside"}
 
