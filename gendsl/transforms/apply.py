@@ -27,6 +27,7 @@ from gendsl.errors import (
 )
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.measures import measured
 from gendsl.runtime.records import Records
 from gendsl.runtime.trace import ReferenceTrace, check_kept_choice
 from gendsl.transforms.arrays import DualArray, as_dual_array
@@ -35,7 +36,7 @@ from gendsl.transforms.forward import Dual
 from gendsl.transforms.jacobian import matrix_log_abs_det, refuse_traced
 from gendsl.transforms.language import Transform, TransformPair, directions
 from gendsl.transforms.no_draws import NO_DRAWS
-from gendsl.transforms.run import Copy, Input, Output, Run, Write, check_label, measured
+from gendsl.transforms.run import Copy, Input, Output, Run, Write, check_label
 from gendsl.transforms.vectors import entries, numbers
 
 

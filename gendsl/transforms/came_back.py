@@ -11,12 +11,13 @@ from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 from gendsl.address import Path
+from gendsl.runtime.measures import measured
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Support
 from gendsl.transforms.elimination import SMALL, UNTRACED, Tangent, is_plain_copy, log_abs_det_of
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.returned import NOT_A_CHOICE
-from gendsl.transforms.run import Copy, Input, Output, Run, Write, continuous, discrete, measured
+from gendsl.transforms.run import Copy, Input, Output, Run, Write, continuous, discrete
 from gendsl.transforms.vectors import entries
 
 if TYPE_CHECKING:

@@ -12,23 +12,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from gendsl.address import Path
+from gendsl.runtime.measures import measured
 from gendsl.runtime.records import Records
 from gendsl.supports import Simplex, Support
 from gendsl.transforms.determinants import known_determinant
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.returned import NOT_A_CHOICE
-from gendsl.transforms.run import (
-    Copy,
-    Input,
-    Output,
-    Run,
-    Write,
-    at_hand,
-    continuous,
-    discrete,
-    measure_in,
-    measured,
-)
+from gendsl.transforms.run import Copy, Input, Output, Run, Write, at_hand, continuous, discrete, measure_in
 from gendsl.transforms.vectors import entries
 
 UNTRACED = frozenset((bool, int, float, str))

@@ -25,13 +25,14 @@ from gendsl.errors import (
     MoveNaNError,
     SingularJacobianError,
 )
+from gendsl.runtime.measures import measured
 from gendsl.runtime.records import Records
 from gendsl.supports import Support
 from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.elimination import UNTRACED, same_coordinates, small_log_abs_det
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.returned import NOT_A_CHOICE
-from gendsl.transforms.run import Copy, Run, Write, check_label, continuous, discrete, measured
+from gendsl.transforms.run import Copy, Run, Write, check_label, continuous, discrete
 
 Key = tuple[int, Path]
 """A choice of one side: 0 the model, 1 the auxiliary trace."""

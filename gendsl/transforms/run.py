@@ -11,7 +11,7 @@ import numpy as np
 from gendsl.address import Path, format_address
 from gendsl.choices.unknown import explain_unknown
 from gendsl.errors import CoverageError, LabelError, Location, ProtectedObservationError, ReadError
-from gendsl.runtime.measures import measured as measured
+from gendsl.runtime.measures import measured
 from gendsl.runtime.paths import PathSet
 from gendsl.runtime.records import UNCHANGEABLE, Record, detached
 from gendsl.runtime.trace import ReferenceTrace

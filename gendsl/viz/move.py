@@ -10,6 +10,7 @@ import numpy as np
 
 from gendsl.address import Path
 from gendsl.errors import DimensionError, HandleError, SingularJacobianError, ValueTypeError
+from gendsl.runtime.measures import measured
 from gendsl.runtime.records import Records
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.transforms.apply import check_move, image, output_values
@@ -17,7 +18,7 @@ from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.handles import InputHandle, OutputHandle
 from gendsl.transforms.language import Transform, TransformPair
-from gendsl.transforms.run import Copy, Input, Output, Run, measured
+from gendsl.transforms.run import Copy, Input, Output, Run
 from gendsl.viz.discrete_flow import ReadEvent, WatchedInput, discrete_sources
 
 Key = tuple[int, Path]
