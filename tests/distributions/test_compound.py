@@ -40,6 +40,7 @@ from gendsl.distributions import (
 )
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import NotADistributionError, ParameterError, ValueTypeError
+from gendsl.runtime.measures import measured
 from gendsl.supports import (
     Boolean,
     DiscreteProduct,
@@ -386,6 +387,13 @@ def test_the_support_of_a_family_takes_no_component(monkeypatch):
     assert [type(law)(law.family, *law.given).support for law in laws] == expected
     assert other.contains(MEANS + 1.0)
     assert not other.contains(MEANS - 1.0)
+
+
+@pytest.mark.parametrize("law", [law for law, _ in OF_FAMILIES], ids=lambda law: law.family.__name__)
+def test_the_measure_of_a_family_is_that_of_its_support(law):
+    """It is looked at in place of the support, which takes longer to find."""
+    measure, support = measured(law), law.support
+    assert (measure.discrete, measure.dim, measure.shape) == (support.discrete, support.dim, support.shape)
 
 
 def test_product_of_a_family_as_a_value():

@@ -2,8 +2,9 @@
 
 import pytest
 
-from gendsl.runtime import small
+from gendsl.runtime import column_loops, small
 from gendsl.runtime.verify import Schedule
+from tests.laws import edits
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -17,3 +18,10 @@ def block_by_block():
 def unwatched(monkeypatch):
     """No edit is compared with the reference runtime unasked: for tests of what one edit does, or costs."""
     monkeypatch.setattr(Schedule, "keep", lambda *_: None)
+
+
+@pytest.fixture
+def in_columns(monkeypatch):
+    """Short loops that are kept as columns are run at once, too."""
+    monkeypatch.setitem(edits.KINDS, "pickled", edits.nothing)  # a pickle names a program as it is linked
+    monkeypatch.setattr(column_loops, "_FEW", 1)  # so few iterations aren't visited one by one

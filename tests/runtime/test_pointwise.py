@@ -10,8 +10,6 @@ from scipy.special import expit
 from gendsl import bernoulli, gamma, gen, normal, poisson, select, uniform_discrete
 from gendsl.compiler import vectors
 from gendsl.compiler.ir import Loop
-from gendsl.runtime import column_loops
-from tests.laws import edits
 from tests.runtime.idioms import SEEDS, Programs
 
 PROGRAMS = Programs()
@@ -108,9 +106,7 @@ def own_max(n, max):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_both_runtimes_agree(name, seed, monkeypatch):
-    monkeypatch.setitem(edits.KINDS, "pickled", edits.nothing)  # a pickle names a program as it is linked
-    monkeypatch.setattr(column_loops, "_FEW", 1)  # so few iterations aren't visited one by one
+def test_both_runtimes_agree(name, seed, in_columns):
     PROGRAMS.agree(name, seed, columns_from=2)
 
 

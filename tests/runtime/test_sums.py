@@ -11,8 +11,6 @@ from gendsl import bernoulli, gamma, gen, normal, poisson, select, uniform_discr
 from gendsl.compiler import vectors
 from gendsl.compiler.ir import Loop
 from gendsl.errors import LostDerivativeError, ParameterError
-from gendsl.runtime import column_loops
-from tests.laws import edits
 from tests.runtime.idioms import SEEDS, Programs
 
 PROGRAMS = Programs()
@@ -147,9 +145,7 @@ ONE_BY_ONE = {"own_float", "gone_through_once", "conditional_terms"}
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_both_runtimes_agree(name, seed, monkeypatch):
-    monkeypatch.setitem(edits.KINDS, "pickled", edits.nothing)  # a pickle names a program as it is linked
-    monkeypatch.setattr(column_loops, "_FEW", 1)  # so few iterations aren't visited one by one
+def test_both_runtimes_agree(name, seed, in_columns):
     PROGRAMS.agree(name, seed, columns_from=2)
 
 
