@@ -15,13 +15,18 @@ from gendsl.supports import Support
 
 
 class RecordsView(Mapping[Path, Record]):
-    """The records of a compiled trace by path: looked up where they are, in program order."""
+    """The records of a compiled trace by path: looked up where they are, in program order.
 
-    __slots__ = ("_found", "_size", "called")
+    Attributes:
+        near: the record of a choice that was looked up before, as those that an edit changed; else None.
+    """
+
+    __slots__ = ("_found", "_size", "called", "near")
 
     def __init__(self, called: Called, found: dict[Path, Any]) -> None:
         self.called = called
         self._found: dict[Path, Record | None] = found
+        self.near = found.get
         self._size: int | None = None
 
     def get(self, path: Any, default: Any = None) -> Any:

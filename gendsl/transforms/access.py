@@ -28,18 +28,9 @@ from gendsl.supports import Real
 from gendsl.transforms.formulas import Formulas, formula_of
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.functions import lifted as differentiable
-from gendsl.transforms.handles import (
-    InputHandle,
-    OutputHandle,
-    carry,
-    copy,
-    put,
-    put_at,
-    read,
-    refuse_whole,
-    write,
-)
-from gendsl.transforms.run import Copy, Line, Write, continuous, discrete
+from gendsl.transforms.handles import DeeperInput, DeeperOutput
+from gendsl.transforms.run import Copy, Input, Line, Output, Write, continuous, discrete
+from gendsl.transforms.statements import carry, copy, put, put_at, read, refuse_whole, write
 
 _ABSENT = object()
 
@@ -86,38 +77,48 @@ class Accessor(Lifter):
 
     def read_at(self, function: Any, handle: Any, address: Any, label: Any = _ABSENT) -> Any:
         """`function(handle[address], label)`, where function is usually `read`."""
-        if function is not read or type(handle) is not InputHandle:
-            return self.lift(function)(handle[address], *(() if label is _ABSENT else (label,)))
         path = address if type(address) is tuple else (address,)
-        if handle.path:
+        kind = type(handle)
+        if kind is Input and function is read:
+            state = handle
+        elif kind is DeeperInput and function is read:
+            state = handle.state
             path = handle.path + path
-        state = handle.state
+        else:
+            return self.lift(function)(handle[address], *(() if label is _ABSENT else (label,)))
+        if label is _ABSENT:
+            label = None
         try:
             record = state.near(path)
+            known = state.known(path) if record is None else None
         except TypeError:
             handle[address]  # says so if it is no address
             raise
-        if label is _ABSENT:
-            label = None
-        if record is not None and (support := record[0]._measure) is not None:
-            value, is_discrete = record[1], support.discrete
-            kind = type(value)
-            if label is not None and label is not (discrete if is_discrete else continuous):
-                pass  # an error, below
-            elif is_discrete and (kind is int or kind is bool):
+        if known is not None:
+            support, value = known
+        elif record is None:
+            return state.value(path, label)
+        else:
+            support, value = record[0]._measure or record[0].support, record[1]
+        kind = type(value)
+        if support.discrete:
+            if (kind is int or kind is bool) and (label is None or label is discrete):
                 state.supports[path] = support
                 return value
-            elif kind is float and type(support) is Real and path not in state.seeds:
-                state.supports[path] = support
-                heads = state.heads
-                if (heads is None or path[0] in heads) and path in state.observed:
-                    return value
-                coordinates = state.coordinates
-                start = coordinates.next
-                coordinates.next = start + 1
-                number = Dual(value, {start: 1.0})
-                state.seeds[path] = number, start
-                return number
+        elif kind is float and type(support) is Real and (label is None or label is continuous):
+            state.supports[path] = support
+            heads = state.heads
+            if (heads is None or path[0] in heads) and path in state.observed:
+                return value
+            seed = state.seeds.get(path)
+            if seed is not None:
+                return seed[0]
+            free = state.next_coordinate
+            start = free[0]
+            free[0] = start + 1
+            number = Dual(value, {start: 1.0})
+            state.seeds[path] = number, start
+            return number
         return state.value(path, label)
 
     def write_at(
@@ -128,26 +129,32 @@ class Accessor(Lifter):
             return self.lift(function)(handle[address], value, *(() if label is _ABSENT else (label,)))
         if label is _ABSENT:
             label = None
-        if type(handle) is not OutputHandle:
-            return put(handle[address], value, label, line)
         path = address if type(address) is tuple else (address,)
-        if handle.path:
+        kind = type(handle)
+        if kind is Output:
+            state = handle
+        elif kind is DeeperOutput:
+            state = handle.state
             path = handle.path + path
+        else:
+            return put(handle[address], value, label, line)
         if not path:
             refuse_whole(handle)
-        state = handle.state
         kind = type(value)
         try:
-            usual = kind is Dual or kind is int or kind is bool or kind is float
+            if kind is Dual:
+                plain = value.value
+            elif kind is int or kind is bool or kind is float:
+                plain = value
+            else:
+                return put_at(state, path, value, label, line)
             heads = state.heads
             free = (heads is not None and path[0] not in heads) or path not in state.protected
-            if usual and free and path not in state.entries:
-                plain = value.value if kind is Dual else value
-                if plain == plain and (label is continuous or label is discrete or label is None):
-                    state.entries[path] = Write(value, label, line)
-                    state.values[path] = plain
-                    return None
-            put_at(state, path, value, label, line)
+            usual = plain == plain and (label is continuous or label is discrete or label is None)
+            if not (free and usual and path not in state.entries):
+                return put_at(state, path, value, label, line)
+            state.entries[path] = Write(value, label, line)
+            state.values[path] = plain
         except TypeError:
             handle[address]  # says so if it is no address
             raise
@@ -156,19 +163,15 @@ class Accessor(Lifter):
         """`function(source[here], target[there])`, where function is usually `copy`."""
         if function is not copy:
             return self.lift(function)(source[here], target[there])
-        if type(source) is InputHandle and type(target) is OutputHandle:
+        if type(source) is Input and type(target) is Output:
             start = here if type(here) is tuple else (here,)
-            if source.path:
-                start = source.path + start
             end = there if type(there) is tuple else (there,)
-            if target.path:
-                end = target.path + end
             try:
-                origin, output = source.state, target.state
-                record = origin.near(start) or origin.find(start)
-                if record is not None and end and end not in output.entries and end not in output.protected:
-                    output.entries[end] = Copy(origin, start, line)
-                    output.values[end] = record[1]
+                record = source.near(start) or source.find(start)
+                if record is not None and end and end not in target.entries and end not in target.protected:
+                    source.supports[start] = record[0]._measure or record[0].support
+                    target.entries[end] = Copy(source, start, line)
+                    target.values[end] = record[1]
                     return
             except TypeError:
                 source[here], target[there]  # says so if one is no address

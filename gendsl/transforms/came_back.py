@@ -7,6 +7,7 @@ isn't seen at once to be the same may still be so within rounding, or be a mista
 
 from __future__ import annotations
 
+from collections.abc import Container
 from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
@@ -32,23 +33,22 @@ def seen_to_come_back(
     aux: ReferenceTrace | None,
     there: Image,
     back: Run,
-    returned: list[dict[Path, Any]],
 ) -> list[Path] | None:
     """The model's choices that are gone on the way back, if it is seen at once that the others came back.
 
     Then the columns of the way back are known as well.
     """
     gone: list[Path] | None = None
-    if aux is None or len(aux.records) == len(returned[1]):
-        gone = _gone(trace, there, returned[0])
-    if gone is None or not all(map(_came_back, there.run.inputs, back.outputs, returned)):
+    if aux is None or len(aux.records) == len(back.outputs[1].entries):
+        gone = _gone(trace, there, back.outputs[0].entries)
+    if gone is None or not all(map(_came_back, there.run.inputs, back.outputs)):
         for state in back.inputs:
             state.copied.clear()
         return None
     return gone
 
 
-def _gone(trace: ReferenceTrace, there: Image, returned: dict[Path, Any]) -> list[Path] | None:
+def _gone(trace: ReferenceTrace, there: Image, returned: Container[Path]) -> list[Path] | None:
     """The choices that only the way there has written to; None if there was such a choice before."""
     for path in there.removed:
         if path not in returned:
@@ -60,7 +60,7 @@ def _gone(trace: ReferenceTrace, there: Image, returned: dict[Path, Any]) -> lis
     return gone
 
 
-def _came_back(source: Input, output: Output, values: dict[Path, Any]) -> bool:
+def _came_back(source: Input, output: Output) -> bool:
     """Whether all that was written to an output of the way back is what the input of the way there was."""
     seeds, supports, near = source.seeds, source.supports, source.near
     columns: list[Tangent] = []
@@ -87,7 +87,7 @@ def _came_back(source: Input, output: Output, values: dict[Path, Any]) -> bool:
                 return False
             value = entry.value
         elif is_plain_copy(cast(Copy, entry), support):
-            value = values[path]
+            value = output.values[path]
         else:
             return False
         if before is value:
@@ -127,5 +127,5 @@ def known_log_abs_det(there: Image, back: Run) -> float | None:
         if state.copied or not state.seeds.keys() <= made.entries.keys():
             return None
         columns += output.columns  # type: ignore[arg-type]
-    rows = range(NOT_A_CHOICE + 1, back.coordinates.next)
+    rows = range(NOT_A_CHOICE + 1, back.next_coordinate[0])
     return log_abs_det_of(rows, columns) if len(columns) <= SMALL else None

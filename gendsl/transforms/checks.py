@@ -69,7 +69,8 @@ def check_round_trip(
     try:
         protected = trace.observed_paths if elsewhere else None
         back = run_transform(inverse, there.trace, there.aux, q_args, there.run, protected=protected)
-        returned = [output_values(output) for output in back.outputs]
+        gone = None if elsewhere else seen_to_come_back(trace, aux, there, back)
+        returned = [] if gone is not None else [output_values(output) for output in back.outputs]
     except TransformError as error:
         error.problem = f"{_applied_to_output(f, inverse)} fails: {error.problem}"
         raise
@@ -81,7 +82,6 @@ def check_round_trip(
             location=traceback_location(error.__traceback__),
             fix="the second application must undo the first: look at the branch that it takes",
         ) from error
-    gone = None if elsewhere else seen_to_come_back(trace, aux, there, back, returned)
     backward = None if gone is None else known_log_abs_det(there, back)
     if backward is None:
         for output, source in zip(back.outputs, there.run.inputs, strict=True):

@@ -18,7 +18,7 @@ from gendsl.supports import Simplex, Support
 from gendsl.transforms.determinants import known_determinant
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.returned import NOT_A_CHOICE
-from gendsl.transforms.run import Copy, Input, Output, Run, Write, at_hand, continuous, discrete, measure_in
+from gendsl.transforms.run import Copy, Input, Output, Run, Write, continuous, discrete, lookups, measure_in
 from gendsl.transforms.vectors import entries
 
 UNTRACED = frozenset((bool, int, float, str))
@@ -36,18 +36,22 @@ def assign_columns(output: Output, records: Records) -> Path | None:
     Returns:
         A path that the trace doesn't have, if there is one.
     """
-    supports, near = output.supports, at_hand(records)
+    supports = output.supports
+    near, known_at = lookups(records)
     columns: list[Tangent] = []
     plain = True
     for path, entry in output.entries.items():
         record = near(path)
-        support = None if record is None else record[0]._measure
-        if support is None:
-            support = supports.get(path)  # on the way back, those of the choices that were read
-            if support is None:
-                support = measure_in(records, path) if record is None else record[0].support
-                if support is None:
-                    return path
+        if record is not None:
+            support = record[0]._measure or supports.get(path) or record[0].support
+        elif path in supports:  # on the way back, where those are known of the choices that were read
+            support = supports[path]
+        elif (known := known_at(path)) is not None:
+            support = known[0]
+        elif (measure := measure_in(records, path)) is not None:
+            support = measure
+        else:
+            return path
         supports[path] = support
         if type(entry) is not Write:
             if not is_plain_copy(cast(Copy, entry), support):

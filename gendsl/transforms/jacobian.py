@@ -168,7 +168,7 @@ def _cancel_copies(
                 fix="copy between choices of one kind",
             )
         if not is_discrete:
-            source = run.inputs.index(entry.source), entry.path
+            source = run.position(entry.source), entry.path
             if source in inputs and same_coordinates(inputs[source], outputs[target]):
                 del inputs[source], outputs[target]
 

@@ -24,8 +24,9 @@ from gendsl.errors import HandleError, Location, UnsupportedSyntaxError, ValueTy
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.travel import empty, register, remember_texts, source_texts, travels_whole
 from gendsl.transforms.access import Accessor
-from gendsl.transforms.handles import Handle, InputHandle, OutputHandle, copy, read, write
+from gendsl.transforms.handles import Handle
 from gendsl.transforms.run import Input, Output, Run, continuous, discrete
+from gendsl.transforms.statements import copy, read, write
 
 __all__ = [
     "Transform",
@@ -155,21 +156,17 @@ class Transform:
         are the outputs of, and whose inputs the outputs should be, where this is the way back.
         """
         run = Run(self)
-        handles = []
         for name, (trace, args) in zip(self.inputs, inputs):  # noqa: B905 (of one length; hot)
-            state = Input(run, name, trace, args)
-            run.inputs.append(state)
-            handles.append(InputHandle(state, ()))
+            run.inputs.append(Input(run, name, trace, args))
         keywords = self.parameters.copy()
         for name in self.outputs:
-            output = Output(run, name, protected)
+            keywords[name] = output = Output(run, name, protected)
             run.outputs.append(output)
-            keywords[name] = OutputHandle(output, ())
             protected = ()
         if there is not None:
             for state, made in zip(run.inputs, there.outputs, strict=True):
                 state.supports = made.supports
-        self.body(*handles, **keywords)
+        self.body(*run.inputs, **keywords)
         return run
 
 

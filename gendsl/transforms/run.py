@@ -15,9 +15,11 @@ from gendsl.runtime.measures import measured
 from gendsl.runtime.paths import PathSet
 from gendsl.runtime.records import UNCHANGEABLE, Record, detached
 from gendsl.runtime.trace import ReferenceTrace
+from gendsl.runtime.views import RecordsView
 from gendsl.supports import Support
 from gendsl.transforms.arrays import DualArray, seed_array, short
 from gendsl.transforms.forward import Dual
+from gendsl.transforms.handles import InputHandle, OutputHandle
 from gendsl.transforms.returned import NOT_A_CHOICE
 from gendsl.transforms.vectors import seed_entries
 
@@ -61,38 +63,36 @@ class Defined(Protocol):
         """The names of its output traces."""
 
 
-class Coordinates:
-    """The coordinates that a run gives to the choices that are read: `next` is the first that is free."""
-
-    __slots__ = ("next",)
-
-    def __init__(self) -> None:
-        self.next = NOT_A_CHOICE + 1
-
-
 class Run:
     """One execution of a transform: its inputs and outputs, and the coordinates given out so far.
 
     The inputs and outputs don't refer to their run. What refers to itself that way is left to the garbage
     collector, and to collect a run took about as long as to make one.
+
+    Attributes:
+        next_coordinate: the first coordinate that no choice has yet, alone in a list that the inputs share.
     """
 
-    __slots__ = ("coordinates", "inputs", "outputs", "transform")
+    __slots__ = ("inputs", "next_coordinate", "outputs", "transform")
 
     def __init__(self, transform: Defined) -> None:
         self.transform = transform
         self.inputs: list[Input] = []
         self.outputs: list[Output] = []
-        self.coordinates = Coordinates()
+        self.next_coordinate = [NOT_A_CHOICE + 1]
 
     @property
     def asked(self) -> bool:
         """Whether an input was asked for what may tell of choices that are not read."""
         return any(state.asked for state in self.inputs)
 
+    def position(self, state: Input) -> int:
+        """Which of the inputs one is. (They can't be compared, as handles have no values.)"""
+        return next(i for i, other in enumerate(self.inputs) if other is state)
 
-class Input:
-    """An input trace as a transform sees it.
+
+class Input(InputHandle):
+    """An input trace as a transform sees it: the handle of the whole trace, and what was read of it.
 
     Attributes:
         find, near: the record of a choice; `near` knows those at hand only, and costs less.
@@ -107,21 +107,19 @@ class Input:
     """
 
     __slots__ = (
-        "args", "asked", "coordinates", "copied", "find", "heads", "known", "name", "near", "observed",
+        "args", "asked", "copied", "find", "heads", "known", "name", "near", "next_coordinate", "observed",
         "records", "seeds", "supports", "trace", "transform",
     )  # fmt: skip
+    path: Path = ()
 
     def __init__(self, run: Run, name: str, trace: ReferenceTrace, args: tuple[Any, ...]) -> None:
         self.transform = run.transform
-        self.coordinates = run.coordinates
+        self.next_coordinate = run.next_coordinate
         self.name = name
         self.trace = trace
         self.records = records = trace.records
-        self.find: Callable[[Path], Record | None] = records.get
-        self.near: Callable[[Path], Record | None] = self.find
-        self.known: Callable[[Path], tuple[Support, Any] | None] = _unknown
-        if type(records) is not dict:
-            self.near, self.known = at_hand(records), known_in(records)
+        self.find: Near = records.get
+        self.near, self.known = lookups(records)
         self.observed = observed = trace.observed_paths
         self.heads = observed.heads if type(observed) is PathSet else None
         self.args = args
@@ -129,6 +127,11 @@ class Input:
         self.supports: dict[Path, Support] = {}
         self.copied: set[Path] = set()
         self.asked = False
+
+    @property
+    def state(self) -> Input:  # type: ignore[override]
+        """Itself: the handle of the whole trace."""
+        return self
 
     def support(self, path: Path) -> Support:
         """The support of a choice that there is."""
@@ -171,9 +174,8 @@ class Input:
             if type(traced) is list:
                 return short(traced)
             return traced.copy() if type(traced) is DualArray else traced
-        coordinates = self.coordinates
-        start = coordinates.next
-        coordinates.next = start + support.dim
+        start = self.next_coordinate[0]
+        self.next_coordinate[0] += support.dim
         if support.shape == ():
             number = Dual(float(value), {start: 1.0} if support.dim else {})
             self.seeds[path] = number, start
@@ -211,15 +213,16 @@ class Input:
         )
 
 
-def at_hand(records: Mapping[Path, Record]) -> Callable[[Path], Record | None]:
-    """What gives the record of a choice if the trace has it at hand, as it has those that were edited."""
-    found: Mapping[Path, Record] = getattr(records, "_found", records)
-    return found.get
+Near = Callable[[Path], Record | None]
+Known = Callable[[Path], tuple[Support, Any] | None]
 
 
-def known_in(records: Mapping[Path, Record]) -> Callable[[Path], tuple[Support, Any] | None]:
-    """What gives the measure and the value of a choice, where that takes no record."""
-    return getattr(records, "known", None) or _unknown
+def lookups(records: Mapping[Path, Record]) -> tuple[Near, Known]:
+    """What gives the record of a choice if the trace has it at hand, as it has those that were edited; and
+    what gives the measure and the value of a choice, where that takes no record."""
+    if type(records) is RecordsView:
+        return records.near, records.known
+    return records.get, _unknown
 
 
 def _unknown(path: Path) -> None:
@@ -228,8 +231,9 @@ def _unknown(path: Path) -> None:
 
 def measure_in(records: Mapping[Path, Record], path: Path) -> Support | None:
     """The measure of a choice in a trace with these records; None if there is no such choice."""
-    record = at_hand(records)(path)
-    known = known_in(records)(path) if record is None else None
+    near, known_at = lookups(records)
+    record = near(path)
+    known = known_at(path) if record is None else None
     if known is not None:
         return known[0]
     record = record or records.get(path)
@@ -274,8 +278,8 @@ class Copy(Entry):
         self.line = line
 
 
-class Output:
-    """An output trace as a transform sees it: what was written and copied to it so far.
+class Output(OutputHandle):
+    """An output trace as a transform sees it: the handle of the whole, and what was written and copied to it.
 
     Attributes:
         heads: what the protected addresses begin with, where that is known.
@@ -289,6 +293,7 @@ class Output:
     __slots__ = (
         "columns", "entries", "heads", "name", "protected", "supports", "transform", "unsettled", "values",
     )  # fmt: skip
+    path: Path = ()
 
     def __init__(self, run: Run, name: str, protected: Container[Path]) -> None:
         self.transform = run.transform
@@ -300,6 +305,11 @@ class Output:
         self.unsettled: list[Path] = []
         self.supports: dict[Path, Support] = {}
         self.columns: list[dict[int, float]] | None = None
+
+    @property
+    def state(self) -> Output:  # type: ignore[override]
+        """Itself: the handle of the whole trace."""
+        return self
 
     def put(self, path: Path, entry: Write | Copy, value: Any) -> None:
         """Record a write or copy of a plain value to a path."""

@@ -57,7 +57,7 @@ class WatchedInput(Input):
         if frame is not None:
             place = frame_location(frame, frame.f_lineno, frame.f_lasti)
             written = tuple(len(output.entries) for output in self.run.outputs)
-            number = self.run.inputs.index(self)
+            number = self.run.position(self)
             here = place.filename, place.lineno, place.columns
             self.events.append(ReadEvent((number, path), *here, written))
         return value

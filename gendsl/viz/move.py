@@ -16,7 +16,6 @@ from gendsl.runtime.trace import ReferenceTrace
 from gendsl.transforms.apply import check_move, image, output_values
 from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.forward import Dual
-from gendsl.transforms.handles import InputHandle, OutputHandle
 from gendsl.transforms.language import Transform, TransformPair
 from gendsl.transforms.run import Copy, Input, Output, Run
 from gendsl.viz.discrete_flow import ReadEvent, WatchedInput, discrete_sources
@@ -147,17 +146,14 @@ def _watched_run(
     run = Run(f)
     events: list[ReadEvent] = []
     given = [(trace, trace.args)] if aux is None else [(trace, trace.args), (aux, q_args)]
-    handles = []
     for name, (source, args) in zip(f.inputs, given, strict=True):
-        state = WatchedInput(run, name, source, args, events)
-        run.inputs.append(state)
-        handles.append(InputHandle(state, ()))
+        run.inputs.append(WatchedInput(run, name, source, args, events))
     keywords: dict[str, Any] = {**f.parameters}
     for side, name in enumerate(f.outputs):
         output = Output(run, name, () if side else trace.observed_paths)
         run.outputs.append(output)
-        keywords[name] = OutputHandle(output, ())
-    f.body(*handles, **keywords)
+        keywords[name] = output
+    f.body(*run.inputs, **keywords)
     return run, events
 
 
@@ -216,7 +212,7 @@ def _arrows(run: Run, events: list[ReadEvent], after: dict[Key, After]) -> list[
             kind = after[side, path].kind
             sources: Iterable[Key]
             if isinstance(entry, Copy):
-                sources = [(run.inputs.index(entry.source), entry.path)]
+                sources = [(run.position(entry.source), entry.path)]
             elif kind == "discrete":
                 sources = sorted(discrete_sources(run, events, side, path, entry), key=repr)
             else:
@@ -258,7 +254,7 @@ def _sparsity(run: Run, new: list[Records], removed: Iterable[Path]) -> Sparsity
     for (side, path), column in _starts(columns).items():
         entry, dim = run.outputs[side].entries[path], columns[side, path]
         if isinstance(entry, Copy):
-            source = run.inputs.index(entry.source), entry.path
+            source = run.position(entry.source), entry.path
             if rows.get(source) == dim:
                 at = np.arange(dim)
                 nonzero[first_row[source] + at, column + at] = True
