@@ -81,6 +81,14 @@ class Column:
         Raises:
             TypeError: the column can't hold the value, or would give it back as one of another type.
         """
+        return self.exchanged(i, value)[1]
+
+    def exchanged(self, i: int, value: Number) -> tuple[Number, Column]:
+        """Element i, and the column with `value` in its place.
+
+        Raises:
+            TypeError: as for `set`.
+        """
         form = self._format
         if type(value) is not _PLAIN[form]:
             value = _plain(form, value)
@@ -93,8 +101,10 @@ class Column:
         chunks = chunks.copy()
         group = chunks[k] = chunks[k].copy()
         chunk = group[within] = group[within][:]
+        at = i & _IN_CHUNK
+        was = chunk[at]
         try:
-            chunk[i & _IN_CHUNK] = value
+            chunk[at] = value
         except OverflowError:
             raise TypeError(f"{value!r} is too large for int64") from None
         new: Column = _new(Column)
@@ -103,7 +113,7 @@ class Column:
         new._format = form
         new._positive = self._positive and value >= 0
         new._size = self._size
-        return new
+        return was if form != "b" else was == 1, new
 
     def set_many(self, indices: npt.ArrayLike, values: npt.ArrayLike) -> Column:
         """With the values at the indices, the last one where an index comes twice.

@@ -127,7 +127,7 @@ def local_density(trace: CompiledTrace, path: Path) -> LocalDensity | None:
         value, density = _form(site, iterations).density(called.frame, iterations, path)
         return LocalDensity(trace, path, density, value)
     except NotLocalError:
-        _forget(trace, path)
+        _forget(trace, path[0])
         return None
     except _MET_AGAIN:  # an edit meets it again, and says what it is
         return None
@@ -150,11 +150,21 @@ def edited(
     before: dict[Path, Any] = {}
     recent: dict[Path, Record] = {}
     try:
+        heads = {path[0] if type(path) is tuple else None for path, _ in values}
+        head = heads.pop()
+        site = None if heads else alone.get(head)
+        if site is not None:
+            iterations: Iterations = frame[site.state][0]
+            form = site.forms.get(type(iterations.frames)) or _form(site, iterations)
+            if form.edit is not None and not iterations.readers:
+                weight = form.edit(frame, iterations, values, before, recent)
+                return trace.with_frame(frame, recent), weight, before
         for path, value in values:
-            site = alone.get(path[0]) if type(path) is tuple else None
+            head = path[0] if type(path) is tuple else None
+            site = alone.get(head)
             if site is None:
                 return None
-            iterations: Iterations = frame[site.state][0]
+            iterations = frame[site.state][0]
             form = site.forms.get(type(iterations.frames)) or _form(site, iterations)
             moved = form.move(frame, iterations, path, value, None)
             form.put(frame, iterations, moved)
@@ -167,7 +177,7 @@ def edited(
                 return None  # what is left of it when the next is taken away must have digits, too
             weight += change
     except NotLocalError:
-        _forget(trace, path)
+        _forget(trace, head)
         return None
     except Exception:  # the blocks meet it again
         return None
@@ -190,7 +200,7 @@ def redrawn(
         form = site.forms.get(type(iterations.frames)) or _form(site, iterations)
         moved = form.move(called.frame, iterations, path, None, rng)
     except NotLocalError:
-        _forget(trace, path)
+        _forget(trace, path[0])
         return None
     except Exception:  # nothing has happened, and the blocks meet it again
         return None
@@ -208,10 +218,10 @@ def redrawn(
     return new._replace(log_weight=new.log_weight - own)
 
 
-def _forget(trace: CompiledTrace, path: Path) -> None:
-    """Don't ask again for the choices that begin as this one does."""
+def _forget(trace: CompiledTrace, first: Any) -> None:
+    """Don't ask again for the choices whose addresses begin so."""
     linked = trace._called.linked
-    linked.alone = {head: site for head, site in linked.alone.items() if head != path[0]}
+    linked.alone = {head: site for head, site in linked.alone.items() if head != first}
 
 
 def _form(site: LocalSite, iterations: Iterations) -> Form:

@@ -38,11 +38,14 @@ and another puts the value and the scores into the columns and their totals:
         p0, p1 = store.totals
         if a0 != b0: p0 = changed(p0, a0, b0)
         ...
+
+Where values are given there is nothing to wait for, and a third does both, for some choices of the site.
 """
 
 from __future__ import annotations
 
 from math import inf
+from textwrap import indent
 from typing import Any
 
 from gendsl.compiler.ir import ITEM, POSITION
@@ -102,6 +105,9 @@ _DRAWN = """\
     if rng is not None: value = d{i}.sample(rng)
     try:
         if type(value) is not number: value = as_plain(value, number)
+"""
+
+_NOW = """\
 {given}\
         b{i} = d{i}.at(value)
         if not -inf < b{i} < inf: raise NotColumnsError
@@ -121,7 +127,6 @@ _RETURNED = """\
     return (d{i}, value, b{i}), x{i}, b{i} - a{i}, {others}, (t, {terms})
 """
 
-# what is outside may be another than when the store was made, where no iteration had read it
 _PUT = """\
 def put(f0, before, moved):
     store = before.frames
@@ -130,12 +135,36 @@ def put(f0, before, moved):
     {totals}, = store.totals
     c{own} = c{own}.set(t, value)
 {changes}\
+{frames}\
+    readers = readers_after(site, f0, before, frames, range(t, t + 1), was, value) if before.readers else {{}}
+    leave(loop, f0, before, frames, {total}, readers)
+"""
+
+# what is outside may be another than when the store was made, where no iteration had read it
+_FRAMES = """\
     frames = ColumnFrames(
         loop, {outer}, store.values, store.size, ({columns},), ({totals},), store.arrays
     )
     frames.shared = store.shared
-    readers = readers_after(site, f0, before, frames, range(t, t + 1), was, value) if before.readers else {{}}
-    leave(loop, f0, before, frames, {total}, readers)
+"""
+
+_EDIT = """\
+def edit(f0, before, given, was, records):
+{iteration}\
+    {columns}, = columns
+    {totals}, = store.totals
+    weight = 0.0
+{shared}\
+    for path, value in given:
+        if type(value) is not number: value = as_plain(value, number)
+{moved}\
+        weight += {change}
+        was[path] = x{own}
+        records[path] = d{own}, value, b{own}
+{changed}\
+{frames}\
+    leave(loop, f0, before, frames, {total}, {{}})
+    return weight
 """
 
 _DENSITY = """\
@@ -224,16 +253,15 @@ def column_form(site: LocalSite) -> Form:
     }  # fmt: skip
     scope |= {f"family{step.number}": step.family for step in about.steps}
     shared = _is_shared(loop, site.block)
-    iteration = [site.placing(scope), _ITERATION]
+    i = own.number
+    iteration = [site.placing(scope)]
     if not shared or about.needed or about.code:
         iteration.append(_SCRATCH.format(position=POSITION))
-    iteration += _variables(loop, about, scope)
-    iteration += [f"    {code_of(block, at, 'w', scope)}\n" for at, block in sorted(about.first.items())]
-    iteration.append((_SHARED if shared else _DISTRIBUTION).format(i=own.number))
-    i = own.number
+    found = [f"    {code_of(block, at, 'w', scope)}\n" for at, block in sorted(about.first.items())]
+    distribution = (_SHARED if shared else _DISTRIBUTION).format(i=i)
     earlier = [_BEFORE.format(i=i, extreme=EXTREME)]
     given = f"        w[{own.slot}] = value\n" if own.slot in about.needed else ""
-    later = [_DRAWN.format(i=i, given=given)]
+    later = [_NOW.format(i=i, given=given)]
     density = [_DENSITY.format(i=i, given=given)]
     steps = iter(loop.sites)
     for at, (block, is_site) in enumerate(loop.blocks):
@@ -250,21 +278,38 @@ def column_form(site: LocalSite) -> Form:
             earlier += [_DISTRIBUTION.format(i=i), _BEFORE.format(i=i, extreme=EXTREME)]
             later.append(_AFTER.format(i=i))
             density.append(_ADDED.format(i=i))
+    i = own.number
     affected = [step.number for step in about.steps]
     others = " + ".join(f"(b{i} - a{i})" for i in affected[1:]) or "0.0"
     terms = ", ".join(f"a{i}, b{i}" for i in affected)
-    later.append(_RETURNED.format(i=own.number, others=others, terms=terms))
-    density.append(f"        return total\n    return x{own.number}, density\n")
+    looked = [_ITERATION, *iteration, *_variables(loop, about, scope), *found, distribution]
+    move = [*looked, *earlier, _DRAWN.format(i=i), *later]
+    move.append(_RETURNED.format(i=i, others=others, terms=terms))
+    density.append(f"        return total\n    return x{i}, density\n")
+    exchanged = f"    x{i}, c{i} = c{i}.exchanged(t, value)\n"
+    inner = [*iteration, *_variables(loop, about, scope, exchanged), *found, "" if shared else distribution]
+    texts = _texts(loop, own, affected)
+    edit = _EDIT.format(
+        iteration=_ITERATION, shared=distribution if shared else "", own=i, **texts,
+        moved=indent("".join((*inner, *earlier)), "    ") + "".join(later),
+        change=f"b{i} - a{i} + ({others})",
+        changed=indent(texts["changes"], "    "),
+    )  # fmt: skip
     return Form(
-        generated("move", ["def move(f0, before, path, value, rng):\n", *iteration, *earlier, *later], scope),
-        generated("density", ["def density(f0, before, path):\n", *iteration, *density], scope),
-        generated("put", [_put(loop, own, affected)], scope),
+        generated("move", ["def move(f0, before, path, value, rng):\n", *move], scope),
+        generated("density", ["def density(f0, before, path):\n", *looked, *density], scope),
+        generated("put", [_PUT.format(own=i, terms=terms, **texts)], scope),
         len(affected) > 1,
+        generated("edit", [edit], scope),
     )
 
 
-def _variables(loop: Any, about: _Depending, scope: dict[str, Any]) -> list[str]:
-    """The lines that give an iteration its loop variables and choices, as far as they are needed."""
+def _variables(loop: Any, about: _Depending, scope: dict[str, Any], own: str | None = None) -> list[str]:
+    """The lines that give an iteration its loop variables and choices, as far as they are needed.
+
+    Args:
+        own: the line that finds the value of the choice itself, if not in its column.
+    """
     lines = []
     for i, source in enumerate(loop.sources):
         if source.target in about.needed:
@@ -272,21 +317,25 @@ def _variables(loop: Any, about: _Depending, scope: dict[str, Any]) -> list[str]
             element = f"values[{i}][t] if type(values[{i}]) is range else element{i}(values[{i}], t)"
             lines.append(f"    w[{source.target}] = {f'values[{i}] + t' if source.counted else element}\n")
     for step in loop.sites:
-        read = f"w[{step.slot}] = " if step.slot in about.needed else ""
-        if read or step in about.steps:
-            lines.append(f"    x{step.number} = {read}columns[{step.number}][t]\n")
+        i, is_read = step.number, step.slot in about.needed
+        if is_read or step in about.steps:
+            found = own if own is not None and step is about.steps[0] else f"    x{i} = columns[{i}][t]\n"
+            lines.append(found + (f"    w[{step.slot}] = x{i}\n" if is_read else ""))
     return lines
 
 
-def _put(loop: Any, own: Step, affected: list[int]) -> str:
-    """The text of `Form.put`."""
+def _texts(loop: Any, own: Step, affected: list[int]) -> dict[str, str]:
+    """The parts of the functions that put something into the columns."""
     numbers = range(len(loop.sites))
     (slots,) = loop.reads
     sums = (" + ".join(f"p{i}[{k}]" for i in numbers) for k in range(3))
-    return _PUT.format(
-        own=own.number, terms=", ".join(f"a{i}, b{i}" for i in affected),
-        outer="({" + ", ".join(f"{slot}: f0[{slot}]" for slot in slots) + "},)",  # as `outer_of` has it
-        columns=", ".join(f"c{i}" for i in numbers), totals=", ".join(f"p{i}" for i in numbers),
-        changes="".join(f"    if a{i} != b{i}: p{i} = changed(p{i}, a{i}, b{i})\n" for i in affected),
-        total="p0" if len(numbers) == 1 else f"({', '.join(sums)})",
-    )  # fmt: skip
+    texts = {
+        "outer": "({" + ", ".join(f"{slot}: f0[{slot}]" for slot in slots) + "},)",  # as `outer_of` has it
+        "columns": ", ".join(f"c{i}" for i in numbers),
+        "totals": ", ".join(f"p{i}" for i in numbers),
+    }
+    return texts | {
+        "changes": "".join(f"    if a{i} != b{i}: p{i} = changed(p{i}, a{i}, b{i})\n" for i in affected),
+        "frames": _FRAMES.format(**texts),
+        "total": "p0" if len(numbers) == 1 else f"({', '.join(sums)})",
+    }

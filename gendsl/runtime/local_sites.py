@@ -21,6 +21,7 @@ from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.loop_parts import ADDRESSES, Iterations, Slot
 from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.reads import Frame, Runner
+from gendsl.runtime.records import Record
 from gendsl.runtime.reverse import SameIndex
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.totals import Total
@@ -51,6 +52,10 @@ class Form(NamedTuple):
         density: the value of the choice (frame, iterations, path), and the density as a function of another.
         put: makes a frame that of the new trace (frame, what the loop has done, moved) after a move.
         followed: whether the distributions of other choices depend on the choice.
+        edit: gives some choices of the site values at once (frame, iterations, paths with values), where
+            nothing keeps track of what they decide; makes the frame that of the new trace, puts the values
+            before and the new records into two dicts, and returns the change of the log density. None where
+            they are edited one by one.
 
     Raises:
         NotLocalError: this is not the way for any value.
@@ -61,6 +66,7 @@ class Form(NamedTuple):
     density: Callable[[Frame, Iterations, Path], tuple[Any, Callable[[Any], float]]]
     put: Callable[[Frame, Iterations, Any], None]
     followed: bool
+    edit: Callable[[Frame, Iterations, Any, dict[Path, Any], dict[Path, Record]], float] | None = None
 
 
 Lookups = list[tuple[ColumnLoopBlock, int]]

@@ -414,6 +414,11 @@ EDITS = {
     "labels": (assigned, {("z", 7): 2, ("z", 8): 3, ("x", 7): 0.5}),
     "two in an iteration": (plate, {("level", 3): 0.5, ("flag", 3): True}),
     "the same value": (plate, {("flag", 3): None}),
+    "several numbers": (scaled, {("x", 3): 0.5, ("x", N - 1): -3.0, ("x", 0): None}),
+    "several that others depend on": (plate, {("level", 3): 0.5, ("level", 59): -1.0, ("level", 4): None}),
+    "several booleans": (plate, {("flag", i): i % 2 == 0 for i in range(8)}),
+    "several bounds": (first_in_support, {("top", 5): 4.99, ("top", 6): 4.98}),
+    "several labels in a list": (assigned, {("z", 7): 2, ("z", 8): 3}),
     "a count": (plate, {("count", 59): 4}),
     "a bound": (first_in_support, {("x", 5): 0.01, ("top", 5): 0.5}),
 }
