@@ -49,7 +49,7 @@ def read_first(statements: list[ast.stmt]) -> set[str]:
         if isinstance(statement, ast.If):
             read = loaded(statement.test) | read_first(statement.body) | read_first(statement.orelse)
         else:
-            read = loaded(statement).union(*map(augmented_names, walk(statement)))
+            read = loaded(statement) | augmented_names(statement)
         found |= read - assigned
         assigned |= assigned_surely(statement)
     return found

@@ -238,7 +238,7 @@ class Lowerer(LoopLowering):
         extra = [n for n in extra if n in self.env]
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             extra.append(node.target.id)
-        owned = frozenset(changed) | augmented_names(node)
+        owned = augmented_names(node).union(changed)
         code = self.code(result, [node], extra, owned, blank, guarded=guarded)
         defs = [self.new() for _ in names]
         self.nodes.append(Fragment(node, code, defs))
@@ -307,10 +307,8 @@ class Lowerer(LoopLowering):
         blank = tuple(filter(self.may_be_unset, names))
         result = ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
         extra = [name for name in names if name in self.env]
-        augmented = frozenset().union(*map(augmented_names, walk(node)))
-        code = self.code(
-            result, statements, extra, augmented.union(changed), blank, guarded=guarded, traced=True
-        )
+        owned = augmented_names(node).union(changed)
+        code = self.code(result, statements, extra, owned, blank, guarded=guarded, traced=True)
         defs = [self.new() for _ in names]
         self.nodes.append(Region(node, code, defs, self.new(), why.reason, why.rewrite))
         self.note_aliases(node)

@@ -29,10 +29,9 @@ def is_range(node: ast.expr) -> bool:
 
 
 def augmented_names(node: ast.AST) -> frozenset[str]:
-    """The name of `name += ...`, alone in a set; the empty set for any other node."""
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        return frozenset((node.target.id,))
-    return frozenset()
+    """The names of `name += ...` in a statement, which changes lists, sets and arrays in place."""
+    parts = (part.target for part in walk(node) if isinstance(part, ast.AugAssign))
+    return frozenset(target.id for target in parts if isinstance(target, ast.Name))
 
 
 def callee(function: ast.expr) -> ast.expr:

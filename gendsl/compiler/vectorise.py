@@ -313,9 +313,7 @@ class _Vectoriser:
         look up any.
         """
         container, index = self.vector(container), self.vector(index)
-        load = None
-        if isinstance(container, ast.Name) and container.id not in self.bound:
-            load = self.outer.get(container.id)
+        load = self.outer.get(container.id) if isinstance(container, ast.Name) else None
         is_known = not any(isinstance(part, ast.Name) and part.id in self.bound for part in walk(index))
         if load is not None and load.mode == "item" and is_known:
             of = self.varying[index.id].slot if isinstance(index, ast.Name) else None

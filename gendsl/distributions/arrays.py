@@ -65,7 +65,7 @@ def _holds_boxes(items: list[Any] | tuple[Any, ...]) -> bool:
     return any(_holds_boxes(item) if isinstance(item, (list, tuple)) else isbox(item) for item in items)
 
 
-def parameter_array(family: str, name: str, x: Any, ndim: int) -> Any:
+def parameter_array(family: str, name: str, x: Any, ndim: int, *, may_be_empty: bool = False) -> Any:
     """A parameter as a float array with `ndim` axes and finite entries, else a ParameterError."""
     kind = {1: "be a vector of finite numbers", 2: "be a square matrix of finite numbers"}[ndim]
     try:
@@ -73,7 +73,8 @@ def parameter_array(family: str, name: str, x: Any, ndim: int) -> Any:
     except (TypeError, ValueError):
         raise bad_parameter(family, name, kind, x) from None
     values = plain(array)
-    if np.ndim(values) != ndim or np.size(values) == 0 or not np.isfinite(values).all():
+    is_empty = np.size(values) == 0 and not may_be_empty
+    if np.ndim(values) != ndim or is_empty or not np.isfinite(values).all():
         raise bad_parameter(family, name, kind, x)
     if ndim == 2 and values.shape[0] != values.shape[1]:
         raise bad_parameter(family, name, kind, x)
@@ -122,16 +123,17 @@ def outside(lead: tuple[int, ...]) -> Any:
 
 def is_symmetric(matrix: np.ndarray) -> bool:
     """Symmetric up to rounding: |a_ij - a_ji| <= 1e-8 max |a|."""
-    return bool(np.abs(matrix - matrix.T).max() <= SYMMETRY_TOLERANCE * np.abs(matrix).max())
+    largest = np.abs(matrix).max(initial=0.0)
+    return bool(np.abs(matrix - matrix.T).max(initial=0.0) <= SYMMETRY_TOLERANCE * largest)
 
 
-def parameter_cholesky(family: str, name: str, x: Any) -> tuple[Any, Any]:
+def parameter_cholesky(family: str, name: str, x: Any, *, may_be_empty: bool = False) -> tuple[Any, Any]:
     """A covariance-like parameter as an array, with its lower Cholesky factor.
 
     Raises:
         ParameterError: not a symmetric, positive definite matrix.
     """
-    matrix = parameter_array(family, name, x, 2)
+    matrix = parameter_array(family, name, x, 2, may_be_empty=may_be_empty)
     if not is_symmetric(plain(matrix)):
         raise bad_parameter(family, name, "be symmetric", x)
     try:

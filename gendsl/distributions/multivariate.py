@@ -162,7 +162,8 @@ class mvnormal(ArrayFamily):
         mean: μ, shape (d,).
         cov: Σ, shape (d, d), symmetric and positive definite.
 
-    Values are float arrays of shape (d,). Where Σ is diagonal, `product(normal, mean, sd)` with the standard
+    Values are float arrays of shape (d,); d may be 0, as in a regression without predictors: the only value
+    has density 1. Where Σ is diagonal, `product(normal, mean, sd)` with the standard
     deviations is the same and costs less.
     """
 
@@ -170,13 +171,13 @@ class mvnormal(ArrayFamily):
     parameters = ("mean", "cov")
 
     def __init__(self, mean: Any, cov: Any) -> None:
-        self.mean = parameter_array("mvnormal", "mean", mean, 1)
+        self.mean = parameter_array("mvnormal", "mean", mean, 1, may_be_empty=True)
         if np.ndim(plain(cov)) == 1:
             raise bad_parameter(
                 "mvnormal", "cov", "be a square matrix of finite numbers", cov,
                 "for independent entries write product(normal, mean, sd), with standard deviations",
             )  # fmt: skip
-        self.cov, self._lower = parameter_cholesky("mvnormal", "cov", cov)
+        self.cov, self._lower = parameter_cholesky("mvnormal", "cov", cov, may_be_empty=True)
         dim = len(self.mean)
         if len(self.cov) != dim:
             raise bad_parameter(
@@ -194,6 +195,8 @@ class mvnormal(ArrayFamily):
         lead, dim = values.shape[:-1], len(self.mean)
         if values.shape[-1] != dim:
             return outside(lead)
+        if not dim:
+            return finished(np.zeros(lead))
         inside = (np.abs(values) < _FAR).all(-1)
         if not (lead or isbox(x) or isbox(self.mean) or isbox(self._lower)):
             return self._one(x) if inside else -inf

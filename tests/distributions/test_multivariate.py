@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import autograd
 import autograd.numpy as anp
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from autograd.test_util import check_grads
 from gendsl.distributions import dirichlet, inv_wishart, lkj, multinomial, mvnormal, wishart
 from gendsl.distributions.arrays import _solve
 from gendsl.errors import ParameterError, ValueTypeError
+from gendsl.supports import RealArray
 from tests.distributions.array_checks import (
     assert_density_ratio,
     assert_mean,
@@ -270,6 +272,18 @@ def test_edges_in_support():
     assert lkj(1, 2.0).logpdf(np.ones((1, 1))) == 0.0
     assert lkj(3, 1.0).logpdf(np.eye(3)) == pytest.approx(-math.log(math.pi**2 / 2))
     assert mvnormal([0.0, 0.0], PAIR).logpdf([1e10, 0.0]) == pytest.approx(-5e19 / np.linalg.det(PAIR))
+
+
+def test_a_normal_vector_without_entries():
+    """The coefficients of a regression without predictors: one value, of density 1."""
+    law = mvnormal([], np.eye(0))
+    assert law.support == RealArray((0,)) and law.support.dim == 0
+    assert law.sample(np.random.default_rng(1)).shape == (0,)
+    assert law.logpdf([]) == 0.0 and law.logpdf([1.0]) == -INF
+    np.testing.assert_array_equal(law.logpdf(np.zeros((3, 0))), np.zeros(3))
+    assert autograd.grad(lambda x: law.logpdf(x) + 2.0 * x.sum())(np.zeros(0)).shape == (0,)
+    with pytest.raises(ParameterError, match="have 0 rows and columns"):
+        mvnormal([], np.eye(1))
 
 
 def test_weights_too_small_for_a_float():

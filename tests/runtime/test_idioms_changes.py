@@ -456,7 +456,29 @@ def results_that_are_scaled(n):
     return weights
 
 
-@pytest.mark.parametrize("model", [link_functions, counts_from_an_argument, results_that_are_scaled])
+@written()
+@gen
+def added_to_one_after_another(n):
+    """What is added to is held by nothing else, and read before and after."""
+    values, entries, seen, counts = np.zeros(2), [0.0], {1.0}, np.zeros(2)
+    x = ~normal(0, 1)
+    z = ~bernoulli(0.5)
+    values += x
+    entries += [x]
+    seen |= {x}
+    counts[int(z)] += 1
+    ("y", 0) @ ~normal(values.sum() + sum(entries), 1)
+    if z:
+        values += 1.0
+        entries += [x, x]
+    ("y", 1) @ ~normal(values.sum() + len(entries) + sum(seen) + counts[1], 1)
+    return values, entries, seen, counts
+
+
+@pytest.mark.parametrize(
+    "model",
+    [link_functions, counts_from_an_argument, results_that_are_scaled, added_to_one_after_another],
+)
 def test_nothing_is_executed_as_a_whole_without_need(model):
     assert model.compiled.program.opaque is None
 

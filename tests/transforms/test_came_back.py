@@ -2,8 +2,19 @@
 
 import pytest
 
-from gendsl import copy, dirichlet, gen, normal, poisson, read, transform, write
-from gendsl.errors import GenDSLError
+from gendsl import (
+    bernoulli,
+    copy,
+    dirichlet,
+    gen,
+    involutive_mcmc,
+    normal,
+    poisson,
+    read,
+    transform,
+    write,
+)
+from gendsl.errors import GenDSLError, SingularJacobianError
 from gendsl.transforms import came_back, checks, jacobian
 from gendsl.transforms.apply import image
 from gendsl.transforms.checks import check_round_trip
@@ -152,6 +163,37 @@ def problem_of(f, inverse):
     except GenDSLError as error:
         return type(error).__name__, error.problem
     return None
+
+
+@gen
+def one_or_none():
+    flag = ~bernoulli(0.5)
+    if flag:
+        x = ~normal(0, 1)
+
+
+@gen
+def one_if_none(trace):
+    if not trace["flag"]:
+        u = ~normal(0, 1)
+
+
+@transform
+def put_back(model_in, aux_in, *, model_out, aux_out):
+    """Takes x away, and gives it one value on the way back, whatever it was."""
+    flag = read(model_in["flag"])
+    write(model_out["flag"], not flag)
+    if flag:
+        copy(model_in["x"], aux_out["u"])
+    else:
+        write(model_out["x"], 1.5)
+
+
+def test_a_continuous_choice_that_comes_back_as_a_constant_is_seen():
+    """It comes back where it happens to be that constant; nothing tells so but its kind."""
+    start, _ = one_or_none.generate((), {}, init={"flag": True, "x": 1.5})
+    with pytest.raises(SingularJacobianError, match="no output depends on this continuous input"):
+        involutive_mcmc(start, one_if_none, (), put_back, check=True, rng=1)
 
 
 @pytest.mark.parametrize("way", WAYS)
