@@ -211,6 +211,11 @@ class ReturnBlock(Block):
         return RETURN
 
 
+def only_gathers(block: Block) -> bool:
+    """Whether a block makes its value when it is asked for."""
+    return isinstance(block, ReturnBlock) and block.later
+
+
 class ExitBlock(Block):
     """`break` and `continue`."""
 

@@ -91,7 +91,7 @@ def difference(old: Any, new: Any) -> Change:
             return ALL  # {1: x} is no {True: x}
         return {key for key, value in new.items() if not _same(old[key], value)} or None
     if kind is np.ndarray:
-        if new.shape != old.shape or new.dtype != old.dtype or new.size > _COMPARED or new.dtype == object:
+        if not _are_comparable(old, new):
             return ALL
         if old.tobytes() == new.tobytes():
             return None
@@ -101,6 +101,13 @@ def difference(old: Any, new: Any) -> Change:
     if isinstance(new, np.generic):
         return None if _same(old, new) else ALL
     return ALL
+
+
+def _are_comparable(old: np.ndarray, new: np.ndarray) -> bool:
+    """Whether two arrays are compared, entry by entry."""
+    return bool(
+        new.shape == old.shape and new.dtype == old.dtype and new.size <= _COMPARED and new.dtype != object
+    )
 
 
 def is_same(old: Any, new: Any) -> bool:
@@ -114,6 +121,8 @@ def is_same(old: Any, new: Any) -> bool:
         return True
     if kind in _COMPARABLE:
         return _same(old, new)
+    if kind is np.ndarray:
+        return _are_comparable(old, new) and bool(old.tobytes() == new.tobytes())
     return difference(old, new) is None
 
 

@@ -355,10 +355,9 @@ class ColumnLoopBlock(LookedThrough):
         if touched is None and self.depth == 1:
             affected = self.affected.throughout(frozenset(changes[0]))
             if affected is not None:
-                after = rescored(self, execution, before, new, before.values, affected)
-                if after is not None:
-                    frame[self.state] = after, None, total_value(after.total)
-                    return 0
+                found = rescored(self, before, new, before.values, affected)
+                if found is not None:
+                    return self._rescored(execution, frame, *found)
         values, moved = before.values, self.unmoved
         if any(changes) and any(
             (depth, slot) in self.source_slots for depth, slots in enumerate(changes) for slot in slots
@@ -407,10 +406,10 @@ class ColumnLoopBlock(LookedThrough):
                     if head not in heads and head is not ...:
                         continue
                 place = None if offset else self.place(before, path)
-                found = self._visited(before, path, offset) if place is None else {place[1]}
-                if found is None:
-                    return self._one_by_one(execution, old, new, changes, touched)
-                for t in found:
+                reached = self._visited(before, path, offset) if place is None else {place[1]}
+                if reached is None:  # it may concern every iteration by itself
+                    return super().update(execution, old, new, changes, touched)
+                for t in reached:
                     visit.add(t)
                     paths.setdefault(t, []).append(path)
         limit = self.length(values)
@@ -428,12 +427,11 @@ class ColumnLoopBlock(LookedThrough):
         if (every or groups) and not visit and limit == store.size and self.leaves_nothing:
             affected = self.affected[frozenset(changed)]
             if every:
-                after = rescored(self, execution, before, new, values, affected)
+                found = rescored(self, before, new, values, affected)
             else:
-                after = rescored_at_key(self, execution, before, new, values, affected, groups)
-            if after is not None:
-                frame[self.state] = after, None, total_value(after.total)
-                return 0
+                found = rescored_at_key(self, before, new, values, affected, groups)
+            if found is not None:
+                return self._rescored(execution, frame, *found)
         steady = not (self.outs or any(moved)) and limit == store.size
         if steady and len(visit) > MANY and not (any(changes) and self._base_changed(changes)):
             members = [np.arange(store.size)] if every else [members for _, _, members in groups]
@@ -448,6 +446,12 @@ class ColumnLoopBlock(LookedThrough):
         run = ColumnUpdate(self, execution, before, values, old, new, changes, touched, paths, moved)
         after = run.go(visit, every, groups, changed, limit)
         return self._leave(frame, before, after, old, new, changes, run.keys)
+
+    def _rescored(self, execution: Any, frame: Any, after: Iterations, change: float) -> int:
+        """Put what has another score, and no other choices, into a frame."""
+        execution.weight += change
+        frame[self.state] = after, None, total_value(after.total)
+        return 0
 
     def _without_stale(self, before: Iterations, changes: Changes, every: bool) -> Iterations:
         """Without the indexes of containers that are read at a fixed key, where that may be another now."""
@@ -480,12 +484,6 @@ class ColumnLoopBlock(LookedThrough):
             source = self.targets[step.index]
             visited.update(t for t in self.iterations_at(before, source, path[at]) if t < len(before.frames))
         return visited
-
-    def _one_by_one(
-        self, execution: Any, old: Frames, new: Frames, changes: Changes, touched: Touched
-    ) -> int:
-        """An update that may concern every iteration by itself."""
-        return super().update(execution, old, new, changes, touched)
 
     def update_of(self, *arguments: Any) -> LoopUpdate:
         before: Iterations = arguments[1]

@@ -69,14 +69,9 @@ class AffectedBy(dict[frozenset[Slot], Affected]):
 
 
 def rescored(
-    loop: ColumnLoopBlock,
-    execution: Any,
-    before: Iterations,
-    new: Frames,
-    values: list[Any],
-    affected: Affected,
-) -> Iterations | None:
-    """The iterations in a new scope, scored with array code; None, and nothing is done, if that can't be."""
+    loop: ColumnLoopBlock, before: Iterations, new: Frames, values: list[Any], affected: Affected
+) -> tuple[Iterations, float] | None:
+    """The iterations in a new scope, scored with array code, and the change; None if that can't be."""
     store: Any = before.frames
     columns = store.columns
     totals = list(store.totals)
@@ -98,23 +93,21 @@ def rescored(
             totals[i] = now
     except Exception:  # one by one, it is met where it belongs
         return None
-    execution.weight += weight
     outer = outer_of(loop.reads, new)
     frames = ColumnFrames(loop, outer, values, store.size, columns, tuple(totals), store.arrays)
     readers = _readers_after(without_same(before.readers), affected) if before.readers else {}
     total = totals[0] if len(totals) == 1 else frames.total()
-    return Iterations(frames, total, values, None, readers, before.positions)
+    return Iterations(frames, total, values, None, readers, before.positions), weight
 
 
 def rescored_at_key(
     loop: ColumnLoopBlock,
-    execution: Any,
     before: Iterations,
     new: Frames,
     values: list[Any],
     affected: Affected,
     groups: list[tuple[Slot, Any, np.ndarray]],
-) -> Iterations | None:
+) -> tuple[Iterations, float] | None:
     """The same where it concerns the iterations that read one key of a container.
 
     Args:
@@ -142,10 +135,9 @@ def rescored_at_key(
             totals[i] = moved_total(totals[i], was, now)
     except Exception:  # one by one, it is met where it belongs
         return None
-    execution.weight += weight
     frames.totals = tuple(totals)
     readers = _readers_after(dict(before.readers), affected)
-    return Iterations(frames, frames.total(), values, None, readers, before.positions)
+    return Iterations(frames, frames.total(), values, None, readers, before.positions), weight
 
 
 def one_key(

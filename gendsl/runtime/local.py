@@ -7,8 +7,9 @@ and after. A proposal needs no more than that; the new trace is made once it is 
 gives the density at many values (Gibbs sampling at each of them, slice sampling at some).
 
 `local_sites` says for which choices there are such functions, `local_columns` and `local_frames` make them
-for plates in columns and for loops that keep frames, and `local_lookups` adds the plates that look a choice
-up, as points look up the mean of their cluster. Anything out of the ordinary (another family, a value of
+for plates in columns and for loops that keep frames, `local_lookups` adds the plates that look a choice up,
+as points look up the mean of their cluster, and `local_followers` those that depend on all of a loop's
+choices, as on the coefficients of a regression. Anything out of the ordinary (another family, a value of
 another type, a density that is infinite or undefined) goes the usual way, through the blocks, so nothing but
 the time depends on these modules.
 """
@@ -26,6 +27,7 @@ from gendsl.address import Path
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames
 from gendsl.runtime.guards import NotSeparableError
 from gendsl.runtime.local_columns import column_form
+from gendsl.runtime.local_followers import followed
 from gendsl.runtime.local_frames import frame_form
 from gendsl.runtime.local_lookups import looked_up
 from gendsl.runtime.local_sites import Form, LocalSite, Moved, NotLocalError
@@ -151,21 +153,16 @@ def edited(
     recent: dict[Path, Record] = {}
     try:
         heads = {path[0] if type(path) is tuple else None for path, _ in values}
-        head = heads.pop()
-        site = None if heads else alone.get(head)
-        if site is not None:
-            iterations: Iterations = frame[site.state][0]
-            form = site.forms.get(type(iterations.frames)) or _form(site, iterations)
-            if form.edit is not None and not iterations.readers:
-                weight = form.edit(frame, iterations, values, before, recent)
-                return trace.with_frame(frame, recent), weight, before
         for path, value in values:
             head = path[0] if type(path) is tuple else None
             site = alone.get(head)
-            if site is None:
-                return None
-            iterations = frame[site.state][0]
+            if site is None or (site.followers is not None and len(values) > 1):
+                return None  # what follows from several is done once
+            iterations: Iterations = frame[site.state][0]
             form = site.forms.get(type(iterations.frames)) or _form(site, iterations)
+            if form.edit is not None and len(heads) == 1 and not iterations.readers:
+                weight = form.edit(frame, iterations, values, before, recent)
+                break
             moved = form.move(frame, iterations, path, value, None)
             form.put(frame, iterations, moved)
             record, before[path], own, others, _ = moved
@@ -236,5 +233,7 @@ def _form(site: LocalSite, iterations: Iterations) -> Form:
         form = column_form(site) if kind is ColumnFrames else frame_form(site)
         if site.lookups:
             form = looked_up(form, site)
+        elif site.followers is not None:
+            form = followed(form, site.followers)
         site.forms[kind] = form
     return form

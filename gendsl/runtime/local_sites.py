@@ -16,8 +16,9 @@ import numpy as np
 
 from gendsl.address import Path
 from gendsl.compiler.vectors import NotColumnsError
-from gendsl.runtime.blocks import Block, FragmentBlock, ReturnBlock, Sequence
+from gendsl.runtime.blocks import Block, FragmentBlock, Sequence, only_gathers
 from gendsl.runtime.column_loops import ColumnLoopBlock
+from gendsl.runtime.local_followers import Followers, followers_of
 from gendsl.runtime.loop_parts import ADDRESSES, Iterations, Slot
 from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.reads import Frame, Runner
@@ -79,21 +80,25 @@ class LocalSite:
         loop, block: the loop and the site in it.
         state: where in a frame the loop's state is.
         lookups: the plates that look the choices up, each with the slot of the container.
+        followers: what else has to run again after an edit, if it is known; then there are no lookups.
         single, steady: containers of which an iteration reads the entry at a choice's value, and those of
             which the choice doesn't decide what is read.
         forms: kind of iterations (columns or frames) -> the functions for them, made when first needed.
     """
 
     __slots__ = (
-        "_constants", "_length", "_position", "_source", "block", "forms", "lookups", "loop", "single",
-        "state", "steady",
+        "_constants", "_length", "_position", "_source", "block", "followers", "forms", "lookups", "loop",
+        "single", "state", "steady",
     )  # fmt: skip
 
-    def __init__(self, loop: LoopBlock, block: SiteBlock, lookups: Lookups) -> None:
+    def __init__(
+        self, loop: LoopBlock, block: SiteBlock, lookups: Lookups, followers: Followers | None = None
+    ) -> None:
         self.loop = loop
         self.block = block
         self.state = loop.state
         self.lookups = lookups
+        self.followers = followers
         self.forms: dict[type, Form] = {}
         self.single, self.steady = _keys_read(loop, block)
         parts = block.parts or ()
@@ -174,7 +179,7 @@ def sites_of(body: Sequence) -> dict[Any, LocalSite]:
     """The sites whose choices are edited by themselves, by the first components of their addresses.
 
     What the loop leaves behind must be read by nothing that would have to run again, but for plates in
-    columns that look single entries up.
+    columns that look single entries up; or for statements, and plates of which every iteration reads it.
     """
     if body.leaves_early:
         return {}
@@ -187,25 +192,33 @@ def sites_of(body: Sequence) -> dict[Any, LocalSite]:
                 lookups = _lookups(body, loop, site)
                 if lookups is not None:
                     found[head] = LocalSite(loop, site, lookups)
+                    continue
+                followers = followers_of(body, _read_after(loop, site))
+                if followers is not None:
+                    found[head] = LocalSite(loop, site, [], followers)
     return found
 
 
 def _lookups(body: Sequence, loop: LoopBlock, site: SiteBlock) -> Lookups | None:
     """The plates that look up the choices of a site; None if something else reads what depends on them."""
-    others = {block.value for block in loop.body.blocks if type(block) is SiteBlock and block is not site}
+    written = {written.after: written.value for written in loop.stored}
     lookups: Lookups = []
-    for written in loop.stored:
-        if written.value in others:
-            continue  # a choice that stays as it is
-        mask = loop.readers.get(written.after, 0)
+    for after in _read_after(loop, site):
+        mask = loop.readers.get(after, 0)
         for bit, block in body.by_bit.items():
-            if not bit & mask or _only_gathers(block):
+            if not bit & mask or only_gathers(block):
                 continue
-            if written.value != site.value or not _looks_up(block, written.after):
+            if written[after] != site.value or not _looks_up(block, after):
                 return None
-            lookups.append((block, written.after))  # type: ignore[arg-type]
+            lookups.append((block, after))  # type: ignore[arg-type]
     plates = [id(block) for block, _ in lookups]
     return lookups if len(plates) == len(set(plates)) else None
+
+
+def _read_after(loop: LoopBlock, site: SiteBlock) -> list[int]:
+    """The slots of the containers that a loop leaves behind in which a choice of one site may be told."""
+    others = {block.value for block in loop.body.blocks if type(block) is SiteBlock and block is not site}
+    return [written.after for written in loop.stored if written.value not in others]
 
 
 def _looks_up(block: Block, slot: int) -> bool:
@@ -221,11 +234,6 @@ def _looks_up(block: Block, slot: int) -> bool:
         and at not in block.source_slots | block.address_slots
         and not block.affected[frozenset((at,))].stale
     )
-
-
-def _only_gathers(block: Block) -> bool:
-    """Whether a block makes its value when it is asked for."""
-    return isinstance(block, ReturnBlock) and block.later
 
 
 def slots_read(runner: Runner, depth: int) -> set[int]:
