@@ -22,6 +22,7 @@ it would, but maybe in a function of another name, and with variables of other n
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -269,16 +270,21 @@ def _path(address: ast.expr) -> ast.expr | None:
     return ast.Tuple([address], ast.Load()) if isinstance(address, ast.Constant) else None
 
 
+_ARITHMETIC = ast.UnaryOp, ast.UAdd, ast.USub, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div
+
+
+def _is_arithmetic(part: ast.AST) -> bool:
+    """Whether a part of an expression is a number, or arithmetic."""
+    return isinstance(part, _ARITHMETIC) or type(getattr(part, "value", None)) in (int, float)
+
+
 def _constants(parameters: dict[str, ast.expr]) -> dict[str, float]:
-    """The parameters that are numbers, as they are written."""
+    """The parameters that are numbers, as they are written: 0.5, -1, 1 / 200."""
     found = {}
     for name, node in parameters.items():
-        try:
-            value = ast.literal_eval(node)
-        except ValueError:
-            continue
-        if type(value) is int or type(value) is float:
-            found[name] = value
+        if all(map(_is_arithmetic, walk(node))):
+            with contextlib.suppress(ArithmeticError):  # raised again where the choice is made
+                found[name] = eval(compile(located(ast.Expression(clone(node))), "<constant>", "eval"), {})
     return found
 
 

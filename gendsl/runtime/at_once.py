@@ -112,35 +112,37 @@ prefix = __gendsl__.prefix
 """What a body begins with in which choices are made again, besides."""
 
 _BEFORE = """\
-address = path
 if prefix:
     path = prefix + path
 before = old.get(path)
 value = values.get(path, MISSING)
 """
 
+_KEEP_BEFORE = _KEEP.replace("= record", "= before").replace("score += score", "score += before[2]")
+
 _AGAIN = (
     _BEFORE
+    + "if value is MISSING and before is not None and SAME:\n"
+    + _indented(_KEEP_BEFORE)
     + """\
-record = None
-if value is MISSING and before is not None and SAME:
-    record = before
     value = before[1]
-    score = before[2]
 else:
     MAKE
     if value is MISSING and before is not None:
         value = before[1]
+        if type(before[0]) is not type(distribution):
+            __gendsl__.remade.append(path)
 """
     + _indented(_SCORED)
     + """\
         if before is None:
             __gendsl__.added += 1
-if record is None:
-    value = __gendsl__.at(address, distribution)
-else:
 """
-    + _indented(_KEEP)
+    + _indented(_KEEP, 2)
+    + """\
+    else:
+        value = __gendsl__.at(path[len(prefix):], distribution)
+"""
 )
 """How a choice is made again that is given, or is what it was. (Infinite scores show in the sum.)"""
 
@@ -151,19 +153,19 @@ if value is MISSING and before is not None and (
     distribution is before[0] or is_unchanged(distribution, before[0])
 ):
 """
-    + _indented(_KEEP.replace("= record", "= before").replace("score += score", "score += before[2]"))
+    + _indented(_KEEP_BEFORE)
     + """\
     value = before[1]
     if type(value) not in UNCHANGEABLE:
         value = detached(value)
 else:
-    value = __gendsl__.again(address, path, distribution, sugar, before, value)
+    value = __gendsl__.again(path, distribution, sugar, before, value)
 """
 )
 """The same where its distribution is of any class."""
 
 _VARIABLES = frozenset((
-    "address", "before", "distribution", "given", "old", "path", "prefix", "record", "records", "score",
+    "before", "distribution", "given", "old", "path", "prefix", "record", "records", "score",
     "sugar", "value", "values",
 ))  # fmt: skip
 _SCOPE = {
@@ -201,8 +203,7 @@ class _Blocks:
 
     Args:
         once: whether a body runs only once in an execution, and has no choices in loops. Then a choice shares
-            its address with no other but one of another `~`. And nothing is known of earlier distributions,
-            so one whose parameters are constants is best made beforehand.
+            its address with no other but one of another `~`.
     """
 
     def __init__(self, template: str, *, once: bool) -> None:
@@ -213,7 +214,7 @@ class _Blocks:
     def __call__(self, family: Any, constants: dict[str, float], alone: bool) -> list[ast.stmt]:
         """The statements that make a choice; see `Making`."""
         alone = alone and self.once
-        if constants and self.once:
+        if constants:
             return _filled(self.template, family, constants, alone)
         made = self._usual.get((family, alone))
         if made is None:
@@ -289,13 +290,16 @@ class _Filler(Transformer):
 
     def _same(self) -> ast.expr:
         """Whether the distribution of before is of the family, and has its parameters, plain numbers."""
-        known = ast.Subscript(load("before"), ast.Constant(0), ast.Load())
-        tests: list[ast.expr] = [_compared(self._type_of(known), ast.Is(), CONSTANTS.load(self.family))]
+        earlier = ast.Subscript(load("before"), ast.Constant(0), ast.Load())
+        tests: list[ast.expr] = [_compared(self._type_of(earlier), ast.Is(), CONSTANTS.load(self.family))]
         for name in self.family.parameters:
-            plain = CONSTANTS.load(_NUMBERS)
-            tests.append(_compared(self._type_of(load(name)), ast.In(), plain))
-            tests.append(_compared(ast.Attribute(known, name, ast.Load()), ast.Eq(), load(name)))
-        return ast.BoolOp(ast.And(), tests)
+            if name not in self.constants:
+                tests.append(_compared(self._type_of(load(name)), ast.In(), CONSTANTS.load(_NUMBERS)))
+            tests.append(_compared(ast.Attribute(earlier, name, ast.Load()), ast.Eq(), load(name)))
+        same = ast.BoolOp(ast.And(), tests)
+        if self.known is None:
+            return same
+        return ast.BoolOp(ast.Or(), [_compared(earlier, ast.Is(), CONSTANTS.load(self.known)), same])
 
     def _type_of(self, node: ast.expr) -> ast.expr:
         return ast.Call(CONSTANTS.load(type), [node], [])

@@ -154,8 +154,9 @@ class GroupBlock(RegionBlock):
                 execution.made[path] = record
                 continue
             weight += record[2] - before[2]
-            if path not in execution.values:  # type: ignore[operator]
-                execution.compare(path, before[0], record[0])
+        for path in update.remade:
+            if path in records and path not in execution.values:  # type: ignore[operator]
+                execution.compare(path, old[path][0], records[path][0])
         execution.weight += weight
         execution.added += update.added
         if len(records) - update.added < len(old):

@@ -112,6 +112,8 @@ UPDATED = (
             distribution = family({arguments})
         if value is MISSING and before is not None:
             value = before[1]
+            if type(known) is not family:
+                self.remade.append(path)
 """
     + _SCORE
     + """\

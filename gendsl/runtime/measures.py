@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import Any
 
 from gendsl.address import Path
@@ -13,19 +13,20 @@ from gendsl.supports import Support
 
 
 def remeasured(
-    trace: Any, records: Records, changed: Container[Path]
+    trace: Any, records: Records, paths: Iterable[Path], changed: Container[Path]
 ) -> dict[Path, tuple[Distribution, Distribution]]:
     """The latent choices of a trace that an edit keeps, but with another base measure.
 
     Args:
         records: those after the edit.
+        paths: where there may be such choices.
         changed: the paths of the choices that it doesn't keep.
     """
     found = {}
     old = trace.records
-    for path, record in records.items():
-        before = old.get(path)
-        if before is record or before is None:
+    for path in paths:
+        before, record = old.get(path), records.get(path)
+        if before is record or before is None or record is None:
             continue
         distribution = record[0]
         if distribution is before[0] or path in changed or path in trace.observed_paths:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from math import inf
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,8 @@ def is_unchanged(distribution: Distribution, before: Distribution) -> bool:
             return False
     if has_others:
         mine, theirs = distribution.__dict__, before.__dict__
+        if tuple(mine) == tuple(theirs) and all(map(is_, mine.values(), theirs.values())):
+            return True
         if mine.keys() != theirs.keys():
             return False
         for name, value in mine.items():

@@ -44,6 +44,7 @@ class Update(Execution, makers=Makers(UPDATED)):
         fresh: the choices that were drawn.
         fresh_score: the sum of their scores.
         added: how many choices the old trace doesn't have.
+        remade: where choices keep their values, from distributions that may have another base measure.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Update(Execution, makers=Makers(UPDATED)):
         self.fresh: list[Path] = []
         self.fresh_score = 0.0
         self.added = 0
+        self.remade: list[Path] = []
 
     def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
         number = PLAIN_FAMILIES[type(thing)]
@@ -77,6 +79,8 @@ class Update(Execution, makers=Makers(UPDATED)):
             is_new = before is None
             if value is MISSING and before is not None:
                 value = before[1]
+                if type(thing) is not type(before[0]):
+                    self.remade.append(path)
             score = thing.at(value) if type(value) is number else None
         except (TypeError, OverflowError):
             score = None
@@ -85,9 +89,7 @@ class Update(Execution, makers=Makers(UPDATED)):
         self.added += is_new
         return self.keep(path, (thing, value, score))
 
-    def again(
-        self, address: Any, path: Path, thing: Any, sugar: bool, before: Record | None, value: Any
-    ) -> Any:
+    def again(self, path: Path, thing: Any, sugar: bool, before: Record | None, value: Any) -> Any:
         """The value of a choice of a body that makes them by statements; see `at_once`.
 
         Args:
@@ -96,15 +98,16 @@ class Update(Execution, makers=Makers(UPDATED)):
             value: what it is given, or MISSING.
         """
         if not isinstance(thing, Distribution):
-            return self._other(address, thing, sugar)
+            return self._other(path[len(self.prefix) :], thing, sugar)
         if value is not MISSING:
             record = rescored(thing, as_given(value, thing))
         elif before is not None:
             record = rescored(thing, before[1])
+            self.remade.append(path)
         else:
-            return self.at(address, thing, sugar)
+            return self.at(path[len(self.prefix) :], thing, sugar)
         if not -inf < record[2] < inf:
-            return self.at(address, thing, sugar)
+            return self.at(path[len(self.prefix) :], thing, sugar)
         self.added += before is None
         records = self.records
         if path in records:
@@ -123,6 +126,7 @@ class Update(Execution, makers=Makers(UPDATED)):
             if self.quick and -inf < before[2] < inf and is_unchanged(distribution, before[0]):
                 return before
             value = before[1]
+            self.remade.append(path)
         else:
             self.added += before is None
             value = as_given(value, distribution)

@@ -324,13 +324,16 @@ class ReferenceTrace(Trace):
                     new._structure = self._structure
                 if len(new.records) > small.CHOICES:
                     new = self.gen_fn.fitted(new)
-                return Edit(new, again.log_weight, again.gone, remeasured(self, new.records, values))
+                remade = again.execution.remade
+                other = remeasured(self, again.execution.records, remade, values) if remade else {}
+                return Edit(new, again.log_weight, again.gone, other)
         execution = Update(self.records, given, rng, stop_at_zero=stop_at_zero)
         new = self.rerun(execution, args)
         if isinstance(given, Constraints):
             given.check_used(new.records, "the new choices")
         weight = self.weight_of(execution)
-        return Edit(new, weight, self.removed(execution), remeasured(self, new.records, values))
+        other = remeasured(self, execution.records, execution.remade, values)
+        return Edit(new, weight, self.removed(execution), other)
 
     def resample(
         self,
@@ -354,7 +357,8 @@ class ReferenceTrace(Trace):
         execution = Regenerate(self.records, selection, rng, stop_at_zero=stop_at_zero)
         new = self.rerun(execution)
         weight = not_nan(execution.weight, self)
-        return Edit(new, weight, self.removed(execution), remeasured(self, new.records, selection))
+        other = remeasured(self, new.records, new.records, selection)
+        return Edit(new, weight, self.removed(execution), other)
 
     def redraw(
         self, path: Path, rng: np.random.Generator, *, stop_at_zero: bool = False

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, note, settings
 
-from gendsl import Distribution, bernoulli, dirichlet, gamma, gen, normal, poisson, uniform
+from gendsl import Distribution, bernoulli, choicemap, dirichlet, gamma, gen, normal, poisson, uniform
 from gendsl.compiler import spread
 from gendsl.errors import (
     AddressConflictError,
@@ -288,6 +288,32 @@ def test_other_measures(n, quick):
         found[k] = {path[0] for path in trace.edit({("k",): k}).remeasured}
     assert found == {1: set(), 2: {"x"}, 3: {"w"}}
     assert quick[True] > 2
+
+
+@gen
+def by_halves(n):
+    """A choice of a family of numbers of the same type, discrete or not."""
+    k = ~poisson(1)
+    if k > 1:
+        x = ~normal(0, 1)
+    else:
+        x = ~(0.5 * poisson(2.0))
+    for i in range(n):
+        ("y", i) @ ~normal(k, 1)
+
+
+@pytest.mark.parametrize("most", [0, 16])
+def test_a_family_in_place_of_a_discrete_one(most, monkeypatch, quick):
+    monkeypatch.setattr(spread, "MOST", most)
+    by_halves.compiled.at_once.clear()
+    for n in (0, 60):
+        trace = by_halves.generate((n,), init={"k": 0, "x": 1.5}, rng=1).trace
+        for k, remeasured in ((1, []), (2, ["x"]), (3, [])):
+            found = trace.edit({("k",): k}).remeasured
+            assert [path[0] for path in found] == remeasured
+            assert [path[0] for path in trace.edit(choicemap({"k": k})).remeasured] == remeasured
+            trace = agree(trace, {("k",): k}, stop_at_zero=False)
+    by_halves.compiled.at_once.clear()
 
 
 @pytest.mark.parametrize("n", [0, 60], ids=["alone", "group"])

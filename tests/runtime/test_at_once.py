@@ -394,8 +394,8 @@ def constants(n, x):
     b = ~normal(x, -0.0 if n > 8 else 1.0)
     c = ~uniform_discrete(0, n)
     d = ~uniform_discrete(n, 10)
-    e = ~beta(2, 0.5)
-    f = ~normal(x, 2)
+    e = ~beta(2, 1 / 2)
+    f = ~normal(x, -(2.0 - 4))
     return a, b, c, d, e, f
 
 
@@ -428,13 +428,25 @@ def bad_constants():
     def words():
         x = ~bernoulli("a")
 
-    return [(negative, ()), (half, (0.5,)), (empty, ()), (words, ())]
+    @gen
+    def computed():
+        x = ~normal(0, 1 / 2 - 3 * 2)
+
+    return [(negative, ()), (half, (0.5,)), (empty, ()), (words, ()), (computed, ())]
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(5))
 def test_constants_that_are_no_parameters_are_said_to_be_where_the_choice_is_made(number):
     program, args = bad_constants()[number]
     assert both(program, *args)[0] is ParameterError
+
+
+def test_an_error_of_constant_arithmetic_is_raised_where_the_choice_is_made():
+    @gen
+    def by_nothing():
+        x = ~normal(0, 1 / 0)
+
+    assert both(by_nothing)[0] is ZeroDivisionError
 
 
 def test_constants_are_kept_as_they_are_or_as_the_family_has_them():
@@ -550,7 +562,7 @@ def test_only_a_choice_that_may_have_the_address_of_another_is_looked_for():
         "z" @ ~normal(x, 1)
 
     asked = "__gendsl_path__ in __gendsl_records__"
-    for kind, count in ((Simulate, 2), (Assess, 2), (Update, 4)):
+    for kind, count in ((Simulate, 2), (Assess, 2), (Update, 8)):  # in an update, for either of two records
         spreader = spread._Spreader(alone.compiled.origin, MAKING[kind], CONSTANTS)
         made = spread.rewritten(alone.compiled.origin, spreader, first=True)
         assert text(made.body).count(asked) == count

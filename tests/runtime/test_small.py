@@ -282,5 +282,9 @@ def test_distributions_that_differ_anywhere_are_told_apart():
     more = counting(1.0, kept)
     more.also = 3
     assert not is_unchanged(more, counting(1.0, kept))
+    one, other = counting(1.0, kept), counting(1.0, kept)
+    one.first, one.second = 1.0, 2.0
+    other.second, other.first = one.first, one.second
+    assert not is_unchanged(one, other)
     assert is_unchanged(dirichlet([1.0, 2.0]), dirichlet([1.0, 2.0]))
     assert not is_unchanged(dirichlet([1.0, 2.0]), dirichlet([1.0, 3.0]))
