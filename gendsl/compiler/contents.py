@@ -105,6 +105,15 @@ class Contents(Callees):
 
     def _put_into(self, name: str) -> list[ast.expr]:
         """The entries that may be put into a container of a name, as far as they are written down."""
+        entries = self._put_in_later(name)
+        for value in self.bindings(name, *self.source.node.body):
+            entries += [] if value is None else entries_of(value)
+            if isinstance(value, ast.Call) and self.only_gathers(value):
+                entries += [*value.args, *(keyword.value for keyword in value.keywords)]
+        return entries
+
+    def _put_in_later(self, name: str) -> list[ast.expr]:
+        """The same of those that are not there when the container is made."""
         entries: list[ast.expr] = []
         for part in self.source.parts:
             match part:
@@ -112,10 +121,6 @@ class Contents(Callees):
                     entries.append(part.value)
                 case ast.Call(func=ast.Attribute() as function) if root_name(function) == name:
                     entries += part.args
-        for value in self.bindings(name, *self.source.node.body):
-            entries += [] if value is None else entries_of(value)
-            if isinstance(value, ast.Call) and self.only_gathers(value):
-                entries += [*value.args, *(keyword.value for keyword in value.keywords)]
         return entries
 
     def holds_containers(self, name: str) -> bool:
@@ -131,9 +136,25 @@ class Contents(Callees):
 
     def holds_numbers(self, name: str) -> bool:
         """Whether all entries of a list or dict of a name are numbers, as far as their form tells."""
-        values = self.bindings(name, *self.source.node.body)
+        values = [self._gathered(value) for value in self.bindings(name, *self.source.node.body)]
         known = all(value is not None and (entries_of(value) or _is_empty(value)) for value in values)
-        return known and all(map(self.is_number, self._put_into(name)))
+        entries = [entry for value in values if value is not None for entry in entries_of(value)]
+        return known and all(map(self.is_number, [*entries, *self._put_in_later(name)]))
+
+    def has_number_entries(self, name: str) -> bool:
+        """Whether all entries of a list or dict, or of an array of one dimension, are surely numbers."""
+        parts = self.source.parts
+        alone = (p for p in parts if isinstance(p, ast.Assign) and len(p.targets) == 1)
+        assigned = {part.targets[0] for part in alone}
+        written = [p for p in parts if isinstance(p, ast.Subscript) and not isinstance(p.ctx, ast.Load)]
+        plain = all(p in assigned for p in written if root_name(p) == name)
+        return self.of_name("numbers", name, False, lambda: plain and self.holds_numbers(name))
+
+    def _gathered(self, value: ast.expr | None) -> ast.expr | None:
+        """What `np.array(...)` makes an array of; of any other expression, itself."""
+        if isinstance(value, ast.Call) and self.function_of(value) is np.array and len(value.args) == 1:
+            return value.args[0] if all(keyword.arg == "dtype" for keyword in value.keywords) else value
+        return value
 
     def viewed(self, name: str, changed: ast.stmt) -> bool:
         """Whether a view of an array may be held when a statement changes the array in place."""

@@ -217,10 +217,15 @@ class Gather:
 
 @dataclass
 class Columns:
-    """The body of a loop as array code, and the lookups in it; see `compiler.vectorise`."""
+    """The body of a loop as array code, and the lookups in it; see `compiler.vectorise`.
+
+    Attributes:
+        unlooked: the containers that are also read at other keys than those of the lookups.
+    """
 
     steps: list[ColumnSite | ColumnValue]
     gathers: list[Gather]
+    unlooked: set[tuple[int, int]]
 
 
 @dataclass
@@ -312,6 +317,7 @@ class Program:
         opaque: why it can't be lowered (reason, what to write, where), or None; then `body` is empty.
         codes: every piece of code, in the order of `Code.index`.
         grouping: which of its statements may be executed as a whole; None if none.
+        helpers: the functions of the user's that its array code stands for.
     """
 
     parameters: list[str]
@@ -320,3 +326,4 @@ class Program:
     opaque: tuple[str, str, ast.AST] | None
     codes: list[Code]
     grouping: Any
+    helpers: list[Any] = field(default_factory=list)

@@ -17,6 +17,7 @@ import numpy as np
 from gendsl.compiler.conditional import assigned_surely
 from gendsl.compiler.families import ARRAYS, INTEGERS, SCALARS, is_in
 from gendsl.compiler.groups import Grouping, Statement, as_member
+from gendsl.compiler.helpers import Helper
 from gendsl.compiler.hoist import Hoist, unhoistable
 from gendsl.compiler.ir import (
     RAW,
@@ -34,7 +35,15 @@ from gendsl.compiler.ir import (
     Site,
 )
 from gendsl.compiler.lower_loops import LoopLowering
-from gendsl.compiler.names import COMPREHENSIONS, exits, has_choice, is_idle, loaded, stored, unbound_after
+from gendsl.compiler.names import (
+    COMPREHENSIONS,
+    exits,
+    has_choice,
+    is_idle,
+    loaded,
+    stored,
+    unbound_after,
+)
 from gendsl.compiler.rewrite import rewrite_statements
 from gendsl.compiler.scope import REMAKE, OpaqueError, Version, joined_kind
 from gendsl.compiler.sites import assigned_address, is_choice, is_splice, known_value
@@ -80,9 +89,10 @@ class Lowerer(LoopLowering):
                 opaque = error.reason, error.rewrite, error.node
         if opaque is not None:
             return Program(parameters, [], 0, opaque, [], None)
-        vectorise(self.definition, self.nodes, self.codes)
+        helpers: list[Helper] = []
+        vectorise(self.definition, self.nodes, self.codes, helpers)
         grouping = Grouping(self, statements)
-        return Program(parameters, self.nodes, self.sizes[0], None, self.codes, grouping)
+        return Program(parameters, self.nodes, self.sizes[0], None, self.codes, grouping, helpers)
 
     def block(self, statements: Iterable[ast.stmt]) -> bool:
         """Lower statements in order; whether control can reach their end."""
@@ -229,9 +239,12 @@ class Lowerer(LoopLowering):
         self.check_changes(changed, node)
         guarded = self.guarded(node)
         self.check_exposed(node)
-        names = self.defined_by(node, changed)
-        sure = assigned_surely(node) - changed.keys()
         compound = isinstance(node, (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match))
+        names = self.defined_by(node, changed)
+        for name in self.only_inside(node, names) - changed.keys() if compound else ():
+            names.remove(name)
+            self.env.pop(name, None)
+        sure = assigned_surely(node) - changed.keys()
         blank = tuple(n for n in names if compound and n not in sure and self.may_be_unset(n))
         result = ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
         extra = [n for n in names if n not in sure] if compound else list(changed)
@@ -266,19 +279,6 @@ class Lowerer(LoopLowering):
             self.bind(name, Version(self.depth, slot, kind, aliased, name in blank))
             if kind == "array" and isinstance(node, ast.Assign) and self.is_whole(node.value):
                 self.whole.add((self.depth, slot))
-
-    def is_whole(self, value: ast.expr) -> bool:
-        """Whether an expression surely makes an array of 64-bit integers, as `np.zeros(n, int)` does."""
-        if not isinstance(value, ast.Call):
-            return False
-        made = known_value(self.definition, value.func)
-        if not any(made is known for known in (np.zeros, np.ones, np.empty)):
-            return False
-        named = [keyword.value for keyword in value.keywords if keyword.arg == "dtype"]
-        for dtype in (*value.args[1:2], *named):
-            known = known_value(self.definition, dtype)
-            return self.effects.is_builtin(dtype, "int") or known is np.int64 or known is np.intp
-        return False
 
     def defined_by(self, node: ast.stmt, changed: Iterable[str]) -> list[str]:
         """The variables to which a statement gives new values."""

@@ -88,27 +88,32 @@ def _collect_loads(
         _collect_loads(child, bound, names, outside)
 
 
-def read_elsewhere(function: ast.AST, loop: ast.AST) -> set[str]:
-    """The names that are read in a function outside one loop, where they may have what the loop leaves.
+def read_elsewhere(function: ast.AST, left_out: ast.AST) -> set[str]:
+    """The names that are read in a function outside one statement, where they may have what that leaves.
 
     What another loop binds in each of its iterations before it reads it is its own.
     """
-    return _read_elsewhere(function.body, loop, None)  # type: ignore[attr-defined]
+    return _read_elsewhere(function.body, left_out, None)  # type: ignore[attr-defined]
 
 
-def _read_elsewhere(statements: list[ast.stmt], loop: ast.AST, bound: frozenset[str] | None) -> set[str]:
-    """The same of some statements; `bound` are the names that have been bound in an iteration around them."""
+def _read_elsewhere(
+    statements: list[ast.stmt], left_out: ast.AST, bound: frozenset[str] | None
+) -> set[str]:
+    """The same of some statements; `bound` are the names that have been bound in an iteration around them.
+
+    In an iteration of a loop that has the statement in it nothing counts as bound.
+    """
     names: set[str] = set()
     own = bound
     for statement in statements:
-        if isinstance(statement, ast.For) and loop not in walk(statement):
+        if isinstance(statement, ast.For) and statement is not left_out:
             around = own or frozenset()
-            targets = frozenset(stored(statement.target))
+            inside = None if left_out in walk(statement) else around | frozenset(stored(statement.target))
             names |= loaded(statement.iter, statement.target) - around
-            names |= _read_elsewhere(statement.body, loop, around | targets)
-            names |= _read_elsewhere(statement.orelse, loop, own)
+            names |= _read_elsewhere(statement.body, left_out, inside)
+            names |= _read_elsewhere(statement.orelse, left_out, own)
             continue
-        names |= loaded(statement, outside=loop) - (own or frozenset())
+        names |= loaded(statement, outside=left_out) - (own or frozenset())
         if own is not None and isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value:
             targets_of = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             own |= {target.id for target in targets_of if isinstance(target, ast.Name)}

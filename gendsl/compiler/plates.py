@@ -146,12 +146,11 @@ def _expression(code: Code) -> ast.expr:
 class _LiftTools(Transformer):
     """Array code calls the execution's tools, and everything else goes through its `lift`."""
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        return node
-
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         function = node.func
+        if isinstance(function, ast.Lambda):
+            return node
         if isinstance(function, ast.Attribute):
             root = function.value.value if isinstance(function.value, ast.Attribute) else function.value
             if isinstance(root, ast.Name) and root.id == TOOLS:

@@ -8,10 +8,20 @@ from dataclasses import dataclass, replace
 from operator import is_not
 from typing import Any
 
+import numpy as np
+
 from gendsl.compiler.conditional import read_first
 from gendsl.compiler.effects import Effects
 from gendsl.compiler.ir import FIRST, ITEM, LENGTH, RAW, WHOLE, Code, Load, Node
-from gendsl.compiler.names import COMPREHENSIONS, arguments_of, declared, loaded, root_name, stored
+from gendsl.compiler.names import (
+    COMPREHENSIONS,
+    arguments_of,
+    declared,
+    loaded,
+    read_elsewhere,
+    root_name,
+    stored,
+)
 from gendsl.compiler.questions import with_questions
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source as Definition
@@ -153,6 +163,33 @@ class Scope:
             case ast.Call():
                 made = ("len", "float", "int", "bool")
                 return any(self.effects.is_builtin(value.func, name) for name in made)
+            case ast.Subscript(ast.Name(id=name), index) if not isinstance(index, ast.Slice):
+                version = self.env.get(name)
+                if version is None or not self.effects.has_number_entries(name):
+                    return False
+                return version.kind == "list" or (version.kind == "array" and self.is_number(index))
+        return False
+
+    def numbers_aside(self, values: Iterable[ast.expr | None], *statements: ast.AST) -> list[ast.expr | None]:
+        """Expressions in statements without those that surely give numbers there."""
+        rebound = set(stored(*statements))
+        return [
+            value
+            for value in values
+            if value is None or not (rebound.isdisjoint(loaded(value)) and self.is_number(value))
+        ]
+
+    def is_whole(self, value: ast.expr) -> bool:
+        """Whether an expression surely makes an array of 64-bit integers, as `np.zeros(n, int)` does."""
+        if not isinstance(value, ast.Call):
+            return False
+        made = known_value(self.definition, value.func)
+        if not any(made is known for known in (np.zeros, np.ones, np.empty)):
+            return False
+        named = [keyword.value for keyword in value.keywords if keyword.arg == "dtype"]
+        for dtype in (*value.args[1:2], *named):
+            known = known_value(self.definition, dtype)
+            return self.effects.is_builtin(dtype, "int") or known is np.int64 or known is np.intp
         return False
 
     def shared(self, *values: ast.expr | None) -> tuple[str, bool]:
@@ -166,7 +203,7 @@ class Scope:
 
     def given(self, name: str, *statements: ast.stmt) -> tuple[str, bool]:
         """The same of a variable after statements that may give it a value, or leave it as it is."""
-        values = self.effects.bindings(name, *statements)
+        values = self.numbers_aside(self.effects.bindings(name, *statements), *statements)
         kind, aliased = self.shared(*values)
         if name in set().union(*self.effects.aliased(ast.Module([*statements], []))):
             made = any(value is not None and self.effects.is_fresh(value) for value in values)
@@ -177,6 +214,11 @@ class Scope:
             if before.kind != "other":
                 kind = "shared"
         return kind, aliased
+
+    def only_inside(self, node: ast.stmt, names: list[str]) -> set[str]:
+        """The variables, of those that a statement assigns to, whose values nothing outside of it needs."""
+        inside = {*names} - read_first([node])
+        return inside - read_elsewhere(self.definition.node, node) if inside else inside
 
     def check_changes(self, changed: dict[str, ast.AST], node: ast.stmt) -> None:
         """Raise unless the values that a statement changes are the body's own and reachable by one name."""
@@ -269,7 +311,8 @@ class Scope:
                 name = part.target.id
                 version = self.env.get(name)
                 aliased = version is not None and version.kind != "number" and version.aliased
-                inside = part is not node and self.shared(*self.effects.bindings(name, node))[1]
+                bound = self.numbers_aside(self.effects.bindings(name, node), node)
+                inside = part is not node and self.shared(*bound)[1]
                 if version is not None and version.kind == "other":
                     inside |= self.effects.changes_itself(name) or self.effects.viewed(name, part)
                 if inside or (aliased and version is not None and version.kind != "other"):

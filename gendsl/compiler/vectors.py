@@ -1,7 +1,7 @@
 """What array code calls: Python's arithmetic and lookups on columns.
 
 A column is a one-dimensional array of floats, 64-bit integers or booleans, or a range; a column of rows is a
-two-dimensional array, of which only products with a vector are taken. Results are what
+two-dimensional array, of which entries, and products with a vector, are taken. Results are what
 Python gives entry by entry, up to rounding; where they might not be, `NotColumnsError` is raised, or
 FloatingPointError where Python raises or makes something else of it.
 """
@@ -10,22 +10,19 @@ from __future__ import annotations
 
 import bisect
 import math
-from abc import ABC, abstractmethod
+import operator
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from scipy import special
 
-_EXACT = 1 << 53
+from gendsl.compiler.tables import EXACT, KINDS, NotColumnsError, as_column, as_rows
+
 _WIDE = 1 << 62  # of 64-bit integers, those that a rounded number tells to be some
-_KINDS = frozenset((np.dtype(float), np.dtype(np.int64), np.dtype(bool)))
 _NUMBERS = frozenset((float, int, bool, np.float64, np.int64))
 _GONE_THROUGH = frozenset((list, tuple, range, np.ndarray))
-
-
-class NotColumnsError(Exception):
-    """What was asked for can't be vouched for as columns."""
 
 
 ELEMENTWISE: dict[Any, Callable[[Any], Any]] = {
@@ -81,77 +78,6 @@ PLACES: dict[Any, str] = {np.searchsorted: "left", bisect.bisect_left: "left", b
 """Functions of a sorted sequence and a number that find the number's place, and the side of equal ones."""
 
 
-def as_column(values: Any) -> Any:
-    """A sequence of numbers as a column; a range stays one.
-
-    Raises:
-        NotColumnsError: they are no numbers, or of types that columns don't keep apart.
-    """
-    kind = type(values)
-    if kind is np.ndarray:
-        if values.ndim == 1 and values.dtype in _KINDS:
-            return values
-        raise NotColumnsError
-    if kind is range:
-        return values
-    if kind is not list and kind is not tuple:
-        if not isinstance(values, Columnar):
-            raise NotColumnsError
-        return values.column()
-    kinds = set(map(type, values))
-    if kinds <= {float, np.float64}:
-        return np.array(values, float)
-    if kinds == {bool}:
-        return np.array(values)
-    if kinds <= {int, np.int64}:
-        return _integers(values)
-    if kinds == {int, float}:
-        _integers([value for value in values if type(value) is int])
-        return np.array(values, float)
-    raise NotColumnsError
-
-
-def _integers(values: Any) -> np.ndarray:
-    try:
-        column = np.array(values, np.int64)
-    except OverflowError:
-        raise NotColumnsError from None
-    if len(column) and (column.min() < -_EXACT or column.max() > _EXACT):
-        raise NotColumnsError
-    return column
-
-
-class Columnar(ABC):
-    """A sequence that knows how it is made a column."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def column(self) -> Any:
-        """It as a column; see `as_column`."""
-
-
-class Table(Columnar):
-    """A list or tuple that array code looks up in, made a column once. It must not change any more."""
-
-    __slots__ = ("_column", "values")
-
-    def __init__(self, values: list[Any] | tuple[Any, ...]) -> None:
-        self.values = values
-        self._column: Any = None
-
-    def column(self) -> Any:
-        if self._column is None:
-            self._column = as_column(self.values)
-        return self._column
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def __getitem__(self, index: int) -> Any:
-        return self.values[index]
-
-
 def gather(container: Any, index: Any) -> Any:
     """`[container[i] for i in index]`; of one integer, that entry."""
     if type(index) is int:
@@ -176,17 +102,6 @@ def gather(container: Any, index: Any) -> Any:
     return column[index]
 
 
-def as_rows(values: Any) -> Any:
-    """A matrix as a column of its rows.
-
-    Raises:
-        NotColumnsError: it is none.
-    """
-    if type(values) is np.ndarray and values.ndim == 2 and values.dtype in _KINDS:
-        return values
-    raise NotColumnsError
-
-
 def rows(container: Any, index: Any) -> Any:
     """`[container[i] for i in index]` of a matrix."""
     matrix = as_rows(container)
@@ -197,9 +112,18 @@ def rows(container: Any, index: Any) -> Any:
 
 def cells(container: Any, *indices: Any) -> Any:
     """`container[i, j, ...]` of an array, where some of the indices are columns."""
-    if type(container) is not np.ndarray or container.dtype not in _KINDS or container.ndim != len(indices):
+    array = container if type(container) is np.ndarray else np.asarray(as_rows(container))
+    if array.dtype not in KINDS or array.ndim != len(indices):
         raise NotColumnsError
-    return container[tuple(map(_checked, indices, container.shape))]
+    return array[tuple(map(_checked, indices, array.shape))]
+
+
+def entry(rows: Any, index: Any) -> Any:
+    """`[row[i] for row, i in zip(rows, index)]`; of one integer, that entry of each row."""
+    matrix = np.asarray(as_rows(rows))
+    if type(index) is int:
+        return matrix[:, _checked(index, matrix.shape[1])]
+    return matrix[np.arange(len(matrix)), _checked(index, matrix.shape[1])]
 
 
 def _checked(index: Any, size: int) -> Any:
@@ -247,7 +171,7 @@ def dot(matrix: Any, vector: Any) -> Any:
     if type(matrix) is not np.ndarray or type(vector) not in (np.ndarray, list, tuple):
         raise NotColumnsError
     fixed = np.asarray(vector)
-    if fixed.dtype not in _KINDS or fixed.shape != matrix.shape[1:]:
+    if fixed.dtype not in KINDS or fixed.shape != matrix.shape[1:]:
         raise NotColumnsError
     made = matrix @ fixed
     if made.dtype != float or not math.isfinite(made.sum()):  # one pass, and no array between
@@ -264,9 +188,14 @@ def fixed(value: Any) -> Any:
 
 def across(matrix: Any) -> Iterator[Any]:
     """The first entries of all rows, the second ones, and so on."""
-    if type(matrix) is not np.ndarray or matrix.ndim != 2:
+    return iter(np.asarray(as_rows(matrix)).T)
+
+
+def unpacked(matrix: Any, size: int) -> Iterator[Any]:
+    """The same of rows with so many entries."""
+    if as_rows(matrix).shape[1] != size:
         raise NotColumnsError
-    return iter(matrix.T)
+    return across(matrix)
 
 
 def each(values: Any) -> Any:
@@ -282,6 +211,13 @@ def total(terms: Iterable[Any]) -> Any:
     for term in terms:
         result = add(result, term)
     return result
+
+
+def fold(step: Callable[..., Any], state: tuple[Any, ...], entries: Iterable[tuple[Any, ...]]) -> Any:
+    """What a loop carries, after it: `step` gives what it is after an iteration."""
+    for entry in entries:
+        state = step(*state, *entry)
+    return state
 
 
 def _operand(value: Any) -> Any:
@@ -310,19 +246,24 @@ def _exact(result: Any) -> Any:
     """The integers that an operation on integers, made on floats, gave."""
     if type(result) is not np.ndarray:
         raise NotColumnsError
-    if len(result) and not (np.abs(result) < _EXACT).all():
+    if len(result) and not (np.abs(result) < EXACT).all():
         raise NotColumnsError
     return result.astype(np.int64)
 
 
-def _arithmetic(function: Callable[[Any, Any], Any], whole: bool) -> Callable[[Any, Any], Any]:
+def _arithmetic(
+    function: Callable[[Any, Any], Any], plain: Callable[[Any, Any], Any], whole: bool = True
+) -> Callable[[Any, Any], Any]:
     def operation(left: Any, right: Any) -> Any:
         if _is_truth(left) and _is_truth(right):
             raise NotColumnsError
         left, right = _operand(left), _operand(right)
-        if whole and _is_integer(left) and _is_integer(right):
-            if type(left) is not np.ndarray and type(right) is not np.ndarray:
+        if type(left) is not np.ndarray and type(right) is not np.ndarray:
+            made = plain(left, right)
+            if _is_integer(made) and not -_WIDE < made < _WIDE:
                 raise NotColumnsError
+            return made
+        if whole and _is_integer(left) and _is_integer(right):
             about = function(np.float64(left) if np.ndim(left) == 0 else left.astype(float), right)
             if not (np.abs(about) < _WIDE).all():
                 raise NotColumnsError
@@ -331,10 +272,10 @@ def _arithmetic(function: Callable[[Any, Any], Any], whole: bool) -> Callable[[A
     return operation
 
 
-add = _arithmetic(np.add, True)
-subtract = _arithmetic(np.subtract, True)
-multiply = _arithmetic(np.multiply, True)
-divide = _arithmetic(np.true_divide, False)
+add = _arithmetic(np.add, operator.add)
+subtract = _arithmetic(np.subtract, operator.sub)
+multiply = _arithmetic(np.multiply, operator.mul)
+divide = _arithmetic(np.true_divide, operator.truediv, whole=False)
 
 
 def floor_divide(left: Any, right: Any) -> Any:
@@ -391,7 +332,7 @@ def _alike(left: Any, right: Any) -> tuple[Any, Any]:
     """Two operands that can be compared as floats, and take each other's place."""
     left, right = _operand(left), _operand(right)
     for one, other in ((left, right), (right, left)):
-        if _is_integer(one) and not _is_integer(other) and not (np.abs(one) < _EXACT).all():
+        if _is_integer(one) and not _is_integer(other) and not (np.abs(one) < EXACT).all():
             raise NotColumnsError
     return left, right
 
@@ -411,6 +352,50 @@ def choose(test: Any, then: Any, otherwise: Any) -> Any:
     if type(test) is bool:
         return then if test else otherwise
     return np.where(test, then, otherwise)
+
+
+def choose_all(test: Any, then: tuple[Any, ...], otherwise: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`choose` of several values."""
+    return tuple(choose(test, one, other) for one, other in zip(then, otherwise, strict=True))
+
+
+def apart(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *columns: Any) -> Any:
+    """`[then(*x) if t else otherwise(*x) for t, *x in zip(test, *columns)]`.
+
+    Both are called with the columns, and where one fails each with what is in them of its own iterations.
+    """
+    return apart_all(test, lambda *some: (then(*some),), lambda *some: (otherwise(*some),), *columns)[0]
+
+
+def apart_all(
+    test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *columns: Any
+) -> tuple[Any, ...]:
+    """`apart` of several values."""
+    test = compare("!=", test, 0)
+    if type(test) is bool:
+        return then(*columns) if test else otherwise(*columns)  # type: ignore[no-any-return]
+    with suppress(NotColumnsError, ArithmeticError):
+        return choose_all(test, then(*columns), otherwise(*columns))
+    (own,), (others,) = np.nonzero(test), np.nonzero(~test)
+    if not (len(own) and len(others)):
+        return then(*columns) if len(own) else otherwise(*columns)  # type: ignore[no-any-return]
+    arms = then(*(taken(x, own) for x in columns)), otherwise(*(taken(x, others) for x in columns))
+    made = []
+    for one, other in zip(*arms, strict=True):
+        if _is_truth(one) or _is_truth(other):
+            raise NotColumnsError
+        one, other = _alike(one, other)
+        result = np.empty(len(test), np.result_type(one, other))
+        result[own], result[others] = one, other
+        made.append(result)
+    return tuple(made)
+
+
+def taken(column: Any, many: np.ndarray) -> Any:
+    """Some entries of a column; a number stays as it is."""
+    if type(column) is range:
+        return column.start + column.step * many
+    return column[many] if isinstance(column, np.ndarray) else column
 
 
 def pairwise(function: Any, left: Any, right: Any) -> Any:

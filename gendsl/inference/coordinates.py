@@ -27,7 +27,7 @@ import numpy.typing as npt
 from autograd.tracer import getval, isbox
 
 from gendsl.address import Path, format_address
-from gendsl.compiler.vectors import NotColumnsError
+from gendsl.compiler.tables import NotColumnsError
 from gendsl.distributions import Distribution
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import GenDSLError, LabelError, MissingChoiceError, NaNError, ParameterError

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from gendsl.address import Path
-from gendsl.compiler.vectors import NotColumnsError
+from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_steps import Step
 from gendsl.runtime.columns import Column

@@ -14,7 +14,7 @@ import numpy as np
 
 from gendsl.address import Path
 from gendsl.choices import MISSING
-from gendsl.compiler.vectors import NotColumnsError
+from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.change import change_at
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
 from gendsl.runtime.column_steps import moved_total

@@ -15,8 +15,9 @@ import numpy as np
 
 from gendsl.address import Path
 from gendsl.choices import MISSING, Constraints
-from gendsl.compiler.ir import ITEM, Part, Stored
-from gendsl.compiler.vectors import NotColumnsError
+from gendsl.compiler.ir import Part, Stored
+from gendsl.compiler.tables import NotColumnsError
+from gendsl.compiler.vectors import taken
 from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS, sample_columns
 from gendsl.runtime.blocks import Sequence, Touched
 from gendsl.runtime.change import ALL, LENGTH
@@ -30,7 +31,6 @@ from gendsl.runtime.column_steps import (
     Step,
     as_typed,
     column_total,
-    taken,
 )
 from gendsl.runtime.column_updates import ColumnUpdate
 from gendsl.runtime.columns import Column
@@ -70,6 +70,7 @@ class ColumnLoopBlock(LookedThrough):
         addresses: list[list[Part] | None],
         steps: list[Step],
         lookups: list[Lookup],
+        unlooked: set[Slot],
         least: int,
     ) -> None:
         super().__init__(node, sources, body, size, [], outs, stored, state, False, strict, addresses)
@@ -106,7 +107,7 @@ class ColumnLoopBlock(LookedThrough):
             or any((depth, source.target) == (r.depth, r.slot) for g in lookups for r in g.runner.reads)
         ]
         self.value_needs = values
-        self.unlooked = self._unlooked(body)
+        self.unlooked = unlooked
         self.constants = [
             (step, [(i, part[0]) for i, part in enumerate(step.site.parts or ()) if part[1] is None])
             for step in self.sites
@@ -125,15 +126,6 @@ class ColumnLoopBlock(LookedThrough):
             for read in step.site.address_reads
             if read.depth < depth
         }
-
-    def _unlooked(self, body: Sequence) -> set[Slot]:
-        """The containers that the body also reads at keys that its array code doesn't look up one by one."""
-        keys: dict[Slot, int] = {}
-        for read in body.uses:
-            if read.mode is ITEM:
-                slot = read.depth, read.slot
-                keys[slot] = keys.get(slot, 0) + len(read.keys)
-        return {slot for slot, n in keys.items() if n > sum(g.container == slot for g in self.lookups)}
 
     # --- running ----------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.vectors import NotColumnsError, as_column
+from gendsl.compiler.tables import NotColumnsError, as_column
 from gendsl.distributions.columns import score_columns, total_columns
 from gendsl.runtime.loop_parts import Slot
 from gendsl.runtime.reads import Runner
@@ -90,10 +90,3 @@ def moved_total(total: Total, was: Total, now: Total) -> Total:
     """A total with other terms in place of some, given by their totals."""
     high, low, count = changed_total(total, was[0], now[0])
     return high, low + (now[1] - was[1]), count
-
-
-def taken(column: Any, many: np.ndarray) -> Any:
-    """Some entries of a loop variable's column, which may be a range."""
-    if type(column) is range:
-        return column.start + column.step * many
-    return column[many]

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gendsl.compiler.vectors import NotColumnsError
+from gendsl.compiler.tables import NotColumnsError
+from gendsl.compiler.vectors import taken
 from gendsl.runtime.change import ALL, LENGTH, difference
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
 from gendsl.runtime.column_scores import one_key
-from gendsl.runtime.column_steps import Step, moved_total, taken
+from gendsl.runtime.column_steps import Step, moved_total
 from gendsl.runtime.loop_parts import Iterations, Slot
 from gendsl.runtime.loop_updates import LoopUpdate
 from gendsl.runtime.reverse import SameIndex, without_same

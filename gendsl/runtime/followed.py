@@ -14,7 +14,7 @@ from autograd.tracer import getval, isbox
 from gendsl.address import Path
 from gendsl.compiler import vectors
 from gendsl.compiler.plates import Plate
-from gendsl.compiler.vectors import NotColumnsError, as_column, as_rows
+from gendsl.compiler.tables import NotColumnsError, as_column, as_rows
 from gendsl.distributions.columns import VECTORS, total_columns
 from gendsl.distributions.partials import PARTIALS
 from gendsl.runtime.differentiable import holds_box
@@ -86,6 +86,8 @@ class FollowedVectors:
         return container[index]
 
     rows = staticmethod(vectors.rows)
+    entry = staticmethod(vectors.entry)
+    fold = staticmethod(vectors.fold)
 
     @staticmethod
     def place(values: Any, column: Any, side: str) -> Any:
@@ -127,7 +129,13 @@ class FollowedVectors:
 
     number = _followed(vectors.number, _refused)
     across = staticmethod(vectors.across)
-    each = staticmethod(vectors.each)
+    unpacked = staticmethod(vectors.unpacked)
+
+    @staticmethod
+    def each(values: Any) -> Any:
+        """Values that can be gone through more than once, and are the same each time."""
+        return list(values) if isbox(values) and np.ndim(getval(values)) == 1 else vectors.each(values)
+
 
     @staticmethod
     def total(terms: Any) -> Any:
@@ -180,6 +188,26 @@ class FollowedVectors:
                 raise NotColumnsError  # where it isn't taken its derivative may be infinite, and 0 times that
             arms.append(_operand(arm) * np.ones(len(test)))  # `where` takes no sums over what it repeats
         return anp.where(test, *arms)
+
+    @staticmethod
+    def choose_all(test: Any, then: tuple[Any, ...], otherwise: tuple[Any, ...]) -> tuple[Any, ...]:
+        """`choose` of several values."""
+        return tuple(map(FollowedVectors.choose, [test] * len(then), then, otherwise))
+
+    @staticmethod
+    def apart(test: Any, then: Any, otherwise: Any, *columns: Any) -> Any:
+        """`[then(*x) if t else otherwise(*x) for t, *x in zip(test, *columns)]`."""
+        return FollowedVectors.apart_all(
+            test, lambda *some: (then(*some),), lambda *some: (otherwise(*some),), *columns
+        )[0]
+
+    @staticmethod
+    def apart_all(test: Any, then: Any, otherwise: Any, *columns: Any) -> tuple[Any, ...]:
+        """`apart` of several values."""
+        test = vectors.compare("!=", getval(test), 0)
+        if type(test) is bool:
+            return then(*columns) if test else otherwise(*columns)  # type: ignore[no-any-return]
+        return FollowedVectors.choose_all(test, then(*columns), otherwise(*columns))
 
 
 def score_plate(

@@ -14,7 +14,8 @@ from autograd.tracer import Box, getval, isbox
 from gendsl.address import Path
 from gendsl.choices import ChoiceMap
 from gendsl.compiler.build import Compiled
-from gendsl.compiler.vectors import NotColumnsError
+from gendsl.compiler.helpers import Helper
+from gendsl.compiler.tables import NotColumnsError
 from gendsl.distributions import Distribution
 from gendsl.distributions.columns import COLUMN_DTYPES
 from gendsl.distributions.compound import iid
@@ -49,6 +50,12 @@ class Differentiate(Execution):
     def table(container: Any, depth: int, slot: int) -> Any:
         """What array code looks up in."""
         return container
+
+    def helper(self, number: int, function: Any, *omitted: str) -> tuple[Any, ...]:
+        """What a call of a function that array code stands for finds; see `compiler.helpers`."""
+        helper: Helper = self.function.compiled.program.helpers[number]
+        return helper.values(function, omitted)
+
     plated = 0
     """How many choices were scored in plates, and have no records."""
 

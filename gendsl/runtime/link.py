@@ -14,8 +14,10 @@ from gendsl.address import Path
 from gendsl.compiler import ir, vectors
 from gendsl.compiler.build import Compiled
 from gendsl.compiler.emit import emit
+from gendsl.compiler.helpers import Helper
 from gendsl.compiler.ir import RETVAL
 from gendsl.compiler.liveness import all_loads
+from gendsl.compiler.tables import Table
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime import column_loops
 from gendsl.runtime.at_once import statements_at_once
@@ -67,7 +69,7 @@ class _Requests:
 class _Tools(Guards):
     """The helpers that generated code calls."""
 
-    __slots__ = ("_tables",)
+    __slots__ = ("_helpers", "_tables")
 
     UNSET = UNSET
     vectors = vectors
@@ -78,7 +80,8 @@ class _Tools(Guards):
 
     def __init__(self, compiled: Compiled) -> None:
         super().__init__(compiled)
-        self._tables: dict[tuple[int, int], vectors.Table] = {}
+        self._tables: dict[tuple[int, int], Table] = {}
+        self._helpers = compiled.program.helpers
 
     def table(self, container: Any, depth: int, slot: int) -> Any:
         """What array code looks up in: a list of a frame's slot, which never changes, is made a column once.
@@ -90,8 +93,13 @@ class _Tools(Guards):
             return container
         known = self._tables.get((depth, slot))
         if known is None or known.values is not container:
-            known = self._tables[depth, slot] = vectors.Table(container)
+            known = self._tables[depth, slot] = Table(container)
         return known
+
+    def helper(self, number: int, function: Any, *omitted: str) -> tuple[Any, ...]:
+        """What a call of a function that array code stands for finds; see `compiler.helpers`."""
+        helper: Helper = self._helpers[number]
+        return helper.values(function, omitted)
 
     @staticmethod
     def values(variables: dict[str, Any], *names: str) -> tuple[Any, ...]:
@@ -278,7 +286,7 @@ class Linked:
             lookups = [Lookup(self._runner(g.code), g.container, g.of) for g in columns.gathers]
             return ColumnLoopBlock(
                 node.node, sources, body, node.size, node.outs, node.stored, node.state, node.strict,
-                addresses, steps, lookups,
+                addresses, steps, lookups, columns.unlooked,
                 column_loops.LEAST if self.columns_from is None else self.columns_from,
             )  # fmt: skip
         return LoopBlock(

@@ -50,7 +50,7 @@ from typing import Any
 
 from gendsl.compiler.ir import ITEM, POSITION
 from gendsl.compiler.ir import LENGTH as OF_LENGTH
-from gendsl.compiler.vectors import NotColumnsError
+from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.blocks import FragmentBlock
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from gendsl.address import Path
-from gendsl.compiler.vectors import NotColumnsError
+from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.blocks import FragmentBlock, Sequence, only_gathers
 from gendsl.runtime.change import is_same
 from gendsl.runtime.column_frames import ColumnFrames

@@ -38,7 +38,7 @@ from math import inf
 from typing import Any
 
 from gendsl.compiler.ir import POSITION
-from gendsl.compiler.vectors import NotColumnsError
+from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.blocks import CopyBlock, FragmentBlock
 from gendsl.runtime.generated import generated
 from gendsl.runtime.local_sites import (

@@ -14,11 +14,12 @@ from __future__ import annotations
 from typing import Any
 
 from gendsl.address import Path
-from gendsl.compiler.vectors import NotColumnsError
+from gendsl.compiler.tables import NotColumnsError
+from gendsl.compiler.vectors import taken
 from gendsl.runtime.column_frames import ColumnFrames, outer_of
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.column_scores import is_key
-from gendsl.runtime.column_steps import column_total, moved_total, taken
+from gendsl.runtime.column_steps import column_total, moved_total
 from gendsl.runtime.generated import generated
 from gendsl.runtime.local_sites import Form, LocalSite, Moved, leave
 from gendsl.runtime.loop_parts import Iterations

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.compiler.vectors import NotColumnsError
+from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.blocks import Block, FragmentBlock, Sequence, only_gathers
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.local_followers import Followers, followers_of

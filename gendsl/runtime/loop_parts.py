@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.vectors import as_column, as_rows
+from gendsl.compiler.tables import as_column, as_rows
 from gendsl.runtime.blocks import Sequence
 from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.reads import Frame, Frames, Runner

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler.ir import POSITION
-from gendsl.compiler.vectors import Columnar, as_column
+from gendsl.compiler.tables import Columnar, as_column
 from gendsl.runtime.change import ALL, SCALARS, UNSET
 from gendsl.runtime.column_frames import ColumnFrames
 

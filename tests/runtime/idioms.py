@@ -1,8 +1,14 @@
 """What tests of hand-written programs have in common."""
 
+import cProfile
 import os
+import pstats
 
+import pytest
+
+from gendsl import select
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.gradients import Differentiate
 from gendsl.runtime.link import Linked
 from tests.laws.edits import Session, random_edits
 
@@ -16,6 +22,35 @@ def kept_as(program, *, columns_from):
     )
     object.__setattr__(compiled, "_linked", Linked(compiled, compiled.program, columns_from=columns_from))
     return GenFunction(compiled)
+
+
+def calls_of_an_update(trace, address):
+    """How many calls an update of one choice makes, when it isn't the first."""
+    for value in (0.1, 0.2, 0.3):
+        trace = trace.update({address: value}).trace
+    profile = cProfile.Profile()
+    profile.enable()
+    trace.update({address: 0.25})
+    profile.disable()
+    return pstats.Stats(profile).total_calls
+
+
+def slopes_are_right(trace, name, monkeypatch):
+    """Compare a gradient with differences; whether all plates ran at once to find it."""
+    runs = []
+    plate = Differentiate.plate
+
+    def watched(self, *arguments):
+        runs.append(plate(self, *arguments))
+        return runs[-1]
+
+    monkeypatch.setattr(Differentiate, "plate", watched)
+    slopes = trace.gradients(select(name))
+    assert slopes
+    for path, slope in slopes.items():
+        up, down = (trace.update({path: trace[path] + d}).trace.log_prob for d in (1e-6, -1e-6))
+        assert slope == pytest.approx((up - down) / 2e-6, rel=1e-5, abs=1e-4)
+    return bool(runs) and all(runs)
 
 
 class Programs(dict):

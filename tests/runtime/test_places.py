@@ -7,7 +7,7 @@ import pytest
 
 from gendsl import gamma, gen, normal, poisson, select, uniform
 from gendsl.compiler import vectors
-from gendsl.compiler.vectors import NotColumnsError
+from gendsl.compiler.tables import NotColumnsError
 from gendsl.inference import Coordinates
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock

@@ -1,0 +1,119 @@
+"""What array code looks things up in: sequences of numbers as columns, and tables as columns of rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+EXACT = 1 << 53
+"""The integers below are told apart as floats."""
+KINDS = frozenset((np.dtype(float), np.dtype(np.int64), np.dtype(bool)))
+"""The types of columns."""
+
+
+class NotColumnsError(Exception):
+    """What was asked for can't be vouched for as columns."""
+
+
+def as_column(values: Any) -> Any:
+    """A sequence of numbers as a column; a range stays one.
+
+    Raises:
+        NotColumnsError: they are no numbers, or of types that columns don't keep apart.
+    """
+    kind = type(values)
+    if kind is np.ndarray:
+        if values.ndim == 1 and values.dtype in KINDS:
+            return values
+        raise NotColumnsError
+    if kind is range:
+        return values
+    if kind is not list and kind is not tuple:
+        if not isinstance(values, Columnar):
+            raise NotColumnsError
+        return values.column()
+    kinds = set(map(type, values))
+    if kinds <= {float, np.float64}:
+        return np.array(values, float)
+    if kinds == {bool}:
+        return np.array(values)
+    if kinds <= {int, np.int64}:
+        return _integers(values)
+    if kinds == {int, float}:
+        _integers([value for value in values if type(value) is int])
+        return np.array(values, float)
+    raise NotColumnsError
+
+
+def _integers(values: Any) -> np.ndarray:
+    try:
+        column = np.array(values, np.int64)
+    except OverflowError:
+        raise NotColumnsError from None
+    if len(column) and (column.min() < -EXACT or column.max() > EXACT):
+        raise NotColumnsError
+    return column
+
+
+class Columnar(ABC):
+    """A sequence that knows how it is made a column."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def column(self) -> Any:
+        """It as a column; see `as_column`."""
+
+
+class Rows(np.ndarray):
+    """A matrix made of lists or tuples: they have entries, as rows of an array do, but no products."""
+
+
+def as_rows(values: Any) -> Any:
+    """A matrix, or a sequence of lists of one length, as a column of its rows.
+
+    Raises:
+        NotColumnsError: it is none, or one of which the types of the entries would not be kept apart.
+    """
+    kind = type(values)
+    if kind is np.ndarray or kind is Rows:
+        if values.ndim == 2 and values.dtype in KINDS:
+            return values
+        raise NotColumnsError
+    if kind is Table:
+        return values.rows()
+    if (kind is not list and kind is not tuple) or not {list, tuple}.issuperset(map(type, values)):
+        raise NotColumnsError
+    if len({*map(len, values)}) != 1:
+        raise NotColumnsError
+    return as_column([entry for row in values for entry in row]).reshape(len(values), -1).view(Rows)
+
+
+class Table(Columnar):
+    """A list or tuple that array code looks up in, made a column once. It must not change any more."""
+
+    __slots__ = ("_column", "_rows", "values")
+
+    def __init__(self, values: list[Any] | tuple[Any, ...]) -> None:
+        self.values = values
+        self._column: Any = None
+        self._rows: Any = None
+
+    def column(self) -> Any:
+        if self._column is None:
+            self._column = as_column(self.values)
+        return self._column
+
+    def rows(self) -> Any:
+        """It as a column of rows; see `as_rows`."""
+        if self._rows is None:
+            self._rows = as_rows(self.values)
+        return self._rows
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.values[index]
