@@ -350,11 +350,10 @@ ONE_BY_ONE = {
 CHAINS = {"variable_read_afterwards", "kept_from_the_last_time"}
 
 
-@pytest.mark.parametrize("columns_from", [2, 1000])
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_both_runtimes_agree(name, seed, columns_from, in_columns):
-    PROGRAMS.agree(name, seed, columns_from=columns_from)
+def test_both_runtimes_agree(name, seed, in_columns):
+    PROGRAMS.agree(name, seed, columns_from=1000 if seed % 2 else 2)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -108,11 +108,10 @@ def of_other_things(xs):
         ("y", i) @ ~normal(xs[i][0] * b, 1)
 
 
-@pytest.mark.parametrize("columns_from", [2, 1000])
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_both_runtimes_agree(name, seed, columns_from, in_columns):
-    PROGRAMS.agree(name, seed, columns_from=columns_from)
+def test_both_runtimes_agree(name, seed, in_columns):
+    PROGRAMS.agree(name, seed, columns_from=1000 if seed % 2 else 2)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
