@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from gendsl.inference import cycle, involutive, mh, repeat
-from gendsl.inference.summary import monte_carlo_error
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 WANTED = {"coal": 50.0}
@@ -95,9 +94,12 @@ class Effective:
 def effective(k: Any) -> tuple[float, float]:
     """The effective number of a chain's draws, and its relative standard error."""
     k = np.asarray(k, dtype=float)
-    error = monte_carlo_error(k)
+    batches = int(np.sqrt(len(k)))
+    size = len(k) // batches
+    means = k[len(k) - batches * size :].reshape(batches, size).mean(axis=1)
+    error = float(np.sqrt(size * means.var(ddof=1) / len(k)))
     draws = float(k.var() / error**2) if error > 0 else float("nan")
-    return draws, float(np.sqrt(2 / (int(np.sqrt(len(k))) - 1)))
+    return draws, float(np.sqrt(2 / (batches - 1)))
 
 
 def measure(name: str, seconds: float) -> Effective:

@@ -165,7 +165,7 @@ class Run:
     def frequency(self, name: Any) -> dict[Any, Share]:
         """The share of draws with each value of a quantity, with Monte Carlo standard errors.
 
-        The errors are by batch means. An error is NaN, and not 0, for a value that no chain ever left:
+        The errors are by `monte_carlo_error`. One is NaN, and not 0, for a value that no chain ever left:
         draws that are all alike don't tell how long the chains would have stayed (as in the R package
         posterior, `mcse_mean`).
         """

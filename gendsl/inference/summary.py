@@ -11,8 +11,6 @@ import numpy as np
 
 from gendsl.errors import ValueTypeError
 
-_ROUNDING = 1e-12  # what batch means that are the same can differ by; any real error is at least 1 / N
-
 
 class Share(NamedTuple):
     """The share of draws with some value, with its Monte Carlo standard error: see `share_error`."""
@@ -30,42 +28,64 @@ class Group(NamedTuple):
 
 
 def monte_carlo_error(draws: Any) -> float:
-    """The Monte Carlo standard error of the mean of draws, by batch means.
+    """The Monte Carlo standard error of the mean of draws, by their autocorrelations.
 
-    Each chain is cut into floor(sqrt(n)) batches of b draws. With the means m_i of the a batches of all
-    chains, their mean m, and N draws in all, the error is sqrt(b sum (m_i - m)^2 / ((a - 1) N)). (Flegal and
-    Jones 2010, "Batch means and spectral variance estimators in Markov chain Monte Carlo"; for several chains
-    Gupta and Vats 2020, "Estimating Monte Carlo variance from multiple Markov chains".)
+    For m chains of n draws, with the mean c_t of their autocovariances at lag t and the variance B of their
+    means (0 for one chain), let rho_t = (c_t + B) / (c_0 + B). The error is
+
+        sqrt((c_0 + B) tau / (m n)),  tau = -1 + 2 sum_k (rho_2k + rho_2k+1),
+
+    with the sum over the initial monotone sequence: each term is at most the one before, and it ends before
+    the first that isn't positive. (Geyer 1992, "Practical Markov chain Monte Carlo", section 3.3; for several
+    chains Vehtari, Gelman, Simpson, Carpenter and Bürkner 2021, "Rank-normalization, folding, and
+    localization", section 3.2, with their bound tau >= 1 / log10(m n).)
+
+    A chain that is no longer than a few times tau says little of tau: the error is then too small.
 
     Args:
         draws: n numbers, in the order they were drawn, n at least 4; or a list of such, one for each chain.
+            Of chains that are longer than others only the end tells tau.
 
     Returns:
-        The error; NaN where a chain has fewer than 4 draws.
+        The error; NaN where a chain has fewer than 4 draws, or a draw isn't finite.
     """
     given = list(draws)
     chains = given if given and np.ndim(given[0]) > 0 else [given]
     values = [np.asarray(chain, dtype=float) for chain in chains]
-    shortest = min(map(len, values))
-    if shortest < 4:
-        return float("nan")
-    size = min(len(x) // math.isqrt(len(x)) for x in values)
-    means = []
-    for x in values:
-        batches = len(x) // size
-        means.append(x[len(x) - batches * size :].reshape(batches, size).mean(axis=1))
-    return float(np.sqrt(size * np.concatenate(means).var(ddof=1) / sum(map(len, values))))
+    shortest, total = min(map(len, values)), sum(map(len, values))
+    if shortest < 4 or not all(np.isfinite(x).all() for x in values):
+        return math.nan
+    ends = np.array([x[len(x) - shortest :] for x in values])
+    covariances = _autocovariances(ends)
+    if len(ends) > 1:
+        covariances += ends.mean(axis=1).var(ddof=1)
+    variance = covariances[0]
+    if not variance > 0.0:
+        return 0.0
+    pairs = covariances[: shortest // 2 * 2].reshape(-1, 2).sum(axis=1)
+    ending = np.flatnonzero(pairs <= 0.0)
+    kept = np.minimum.accumulate(pairs[: ending[0]] if len(ending) else pairs)
+    asymptotic = max(2.0 * kept.sum() - variance, variance / math.log10(total))
+    return math.sqrt(asymptotic / total)
+
+
+def _autocovariances(chains: np.ndarray) -> np.ndarray:
+    """sum_i (x_i - mean) (x_i+t - mean) / n at each lag t, on average over chains, shape (m, n)."""
+    n = chains.shape[1]
+    size = 1 << (2 * n - 1).bit_length()  # the ends of a chain don't meet
+    spectrum = np.fft.rfft(chains - chains.mean(axis=1, keepdims=True), size)
+    power = (spectrum.real**2 + spectrum.imag**2).mean(axis=0)
+    found: np.ndarray = np.fft.irfft(power, size)[:n] / n
+    return found
 
 
 def share_error(hits: Sequence[Any]) -> float:
-    """The Monte Carlo standard error of a share p of draws: that of batch means, and never 0.
+    """The Monte Carlo standard error of a share of draws.
 
-    Where no chain ever left (or ever met) the value it is NaN: draws that are all alike don't tell a
-    probability of 1 from one that the chains would only have left later, however many they are, for how long
-    they stay is what the error depends on. That is how the R package posterior treats constant draws
-    (Bürkner, Gabry, Kay and Vehtari, documentation of its `mcse_mean`). Where some draws differ and the
-    batches agree exactly, as they can by chance if there are few, batch means say nothing, and it is the
-    error of N independent draws, sqrt(p (1 - p) / N).
+    Where no chain ever left (or ever met) the value it is NaN, and not 0: draws that are all alike don't tell
+    a probability of 1 from one that the chains would only have left later, however many they are, for how
+    long they stay is what the error depends on. That is how the R package posterior treats constant draws
+    (Bürkner, Gabry, Kay and Vehtari, documentation of its `mcse_mean`).
 
     Args:
         hits: for each chain, 1 or 0 for each draw.
@@ -73,12 +93,7 @@ def share_error(hits: Sequence[Any]) -> float:
     Returns:
         The error; NaN also where a chain has fewer than 4 draws.
     """
-    error = monte_carlo_error(hits)
-    if not error < _ROUNDING:
-        return error
-    draws = np.concatenate(list(hits))
-    p = float(draws.mean())
-    return math.sqrt(p * (1.0 - p) / len(draws)) if 0.0 < p < 1.0 else math.nan
+    return monte_carlo_error(hits) or math.nan
 
 
 def frequency(chains: Sequence[Any]) -> dict[Any, Share]:
