@@ -24,6 +24,7 @@ from gendsl.inference.trajectory import (
     probability,
 )
 from gendsl.runtime.trace import ReferenceTrace, check_start
+from gendsl.selection import Selection
 
 _TARGET = 0.8
 
@@ -116,11 +117,11 @@ def hmc(
         step, selection, skip_absent, _TARGET,
         lambda trace, rng, tuning: first_ratio(trace, selection, skip_absent, rng, tuning),
     )  # fmt: skip
-    tuning = gradient_tuning(step_size, mass, "hmc")
+    tuning = gradient_tuning(step_size, mass, "hmc", selection)
     return TunableKernel.make(method, tuning, name or f"hmc {selection!r}", True)
 
 
-def gradient_tuning(step_size: float | None, mass: Mass, user: str) -> Tuning:
+def gradient_tuning(step_size: float | None, mass: Mass, user: str, selection: Selection) -> Tuning:
     """The tuning that a user gives."""
     checked = None if step_size is None else check_step_size(step_size, user)
-    return Tuning(checked, check_mass(mass, user), adapts_mass=mass is None)
+    return Tuning(checked, check_mass(mass, user, selection), adapts_mass=mass is None)

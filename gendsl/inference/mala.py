@@ -99,7 +99,7 @@ def mala(
         lambda trace, rng, tuning: first_ratio(trace, selection, skip_absent, rng, tuning),
     )  # fmt: skip
     return TunableKernel.make(
-        method, gradient_tuning(step_size, mass, "mala"), name or f"mala {selection!r}", True
+        method, gradient_tuning(step_size, mass, "mala", selection), name or f"mala {selection!r}", True
     )
 
 

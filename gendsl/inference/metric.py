@@ -15,6 +15,7 @@ import numpy as np
 from gendsl.address import Path, as_path, format_address
 from gendsl.errors import KernelError
 from gendsl.inference.coordinates import Coordinates, Vector
+from gendsl.selection import Selection
 
 Mass = Any
 """None for the identity; a vector for the diagonal of M; a matrix for M; or a mapping from addresses to the
@@ -103,16 +104,24 @@ class DenseMetric(Metric):
         return whitened
 
 
-def check_mass(mass: Mass, user: str) -> Mass:
+def check_mass(mass: Mass, user: str, selection: Selection) -> Mass:
     """A mass as the kernels keep it.
 
     Raises:
-        KernelError: it is none.
+        KernelError: it is none, or has entries of a choice that isn't selected.
     """
     if mass is None or isinstance(mass, FoundMass):
         return mass
     if isinstance(mass, Mapping):
-        return {as_path(address): _positive(entry, user) for address, entry in mass.items()}
+        checked = {as_path(address): _positive(entry, user) for address, entry in mass.items()}
+        for path in checked:
+            if path not in selection:
+                raise KernelError(
+                    f"{user} got numbers for {format_address(path)}, which isn't selected",
+                    address=path,
+                    fix=f"it moves {selection!r}: name choices that it moves",
+                )
+        return checked
     try:
         array = np.asarray(mass, dtype=float)
     except (TypeError, ValueError):
@@ -155,6 +164,8 @@ def metric_at(mass: Mass, coordinates: Coordinates) -> Metric:
     dim = coordinates.dim
     if isinstance(mass, dict):
         diagonal = np.ones(dim)
+        if type(mass) is not FoundMass:
+            _check_choices(mass, coordinates)
         for path, where in coordinates.where.items():
             if type(mass) is FoundMass:
                 entries = mass.entries(path, np.size(diagonal[where]))
@@ -169,6 +180,18 @@ def metric_at(mass: Mass, coordinates: Coordinates) -> Metric:
             fix="give one entry per unconstrained coordinate, or a dict from addresses to entries",
         )
     return Metric(mass) if mass.ndim == 1 else DenseMetric(mass)
+
+
+def _check_choices(mass: Mapping[Path, Any], coordinates: Coordinates) -> None:
+    """Raise where a mass has entries of what is no choice; a choice that the trace doesn't have may come."""
+    for path in mass:
+        below = [] if path in coordinates.where else coordinates.trace.paths_below(path)
+        if below:
+            raise KernelError(
+                "numbers are given for a namespace, and each choice has its own",
+                address=path,
+                fix=f"name the choices below it, such as {format_address(below[0])}",
+            )
 
 
 def _fitting(entries: Any, places: Any, path: Path) -> Any:

@@ -113,7 +113,7 @@ def nuts(
         lambda trace, rng, tuning: first_ratio(trace, selection, skip_absent, rng, tuning),
     )  # fmt: skip
     return TunableKernel.make(
-        method, gradient_tuning(step_size, mass, "nuts"), name or f"nuts {selection!r}", None
+        method, gradient_tuning(step_size, mass, "nuts", selection), name or f"nuts {selection!r}", None
     )
 
 

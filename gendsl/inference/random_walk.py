@@ -17,6 +17,7 @@ from gendsl.inference.metric import check_mass, metric_at
 from gendsl.inference.scan import as_target
 from gendsl.inference.trajectory import ABSENT, check_step_size
 from gendsl.runtime.trace import ReferenceTrace, check_start
+from gendsl.selection import Selection
 
 _TARGET = 0.3
 """The best acceptance rate is 0.44 in one dimension and 0.234 in many (Roberts and Rosenthal 2001); this is
@@ -91,7 +92,7 @@ def random_walk(
             return -inf
 
     method = Method(step, selection, skip_absent, _TARGET, first)
-    return TunableKernel.make(method, _tuning(scale), name or f"random walk {selection!r}", True)
+    return TunableKernel.make(method, _tuning(scale, selection), name or f"random walk {selection!r}", True)
 
 
 def _propose(
@@ -104,16 +105,16 @@ def _propose(
     return coordinates.move(coordinates.position + tuning.step_size * noise)
 
 
-def _tuning(scale: Any) -> Tuning:
+def _tuning(scale: Any, selection: Selection) -> Tuning:
     if scale is None:
         return Tuning(None)
     if isinstance(scale, Mapping):
-        scales = check_mass(scale, "random_walk")
+        scales = check_mass(scale, "random_walk", selection)
         return Tuning(1.0, {path: entry**-2.0 for path, entry in scales.items()}, adapts_mass=False)
     if np.ndim(scale) == 0:
         return Tuning(check_step_size(scale, "random_walk", "scale"), adapts_mass=False)
     try:
-        checked = check_mass(scale, "random_walk")
+        checked = check_mass(scale, "random_walk", selection)
     except KernelError:
         raise KernelError(
             f"random_walk got scale={scale!r}",

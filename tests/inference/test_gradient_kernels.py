@@ -1,6 +1,7 @@
 """Random walk, MALA, HMC and NUTS: what a step is, and what is refused. Their laws are tested elsewhere."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -55,7 +56,7 @@ def test_one_seed_gives_one_step(kernel):
 def test_leapfrog_runs_backwards_and_keeps_the_energy():
     trace = model.generate((), {"y": 0.7}, rng=1).trace
     coordinates = Coordinates(trace, SELECTED)
-    metric = metric_at(check_mass(np.array([[2.0, 0.3], [0.3, 1.0]]), "test"), coordinates)
+    metric = metric_at(check_mass(np.array([[2.0, 0.3], [0.3, 1.0]]), "test", SELECTED), coordinates)
     start = State(coordinates.start(), np.array([0.4, -1.1]))
     errors = []
     for size in (0.1, 0.05):
@@ -88,7 +89,7 @@ def test_moving_by_the_momentum_is_seen(monkeypatch):
 @pytest.mark.parametrize("mass", [None, [2.0, 0.5], [[2.0, 0.3], [0.3, 1.0]], {"s": 3.0}])
 def test_momenta_have_the_covariance_of_the_mass(mass):
     coordinates = Coordinates(model.simulate(rng=1), SELECTED)
-    metric = metric_at(check_mass(mass, "test"), coordinates)
+    metric = metric_at(check_mass(mass, "test", SELECTED), coordinates)
     matrix = {True: np.eye(2)}.get(mass is None)
     if isinstance(mass, dict):
         matrix = np.diag([1.0, 3.0])
@@ -258,6 +259,30 @@ def test_arguments():
         hmc(SELECTED, 0.1, mass=[1.0, 1.0, 1.0])(model.simulate(rng=1), 1)
     with pytest.raises(KernelError, match="has 2 entries"):
         hmc(SELECTED, 0.1, mass={"s": [1.0, 1.0]})(model.simulate(rng=1), 1)
+
+
+@gen
+def several(n):
+    x = ~normal(0, 1)
+    mu = [("mu", j) @ ~normal(0, 1) for j in range(n)]
+
+
+@pytest.mark.parametrize(
+    "make", [partial(hmc, step_size=0.1), partial(nuts, step_size=0.1), partial(mala, step_size=0.1), None]
+)
+def test_numbers_for_choices_that_there_aren_t(make):
+    """They would be ignored, and the kernel would move as if they had not been given."""
+
+    def kernel(numbers):
+        chosen = select("mu", "x")
+        return random_walk(chosen, numbers) if make is None else make(chosen, mass=numbers)
+
+    with pytest.raises(KernelError, match="numbers for 'my', which isn't selected"):
+        kernel({"x": 2.0, "my": 3.0})
+    trace = several.simulate((2,), rng=1)
+    with pytest.raises(KernelError, match=r"for a namespace(.|\n)*such as \('mu', 0\)"):
+        kernel({"mu": 2.0})(trace, 1)
+    kernel({("mu", 0): 2.0, ("mu", 5): 3.0})(trace, 1)  # this one may come
 
 
 def test_names_and_reversibility():
