@@ -159,7 +159,7 @@ def test_every_move_passes_every_check(gp):
 
 
 def test_errors_are_those_between_chains(gp, capsys):
-    """Two chains of which each stays where it is: what each says of itself is too sure."""
+    """Two chains of which each stays where it is."""
     names = "level", "nodes", "log density"
     stuck = [
         [{"structure": tree, **dict.fromkeys(names, x)} for x in (0.0, 1.0) * 8] for tree in ("LIN", "SE")
@@ -167,7 +167,7 @@ def test_errors_are_those_between_chains(gp, capsys):
     chains = [Chain(rows, [], None) for rows in stuck]
     run = Run(chains)
     assert gp.shares(run, "structure") == {"LIN": (0.5, 0.5), "SE": (0.5, 0.5)}
-    assert run.frequency("structure")["LIN"].standard_error < 0.3
+    assert run.frequency("structure")["LIN"].standard_error > 0.5
     assert gp.r_hat(run, "level") == pytest.approx(np.sqrt(15 / 16))
     for row in chains[1].rows:
         row["level"] += 3.0

@@ -397,6 +397,40 @@ def objects_with_a_column(n):
         ("y", i) @ ~normal(slope * SHEET[i], 1)
 
 
+@written()
+@gen
+def added_to_in_a_plate(n):
+    slope = ~normal(0, 1)
+    for i in range(n):
+        x = ("x", i) @ ~normal(0, 1)
+        mean = slope
+        mean += 0.5 * x
+        if x > slope:
+            mean -= slope * x
+            mean *= 2.0
+        elif x > 0:
+            mean /= 2.0
+        ("y", i) @ ~normal(mean, 1)
+
+
+@written()
+@gen
+def counted_up_in_a_plate(n):
+    rate = ~gamma(2, 1)
+    for i in range(n):
+        z = ("z", i) @ ~uniform_discrete(0, 3)
+        steps = z
+        steps += 1
+        if z > 1:
+            steps *= z
+        ("y", i) @ ~normal(rate * steps, 1)
+
+
+@pytest.mark.parametrize("model", [added_to_in_a_plate, counted_up_in_a_plate])
+def test_what_is_added_to_numbers_is_kept_as_columns(model):
+    assert "kept as columns" in " ".join(model.explain().replace("|", " ").split())
+
+
 def test_a_loop_may_end_before_an_error():
     choices = {("inverse", 1.0): True, ("quotient", 1.0): True, ("length", 0): True}
     trace, _ = ended_before_an_error.generate((2, [1.0, 0.0, 0.5]), choices)
