@@ -32,6 +32,7 @@ from gendsl.runtime.local_frames import frame_form
 from gendsl.runtime.local_lookups import looked_up
 from gendsl.runtime.local_sites import Form, LocalSite, Moved, NotLocalError
 from gendsl.runtime.loop_parts import Iterations
+from gendsl.runtime.reads import Frame
 from gendsl.runtime.records import Record, drawn
 from gendsl.runtime.trace import Edit
 
@@ -147,20 +148,21 @@ def edited(
     alone = called.linked.alone
     if not values or not -inf < trace.log_prob < inf:
         return None
-    frame = called.frame.copy()
+    frame: Frame = []
     weight = 0.0
     before: dict[Path, Any] = {}
     recent: dict[Path, Record] = {}
     try:
-        heads = {path[0] if type(path) is tuple else None for path, _ in values}
         for path, value in values:
             head = path[0] if type(path) is tuple else None
             site = alone.get(head)
             if site is None or (site.followers is not None and len(values) > 1):
                 return None  # what follows from several is done once
+            if not frame:
+                frame = called.frame.copy()
             iterations: Iterations = frame[site.state][0]
             form = site.forms.get(type(iterations.frames)) or _form(site, iterations)
-            if form.edit is not None and len(heads) == 1 and not iterations.readers:
+            if form.edit is not None and not (before or iterations.readers) and _all_begin(values, head):
                 weight = form.edit(frame, iterations, values, before, recent)
                 break
             moved = form.move(frame, iterations, path, value, None)
@@ -179,6 +181,11 @@ def edited(
     except Exception:  # the blocks meet it again
         return None
     return trace.with_frame(frame, recent), weight, before
+
+
+def _all_begin(values: Collection[tuple[Any, Any]], head: Any) -> bool:
+    """Whether all that is given is at paths that begin with the same component."""
+    return len(values) == 1 or {path[0] if type(path) is tuple else None for path, _ in values} == {head}
 
 
 def redrawn(
