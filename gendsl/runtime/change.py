@@ -117,8 +117,10 @@ def is_same(old: Any, new: Any) -> bool:
     kind = type(new)
     if kind is not type(old):
         return False
-    if kind is list and len(new) == len(old) <= _COMPARED and all(map(is_, old, new)):
-        return True
+    if kind is list:
+        if not len(new) == len(old) <= _COMPARED:
+            return False
+        return all(map(is_, old, new)) or all(map(_same, old, new))
     if kind in _COMPARABLE:
         return _same(old, new)
     if kind is np.ndarray:
