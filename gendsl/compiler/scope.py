@@ -170,14 +170,25 @@ class Scope:
                 return version.kind == "list" or (version.kind == "array" and self.is_number(index))
         return False
 
-    def numbers_aside(self, values: Iterable[ast.expr | None], *statements: ast.AST) -> list[ast.expr | None]:
-        """Expressions in statements without those that surely give numbers there."""
+    def may_be(self, name: str, *statements: ast.AST) -> list[ast.expr | None]:
+        """The expressions whose values a variable may get in statements; not those that surely give numbers.
+
+        What a variable gets that gets another value there itself counts, too.
+        """
         rebound = set(stored(*statements))
-        return [
-            value
-            for value in values
-            if value is None or not (rebound.isdisjoint(loaded(value)) and self.is_number(value))
-        ]
+        found: list[ast.expr | None] = []
+        seen, pending = {name}, [name]
+        while pending:
+            for value in self.effects.bindings(pending.pop(), *statements):
+                if value is None:
+                    found.append(value)
+                elif not (rebound.isdisjoint(loaded(value)) and self.is_number(value)):
+                    found.append(value)
+                    always, parts = self.effects.reached(value)
+                    new = ((always | parts) & rebound) - seen
+                    seen |= new
+                    pending += new
+        return found
 
     def is_whole(self, value: ast.expr) -> bool:
         """Whether an expression surely makes an array of 64-bit integers, as `np.zeros(n, int)` does."""
@@ -203,7 +214,7 @@ class Scope:
 
     def given(self, name: str, *statements: ast.stmt) -> tuple[str, bool]:
         """The same of a variable after statements that may give it a value, or leave it as it is."""
-        values = self.numbers_aside(self.effects.bindings(name, *statements), *statements)
+        values = self.may_be(name, *statements)
         kind, aliased = self.shared(*values)
         if name in set().union(*self.effects.aliased(ast.Module([*statements], []))):
             made = any(value is not None and self.effects.is_fresh(value) for value in values)
@@ -311,8 +322,7 @@ class Scope:
                 name = part.target.id
                 version = self.env.get(name)
                 aliased = version is not None and version.kind != "number" and version.aliased
-                bound = self.numbers_aside(self.effects.bindings(name, node), node)
-                inside = part is not node and self.shared(*bound)[1]
+                inside = part is not node and self.shared(*self.may_be(name, node))[1]
                 if version is not None and version.kind == "other":
                     inside |= self.effects.changes_itself(name) or self.effects.viewed(name, part)
                 if inside or (aliased and version is not None and version.kind != "other"):

@@ -301,27 +301,72 @@ def begins_with_an_entry(xs):
         ("w", i) @ ~normal(eta, 1)
 
 
-@written(([0.5, -1.0, 2.0],))
+@written(3)
 @gen
-def entries_that_are_no_numbers(xs):
-    """What is an entry of theirs changes in place, for those who hold it, too."""
+def an_entry_that_is_an_array(n):
+    """What is added to it shows in the list."""
     a = ~normal(0, 1)
-    rows = [0.5, np.array([1.0, 2.0])]
+    rows = [0.5, np.array([1.0, a])]
+    s = rows[1]
+    s += n
+    y = ~normal(rows[1][0], 1)
+
+
+@written(3)
+@gen
+def an_entry_that_becomes_an_array(n):
+    a = ~normal(0, 1)
     sums = [0.0, 0.0]
     sums[0] += np.array([1.0, a])
+    t = sums[0]
+    t += n
+    y = ~normal(sums[0][1], 1)
+
+
+@written(3)
+@gen
+def an_entry_unpacked_into(n):
+    a = ~normal(0, 1)
     pairs = [0.0, 1.0]
-    pairs[0], last = np.array([a, 2.0]), 1.0
-    matrix = np.array([0.5, 1.5], ndmin=2)
-    for i in range(len(xs)):
-        s = rows[1]
-        s += 1
-        t = sums[0]
-        t += 1
-        u = pairs[0]
-        u += last
-        v = matrix[0]
-        v += 1
-        ("y", i) @ ~normal(rows[1][0] + sums[0][1] + pairs[0][0] + matrix[0, 1], 1)
+    pairs[0], last = np.array([a, 2.0]), n
+    u = pairs[0]
+    u += last
+    y = ~normal(pairs[0][0], 1)
+
+
+@written(3)
+@gen
+def a_row_of_a_matrix(n):
+    a = ~normal(0, 1)
+    matrix = np.array([0.5, a], ndmin=2)
+    v = matrix[0]
+    v += n
+    y = ~normal(matrix[0, 1], 1)
+
+
+@written(3)
+@gen
+def a_part_of_an_array(n):
+    """A mask gives a copy, and a slice doesn't."""
+    a = np.array([("a", j) @ ~normal(0, 1) for j in range(3)])
+    v = a[a > 0]
+    v += n
+    w = a[1:]
+    w += n
+    y = ~normal(a[1] + sum(v), 1)
+
+
+@written(3)
+@gen
+def a_number_that_becomes_a_list(n):
+    a = ~normal(0, 1)
+    b = [0.5, 0.5]
+    part = 0.5
+    for _ in range(2):
+        part = b
+        total = part
+        total += [a]
+    y = ~normal(sum(b), 1)
 
 
 @written((X, 0), (X[:3], 2))
@@ -345,7 +390,9 @@ def fails_though_nothing_needs_it(xs, k):
 
 ONE_BY_ONE = {
     "variable_read_afterwards", "kept_from_the_last_time", "leaves_early", "skips", "with_an_else",
-    "as_often_as_it_says", "fills_a_list", "adds_vectors", "entries_that_are_no_numbers",
+    "as_often_as_it_says", "fills_a_list", "adds_vectors", "an_entry_that_is_an_array",
+    "an_entry_that_becomes_an_array",
+    "an_entry_unpacked_into", "a_row_of_a_matrix", "a_part_of_an_array", "a_number_that_becomes_a_list",
 }  # fmt: skip
 CHAINS = {"variable_read_afterwards", "kept_from_the_last_time"}
 
@@ -389,3 +436,10 @@ def test_gradients(name, monkeypatch):
     xs = np.random.default_rng(1).normal(size=(60, 2))
     at_once = slopes_are_right(model.simulate((xs, *given[0][1:]), rng=2), "b", monkeypatch)
     assert at_once == (name == "linear_predictors")  # a condition may hide a slope that is infinite
+
+
+def test_the_explanation_says_that_loops_inside_are_part_of_a_plate():
+    shown = PROGRAMS["begins_with_an_entry"][0].explain()
+    assert "opaque" not in shown
+    assert "chain" not in shown
+    assert shown.count("all iterations are scored at once when") == 2
