@@ -359,7 +359,7 @@ class ArrayExpressions:
         raise ScalarError
 
     def tool(self, at: ast.AST, name: str, *arguments: ast.expr) -> ast.expr:
-        self.computes |= name not in ("gather", "cells", "entry", "rows", "fixed")
+        self.computes |= name not in ("gather", "cells", "chosen", "entry", "rows", "fixed")
         vectors = ast.Attribute(ast.Name(TOOLS, ast.Load()), "vectors", ast.Load())
         made = ast.Call(ast.Attribute(vectors, name, ast.Load()), list(arguments), [])
         for part in (made, made.func, vectors, vectors.value):

@@ -63,6 +63,10 @@ class ArrayStatements(ArrayExpressions):
                 more = [located(ast.copy_location(again, first))] if others else []
                 rest = [*more, *rest]
                 return self.assigned(first, name, value, then)
+            case ast.Assign([ast.Tuple([*targets])], ast.Tuple([*values])) if all(
+                isinstance(target, ast.Name) for target in targets
+            ):
+                return self.exchanged(first, [t.id for t in targets], values, then)  # type: ignore[attr-defined]
             case ast.Assign([ast.Tuple([*targets])], value) if all(isinstance(t, ast.Name) for t in targets):
                 return self.unpacked(first, [t.id for t in targets], value, then)  # type: ignore[attr-defined]
             case ast.AugAssign(ast.Name(name), op, value):
@@ -116,6 +120,20 @@ class ArrayStatements(ArrayExpressions):
                 if found == name:
                     fixed.args = [made]
                     return made if isinstance(made, ast.Constant) else fixed
+        return result
+
+    def exchanged(self, at: ast.stmt, names: list[str], values: list[ast.expr], then: End) -> ast.expr:
+        """What is wanted after `x, y = y, x`."""
+        starred = any(isinstance(value, ast.Starred) for value in values)
+        if starred or not len(names) == len(set(names)) == len(values):
+            raise ScalarError
+        made = [self.operand(value) if self.varies(value) else self.vector(value) for value in values]
+        bound = {name: Bound(self.varies(value)) for name, value in zip(names, values, strict=True)}
+        result = self.bind(at, bound, made, then)
+        match result:
+            case ast.Call(ast.Lambda(body=ast.Name(found))) if found in names:
+                if all(isinstance(value, (ast.Name, ast.Constant)) for value in made):
+                    return made[names.index(found)]  # there is nothing to evaluate
         return result
 
     def unpacked(self, at: ast.stmt, names: list[str], value: ast.expr, then: End) -> ast.expr:

@@ -14,6 +14,7 @@ from gendsl.compiler.ir import (
     LENGTH,
     Branch,
     Code,
+    ColumnSite,
     Exit,
     Fragment,
     Load,
@@ -281,16 +282,15 @@ class _Notes:
             kind += f", carrying {joined(carried)}"
         if filled:
             kind += f", filling {joined(filled)}"
-        if self.columns(node):
-            cost = "each iteration by itself, kept as columns"
-        elif carried:
+        if carried:
             cost = f"a change is followed while {either(carried)} changes"
         elif earlier:
             cost = f"a change is followed to the iterations that read that entry of {joined(earlier)}"
         else:
             cost = "each iteration by itself"
-        self.say(node.node, f"{kind}: {cost}")
-        if outer and self.columns(node):
+        kept = ", kept as columns" if self.columns(node) else ""
+        self.say(node.node, f"{kind}: {cost}{kept}")
+        if outer and self.columns(node) and _carries_choices(node):
             self.say(node.node, f"all iterations are scored at once when {either(outer)} changes")
         elif outer:
             self.say(node.node, f"every iteration is visited when {either(outer)} changes")
@@ -323,6 +323,13 @@ class _Notes:
     def named(self, load: Load) -> str:
         """The name of what is read."""
         return "a choice in it" if load.name.startswith(_MADE) else load.name
+
+
+def _carries_choices(loop: Loop) -> bool:
+    """Whether all that a loop in columns carries is values of choices, which nothing but a move changes."""
+    assert loop.columns is not None
+    choices = {step.value for step in loop.columns.steps if isinstance(step, ColumnSite)}
+    return choices.issuperset(loop.columns.leaves)
 
 
 def _key(code: Code) -> str:

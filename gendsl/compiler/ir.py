@@ -221,11 +221,14 @@ class Columns:
 
     Attributes:
         unlooked: the containers that are also read at other keys than those of the lookups.
+        leaves: for each carried variable of the loop, the slot of the choice or of the assigned variable
+            whose value an iteration leaves in it.
     """
 
     steps: list[ColumnSite | ColumnValue]
     gathers: list[Gather]
     unlooked: set[tuple[int, int]]
+    leaves: list[int]
 
 
 @dataclass

@@ -71,12 +71,12 @@ class _Vectoriser(ArrayStatements):
     def __init__(self, definition: Source, effects: Effects, loop: Loop, helpers: list[Helper]) -> None:
         super().__init__(definition, effects, loop.depth, helpers)
         self.loop = loop
-        self.known = {source.target for source in loop.sources}
+        self.known = {source.target for source in loop.sources} | {into for _, _, into, _ in loop.carried}
         self.unlooked: set[tuple[int, int]] = set()
 
     def columns(self) -> Columns:
         loop = self.loop
-        if loop.carried or loop.exits or not loop.sources:
+        if loop.exits or not loop.sources:
             raise ScalarError
         steps: list[ColumnSite | ColumnValue] = []
         for node in loop.body:
@@ -98,7 +98,33 @@ class _Vectoriser(ArrayStatements):
             if not all(_distinct(site, other) for other in sites[:i]):
                 raise ScalarError
         self.take_rows(steps)
-        return Columns(steps, self.gathers, self.unlooked)
+        return Columns(steps, self.gathers, self.unlooked, self.leaves(steps))
+
+    def leaves(self, steps: list[ColumnSite | ColumnValue]) -> list[int]:
+        """For each carried variable, the slot of the choice or the assigned variable that it is at the end.
+
+        Raises:
+            ScalarError: it is neither.
+        """
+        origins: dict[int, int] = {}
+        for step in steps:
+            if isinstance(step, ColumnSite):
+                origins[step.value] = step.value
+                continue
+            origins[step.slot] = step.slot
+            if isinstance(step.code.result, ast.Name):
+                for load in step.code.loads:
+                    same = load.depth == self.loop.depth and load.name == step.code.result.id
+                    if same and load.slot in origins:
+                        origins[step.slot] = origins[load.slot]
+        for node in self.loop.body:
+            match node:
+                case Copy(source=(depth, slot), slot=to) if depth == self.loop.depth and slot in origins:
+                    origins[to] = origins[slot]
+        outs = [out for _, _, _, out in self.loop.carried]
+        if not origins.keys() >= set(outs):
+            raise ScalarError
+        return [origins[out] for out in outs]
 
     def take_rows(self, steps: list[ColumnSite | ColumnValue]) -> None:
         """Let the variables that are read as rows of a matrix be columns of rows."""
@@ -148,13 +174,22 @@ class _Vectoriser(ArrayStatements):
         if len(call.args) + len(call.keywords) != len(given) or set(given) != set(family.parameters):
             raise ScalarError
         parameters = [given[name] for name in family.parameters]
-        if family in VECTORS and any(map(self.varies, parameters)):
-            raise ScalarError
-        lower = self.vector if family in VECTORS else self.operand
+        lower = self.shared if family in VECTORS else self.operand
         result = ast.Tuple([function, *map(lower, parameters)], ast.Load())
         self.note_unlooked(node.thing)
         code = self.code(node.thing, ast.copy_location(result, call))
         return ColumnSite(code, node.value, node.state, family, own[0], index[1], node.parts, self.computes)
+
+    def shared(self, node: ast.expr) -> ast.expr:
+        """A vector that all iterations share, or one of several that each looks up."""
+        if not self.varies(node):
+            return self.vector(node)
+        match node:
+            case ast.Subscript(container, index) if not (
+                self.varies(container) or isinstance(index, (ast.Slice, ast.Tuple))
+            ):
+                return self.lookup(node, "chosen", container, index)
+        raise ScalarError
 
     def fragment(self, node: Fragment) -> list[ColumnValue]:
         code = node.code

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from gendsl.compiler.tables import EXACT, KINDS, NotColumnsError, as_column, as_rows
+from gendsl.compiler.tables import EXACT, KINDS, NotColumnsError, Table, as_column, as_rows
 
 _WIDE = 1 << 62  # of 64-bit integers, those that a rounded number tells to be some
 _NUMBERS = frozenset((float, int, bool, np.float64, np.int64))
@@ -124,6 +124,25 @@ def entry(rows: Any, index: Any) -> Any:
     if type(index) is int:
         return matrix[:, _checked(index, matrix.shape[1])]
     return matrix[np.arange(len(matrix)), _checked(index, matrix.shape[1])]
+
+
+class Chosen:
+    """One of several vectors for each iteration; `index` is a column that says which."""
+
+    __slots__ = ("index", "vectors")
+
+    def __init__(self, vectors: Any, index: np.ndarray) -> None:
+        self.vectors = vectors
+        self.index = index
+
+
+def chosen(container: Any, index: Any) -> Any:
+    """`[container[i] for i in index]` of vectors; of one integer, that vector."""
+    if type(index) is np.ndarray and index.dtype.kind == "b" and not isinstance(container, np.ndarray):
+        index = index.astype(np.int64)
+    container = container.values if type(container) is Table else container
+    index = _checked(index, len(container))
+    return container[index] if type(index) is int else Chosen(container, index)
 
 
 def _checked(index: Any, size: int) -> Any:

@@ -69,6 +69,11 @@ class Block(ABC):
         """The lines that do the same as `update` in a generated function; see `fused`."""
         return fused.written_out_other(i)
 
+    def written_out_run(self, i: int, frames: str, scope: dict[str, Any]) -> str:
+        """The line that does the same as `run` in a generated function, in the frame f."""
+        scope[f"block{i}"] = self
+        return f"    block{i}.run(None, ({frames},))\n"
+
     def status(self, frame: Frame) -> str | None:
         """How control left the block, in a frame where it has run."""
         return None
@@ -137,6 +142,11 @@ class FragmentBlock(Block):
     def written_out(self, i: int, frames: str, scope: dict[str, Any]) -> str:
         return fused.written_out_fragment(self, i, frames, scope, self.runner, self.defs)
 
+    def written_out_run(self, i: int, frames: str, scope: dict[str, Any]) -> str:
+        scope[f"code{i}"] = self.runner.call
+        given = "".join(f"f[{slot}], " for slot in self.defs)
+        return f"    {given + '= ' if given else ''}code{i}({frames})\n"
+
     def clear(self, frame: Frame) -> None:
         for slot in self.defs:
             frame[slot] = UNSET
@@ -168,6 +178,9 @@ class CopyBlock(Block):
 
     def written_out(self, i: int, frames: str, scope: dict[str, Any]) -> str:
         return fused.written_out_copy(self, i, self.source, self.slot)
+
+    def written_out_run(self, i: int, frames: str, scope: dict[str, Any]) -> str:
+        return f"    f[{self.slot}] = {'f{}[{}]'.format(*self.source) if self.source else 'UNSET'}\n"
 
     def clear(self, frame: Frame) -> None:
         """Nothing: other ways of control copy to the same slot, and may have done so by now."""

@@ -97,7 +97,7 @@ class LookedThrough(LoopBlock):
         if found is None:
             return super().values(frames, prefix)
         store, paths = found
-        columns = [zip(p, _entries(c), strict=True) for p, c in zip(paths, store.columns, strict=True)]
+        columns = [zip(p, _entries(c), strict=True) for p, c in zip(paths, store.columns, strict=False)]
         return chain.from_iterable(zip(*columns, strict=True))
 
     def score_of(self, frames: Frames, prefix: Path, paths: Set[Path]) -> float:

@@ -1,4 +1,4 @@
-"""Edits of many iterations of a plate in columns, at once: what a split of a large cluster comes to.
+"""Edits of many iterations of a loop in columns, at once: what a split of a large cluster comes to.
 
 One iteration after another costs some ten microseconds each. Here the scores of all that are concerned are
 taken with array code, before and after, and the new values are put into the columns together. Where anything
@@ -16,6 +16,7 @@ from gendsl.address import Path
 from gendsl.choices import MISSING
 from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.change import change_at
+from gendsl.runtime.column_carried import and_next
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
 from gendsl.runtime.column_steps import moved_total
 from gendsl.runtime.columns import plain_type
@@ -57,13 +58,16 @@ def edit_many(
         The mask of the later blocks that read what changed; None, and nothing has happened, if this is not
         the way.
     """
-    if type(execution) is not UpdateEdit or any(written.kind == "key" for written in loop.stored):
+    keyed = any(written.kind == "key" for written in loop.stored)
+    if type(execution) is not UpdateEdit or keyed or loop.kept:
         return None
     store: Any = before.frames
     prefix = execution.prefix
     if prefix:  # others have the same ends under another
         paths = {t: [path for path in some if path[: len(prefix)] == prefix] for t, some in paths.items()}
     many = np.unique(np.concatenate([np.fromiter(visit, np.int64, len(visit)), *members]))
+    if loop.handed:
+        many = and_next(many, store.size)
     try:
         sites, given = _given(loop, execution, store, paths)
         columns = list(store.columns)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gendsl.distributions.columns import COLUMN_DTYPES
-from gendsl.runtime.columns import Column
+from gendsl.runtime.columns import Column, plain_type
 from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.reads import Frame, Frames
 from gendsl.runtime.totals import Total, total_of
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 EXTREME = 1e6
 """A score from which on the last digit matters: taking it from a total again would leave a trace."""
+_FEW = 8
+"""Elements that are put into a column one by one."""
+_KEPT = {float: np.float64, int: np.int64, bool: np.bool_}
 _RECENT = 8
 """How many frames are kept once they are made: a move asks for those that it edits more than once."""
 
@@ -35,7 +38,7 @@ class ColumnFrames:
     Attributes:
         outer: what the body reads outside the loop.
         values: what each source of the loop is.
-        columns: the choices, in the order of the sites.
+        columns: the choices, in the order of the sites; and the variables that the loop keeps.
         totals: for each site the sum of its scores.
         arrays: source -> its elements as a column, where that was needed.
         shared: site -> its distribution, where that is one for all iterations and was needed.
@@ -128,9 +131,9 @@ class ColumnFrames:
 
         A vector of frames where the columns can't hold their choices.
         """
-        columns, totals = [*self.columns], [*self.totals]
+        totals = [*self.totals]
+        changed: dict[int, dict[int, Any]] = {}
         recent = {}
-        fits = True
         for t, was, frame in edits:
             recent[t] = frame
             for i, (value, state) in enumerate(self.loop.choices):
@@ -140,11 +143,15 @@ class ColumnFrames:
                 if record[2] != before[2]:
                     totals[i] = changed_total(totals[i], before[2], record[2])
                 if record[1] is not before[1]:
-                    try:
-                        columns[i] = columns[i].set(t, frame[value])
-                    except TypeError:
-                        fits = False
-        if not fits:
+                    changed.setdefault(i, {})[t] = frame[value]
+            for i, slot in enumerate(self.loop.kept, len(totals)):
+                if frame[slot] is not was[slot]:
+                    changed.setdefault(i, {})[t] = frame[slot]
+        columns = [*self.columns]
+        try:
+            for i, values in changed.items():
+                columns[i] = _with(columns[i], values)
+        except TypeError:
             frames = PersistentVector.of([*self.with_outer(outer, self.values)])
             return frames.set_many(recent)
         new = ColumnFrames(
@@ -166,11 +173,12 @@ class ColumnFrames:
         """With the frames of more iterations."""
         added = list(frames)
         columns, totals = list(self.columns), list(self.totals)
-        for i, (value, state) in enumerate(self.loop.choices):
+        for i, (_, state) in enumerate(self.loop.choices):
             for frame in added:
                 totals[i] = changed_total(totals[i], 0.0, frame[state][2])
+        for slot, i in self.loop.column_of.items():
             try:
-                columns[i] = _extended(columns[i], [frame[value] for frame in added])
+                columns[i] = _extended(columns[i], [frame[slot] for frame in added])
             except TypeError:
                 return PersistentVector.of([*self, *added])
         size = self.size + len(added)
@@ -209,12 +217,36 @@ def gathered(
         except OverflowError:
             return None
         totals.append(total_of([frame[state][2] for frame in made]))
+    for slot in loop.kept:
+        entries = [frame[slot] for frame in made]
+        kind, *others = set(map(type, entries))
+        if kind not in _KEPT or others:
+            return None
+        try:
+            columns.append(Column.of(np.array(entries, _KEPT[kind])))
+        except OverflowError:
+            return None
     outer = outer_of(loop.reads, frames)
     return ColumnFrames(loop, outer, values, len(made), tuple(columns), tuple(totals), {})
 
 
+def _with(column: Column, values: dict[int, Any]) -> Column:
+    """A column with other elements at some places.
+
+    Raises:
+        TypeError: it can't hold them.
+    """
+    if len(values) <= _FEW:
+        for t, value in values.items():
+            column = column.set(t, value)
+        return column
+    if set(map(type, values.values())) != {plain_type(column)}:
+        raise TypeError
+    return column.set_many([*values], [*values.values()])
+
+
 def _extended(column: Column, values: list[Any]) -> Column:
-    if len(values) <= 8:
+    if len(values) <= _FEW:
         for value in values:
             column = column.append(value)
         return column

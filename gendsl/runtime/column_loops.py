@@ -18,9 +18,10 @@ from gendsl.choices import MISSING, Constraints
 from gendsl.compiler.ir import Part, Stored
 from gendsl.compiler.tables import NotColumnsError
 from gendsl.compiler.vectors import taken
-from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS, sample_columns
+from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS
 from gendsl.runtime.blocks import Sequence, Touched
 from gendsl.runtime.change import ALL, LENGTH
+from gendsl.runtime.column_carried import hand_on, handed_on, needs_of
 from gendsl.runtime.column_choices import LookedThrough
 from gendsl.runtime.column_edits import edit_many
 from gendsl.runtime.column_frames import ColumnFrames, gathered, outer_of
@@ -31,6 +32,7 @@ from gendsl.runtime.column_steps import (
     Step,
     as_typed,
     column_total,
+    drawn_column,
 )
 from gendsl.runtime.column_updates import ColumnUpdate
 from gendsl.runtime.columns import Column
@@ -48,7 +50,7 @@ from gendsl.runtime.totals import value as total_value
 
 LEAST = 48
 """Iterations from which on a loop is kept as columns."""
-MANY = 64
+MANY = 16
 """How many visited iterations are too many to go through one by one."""
 _FEW = 8
 """Iterations that are as fast one by one."""
@@ -63,6 +65,8 @@ class ColumnLoopBlock(LookedThrough):
         sources: list[Source],
         body: Sequence,
         size: int,
+        carried: list[tuple[str, Slot | None, int, int]],
+        leaves: list[int],
         outs: list[tuple[int, int, Slot | None]],
         stored: list[Stored],
         state: int,
@@ -73,40 +77,30 @@ class ColumnLoopBlock(LookedThrough):
         unlooked: set[Slot],
         least: int,
     ) -> None:
-        super().__init__(node, sources, body, size, [], outs, stored, state, False, strict, addresses)
+        super().__init__(node, sources, body, size, carried, outs, stored, state, False, strict, addresses)
         self.steps = steps
         self.lookups = lookups
         self.least = least
         self.sites = [step for step in steps if step.site is not None]
         self.blocks: list[tuple[Any, bool]] = [(block, isinstance(block, SiteBlock)) for block in body.blocks]
         self.choices = [(step.site.value, step.site.state) for step in self.sites if step.site is not None]
+        self.handed, self.kept = handed_on(carried, leaves, [value for value, _ in self.choices])
         self.frame_of = fused_frame(self)
-        self.column_of = {value: i for i, (value, _) in enumerate(self.choices)}
+        self.column_of = {slot: i for i, slot in enumerate([*(v for v, _ in self.choices), *self.kept])}
         depth = self.depth
         reads: list[set[int]] = [set() for _ in range(depth)]
-        for read in body.uses:
-            if read.depth < depth:
-                reads[read.depth].add(read.slot)
+        firsts = {carried.first for carried in self.handed if carried.first is not None}
+        for at, slot in (*((read.depth, read.slot) for read in body.uses), *firsts):
+            if at < depth:
+                reads[at].add(slot)
         self.reads = [sorted(slots) for slots in reads]
-        values: dict[int, set[Slot]] = {}
-        for step in steps:
-            for read in step.runner.reads:
-                step.needs.add((read.depth, read.slot))
-                if read.depth == depth:
-                    step.needs |= values.get(read.slot, set())
-            if step.site is None:
-                values[step.slot] = step.needs
-        for lookup in lookups:
-            for read in lookup.runner.reads:
-                lookup.needs.add((read.depth, read.slot))
-                lookup.needs |= values.get(read.slot, set()) if read.depth == depth else set()
+        self.value_needs = needs_of(steps, lookups, self.handed, depth)
+        needed = set().union(*(step.needs for step in steps), *(lookup.needs for lookup in lookups))
         self.needed_targets = [
-            (source.target, i)
-            for i, source in enumerate(sources)
-            if any((depth, source.target) in step.needs for step in steps)
-            or any((depth, source.target) == (r.depth, r.slot) for g in lookups for r in g.runner.reads)
+            (source.target, i) for i, source in enumerate(sources) if (depth, source.target) in needed
         ]
-        self.value_needs = values
+        self.needed_handed = [carried for carried in self.handed if (depth, carried.into) in needed]
+        self.followed = firsts.union(*(self.value_needs[slot] for slot in self.kept))
         self.unlooked = unlooked
         self.constants = [
             (step, [(i, part[0]) for i, part in enumerate(step.site.parts or ()) if part[1] is None])
@@ -164,20 +158,20 @@ class ColumnLoopBlock(LookedThrough):
                 return None
             frame = self.vector_frame(values, size, arrays)
             scope = (*frames, frame)
+            known: list[Any] = [
+                MISSING if kind is Simulate else self._given(execution, kind, path, used, step.family)
+                for step, path in zip(self.sites, paths, strict=True)
+            ]
+            hand_on(self.needed_handed, scope, [*known, *[MISSING for _ in self.kept]])
             for step in self.steps:
                 if step.site is None:
                     self.assign(step, scope)
                     continue
                 parameters = self.parameters(step, scope)
-                path = paths[step.number]
-                given: Any = MISSING
-                if kind is not Simulate:
-                    given = self._given(execution, kind, path, used, step.family)
+                given = known[step.number]
                 drawn = given is MISSING
                 if drawn:
-                    given = sample_columns(step.family, rng, size, parameters)
-                    if given is None:
-                        raise NotColumnsError
+                    given = drawn_column(step.family, rng, size, parameters)
                 total = column_total(step.family, given, parameters)
                 if drawn and total[2]:
                     raise NotColumnsError
@@ -267,6 +261,7 @@ class ColumnLoopBlock(LookedThrough):
         for step in self.sites:
             frame[step.slot] = store.columns[step.number].take(many)
         scope = (*store.outer, frame)
+        hand_on(self.needed_handed, scope, store.columns, many)
         for step in self.steps:
             if step.site is None:
                 self.assign(step, scope)
@@ -333,6 +328,7 @@ class ColumnLoopBlock(LookedThrough):
         for step in self.sites:
             frame[step.slot] = store.columns[step.number].array()
         scope = (*store.outer, frame)
+        hand_on(self.needed_handed, scope, store.columns)
         for step in self.steps:
             if step.site is None:
                 self.assign(step, scope)
@@ -361,7 +357,7 @@ class ColumnLoopBlock(LookedThrough):
         groups: list[tuple[Slot, Any, np.ndarray]] = []
         for source, change in zip(self.sources, moved) if moved is not self.unmoved else ():  # noqa: B905
             if change is ALL:
-                if source.target in self.indices:
+                if source.target in self.indices or (self.depth, source.target) in self.followed:
                     return super().update(execution, old, new, changes, touched)
                 every = True
                 changed.add((self.depth, source.target))
@@ -371,10 +367,11 @@ class ColumnLoopBlock(LookedThrough):
             for slot, change in slots.items():
                 at = depth, slot
                 use = self.outer.get(at)
+                if at in self.followed or (use is not None and at in self.address_slots):
+                    # there are other choices than before, or it is followed through all iterations
+                    return super().update(execution, old, new, changes, touched)
                 if use is None:
                     continue
-                if at in self.address_slots:  # other choices than before
-                    return super().update(execution, old, new, changes, touched)
                 changed.add(at)
                 if change is ALL or use.whole or (use.length and LENGTH in change):
                     every = True
@@ -430,7 +427,8 @@ class ColumnLoopBlock(LookedThrough):
             done = edit_many(self, execution, before, new, changes, visit, members, paths, changed)
             if done is not None:
                 return done
-        few = not (every or groups or self.outs or self.keyed or any(moved)) and limit == store.size
+        few = not (every or groups or self.outs or self.keyed or self.handed or any(moved))
+        few = few and limit == store.size
         if few and not (any(changes) and self._base_changed(changes)):
             done = edit_few(self, execution, before, values, old, new, changes, visit, paths, limit)
             if done is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gendsl.runtime.column_carried import hand_on
 from gendsl.runtime.column_frames import ColumnFrames, outer_of
 from gendsl.runtime.column_steps import Step, column_total, moved_total
 from gendsl.runtime.loop_parts import Iterations, Slot
@@ -21,16 +22,17 @@ class Affected:
 
     Attributes:
         steps: the choices whose parameters do.
-        columns, assigned: the columns and variables that these read.
+        columns, assigned, handed: the columns and variables that these read.
         stale: the containers in which other entries may be looked up than before.
     """
 
-    __slots__ = ("assigned", "columns", "stale", "steps")
+    __slots__ = ("assigned", "columns", "handed", "stale", "steps")
 
     def __init__(self, loop: ColumnLoopBlock, changed: frozenset[Slot]) -> None:
         self.steps: list[Step] = [step for step in loop.sites if not step.needs.isdisjoint(changed)]
         read = {slot for step in self.steps for depth, slot in step.needs if depth == loop.depth}
         self.columns = [(slot, i) for slot, i in loop.column_of.items() if slot in read]
+        self.handed = [carried for carried in loop.handed if carried.into in read]
         self.assigned = [step for step in loop.steps if step.site is None and step.slot in read]
         self.stale = {lookup.container for lookup in loop.lookups if not lookup.needs.isdisjoint(changed)}
 
@@ -62,7 +64,7 @@ class AffectedBy(dict[frozenset[Slot], Affected]):
         loop = self.loop
         changed = {(0, slot) for slot in slots}
         read = changed & loop.outer.keys()
-        elsewhere = loop.source_slots | loop.address_slots
+        elsewhere = loop.source_slots | loop.address_slots | loop.followed
         if not read or loop.unlooked or not loop.leaves_nothing or not elsewhere.isdisjoint(changed):
             return None
         return self[frozenset(read)] if all(loop.outer[slot].whole for slot in read) else None
@@ -81,6 +83,7 @@ def rescored(
         for slot, i in affected.columns:
             frame[slot] = columns[i].array()
         scope = (*new[: loop.depth], frame)
+        hand_on(affected.handed, scope, columns)
         for step in affected.assigned:
             loop.assign(step, scope)
         for step in affected.steps:
@@ -115,7 +118,7 @@ def rescored_at_key(
     """
     store: Any = before.frames
     one = one_key(loop, store, groups)
-    if one is None or affected.assigned or loop.needed_targets:
+    if one is None or affected.assigned or affected.handed or loop.needed_targets:
         return None
     frames = store.with_outer(outer_of(loop.reads, new), values)
     totals = list(store.totals)

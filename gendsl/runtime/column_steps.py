@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from gendsl.compiler.tables import NotColumnsError, as_column
-from gendsl.distributions.columns import score_columns, total_columns
+from gendsl.compiler.vectors import Chosen
+from gendsl.distributions.columns import COLUMN_DTYPES, sample_columns, score_columns, total_columns
 from gendsl.runtime.loop_parts import Slot
 from gendsl.runtime.reads import Runner
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.totals import Total, total_of
 from gendsl.runtime.totals import change as changed_total
 
+_MOST_VECTORS = 256
+"""How many vectors the iterations of a loop share at most: each is looked at by itself."""
 _LARGE = 1e4
 """A mean score from which on scores are summed exactly: without that value they may be much smaller."""
 ARITHMETIC = {"divide": "raise", "over": "raise", "invalid": "raise"}
@@ -58,6 +63,12 @@ def column_total(family: Any, column: np.ndarray, parameters: tuple[Any, ...]) -
     Raises:
         NotColumnsError: they can't be vouched for.
     """
+    if Chosen in map(type, parameters):
+        totals = [
+            column_total(family, column[members], given) for members, given in _by_vector(parameters)
+        ]
+        high = math.fsum(part for total in totals for part in total[:2])
+        return high, 0.0, sum(count for _, _, count in totals)
     total = total_columns(family, column, parameters)
     if total is None:
         raise NotColumnsError
@@ -67,6 +78,42 @@ def column_total(family: Any, column: np.ndarray, parameters: tuple[Any, ...]) -
     if scores is None:
         raise NotColumnsError
     return total_of(scores.tolist())
+
+
+def drawn_column(family: Any, rng: Any, size: int, parameters: tuple[Any, ...]) -> np.ndarray:
+    """Draws, one for each iteration.
+
+    Raises:
+        NotColumnsError: they have to be drawn one by one.
+    """
+    if Chosen in map(type, parameters):
+        made = np.empty(size, COLUMN_DTYPES[family])
+        for members, given in _by_vector(parameters):
+            made[members] = drawn_column(family, rng, len(members), given)
+        return made
+    draws = sample_columns(family, rng, size, parameters)
+    if draws is None:
+        raise NotColumnsError
+    return draws
+
+
+def _by_vector(parameters: tuple[Any, ...]) -> Iterator[tuple[np.ndarray, tuple[Any, ...]]]:
+    """The iterations that have the same vectors as parameters, and these.
+
+    Raises:
+        NotColumnsError: there are so many that array code doesn't pay.
+    """
+    indices = [parameter.index for parameter in parameters if type(parameter) is Chosen]
+    index = indices[0]
+    if any(not np.array_equal(index, other) for other in indices[1:]):
+        raise NotColumnsError
+    keys, which = np.unique(index, return_inverse=True)
+    if len(keys) > _MOST_VECTORS:
+        raise NotColumnsError
+    order = np.argsort(which, kind="stable")
+    ends = np.cumsum(np.bincount(which))
+    for key, members in zip(keys.tolist(), np.split(order, ends[:-1]), strict=True):
+        yield members, tuple(p.vectors[key] if type(p) is Chosen else p for p in parameters)
 
 
 def as_typed(given: Any, dtype: np.dtype[Any]) -> np.ndarray:

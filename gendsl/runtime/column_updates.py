@@ -8,12 +8,14 @@ import numpy as np
 
 from gendsl.compiler.tables import NotColumnsError
 from gendsl.compiler.vectors import taken
-from gendsl.runtime.change import ALL, LENGTH, difference
+from gendsl.runtime.change import ALL, LENGTH, Change, difference
+from gendsl.runtime.column_carried import Handed, hand_on
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
 from gendsl.runtime.column_scores import one_key
 from gendsl.runtime.column_steps import Step, moved_total
 from gendsl.runtime.loop_parts import Iterations, Slot
 from gendsl.runtime.loop_updates import LoopUpdate
+from gendsl.runtime.reads import Frame
 from gendsl.runtime.reverse import SameIndex, without_same
 from gendsl.runtime.totals import Total, total_of
 from gendsl.runtime.totals import change as changed_total
@@ -36,6 +38,7 @@ class ColumnUpdate(LoopUpdate):
         moved = arguments[-1]
         if all(change is None or (change is not ALL and set(change) <= {LENGTH}) for change in moved):
             self.readers = dict(before.readers)  # the loop still counts as it did
+        self.edits: list[tuple[int, Frame, Frame]] = []  # which aren't in `frames` yet
         for building in self.inside.values():
             building.frames = self.frames
 
@@ -48,27 +51,29 @@ class ColumnUpdate(LoopUpdate):
         limit: int,
     ) -> Iterations:
         """Visit some iterations one by one, and all of them, or those of some groups, at once."""
-        common = min(len(self.store), limit)
+        loop, size = self.loop, len(self.store)
+        common = min(size, limit)
         if every:  # what is looked up may be counted otherwise now
             self.readers = without_same(self.readers)
         single = {t for t in visit if t < common}
         if every or groups:
+            if loop.handed:
+                single |= {t + 1 for t in single if t + 1 < common}  # they may be handed something else
             many: Any = None
             if not every:
                 many = groups[0][2] if len(groups) == 1 else np.unique(np.concatenate([g[2] for g in groups]))
-                if single or common < len(self.store):
+                if single or common < size:
                     many = np.array([t for t in many.tolist() if t not in single and t < common], np.int64)
-            done = (not every or common == len(self.store)) and self._at_once(many, single, groups, changed)
-            if done:
+            done = (not every or common == size) and not (loop.kept and single)
+            if done and self._at_once(many, single, groups, changed):
                 self._note_values(changed)
             else:
                 single.update(range(common) if every else many.tolist())
+        if loop.handed:
+            return self.follow(single, common, limit)
         for t in sorted(single):
             self._visit(t)
-        after = self._ending(None, None, limit)
-        if type(after.frames) is not ColumnFrames:
-            after.readers = without_same(after.readers)
-        return after
+        return self._ending(None, None, limit)
 
     def _visit(self, t: int) -> None:
         changed, _ = self._iteration(t, {})
@@ -87,6 +92,10 @@ class ColumnUpdate(LoopUpdate):
             if change is not None:
                 frame[source.target] = element
                 changed[source.target] = change
+        for carried in self.loop.handed:
+            change = self._handed(carried, t, frame)
+            if change is not None:
+                changed[carried.into] = change
         old, new, changes = (*self.old, was), (*self.new, frame), (*self.changes, changed)
         touched = self.paths.get(t)
         hit = 0 if touched is None else body.routed(touched, self.offset)
@@ -97,18 +106,43 @@ class ColumnUpdate(LoopUpdate):
         frame[0] = body.score(frame)
         if not -EXTREME < was[0] < EXTREME:
             self.extreme = True
-        frames = self.frames
-        self.frames = (
-            frames.replaced([(t, was, frame)], frames.outer)
-            if type(frames) is ColumnFrames
-            else frames.set(t, frame)
-        )
-        for building in self.inside.values():
-            building.frames = self.frames
+        self.edits.append((t, was, frame))
+        if self.inside or type(self.frames) is not ColumnFrames:
+            self._put()
         for slot, index in self.readers.items():
             if type(index) is not SameIndex:
                 self.readers = self.loop.reread(self.readers, slot, t, old, new, self.offset)
         return changed, None
+
+    def _put(self) -> None:
+        """Put the edits into the frames."""
+        frames = self.frames
+        if type(frames) is ColumnFrames:
+            self.frames = frames.replaced(self.edits, frames.outer)
+        else:
+            self.frames = frames.set_many({t: frame for t, _, frame in self.edits})
+        self.edits = []
+        for building in self.inside.values():
+            building.frames = self.frames
+
+    def _handed(self, carried: Handed, t: int, frame: Frame) -> Change:
+        """Give the frame of an iteration what it is handed; how that has changed."""
+        frames, first = self.frames, carried.first
+        if t:
+            if self.edits and self.edits[-1][0] == t - 1:
+                value = self.edits[-1][2][carried.slot]
+            elif type(frames) is ColumnFrames:
+                value = frames.columns[carried.number][t - 1]
+            else:
+                value = frames[t - 1][carried.out]
+            change = difference(frame[carried.into], value)
+        elif first is None:
+            return None
+        else:
+            value, change = self.new[first[0]][first[1]], self.changes[first[0]].get(first[1])
+        if change is not None:
+            frame[carried.into] = value
+        return change
 
     def _at_once(
         self, many: Any, apart: set[int], groups: list[tuple[Slot, Any, np.ndarray]], changed: set[Slot]
@@ -182,19 +216,25 @@ class ColumnUpdate(LoopUpdate):
         if many is not None:
             frame = {slot: taken(column, many) for slot, column in frame.items()}
         for step in loop.sites:
-            if any((loop.depth, step.slot) in other.needs for other in steps):
+            if self._is_needed(step.slot, steps):
                 column = store.columns[step.number]
                 frame[step.slot] = column.array() if many is None else column.take(many)
         scope = (*store.outer, frame)
+        handed = [carried for carried in loop.handed if self._is_needed(carried.into, steps)]
+        hand_on(handed, scope, store.columns, many)
         self._assign(scope, steps)
         return scope
 
     def _assign(self, scope: tuple[Any, ...], steps: list[Any]) -> None:
         """The assigned variables that array code reads."""
-        depth = self.loop.depth
         for step in self.loop.steps:
-            if step.site is None and any((depth, step.slot) in other.needs for other in steps):
+            if step.site is None and self._is_needed(step.slot, steps):
                 self.loop.assign(step, scope)
+
+    def _is_needed(self, slot: int, steps: list[Any]) -> bool:
+        """Whether the array code of some sites reads a slot of the iterations."""
+        at = self.loop.depth, slot
+        return any(at in step.needs for step in steps)
 
     def _note_values(self, changed: set[Slot]) -> None:
         """Note which entries of containers that the loop writes have changed with an assigned variable."""
@@ -219,6 +259,8 @@ class ColumnUpdate(LoopUpdate):
 
     def _ending(self, end: int | None, status: str | None, limit: int | None) -> Iterations:
         assert limit is not None
+        if self.edits:
+            self._put()
         size = len(self.store)
         if limit < size and type(self.frames) is ColumnFrames:
             totals = list(self.frames.totals)
@@ -233,5 +275,6 @@ class ColumnUpdate(LoopUpdate):
                 after.frames = self._summed(after.frames)
             after.total = after.frames.total()
         else:
+            after.readers = without_same(after.readers)
             after.total = total_of([frame[0] for frame in after.frames])
         return after

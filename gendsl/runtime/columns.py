@@ -133,11 +133,14 @@ class Column:
             raise TypeError(f"values of {given.dtype} for a column of {dtype}")
         if where.min() < 0 or where.max() >= self._size:
             raise IndexError(int(where.min() if where.min() < 0 else where.max()))
+        positive = self._positive and bool(given.min() >= 0)
         if len(where) * _MANY >= self._size:
             flat = self.array().copy()
             flat[where] = given
             flat.flags.writeable = False
-            return _column(form, self._size, flat, None)
+            new = _column(form, self._size, flat, None)
+            new._positive = positive
+            return new
         chunks = self._split().copy()
         own: dict[int, Chunk[Any]] = {}  # the chunks that are the new column's alone
         groups: set[int] = set()  # and the groups of chunks
@@ -151,7 +154,9 @@ class Column:
                     groups.add(k)
                 chunk = own[at] = chunks[k][within] = chunks[k][within][:]
             chunk[i & _IN_CHUNK] = value
-        return _column(form, self._size, None, chunks)
+        new = _column(form, self._size, None, chunks)
+        new._positive = positive
+        return new
 
     def append(self, value: Number) -> Column:
         """With one element more.
@@ -190,7 +195,7 @@ class Column:
         return _column(self._format, size, None, [*self._chunks[:k], group])
 
     def never_negative(self) -> bool:
-        """Whether surely no element is negative; found out once, and known of what `set` makes of it."""
+        """Whether surely no element is negative; found out once, and known of what a change makes of it."""
         known = self._positive
         if known is None:
             known = self._positive = bool((self.array() >= 0).all())

@@ -15,6 +15,7 @@ from gendsl.address import Path
 from gendsl.compiler import vectors
 from gendsl.compiler.plates import Plate
 from gendsl.compiler.tables import NotColumnsError, as_column, as_rows
+from gendsl.compiler.vectors import Chosen
 from gendsl.distributions.columns import VECTORS, total_columns
 from gendsl.distributions.partials import PARTIALS
 from gendsl.runtime.differentiable import holds_box
@@ -252,7 +253,7 @@ def score_plate(
         number += 1
         frame[step.slot] = value
         if family in VECTORS:
-            if any(map(holds_box, parameters)):
+            if Chosen in map(type, parameters) or any(map(holds_box, parameters)):
                 raise NotColumnsError
         else:
             parameters = [_operand(parameter) for parameter in parameters]

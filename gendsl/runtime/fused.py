@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from gendsl.compiler.ir import ITEM, POSITION
 from gendsl.compiler.ir import LENGTH as OF_LENGTH
 from gendsl.distributions import Distribution
-from gendsl.runtime.change import difference
+from gendsl.runtime.change import UNSET, difference
 from gendsl.runtime.generated import generated
 from gendsl.runtime.reads import Read, is_dirty
 from gendsl.runtime.records import PLAIN_FAMILIES, as_score
@@ -189,7 +189,8 @@ def fused_frame(loop: ColumnLoopBlock) -> Callable[..., Any]:
     depth = loop.depth
     frames = ", ".join(f"f{d}" for d in range(depth + 1))
     scope: dict[str, Any] = {
-        "families": PLAIN_FAMILIES, "inf": inf, "template": loop.template, "score_of": _score_of
+        "UNSET": UNSET, "families": PLAIN_FAMILIES, "inf": inf, "template": loop.template,
+        "score_of": _score_of,
     }  # fmt: skip
     lines = [
         "def frame(outer, values, columns, t):\n",
@@ -198,8 +199,12 @@ def fused_frame(loop: ColumnLoopBlock) -> Callable[..., Any]:
     ]
     for i, source in enumerate(loop.sources):
         scope[f"element{i}"] = source.element
-        element = f"values[{i}] + t" if source.counted else f"element{i}(values[{i}], t)"
+        element = f"values[{i}][t] if type(values[{i}]) is range else element{i}(values[{i}], t)"
+        element = f"values[{i}] + t" if source.counted else element
         lines.append(f"    f[{source.target}] = {element}\n")
+    for carried in loop.handed:
+        start = "UNSET" if carried.first is None else "f{}[{}]".format(*carried.first)
+        lines.append(f"    f[{carried.into}] = columns[{carried.number}][t - 1] if t else {start}\n")
     lines.append("    total = 0.0\n")
     number = 0
     for i, (block, is_site) in enumerate(loop.blocks):
@@ -208,8 +213,7 @@ def fused_frame(loop: ColumnLoopBlock) -> Callable[..., Any]:
             lines.append(_STORED.format(i=number, frames=frames, value=block.value, state=block.state))
             number += 1
         else:
-            scope[f"block{i}"] = block
-            lines.append(f"    block{i}.run(None, ({frames},))\n")
+            lines.append(block.written_out_run(i, frames, scope))
     lines.append("    f[0] = total\n    return f\n")
     return generated("frame", lines, scope)  # type: ignore[no-any-return]
 

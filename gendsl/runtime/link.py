@@ -285,8 +285,8 @@ class Linked:
                 step.number = number
             lookups = [Lookup(self._runner(g.code), g.container, g.of) for g in columns.gathers]
             return ColumnLoopBlock(
-                node.node, sources, body, node.size, node.outs, node.stored, node.state, node.strict,
-                addresses, steps, lookups, columns.unlooked,
+                node.node, sources, body, node.size, node.carried, columns.leaves, node.outs, node.stored,
+                node.state, node.strict, addresses, steps, lookups, columns.unlooked,
                 column_loops.LEAST if self.columns_from is None else self.columns_from,
             )  # fmt: skip
         return LoopBlock(

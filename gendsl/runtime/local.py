@@ -7,7 +7,7 @@ and after. A proposal needs no more than that; the new trace is made once it is 
 gives the density at many values (Gibbs sampling at each of them, slice sampling at some).
 
 `local_sites` says for which choices there are such functions, `local_columns` and `local_frames` make them
-for plates in columns and for loops that keep frames, `local_lookups` adds the plates that look a choice up,
+for loops in columns and for those that keep frames, `local_lookups` adds the plates that look a choice up,
 as points look up the mean of their cluster, and `local_followers` those that depend on all of a loop's
 choices, as on the coefficients of a regression. Anything out of the ordinary (another family, a value of
 another type, a density that is infinite or undefined) goes the usual way, through the blocks, so nothing but

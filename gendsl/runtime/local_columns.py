@@ -1,6 +1,7 @@
-"""Edits of one choice at a time in a plate in columns; see `local`.
+"""Edits of one choice at a time in a loop in columns; see `local`.
 
-All that depends on the choice is in its iteration, so one generated function holds a whole move. For
+All that depends on the choice is in its iteration, and in the next one where a chain hands it on, so one
+generated function holds a whole move. For
 
     for i in range(n):
         x = ("x", i) @ ~normal(0, 1)
@@ -40,18 +41,22 @@ and another puts the value and the scores into the columns and their totals:
         ...
 
 Where values are given there is nothing to wait for, and a third does both, for some choices of the site.
+In a chain, where w[4] = columns[0][t - 1] is what the iteration receives, `move` goes on with as much of the
+next iteration as receives the choice, v, if there is a next one, with scores a0n, b0n, ...
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
-from textwrap import indent
+from textwrap import indent as indented
 from typing import Any
 
 from gendsl.compiler.ir import ITEM, POSITION
 from gendsl.compiler.ir import LENGTH as OF_LENGTH
 from gendsl.compiler.tables import NotColumnsError
-from gendsl.runtime.blocks import FragmentBlock
+from gendsl.runtime.blocks import CopyBlock, FragmentBlock
+from gendsl.runtime.change import UNSET
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.column_steps import Step
@@ -68,7 +73,6 @@ from gendsl.runtime.local_sites import (
     slots_read,
 )
 from gendsl.runtime.records import PLAIN_FAMILIES
-from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.totals import change as changed_total
 
 # --- generating ------------------------------------------------------------------------------------
@@ -79,13 +83,13 @@ _ITERATION = """\
 """
 
 _SCRATCH = """\
-    w = template.copy()
-    w[{position}] = t
+{indent}{w} = template.copy()
+{indent}{w}[{position}] = {t}
 """
 
 _DISTRIBUTION = """\
-    d{i} = call{i}(f0, w)
-    if type(d{i}) is not family{i}: raise NotColumnsError
+{indent}d{i} = call{site}(f0, {w})
+{indent}if type(d{i}) is not family{site}: raise NotColumnsError
 """
 
 _SHARED = """\
@@ -97,8 +101,8 @@ _SHARED = """\
 """
 
 _BEFORE = """\
-    a{i} = d{i}.at(x{i})
-    if not -{extreme} < a{i} < {extreme}: raise NotColumnsError
+{indent}a{i} = d{i}.at(x{i})
+{indent}if not -{extreme} < a{i} < {extreme}: raise NotColumnsError
 """
 
 _DRAWN = """\
@@ -114,10 +118,10 @@ _NOW = """\
 """
 
 _AFTER = """\
-        d = call{i}(f0, w)
-        if type(d) is not family{i}: raise NotColumnsError
-        b{i} = d.at(x{i})
-        if not -inf < b{i} < inf: raise NotColumnsError
+{indent}d = call{site}(f0, {w})
+{indent}if type(d) is not family{site}: raise NotColumnsError
+{indent}b{i} = d.at(x{i})
+{indent}if not -inf < b{i} < inf: raise NotColumnsError
 """
 
 _RETURNED = """\
@@ -136,7 +140,7 @@ def put(f0, before, moved):
     c{own} = c{own}.set(t, value)
 {changes}\
 {frames}\
-    readers = readers_after(site, f0, before, frames, range(t, t + 1), was, value) if before.readers else {{}}
+    readers = readers_after(site, f0, before, frames, {visited}, was, value) if before.readers else {{}}
     leave(loop, f0, before, frames, {total}, readers)
 """
 
@@ -178,53 +182,113 @@ _DENSITY = """\
 """
 
 _ADDED = """\
-        d = call{i}(f0, w)
-        if type(d) is not family{i}: raise NotColumnsError
-        score = d.at(x{i})
-        if not -inf < score < inf:
-            score = beyond(d, x{i})
-        total += score
+{indent}d = call{site}(f0, {w})
+{indent}if type(d) is not family{site}: raise NotColumnsError
+{indent}score = d.at(x{i})
+{indent}if not -inf < score < inf:
+{indent}    score = beyond(d, x{i})
+{indent}total += score
 """
 
 
 class _Depending:
-    """What it takes to score a choice, and those that depend on it.
+    """What depends on some slots of an iteration, written out.
 
     Attributes:
-        steps: the choice, and those that depend on it.
-        code: the deterministic code that depends on it, by its place among the blocks.
-        needed: the slots of an iteration that these read.
-        first: the code that doesn't depend on it and gives some of these.
+        w, mark: what the iteration is called, and what the names of its scores end with.
+        own: the choice that is edited, if it is made in this iteration.
+        changed: those slots, and what depends on them.
+        steps: the choices whose distributions do.
+        needed: the other slots that these read.
     """
 
-    def __init__(self, loop: ColumnLoopBlock, own: Step, site: SiteBlock) -> None:
+    def __init__(
+        self, loop: ColumnLoopBlock, changed: set[int], own: Step | None, w: str, mark: str
+    ) -> None:
         depth = loop.depth
-        changed = {own.slot}
-        self.steps = [own]
-        self.code: dict[int, FragmentBlock] = {}
-        self.first: dict[int, FragmentBlock] = {}
-        sites = iter(loop.sites)
-        reading: list[Any] = [site.thing]
-        for at, (block, is_site) in enumerate(loop.blocks):
-            step = next(sites) if is_site else None
-            if not any(read.depth == depth and read.slot in changed for read in block.uses):
+        self.loop = loop
+        self.w, self.mark = w, mark
+        self.own = own
+        self.changed = {*changed}
+        self.steps: list[Step] = []
+        self._code: dict[int, FragmentBlock] = {}
+        self._first: dict[int, FragmentBlock] = {}
+        reading: list[Any] = [] if own is None or own.site is None else [own.site.thing]
+        for at, (block, step) in enumerate(_with_steps(loop)):
+            if not any(read.depth == depth and read.slot in self.changed for read in block.uses):
                 continue
             if step is not None and step is not own:
                 self.steps.append(step)
                 reading.append(block.thing)
             elif isinstance(block, FragmentBlock):
-                self.code[at] = block
+                self._code[at] = block
                 reading.append(block.runner)
-                changed.update(block.defs)
+                self.changed.update(block.defs)
         self.needed = {slot for runner in reading for slot in slots_read(runner, depth)}
-        for at, (block, is_site) in reversed([*enumerate(loop.blocks)]):
-            if not is_site and not isinstance(block, FragmentBlock):
+        for at, (block, step) in reversed([*enumerate(_with_steps(loop))]):
+            if step is None and not isinstance(block, (FragmentBlock, CopyBlock)):
                 raise NotLocalError
-            if not is_site and at not in self.code and not self.needed.isdisjoint(block.defs):
-                self.first[at] = block
+            gives = isinstance(block, FragmentBlock) and not self.needed.isdisjoint(block.defs)
+            if gives and at not in self._code:
+                self._first[at] = block
                 self.needed.update(slots_read(block.runner, depth))
         if any(PLAIN_FAMILIES[step.family] is None for step in self.steps):
             raise NotLocalError
+
+    def first(
+        self, t: str, before: str, indent: str, scope: dict[str, Any], found: str | None = None
+    ) -> list[str]:
+        """The lines that make as much of iteration t as doesn't depend on the slots.
+
+        Args:
+            before: what the iteration receives of column {i}.
+            found: the line that finds the value of the choice itself, if not in its column.
+        """
+        loop, w = self.loop, self.w
+        lines = []
+        if self.needed or self._code:
+            lines.append(_SCRATCH.format(indent=indent, w=w, position=POSITION, t=t))
+        for i, source in enumerate(loop.sources):
+            if source.target in self.needed:
+                scope[f"element{i}"] = source.element
+                element = f"values[{i}][{t}] if type(values[{i}]) is range else element{i}(values[{i}], {t})"
+                element = f"values[{i}] + {t}" if source.counted else element
+                lines.append(f"{indent}{w}[{source.target}] = {element}\n")
+        for step in loop.sites:
+            is_read, x = step.slot in self.needed, f"x{step.number}{self.mark}"
+            if is_read or step in self.steps or step is self.own:
+                line = found if step is self.own else None
+                lines.append(line or f"{indent}{x} = columns[{step.number}][{t}]\n")
+            if is_read:
+                lines.append(f"{indent}{w}[{step.slot}] = {x}\n")
+        for carried in loop.handed:
+            if carried.into in self.needed - self.changed:
+                start = "UNSET" if carried.first is None else f"f0[{carried.first[1]}]"
+                received = before.format(i=carried.number, start=start)
+                lines.append(f"{indent}{w}[{carried.into}] = {received}\n")
+        lines += [f"{indent}{code_of(block, at, w, scope)}\n" for at, block in sorted(self._first.items())]
+        return lines
+
+    def scored(self, texts: list[str], indent: str, scope: dict[str, Any]) -> list[str]:
+        """The lines that execute what depends on the slots, with some for each of the choices."""
+        lines = []
+        for at, (block, step) in enumerate(_with_steps(self.loop)):
+            if at in self._code:
+                lines.append(f"{indent}{code_of(self._code[at], at, self.w, scope)}\n")
+            elif step in self.steps:
+                assert step is not None
+                scope[f"call{step.number}"], scope[f"family{step.number}"] = block.thing.call, step.family
+                i = f"{step.number}{self.mark}"
+                about = {"i": i, "site": step.number, "w": self.w, "indent": indent, "extreme": EXTREME}
+                lines += [text.format(**about) for text in texts]
+        return lines
+
+
+def _with_steps(loop: ColumnLoopBlock) -> Iterator[tuple[Any, Step | None]]:
+    """The blocks of a loop's body, and of the choices the steps."""
+    sites = iter(loop.sites)
+    for block, is_site in loop.blocks:
+        yield block, next(sites) if is_site else None
 
 
 def _is_shared(loop: ColumnLoopBlock, block: Any) -> bool:
@@ -237,105 +301,107 @@ def _is_shared(loop: ColumnLoopBlock, block: Any) -> bool:
 
 
 def column_form(site: LocalSite) -> Form:
-    """The functions for a site of a plate in columns.
+    """The functions for a site of a loop in columns.
 
     Raises:
         NotLocalError: its choices aren't looked at by themselves.
     """
     loop: Any = site.loop
     own = next(step for step in loop.sites if step.site is site.block)
-    about = _Depending(loop, own, site.block)
+    here = _Depending(loop, {own.slot}, own, "w", "")
+    handed = [carried for carried in loop.handed if carried.slot in here.changed]
+    there = _Depending(loop, {carried.into for carried in handed}, None, "v", "n")
+    if not there.changed.isdisjoint(carried.slot for carried in loop.handed):
+        raise NotLocalError  # it goes on and on
+    i = own.number
     scope: dict[str, Any] = {
-        "ColumnFrames": ColumnFrames, "NotColumnsError": NotColumnsError, "as_plain": as_plain,
-        "beyond": beyond, "changed": changed_total, "inf": inf, "leave": leave, "loop": loop,
-        "number": PLAIN_FAMILIES[own.family], "readers_after": readers_after, "site": site,
-        "template": loop.template,
+        "ColumnFrames": ColumnFrames, "NotColumnsError": NotColumnsError, "UNSET": UNSET,
+        "as_plain": as_plain, "beyond": beyond, "changed": changed_total, "inf": inf, "leave": leave,
+        "loop": loop, "number": PLAIN_FAMILIES[own.family], "readers_after": readers_after, "site": site,
+        "template": loop.template, f"call{i}": site.block.thing.call, f"family{i}": own.family,
     }  # fmt: skip
-    scope |= {f"family{step.number}": step.family for step in about.steps}
+    if scope["number"] is None:
+        raise NotLocalError
+    about = {"i": i, "site": i, "w": "w", "indent": "    ", "extreme": EXTREME}
+    placing, received = site.placing(scope), "columns[{i}][t - 1] if t else {start}"
     shared = _is_shared(loop, site.block)
-    i = own.number
-    iteration = [site.placing(scope)]
-    if not shared or about.needed or about.code:
-        iteration.append(_SCRATCH.format(position=POSITION))
-    found = [f"    {code_of(block, at, 'w', scope)}\n" for at, block in sorted(about.first.items())]
-    distribution = (_SHARED if shared else _DISTRIBUTION).format(i=i)
-    earlier = [_BEFORE.format(i=i, extreme=EXTREME)]
-    given = f"        w[{own.slot}] = value\n" if own.slot in about.needed else ""
-    later = [_NOW.format(i=i, given=given)]
-    density = [_DENSITY.format(i=i, given=given)]
-    steps = iter(loop.sites)
-    for at, (block, is_site) in enumerate(loop.blocks):
-        step: Any = next(steps) if is_site else None
-        if step in about.steps:
-            scope[f"call{step.number}"] = block.thing.call
-        if at in about.code:
-            line = code_of(block, at, "w", scope)
-            earlier.append(f"    {line}\n")
-            later.append(f"        {line}\n")
-            density.append(f"        {line}\n")
-        elif step in about.steps[1:]:
-            i = step.number
-            earlier += [_DISTRIBUTION.format(i=i), _BEFORE.format(i=i, extreme=EXTREME)]
-            later.append(_AFTER.format(i=i))
-            density.append(_ADDED.format(i=i))
-    i = own.number
-    affected = [step.number for step in about.steps]
-    others = " + ".join(f"(b{i} - a{i})" for i in affected[1:]) or "0.0"
-    terms = ", ".join(f"a{i}, b{i}" for i in affected)
-    looked = [_ITERATION, *iteration, *_variables(loop, about, scope), *found, distribution]
-    move = [*looked, *earlier, _DRAWN.format(i=i), *later]
-    move.append(_RETURNED.format(i=i, others=others, terms=terms))
+    distribution = (_SHARED if shared else _DISTRIBUTION).format(**about)
+    iteration = [_ITERATION, placing, *here.first("t", received, "    ", scope), distribution]
+    given = f"        w[{own.slot}] = value\n" if own.slot in here.needed else ""
+    scores = [_DISTRIBUTION, _BEFORE]
+    earlier = [_BEFORE.format(**about), *here.scored(scores, "    ", scope)]
+    later = [_NOW.format(i=i, given=given), *here.scored([_AFTER], "        ", scope)]
+    density = [_DENSITY.format(i=i, given=given), *here.scored([_ADDED], "        ", scope)]
+    kept = {carried.number: carried.slot for carried in handed if carried.slot != own.slot}
+    following = ""
+    if there.steps:
+        start = there.first("t + 1", "columns[{i}][t]", "        ", scope)
+        following = "".join(["    v = None\n", "    if t + 1 < store.size:\n", *start])
+        was, now = (
+            "".join(
+                f"{indent}v[{carried.into}] = {f'w[{carried.slot}]' if carried.number in kept else choice}\n"
+                for carried in handed
+            )
+            for indent, choice in (("        ", f"x{i}"), ("            ", "value"))
+        )
+        terms = "".join(f"    a{step.number}n = b{step.number}n = 0.0\n" for step in there.steps)
+        earlier += [terms, following, was, *there.scored(scores, "        ", scope)]
+        again = "        if v is not None:\n" + now
+        later += [again, *there.scored([_AFTER], "            ", scope)]
+        density += [again, *there.scored([_ADDED], "            ", scope)]
+    affected = [str(i), *(str(step.number) for step in here.steps)]
+    affected += [f"{step.number}n" for step in there.steps]
+    others = " + ".join(f"(b{k} - a{k})" for k in affected[1:]) or "0.0"
+    terms = ", ".join([*(f"a{k}, b{k}" for k in affected), *(f"w[{slot}]" for slot in kept.values())])
+    returned = _RETURNED.format(i=i, others=others, terms=terms)
+    move = [*iteration, *earlier, _DRAWN.format(i=i), *later, returned]
     density.append(f"        return total\n    return x{i}, density\n")
-    exchanged = f"    x{i}, c{i} = c{i}.exchanged(t, value)\n"
-    inner = [*iteration, *_variables(loop, about, scope, exchanged), *found, "" if shared else distribution]
-    texts = _texts(loop, own, affected)
-    edit = _EDIT.format(
-        iteration=_ITERATION, shared=distribution if shared else "", own=i, **texts,
-        moved=indent("".join((*inner, *earlier)), "    ") + "".join(later),
-        change=f"b{i} - a{i} + ({others})",
-        changed=indent(texts["changes"], "    "),
-    )  # fmt: skip
+    texts = _texts(loop, own, affected, [*kept])
+    visited = "range(t, min(t + 2, store.size))" if handed else "range(t, t + 1)"
+    edit = None
+    if not handed:
+        found = here.first(
+            "t", received, "    ", scope, f"    x{i}, c{i} = c{i}.exchanged(t, value)\n"
+        )
+        inner = "".join([placing, *found, "" if shared else distribution, *earlier])
+        text = _EDIT.format(
+            iteration=_ITERATION, shared=distribution if shared else "", **texts,
+            moved=indented(inner, "    ") + "".join(later), change=f"b{i} - a{i} + ({others})",
+            changed=indented(texts["changes"], "    "),
+        )  # fmt: skip
+        edit = generated("edit", [text], scope)
     return Form(
         generated("move", ["def move(f0, before, path, value, rng):\n", *move], scope),
-        generated("density", ["def density(f0, before, path):\n", *looked, *density], scope),
-        generated("put", [_PUT.format(own=i, terms=terms, **texts)], scope),
+        generated("density", ["def density(f0, before, path):\n", *iteration, following, *density], scope),
+        generated("put", [_PUT.format(visited=visited, **texts)], scope),
         len(affected) > 1,
-        generated("edit", [edit], scope),
+        edit,
     )
 
 
-def _variables(loop: Any, about: _Depending, scope: dict[str, Any], own: str | None = None) -> list[str]:
-    """The lines that give an iteration its loop variables and choices, as far as they are needed.
+def _texts(loop: Any, own: Step, affected: list[str], kept: list[int]) -> dict[str, str]:
+    """The parts of the functions that put something into the columns.
 
     Args:
-        own: the line that finds the value of the choice itself, if not in its column.
+        affected: what the names of the scores that change end with.
+        kept: the columns of variables that change, which `move` tells after the scores.
     """
-    lines = []
-    for i, source in enumerate(loop.sources):
-        if source.target in about.needed:
-            scope[f"element{i}"] = source.element
-            element = f"values[{i}][t] if type(values[{i}]) is range else element{i}(values[{i}], t)"
-            lines.append(f"    w[{source.target}] = {f'values[{i}] + t' if source.counted else element}\n")
-    for step in loop.sites:
-        i, is_read = step.number, step.slot in about.needed
-        if is_read or step in about.steps:
-            found = own if own is not None and step is about.steps[0] else f"    x{i} = columns[{i}][t]\n"
-            lines.append(found + (f"    w[{step.slot}] = x{i}\n" if is_read else ""))
-    return lines
-
-
-def _texts(loop: Any, own: Step, affected: list[int]) -> dict[str, str]:
-    """The parts of the functions that put something into the columns."""
     numbers = range(len(loop.sites))
     (slots,) = loop.reads
     sums = (" + ".join(f"p{i}[{k}]" for i in numbers) for k in range(3))
+    changes = [f"    c{i} = c{i}.set(t, k{i})\n" for i in kept]
+    for k in affected:
+        p = f"p{k.removesuffix('n')}"
+        changes.append(f"    if a{k} != b{k}: {p} = changed({p}, a{k}, b{k})\n")
     texts = {
         "outer": "({" + ", ".join(f"{slot}: f0[{slot}]" for slot in slots) + "},)",  # as `outer_of` has it
-        "columns": ", ".join(f"c{i}" for i in numbers),
+        "columns": ", ".join(f"c{i}" for i in loop.column_of.values()),
         "totals": ", ".join(f"p{i}" for i in numbers),
     }
     return texts | {
-        "changes": "".join(f"    if a{i} != b{i}: p{i} = changed(p{i}, a{i}, b{i})\n" for i in affected),
+        "own": str(own.number),
+        "terms": ", ".join([*(f"a{k}, b{k}" for k in affected), *(f"k{i}" for i in kept)]),
+        "changes": "".join(changes),
         "frames": _FRAMES.format(**texts),
         "total": "p0" if len(numbers) == 1 else f"({', '.join(sums)})",
     }

@@ -1,4 +1,4 @@
-"""Edits of one choice that plates in columns look up by its place in a container; see `local`.
+"""Edits of one choice that loops in columns look up by its place in a container; see `local`.
 
     mu = [("mu", j) @ ~normal(0, 10) for j in range(k)]
     for i in range(n):
@@ -16,6 +16,7 @@ from typing import Any
 from gendsl.address import Path
 from gendsl.compiler.tables import NotColumnsError
 from gendsl.compiler.vectors import taken
+from gendsl.runtime.column_carried import hand_on
 from gendsl.runtime.column_frames import ColumnFrames, outer_of
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.column_scores import is_key
@@ -52,10 +53,10 @@ class _Plate:
     Attributes:
         steps: the choices whose parameters depend on the entry.
         of: the slot of the choice that is the key.
-        columns: the columns that it takes to score these, with their slots.
+        columns, assigned, handed: what it takes to score these; the columns with their slots.
     """
 
-    __slots__ = ("assigned", "columns", "loop", "of", "slot", "steps")
+    __slots__ = ("assigned", "columns", "handed", "loop", "of", "slot", "steps")
 
     def __init__(self, loop: ColumnLoopBlock, slot: int) -> None:
         self.loop = loop
@@ -63,6 +64,7 @@ class _Plate:
         affected = loop.affected[frozenset(((0, slot),))]
         self.steps = affected.steps
         self.assigned = affected.assigned
+        self.handed = affected.handed
         self.of: Any = next(lookup.of for lookup in loop.lookups if lookup.container == (0, slot))
         self.columns = [(at, i) for at, i in affected.columns if at != self.of]
 
@@ -98,6 +100,7 @@ class _Readers:
         outer = {at: frame[at] for at in loop.reads[0]}
         outer[slot] = self._entry = _Entry(len(container), key)
         self._scope = outer, given
+        hand_on(plate.handed, self._scope, columns, members)
         self._own = [(step, columns[step.number].take(members)) for step in plate.steps if len(members)]
 
     def score(self, value: Any) -> list[Total]:

@@ -81,8 +81,8 @@ class LocalSite:
         state: where in a frame the loop's state is.
         lookups: the plates that look the choices up, each with the slot of the container.
         followers: what else has to run again after an edit, if it is known; then there are no lookups.
-        single, steady: containers of which an iteration reads the entry at a choice's value, and those of
-            which the choice doesn't decide what is read.
+        single, steady: containers of which an iteration reads the entry at a choice's value, or at that of
+            the iteration before, and those of which the choice doesn't decide what is read.
         forms: kind of iterations (columns or frames) -> the functions for them, made when first needed.
     """
 
@@ -158,21 +158,23 @@ class LocalSite:
         return t
 
 
-def _keys_read(loop: LoopBlock, block: SiteBlock) -> tuple[frozenset[Slot], frozenset[Slot]]:
-    """The containers of which an iteration reads one entry, at the value of a choice; and those of which it
-    reads the same entries whatever that value is. There may be others.
+def _keys_read(loop: LoopBlock, block: SiteBlock) -> tuple[dict[Slot, int], frozenset[Slot]]:
+    """The containers of which an iteration reads one entry, at the value of a choice, each with 1 where that
+    is the choice of the iteration before, else 0; and those of which the iterations read the same entries
+    whatever that value is. There may be others.
     """
     if not isinstance(loop, ColumnLoopBlock):
-        return frozenset(), frozenset()
+        return {}, frozenset()
     own = loop.depth, block.value
-    single, steady = set(), set()
+    places = {block.value: 0} | {carried.into: 1 for carried in loop.handed if carried.slot == block.value}
+    single, steady = {}, set()
     for container in {lookup.container for lookup in loop.lookups} - loop.unlooked:
         lookups = [lookup for lookup in loop.lookups if lookup.container == container]
         if not any(own in lookup.needs for lookup in lookups):
             steady.add(container)
-        elif all(lookup.of == block.value for lookup in lookups):
-            single.add(container)
-    return frozenset(single), frozenset(steady)
+        elif lookups[0].of in places and all(lookup.of == lookups[0].of for lookup in lookups):
+            single[container] = places[lookups[0].of]
+    return single, frozenset(steady)
 
 
 def sites_of(body: Sequence) -> dict[Any, LocalSite]:
@@ -222,7 +224,7 @@ def _read_after(loop: LoopBlock, site: SiteBlock) -> list[int]:
 
 
 def _looks_up(block: Block, slot: int) -> bool:
-    """Whether a block is a plate in columns that reads a container at the value of one choice only."""
+    """Whether a block is a loop in columns that reads a container at the value of one choice only."""
     if type(block) is not ColumnLoopBlock or not block.leaves_nothing or block.unlooked:
         return False
     at = 0, slot
@@ -231,7 +233,7 @@ def _looks_up(block: Block, slot: int) -> bool:
         len(keys) == 1
         and keys <= block.column_of.keys()
         and not block.outer[at].whole
-        and at not in block.source_slots | block.address_slots
+        and at not in block.source_slots | block.address_slots | block.followed
         and not block.affected[frozenset((at,))].stale
     )
 
@@ -287,8 +289,9 @@ def readers_after(
         if slot is ADDRESSES or type(index) is SameIndex or slot in site.steady:
             continue
         if slot in site.single and type(was) is type(now) is int and was >= 0 and now >= 0:
-            if was != now:
-                readers[slot] = index.remove(was, t).add(now, t)
+            s = t + site.single[slot]
+            if was != now and s in visited:
+                readers[slot] = index.remove(was, s).add(now, s)
             continue
         for s in visited:
             old, new = (frame, before.frames[s]), (frame, frames[s])
