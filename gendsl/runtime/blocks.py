@@ -60,9 +60,7 @@ class Block(ABC):
         """Compute what is new; how control leaves, if it doesn't go on."""
 
     @abstractmethod
-    def update(
-        self, execution: Any, old: Frames, new: Frames, changes: Changes, touched: Touched
-    ) -> int:
+    def update(self, execution: Any, old: Frames, new: Frames, changes: Changes, touched: Touched) -> int:
         """Compute what is different; the mask of the blocks that have to be visited for it."""
 
     def written_out(self, i: int, frames: str, scope: dict[str, Any]) -> str:
@@ -71,8 +69,7 @@ class Block(ABC):
 
     def written_out_run(self, i: int, frames: str, scope: dict[str, Any]) -> str:
         """The line that does the same as `run` in a generated function, in the frame f."""
-        scope[f"block{i}"] = self
-        return f"    block{i}.run(None, ({frames},))\n"
+        return fused.written_out_run(self, i, frames, scope)
 
     def status(self, frame: Frame) -> str | None:
         """How control left the block, in a frame where it has run."""
@@ -143,9 +140,7 @@ class FragmentBlock(Block):
         return fused.written_out_fragment(self, i, frames, scope, self.runner, self.defs)
 
     def written_out_run(self, i: int, frames: str, scope: dict[str, Any]) -> str:
-        scope[f"code{i}"] = self.runner.call
-        given = "".join(f"f[{slot}], " for slot in self.defs)
-        return f"    {given + '= ' if given else ''}code{i}({frames})\n"
+        return fused.written_out_call(i, frames, scope, self.runner, self.defs)
 
     def clear(self, frame: Frame) -> None:
         for slot in self.defs:

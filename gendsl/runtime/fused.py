@@ -218,6 +218,19 @@ def fused_frame(loop: ColumnLoopBlock) -> Callable[..., Any]:
     return generated("frame", lines, scope)  # type: ignore[no-any-return]
 
 
+def written_out_run(block: Block, i: int, frames: str, scope: dict[str, Any]) -> str:
+    """The run of any block."""
+    scope[f"block{i}"] = block
+    return f"    block{i}.run(None, ({frames},))\n"
+
+
+def written_out_call(i: int, frames: str, scope: dict[str, Any], runner: Any, defs: list[int]) -> str:
+    """The run of deterministic code."""
+    scope[f"code{i}"] = runner.call
+    given = "".join(f"f[{slot}], " for slot in defs)
+    return f"    {given + '= ' if given else ''}code{i}({frames})\n"
+
+
 def _score_of(distribution: Distribution, value: Any) -> float:
     """The log density of a stored choice, away from the hot path."""
     score = distribution.logpdf(value)
