@@ -171,6 +171,17 @@ def looked_up_and_carried(n):
 
 @written(4, 3, 7)
 @gen
+def looked_up_by_what_is_derived(n):
+    means = [("mean", j) @ ~normal(0, 2) for j in range(3)]
+    k = 0
+    for t in range(n):
+        ("y", t) @ ~normal(means[k], 1)
+        z = ("z", t) @ ~categorical([0.2, 0.3, 0.5])
+        k = (z + 1) % 3
+
+
+@written(4, 3, 7)
+@gen
 def looked_up_beside(n):
     means = [("mean", j) @ ~normal(0, 2) for j in range(3)]
     x = 0.0
@@ -324,6 +335,15 @@ def turning(n):
         a = 1 if x < 8 else x
 
 
+@gen
+def starting_high(n):
+    a = 0.5
+    for t in range(n):
+        x = ("x", t) @ ~normal(0, 1)
+        ("y", t) @ ~normal(a, 1)
+        a = 1 if x > 8 else x
+
+
 def test_they_become_frames_when_a_value_is_of_another_type():
     trace = turning.simulate((N,), rng=1)
     new, weight, _ = trace.update({("x", 5): 9.0, ("x", 7): 3.0})
@@ -335,6 +355,39 @@ def test_they_become_frames_when_a_value_is_of_another_type():
     assert weight == pytest.approx(expected, abs=1e-9)
     assert new.log_prob == pytest.approx(other.log_prob, abs=1e-9)
     assert trace.log_prob == pytest.approx(turning.assess((N,), trace.choices).log_prob, abs=1e-9)
+
+
+def test_they_become_frames_when_some_of_many_values_are_of_another_type():
+    trace = starting_high.simulate((N,), rng=1)
+    values = {("x", t): 9.0 if t % 2 else 1.5 for t in range(12)}
+    new, weight, _ = trace.update(values)
+    assert type(chain_of(trace)[1]) is ColumnFrames
+    assert type(chain_of(new)[1]) is PersistentVector
+    expected = starting_high.assess((N,), new.choices).log_prob
+    assert weight == pytest.approx(expected - trace.log_prob, abs=1e-9)
+
+
+def test_which_iterations_look_an_entry_up_is_known_after_a_move(unwatched):
+    trace = looked_up_by_what_is_derived.simulate((N,), rng=1)
+    rng = np.random.default_rng(2)
+    for t in (5, 6, N - 1, 5):
+        trace = trace.update({("mean", t % 3): rng.normal()}).trace
+        new = trace.resample(select(("z", t)), rng).trace
+        for j in range(3):
+            moved, weight, _ = new.update({("mean", j): rng.normal()})
+            expected = looked_up_by_what_is_derived.assess((N,), moved.choices).log_prob
+            assert moved.log_prob == pytest.approx(expected, abs=1e-9)
+            assert weight == pytest.approx(expected - new.log_prob, abs=1e-9)
+        trace = new
+
+
+def test_what_they_go_through_may_change_altogether():
+    trace = derived.simulate((np.linspace(-1, 1, 80).tolist(),), rng=1)
+    new, weight, _ = trace.update(args=(np.linspace(2, 1, 80).tolist(),))
+    assert type(chain_of(new)[1]) is ColumnFrames
+    expected = derived.assess(new.args, new.choices).log_prob
+    assert new.log_prob == pytest.approx(expected, abs=1e-9)
+    assert weight == pytest.approx(expected - trace.log_prob, abs=1e-9)
 
 
 def test_a_change_stops_where_what_is_carried_is_as_it_was(monkeypatch):
