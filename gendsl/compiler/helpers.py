@@ -15,7 +15,7 @@ import builtins
 from collections.abc import Iterable
 from dataclasses import dataclass
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from gendsl.compiler.effects import is_pure
@@ -33,11 +33,13 @@ class Helper:
     """A function that array code stands for.
 
     Attributes:
+        code: what it ran when the array code was made.
         outside: the names that it reads outside itself.
         relied: of these, the functions, classes and modules, as they were when the array code was made.
     """
 
     source: Source
+    code: CodeType
     outside: tuple[str, ...]
     relied: dict[str, Any]
 
@@ -66,7 +68,7 @@ class Helper:
         Raises:
             NotColumnsError: it is another function, or uses others.
         """
-        if type(function) is not FunctionType or function.__code__ is not self.source.function.__code__:
+        if type(function) is not FunctionType or function.__code__ is not self.code:
             raise NotColumnsError
         found = {name: _outside(function, name) for name in self.outside}
         for name, value in found.items():
@@ -117,4 +119,4 @@ def helper_of(function: Any) -> Helper | None:
     if any(value is _MISSING for value in found.values()):
         return None
     relied = {name: v for name, v in found.items() if callable(v) or isinstance(v, ModuleType)}
-    return Helper(source, tuple(outside), relied)
+    return Helper(source, code, tuple(outside), relied)

@@ -196,9 +196,10 @@ def early(xs, x):
 
 def with_the_last(x, b):
     j = 5
+    total = x
     for j in range(2):
-        x += b[j]
-    return x * j  # the last one, not the first
+        total = total + b[j]
+    return total * j  # the last one, not the first
 
 
 def counted(x):
@@ -311,16 +312,17 @@ def test_they_are_what_they_are_now(monkeypatch):
     here = sys.modules[__name__]
     trace = model.simulate((np.linspace(-1, 1, 60), 2), rng=1)
     seen = {score_now(model, trace)}
-    monkeypatch.setattr(here, "SCALE", 3.0)
-    seen.add(score_now(model, trace))
-    monkeypatch.setitem(in_steps.__kwdefaults__, "scale", 0.75)
-    seen.add(score_now(model, trace))
-    monkeypatch.setattr(here, "logistic", lambda x: math.tanh(x))
-    seen.add(score_now(model, trace))
-    monkeypatch.setattr(here, "in_pieces", lambda x, cut: x / 100 + cut)
-    seen.add(score_now(model, trace))
-    monkeypatch.setattr(in_steps, "__code__", (lambda x, b, *, power=2, scale=0.5: x * scale).__code__)
-    seen.add(score_now(model, trace))
+    changes = [
+        lambda patch: patch.setattr(here, "SCALE", 3.0),
+        lambda patch: patch.setitem(in_steps.__kwdefaults__, "scale", 0.75),
+        lambda patch: patch.setattr(here, "logistic", lambda x: math.tanh(x)),
+        lambda patch: patch.setattr(here, "in_pieces", lambda x, cut: x / 100 + cut),
+        lambda patch: patch.setattr(in_steps, "__code__", (lambda x, b, *, power=2, scale=0.5: x).__code__),
+    ]
+    for change in changes:
+        with monkeypatch.context() as patch:
+            change(patch)
+            seen.add(score_now(model, trace))
     assert len(seen) == 6
 
 
