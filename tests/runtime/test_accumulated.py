@@ -389,7 +389,7 @@ def fails_though_nothing_needs_it(xs, k):
 
 
 ONE_BY_ONE = {
-    "variable_read_afterwards", "kept_from_the_last_time", "leaves_early", "skips", "with_an_else",
+    "variable_read_afterwards", "leaves_early", "skips", "with_an_else",
     "as_often_as_it_says", "fills_a_list", "adds_vectors", "an_entry_that_is_an_array",
     "an_entry_that_becomes_an_array",
     "an_entry_unpacked_into", "a_row_of_a_matrix", "a_part_of_an_array", "a_number_that_becomes_a_list",
