@@ -160,6 +160,16 @@ def hidden_with_random_rows(n):
 
 @written(4, 3, 7)
 @gen
+def means_of_the_step_before(n):
+    means = [("mean", j) @ ~normal(0, 2) for j in range(3)]
+    z = 0
+    for t in range(n):
+        ("y", t) @ ~normal(means[z], 1)
+        z = ("z", t) @ ~categorical([0.2, 0.3, 0.5])
+
+
+@written(4, 3, 7)
+@gen
 def looked_up_and_carried(n):
     means = [("mean", j) @ ~normal(0, 2) for j in range(3)]
     level = 0.0
@@ -367,15 +377,18 @@ def test_they_become_frames_when_some_of_many_values_are_of_another_type():
     assert weight == pytest.approx(expected - trace.log_prob, abs=1e-9)
 
 
-def test_which_iterations_look_an_entry_up_is_known_after_a_move(unwatched):
-    trace = looked_up_by_what_is_derived.simulate((N,), rng=1)
+@pytest.mark.parametrize(
+    "model", [looked_up_by_what_is_derived, means_of_the_step_before], ids=lambda model: model.name
+)
+def test_which_iterations_look_an_entry_up_is_known_after_a_move(model, unwatched):
+    trace = model.simulate((N,), rng=1)
     rng = np.random.default_rng(2)
     for t in (5, 6, N - 1, 5):
         trace = trace.update({("mean", t % 3): rng.normal()}).trace
         new = trace.resample(select(("z", t)), rng).trace
         for j in range(3):
             moved, weight, _ = new.update({("mean", j): rng.normal()})
-            expected = looked_up_by_what_is_derived.assess((N,), moved.choices).log_prob
+            expected = model.assess((N,), moved.choices).log_prob
             assert moved.log_prob == pytest.approx(expected, abs=1e-9)
             assert weight == pytest.approx(expected - new.log_prob, abs=1e-9)
         trace = new
@@ -450,6 +463,15 @@ def test_an_entry_that_iterations_look_up(model, short, unwatched):
         if short:
             assert trace.local_density(path)(new[path]) == pytest.approx(weight, abs=1e-9)
         trace = new
+
+
+def test_neighbours_are_edited_together(unwatched):
+    trace = walk.simulate((N,), rng=1)
+    for values in ({("x", 5): 0.5, ("x", 6): -1.0}, {("x", t): 0.1 * t for t in (N - 1, N - 2, 3, 4)}):
+        new, weight, _ = trace.update(values)
+        expected = walk.assess((N,), new.choices).log_prob
+        assert new.log_prob == pytest.approx(expected, abs=1e-9)
+        assert weight == pytest.approx(expected - trace.log_prob, abs=1e-9)
 
 
 def test_what_goes_on_and_on_is_no_edit_of_one_choice():
