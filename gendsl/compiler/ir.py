@@ -156,12 +156,17 @@ class Stored:
 
     Attributes:
         name: the user's name for it.
-        kind: "append", "index" (at the loop's own index) or "key" (at the value of a slot).
+        kind: "append", "index" (at the loop's own index, or at the value of a slot), "key" (of a dict that
+            the loop makes) or "nested" (the entries of a dict, which a loop in the iteration has made, or
+            several statements).
         base: what it was before the loop: depth and slot, or None for a new list or dict.
-        value, key: the slots of an iteration's frame that hold the entry and, for "key", its key.
+        value, key: the slots of an iteration's frame that hold the entry (for "nested", the dict) and its
+            key.
         inside: the slot, beside the loop, of the container as the loop's body sees it.
         after: the slot of the container after the loop.
-        index, shift: for "index", which of the loop's targets is the index, and what is added to it.
+        index, shift: for "index", which of the loop's targets is the index, and what is added to it; -1 for
+            another index.
+        indices: how many indices of an array name an entry.
         new: for no base, what it is: list or dict.
     """
 
@@ -174,7 +179,13 @@ class Stored:
     after: int
     index: int = -1
     shift: int = 0
+    indices: int = 1
     new: type = list
+
+    @property
+    def may_move(self) -> bool:
+        """Whether an iteration may come to write at another key than it did, or at more or fewer keys."""
+        return self.kind in ("key", "nested") or (self.kind == "index" and self.index < 0)
 
 
 @dataclass

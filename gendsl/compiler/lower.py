@@ -231,6 +231,9 @@ class Lowerer(LoopLowering):
         """A deterministic statement, executed whole when anything it reads has changed."""
         if self.loops:
             iteration = self.loops[-1]
+            if isinstance(node, ast.For) and iteration.writes(node):
+                self.for_loop(node)
+                return
             if iteration.writes(node):
                 value = node.value if isinstance(node, ast.Assign) else node.value.args[0]  # type: ignore[attr-defined]
                 self.store(iteration, node, value)

@@ -240,7 +240,7 @@ class Scope:
             if name in inside and (version is None or version.kind != "array" or bound):
                 raise OpaqueError(
                     f"it changes something inside {name}",
-                    "make the rows first, and then what holds them",
+                    "make the rows first, and then what holds them; or fill an array, `f[i, j] = ...`",
                     at,
                     whole=True,
                 )

@@ -58,7 +58,7 @@ def edit_many(
         The mask of the later blocks that read what changed; None, and nothing has happened, if this is not
         the way.
     """
-    keyed = any(written.kind == "key" for written in loop.stored)
+    keyed = any(written.may_move for written in loop.stored)
     if type(execution) is not UpdateEdit or keyed or loop.kept:
         return None
     store: Any = before.frames

@@ -111,7 +111,7 @@ class ColumnLoopBlock(LookedThrough):
         self.source_slots = {(read.depth, read.slot) for source in sources for read in source.runner.reads}
         self.indices = {step.index for step in self.sites}
         self.leaves_nothing = not stored and not outs
-        self.keyed = any(written.kind == "key" for written in stored)
+        self.keyed = any(written.may_move for written in stored)
         self.affected = AffectedBy(self)
         self.address_slots = {
             (read.depth, read.slot)

@@ -81,7 +81,10 @@ def edit_few(
                 readers = loop.reread(readers, slot, t, inner_old, inner, offset, within)
         for written in loop.stored:
             if written.value in changed:
-                keys.setdefault(written.after, set()).add(new[-1][written.inside].key_in(t, frame))
+                container = new[-1][written.inside]
+                container.check_entry(frame)
+                found = container.changed_keys(t, frame, changed[written.value])
+                keys.setdefault(written.after, set()).update(found)
     if as_columns:
         # what was outside when the store was made may have changed since, where no iteration had read it
         frames = store.replaced(edits, outer_of(loop.reads, new))  # type: ignore[attr-defined]
@@ -126,7 +129,10 @@ def edit_few(
         if ends:
             found = keys.setdefault(written.after, set())
             found.add(LENGTH)
-            found.update(container.key_in(t, end) for t, end in ends)
+            for t, end in ends:
+                if limit > size:
+                    container.check_entry(end)
+                found.update(container.keys_in(t, end))
         frame[written.inside] = frame[written.after] = container.over(frames)
         if written.after in keys:
             changes[-1][written.after] = change_at(keys[written.after])

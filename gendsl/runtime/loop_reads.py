@@ -27,12 +27,14 @@ class OuterUse:
         whole: every iteration reads all of it.
         items: some iterations read entries of it, or read it in a branch that others don't take.
         length: some iterations read how many entries it has.
-        steers: the slots on which it depends which keys an iteration reads; None if that isn't known.
+        steers: the slots on which it depends which keys an iteration reads, besides how long the container
+            is; None if that isn't known.
     """
 
-    __slots__ = ("always", "items", "length", "steers", "whole")
+    __slots__ = ("always", "at", "items", "length", "steers", "whole")
 
-    def __init__(self) -> None:
+    def __init__(self, at: Slot) -> None:
+        self.at = at
         self.always = self.items = self.length = self.whole = False
         self.steers: frozenset[Slot] | None = None
 
@@ -44,6 +46,10 @@ class OuterUse:
 
     def is_steady(self, changes: Changes) -> bool:
         """Whether an iteration surely reads the keys that it did, after these changes, its own the last."""
+        depth, slot = self.at
+        change = changes[depth].get(slot)
+        if change is ALL or (change is not None and LENGTH in change):
+            return False  # where keys count from the end, they are others
         steers = self.steers
         return steers is not None and not any(slot in changes[depth] for depth, slot in steers)
 
@@ -63,7 +69,7 @@ def outer_uses(body: Sequence) -> dict[Slot, OuterUse]:
         at = read.depth, read.slot
         use = uses.get(at)
         if use is None:
-            use = uses[at] = OuterUse()
+            use = uses[at] = OuterUse(at)
             use.always = (at, False) in sure
             use.whole = (at, True) in sure
             steers = _steers(body, at)
@@ -125,12 +131,33 @@ def _steers(body: Sequence, at: Slot) -> set[Slot] | None:
                 steers |= inner
         elif block.may_exit and not isinstance(block, (ExitBlock, ReturnBlock)):
             return None
+        if isinstance(block, Routed) and any((read.depth, read.slot) == at for read in block.uses):
+            inner = _steers_of_loop(block, at)
+            if inner is None:
+                return None
+            steers |= inner
         for read in block.test.reads if isinstance(block, BranchBlock) else block.uses:
-            if (read.depth, read.slot) == at:
-                if isinstance(block, Routed):
-                    return None
+            if (read.depth, read.slot) == at and not isinstance(block, Routed):
                 if read.mode is ITEM:
-                    steers |= {at, *read.key_slots}
+                    steers |= read.key_slots
                 if read.own is not None:
                     steers.add((read.depth + 1, read.own))
     return steers
+
+
+def _steers_of_loop(loop: Routed, at: Slot) -> set[Slot] | None:
+    """The slots outside a loop on which it depends which keys of a slot its iterations read.
+
+    None if that isn't known, as where it depends on more in an iteration than on what the loop goes through.
+    """
+    use = loop.outer.get(at)
+    reads = [read for source in loop.sources for read in source.runner.reads]
+    if use is None or use.steers is None or not loop.sources or loop.exits or at in loop.firsts:
+        return None
+    if any((read.depth, read.slot) == at for read in reads):
+        return None
+    inner = {slot for slot in use.steers if slot[0] >= loop.depth}
+    if not inner <= {(loop.depth, source.target) for source in loop.sources}:
+        return None
+    outside: set[Slot] = use.steers - inner
+    return outside | {(read.depth, read.slot) for read in reads}

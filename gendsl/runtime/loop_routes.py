@@ -32,6 +32,8 @@ class Routed(Block):
     """How the body reads the slots outside the loop: an OuterUse each."""
     firsts: frozenset[Slot]
     """The slots that say what the loop begins with."""
+    exits: bool
+    """Whether an iteration may be the last before the loop's end."""
 
     def readers_of(self, iterations: Iterations, frames: Frames, slot: Slot, offset: int = 0) -> Any:
         """Which iterations read which key of a container."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 from gendsl.address import Path
 from gendsl.compiler.ir import Stored
 from gendsl.runtime.blocks import BREAK, RETURN, Touched
-from gendsl.runtime.change import ALL, Change, difference
+from gendsl.runtime.change import ALL, Change, change_at, difference
 from gendsl.runtime.loop_parts import (
     EVERY,
     Growing,
@@ -72,10 +73,12 @@ class LoopUpdate:
         self.inside = {}
         for written in loop.stored:
             building = loop._written(written, new, self.frames, values)
+            if not self.sources:
+                building.know_writers(old[-1][written.inside])
             new[-1][written.inside] = building
             self.inside[written.inside] = building
             if written.base is not None:
-                change = changes[written.base[0]].get(written.base[1])
+                change = building.change_of_base(changes[written.base[0]].get(written.base[1]))
                 if change is not None:
                     changes[-1][written.inside] = change
 
@@ -152,7 +155,7 @@ class LoopUpdate:
                         index = index.remove(key, t)
                     self.readers[slot] = index
                 for written in loop.stored:
-                    self._add_key(written, self.old[-1][written.inside].key_in(t, gone))
+                    self._add_keys(written, self.old[-1][written.inside].keys_in(t, gone))
             self.frames = self.frames.truncate(end)
         elif status is None and (end is None or end > size):
             status = self._grow()
@@ -182,7 +185,8 @@ class LoopUpdate:
             building = self.inside[written.inside]
             building.frames = self.frames
             for t, frame in enumerate(made.added, start):
-                self._add_key(written, building.key_in(t, frame))
+                building.check_entry(frame)
+                self._add_keys(written, building.keys_in(t, frame))
         return status
 
     def _iteration(self, t: int, previous: dict[int, Any]) -> tuple[dict[int, Any], str | None]:
@@ -238,6 +242,8 @@ class LoopUpdate:
 
     def _emitted(self, written: Stored, t: int, changed: dict[int, Any]) -> Any:
         """The later iterations that a changed entry concerns, or None."""
+        if written.value in changed or written.key in changed:
+            self.inside[written.inside].check_entry(self.frames[t])
         if written.kind != "append" and written.key in changed:
             self.keys[written.inside] = ALL
             self.inside[written.inside].forget()
@@ -245,9 +251,13 @@ class LoopUpdate:
             return EVERY if (self.loop.depth - 1, written.inside) in self.loop.outer else None
         if written.value not in changed:
             return None
-        key = self.inside[written.inside].key_of(t)
-        self._add_key(written, key)
-        return self._concerned(set(), written.inside, ALL if key is ALL else {key}, t)
+        keys = self.inside[written.inside].changed_keys(t, self.frames[t], changed[written.value])
+        self._add_keys(written, keys)
+        return self._concerned(set(), written.inside, change_at(keys), t)
+
+    def _add_keys(self, written: Stored, keys: Iterable[Any]) -> None:
+        for key in keys:
+            self._add_key(written, key)
 
     def _add_key(self, written: Stored, key: Any) -> None:
         known = self.keys.get(written.inside)

@@ -80,7 +80,7 @@ class LoopBlock(Routed):
         inner = [read for read in body.uses if read.depth < depth]
         inside = {written.inside for written in stored}
         self.outer = outer_uses(body)
-        keyed = any(written.kind == "key" for written in stored)
+        keyed = any(written.may_move for written in stored)
         read_inside = any((depth - 1, written.inside) in self.outer for written in stored)
         self.keeps_apart = not (outs or exits or keyed or read_inside) and bool(sources)
         self.is_plain = self.keeps_apart and not carried
@@ -149,7 +149,7 @@ class LoopBlock(Routed):
         if written.base is None and written.kind != "append":
             base = {}
         count = None
-        if written.kind == "index":
+        if written.kind == "index" and written.index >= 0:
             value = values[written.index]
             if self.sources[written.index].counted:
                 count = value + written.shift, 1
@@ -157,15 +157,19 @@ class LoopBlock(Routed):
                 count = value.start + written.shift, value.step
             if count is not None and (count[0] < 0 or count[1] < 0 or type(count[0]) is not int):
                 count = None  # indices from the end of the container are not the same as counts
-        return Written(written.kind, base, made, written.value, written.key, count)
+        return Written(written.kind, base, made, written.value, written.key, count, written.indices)
 
-    def _finish(self, frames: Frames, iterations: Iterations) -> None:
-        """Put what the loop leaves into the frame beside it."""
+    def _finish(self, frames: Frames, iterations: Iterations, before: Frame | None = None) -> None:
+        """Put what the loop leaves into the frame beside it; `before` is that frame before an update."""
         frame = frames[-1]
         frame[self.state] = iterations, iterations.status, total_value(iterations.total)
         vector = iterations.frames
         for written in self.stored:
             filled = self._written(written, frames, vector, iterations.values)
+            building = frame[written.inside]
+            if type(building) is Written and building.frames is vector:
+                filled.know_writers(building)
+            filled.check_room(None if before is None else before[written.inside])
             frame[written.inside] = frame[written.after] = filled
         last = vector[len(vector) - 1] if self.outs and len(vector) else None
         for after, slot, first in self.outs:
@@ -334,7 +338,7 @@ class LoopBlock(Routed):
         kept = {after: frame[after] for after, _, _ in self.outs}
         length = len(after.frames) != len(before.frames)
         had = frame[RETVAL]
-        self._finish(new, after)
+        self._finish(new, after, old[-1])
         if after.status == RETURN:
             frame[RETVAL] = after.frames[len(after.frames) - 1][RETVAL]
             change = difference(had, frame[RETVAL])
@@ -344,7 +348,7 @@ class LoopBlock(Routed):
             here.pop(written.inside, None)
             change = keys.get(written.inside)
             if written.base is not None:
-                base = changes[written.base[0]].get(written.base[1])
+                base = frame[written.after].change_of_base(changes[written.base[0]].get(written.base[1]))
                 if base is not None:
                     change = ALL if base is ALL or change is ALL or length else {*base, *(change or ())}
             if length and change is not ALL:

@@ -20,6 +20,9 @@ Key = tuple[Callable[..., Any], bool]
 """Code for a key of a container, or for a list of keys, and whether it is one for a list."""
 
 
+_SEQUENCES = frozenset((list, tuple, dict, np.ndarray))
+
+
 class Read:
     """How a piece of code reads one slot of a frame in scope.
 
@@ -72,6 +75,10 @@ class Read:
 
 def _normal(container: Any, key: Any) -> tuple[Any, bool]:
     """A key as changes have it, ALL if it may name several entries, and whether it counts from the end."""
+    if type(key) is tuple or type(container) not in _SEQUENCES:
+        entry_of = getattr(container, "entry_of", None)
+        if entry_of is not None and (type(key) is tuple or container.indices > 1):  # a loop has filled it
+            return entry_of(key), False
     if type(key) is not int and not is_one_entry(container, key):
         return ALL, False
     normal = normal_key(container, key)

@@ -17,6 +17,7 @@ from gendsl import (
     dirichlet,
     gamma,
     gen,
+    iid,
     involutive_mcmc,
     normal,
     poisson,
@@ -317,6 +318,66 @@ def groups(n):
     return [i % (n // 6) for i in range(n)]
 
 
+@gen
+def grid(n):
+    f = np.zeros((n, 20))
+    for i in range(n):
+        for j in range(20):
+            f[i, j] = ~normal(0, 1)
+    for i in range(n):
+        for j in range(19):
+            ("y", i, j) @ ~normal(f[i, j] - f[i, j + 1], 1)
+
+
+@gen
+def grid_in_a_dict(n):
+    f = {}
+    for i in range(n):
+        for j in range(20):
+            f[i, j] = ~normal(0, 1)
+    for i in range(n - 1):
+        for j in range(20):
+            ("y", i, j) @ ~normal(f[i, j] * f[i + 1, j], 1)
+
+
+@gen
+def sites_of_a_map(where):
+    f = {}
+    for i, j in where:
+        f[i, j] = ~normal(0, 1)
+    for s, (i, j) in enumerate(where):
+        ("y", s) @ ~normal(f[i, j], 1)
+
+
+@gen
+def by_name(names):
+    a = {}
+    for name in names:
+        a[name] = ("a", name) @ ~normal(0, 1)
+    for name in names:
+        ("y", name) @ ~normal(a[name], 1)
+
+
+@gen
+def position_and_speed(n):
+    x = np.zeros((n, 2))
+    for t in range(1, n):
+        x[t, 0] = ~normal(x[t - 1, 0] + x[t - 1, 1], 1)
+        x[t, 1] = ~normal(x[t - 1, 1], 1)
+    for t in range(n):
+        ("y", t) @ ~normal(x[t, 0], 1)
+
+
+@gen
+def in_rows(n):
+    f = np.zeros((n, 3))
+    for i in range(n):
+        f[i] = ~iid(normal(0, 1), 3)
+    for i in range(n):
+        for j in range(3):
+            ("y", i, j) @ ~normal(f[i, j], 1)
+
+
 UPDATES = {
     "comprehension": (listed, lambda n: (n,), lambda n: {("mu", n // 2): 0.3}),
     "dict comprehension": (in_a_dict, lambda n: (names(n),), lambda n: {("mu", f"name{n // 2}"): 0.3}),
@@ -344,6 +405,12 @@ UPDATES = {
     "segments": (segments, lambda n: (n,), lambda n: {("cut", 1): 0.3}),
     "group intercepts": (intercepts, lambda n: (groups(n), [0.5] * n), lambda n: {("a", 3): 0.3}),
     "regression": (regression, lambda n: (np.full((n, 3), 0.5),), lambda n: {("beta", 1): 0.3}),
+    "grid": (grid, lambda n: (n // 20,), lambda n: {("f", 1, 2): 0.3}),
+    "grid in a dict": (grid_in_a_dict, lambda n: (n // 20,), lambda n: {("f", 1, 2): 0.3}),
+    "map": (sites_of_a_map, lambda n: ([(i % 7, i // 7) for i in range(n)],), lambda n: {("f", 2, 3): 0.3}),
+    "names": (by_name, lambda n: ([f"n{i}" for i in range(n)],), lambda n: {("a", "n3"): 0.3}),
+    "two a step": (position_and_speed, lambda n: (n,), lambda n: {("x", n // 2, 0): 0.3}),
+    "rows": (in_rows, lambda n: (n // 3,), lambda n: {("f", 4): np.array([0.1, 0.2, 0.3])}),
 }
 
 CONSTRAINED = {

@@ -1,0 +1,296 @@
+"""Lower what loops write: the containers that their iterations fill, entry by entry.
+
+The statements that write are no blocks of their own: what they write is the value of a slot of the iteration,
+and the container is a view of the iterations (see `runtime.written`).
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TypeVar
+
+from gendsl.compiler.ir import Fragment, Stored
+from gendsl.compiler.names import has_choice, loaded, stored
+from gendsl.compiler.scope import REMAKE, OpaqueError, Scope, Version
+from gendsl.compiler.trees import Transformer, clone, located, walk
+
+OTHER = "__gendsl_other"
+"""A key in code of ours, which no name of the user's is."""
+
+_Tree = TypeVar("_Tree", bound=ast.AST)
+
+
+def _is_plain_index(index: ast.expr) -> bool:
+    """Whether an index is only names, numbers and lookups of them: to evaluate it again changes nothing."""
+    plain = (
+        ast.Name, ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.operator, ast.unaryop,
+        ast.expr_context,
+    )  # fmt: skip
+    return all(isinstance(part, plain) for part in walk(index)) and not has_choice(index)
+
+
+def _indices_at(name: str, node: ast.stmt) -> int | None:
+    """With how many indices a statement writes an entry of a container; None if it is no such statement."""
+    match node:
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=found), slice=index)]) if found == name:
+            if _is_plain_index(index):
+                return len(index.elts) if isinstance(index, ast.Tuple) else 1
+    return None
+
+
+def _times_named(name: str, node: ast.AST) -> int:
+    return sum(isinstance(part, ast.Name) and part.id == name for part in walk(node))
+
+
+class Iteration:
+    """What is known of a loop while its body is lowered."""
+
+    def __init__(self) -> None:
+        self.stored: list[Stored] = []
+        self.statements: list[tuple[Stored, ast.stmt | None]] = []
+        self.written: set[str] = set()
+        self.outs: dict[str, int] = {}
+        self.carried_in: dict[str, int] = {}
+        self.kinds: dict[str, list[Version]] = {}
+        self.done: set[int] = set()
+        self.depth = 0
+        self.unpacked = False
+        self.body: list[ast.stmt] = []
+
+    def add(self, written: Stored, statement: ast.stmt | None) -> None:
+        if not any(other is written for other in self.stored):
+            self.stored.append(written)
+        self.statements.append((written, statement))
+        if written.name:
+            self.written.add(written.name)
+
+    def writes(self, node: ast.stmt) -> bool:
+        return any(statement is node for _, statement in self.statements)
+
+    def written_by(self, node: ast.stmt) -> Stored:
+        return next(written for written, statement in self.statements if statement is node)
+
+    def nested_in(self, node: ast.AST) -> Stored | None:
+        """The container of which a loop in the iteration writes the iteration's entries, if one does."""
+        return next((w for w, statement in self.statements if statement is node and w.kind == "nested"), None)
+
+    def missing(self) -> bool:
+        """Whether an iteration may end here without having written every container."""
+        return any(id(written) not in self.done for written in self.stored)
+
+
+def _lookup(node: ast.AST) -> tuple[str, str] | None:
+    """The names in `name[index]`, where that is what an expression reads."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=index), ctx=ast.Load()):
+            return name, index
+    return None
+
+
+class _Entries(Transformer):
+    """Puts names in place of lookups, except where a scope inside may mean something else by them."""
+
+    def __init__(self, names: dict[tuple[str, str], tuple[str, bool]]) -> None:
+        self.names = names
+
+    def _scope(self, node: ast.AST) -> ast.AST:
+        return node
+
+    visit_Lambda = visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _scope
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        for part, as_index in ((node, False), (node.slice, True)):
+            lookup = _lookup(part)
+            name, only_as_index = self.names.get(lookup, ("", False)) if lookup is not None else ("", False)
+            if name and (as_index or not only_as_index):
+                entry = ast.copy_location(ast.Name(name, ast.Load()), part)
+                entry.stands_for = ast.unparse(part)  # type: ignore[attr-defined]
+                if not as_index:
+                    return entry
+                node.slice = entry
+        return self.generic_visit(node)
+
+
+class FillLowering(Scope):
+    """Lowers the statements by which a loop fills containers."""
+
+    def enter(
+        self,
+        node: ast.AST,
+        statements: list[ast.stmt],
+        names: list[str],
+        element: tuple[str, ast.expr, ast.expr | None] | None,
+    ) -> Iteration:
+        """What the iterations of a loop write, or the error why the loop can't be taken apart."""
+        iteration = Iteration()
+        iteration.body = statements
+        if element is not None:
+            kind = "append" if element[0] == "list" else "key"
+            made = Stored("", kind, None, -1, -1, -1, -1, new=list if kind == "append" else dict)
+            iteration.add(made, None)
+            return iteration
+        changed: dict[str, ast.AST] = {}
+        for statement in statements:
+            for name, at in self.effects.changed(statement).items():
+                changed.setdefault(name, at)
+        nested = self.loops[-1].nested_in(node) if self.loops else None
+        if nested is not None:
+            filling = next(s for s in statements if nested.name in self.effects.changed(s))
+            within = "nested" if isinstance(filling, ast.For) else "key"
+            made = Stored(nested.name, within, None, -1, -1, -1, -1, indices=nested.indices, new=dict)
+            iteration.add(made, filling)
+            del changed[nested.name]
+        for name, at in changed.items():
+            version = self.env.get(name)
+            if version is None or self.assigned_first(name, statements):
+                continue
+            found = [s for s in statements if name in self.effects.changed(s)]
+            write = self.write_of(name, found)
+            alone = version.kind in ("list", "array") and not version.aliased
+            if not alone or version.own is not None or name in names:
+                raise OpaqueError(f"it changes {name} in place, which may be shared", REMAKE, at)
+            if write is None:
+                raise OpaqueError(f"it changes {name} in a way that depends on the order", REMAKE, at)
+            always, parts = self.effects.aliased(ast.Module(statements, []))
+            if version.kind == "array" and self.effects.has_views(name):
+                always |= parts
+            if name in always or any(name in self.effects.exposed(s) for s in statements):
+                raise OpaqueError(f"it passes {name} on while it still changes it", REMAKE, at)
+            if version.depth != self.depth:
+                raise OpaqueError(f"it writes {name} from two loops deep", "build one row in each", at)
+            kind, indices = write
+            in_a_loop = isinstance(found[0], ast.For)
+            if in_a_loop and any(_times_named(name, s) for s in statements if s is not found[0]):
+                raise OpaqueError(f"it reads {name} while it still changes it", REMAKE, at)
+            base = version.depth, version.slot
+            written = Stored(name, kind, base, -1, -1, self.new(), self.new(), indices=indices)
+            for statement in found:
+                iteration.add(written, statement)
+        return iteration
+
+    def goes_through_a_copy(self, expression: ast.expr) -> bool:
+        """Whether what a loop goes through stays as it is, whatever happens to what it was made from."""
+        copies = ("range", "list", "tuple", "sorted", "dict", "set")
+        return isinstance(expression, ast.Call) and any(
+            self.effects.is_builtin(expression.func, name) for name in copies
+        )
+
+    def assigned_first(self, name: str, statements: list[ast.stmt]) -> bool:
+        """Whether each iteration makes the value of a name anew before anything else uses it."""
+        for statement in statements:
+            if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+                targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                plain = any(isinstance(t, ast.Name) and t.id == name for t in targets)
+                if plain and name not in loaded(statement):
+                    return True
+            if name in loaded(statement) or name in stored(statement):
+                return False
+        return False
+
+    def write_of(self, name: str, statements: list[ast.stmt]) -> tuple[str, int] | None:
+        """How statements write entries of a container: "append", "index" or "nested", and with how many
+        indices; None if they do it in no such way."""
+        match statements:
+            case [
+                ast.Expr(
+                    value=ast.Call(
+                        func=ast.Attribute(value=ast.Name(id=found), attr="append"), args=[_], keywords=[]
+                    )
+                )
+            ] if found == name:
+                return ("append", 1) if self.env[name].kind == "list" else None
+            case [ast.For(body=body, orelse=[]) as node] if _times_named(name, node) == 1:
+                inner = self.write_of(name, [s for s in body if name in self.effects.changed(s)])
+                return None if inner is None or inner[0] == "append" else ("nested", inner[1])
+        indices = {_indices_at(name, statement) for statement in statements}
+        if len(indices) != 1 or None in indices:
+            return None
+        return "index" if len(statements) == 1 else "nested", indices.pop() or 1
+
+    def single(self, expression: ast.expr) -> int:
+        """The slot of the value of an expression."""
+        if isinstance(expression, ast.Name):
+            version = self.env.get(expression.id)
+            here = version is not None and version.depth == self.depth and version.own is None
+            if here and version is not None and not version.unset:
+                return version.slot
+        code = self.code(ast.copy_location(ast.Tuple([expression], ast.Load()), expression))
+        slot = self.new()
+        self.nodes.append(Fragment(expression, code, [slot]))
+        self.note_aliases(expression)
+        return slot
+
+    def store(self, iteration: Iteration, node: ast.stmt, value: ast.expr) -> None:
+        """A statement that writes this iteration's entry of a container."""
+        written = iteration.written_by(node)
+        if written.kind == "nested":
+            self.store_another(iteration, written, node, value)
+            return
+        if isinstance(value, ast.Name):
+            always = {value.id}
+            for name in always:
+                version = self.env.get(name)
+                if version is not None:
+                    self.bind(name, replace(version, aliased=True))
+        else:
+            self.note_aliases(value)
+        kind = self.env[value.id].kind if isinstance(value, ast.Name) and value.id in self.env else "other"
+        written.value = self.single(value)
+        iteration.done.add(id(written))
+        if written.base is None:  # of a loop around this one: nothing reads it before that loop is done
+            assert isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)
+            written.key = self.single(node.targets[0].slice)
+            return
+        version = self.env[written.name]
+        self.bind(written.name, replace(version, own=written.value))
+        whole = written.base in self.whole and (self.depth, written.value) in self.whole
+        if written.kind == "index" and written.key < 0:
+            assert isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)
+            written.key = self.single(node.targets[0].slice)
+        elif written.kind == "index" and (version.kind == "list" or whole):
+            # what a list or a dict has at the loop's own index is what was just put there; an array has it
+            # as a number of its own type, which makes no difference to an index
+            assert isinstance(node, (ast.Assign, ast.AnnAssign))
+            entry = self.temporary()
+            kind = "number" if kind == "number" else "other"
+            self.bind(entry, Version(self.depth, written.value, kind, aliased=kind != "number"))
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            at = _lookup(ast.Subscript(target.value, target.slice, ast.Load()))  # type: ignore[attr-defined]
+            assert at is not None
+            self.entries[at] = entry, version.kind != "list"
+
+    def store_another(
+        self, iteration: Iteration, written: Stored, node: ast.stmt, value: ast.expr
+    ) -> None:
+        """One of several statements that write entries: a dict has those of the iteration so far."""
+        assert isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)
+        self.note_aliases(value)
+        key = node.targets[0].slice
+        entries: ast.expr = ast.Dict([clone(key)], [value])
+        version = self.env[written.name]
+        if version.own is not None and version.own >= 0:
+            before = self.temporary()
+            self.bind(before, Version(self.depth, version.own, "other"))
+            # a key that was written before comes last now: f[-1] may be what f[n - 1] is
+            kept = f"{{{OTHER}: {before}[{OTHER}] for {OTHER} in {before} if {OTHER} != {ast.unparse(key)}}}"
+            entries = ast.Dict([None, clone(key)], [ast.parse(kept, mode="eval").body, value])
+        written.value = self.single(located(ast.copy_location(entries, value)))
+        self.bind(written.name, replace(version, own=written.value))
+        if node is [statement for other, statement in iteration.statements if other is written][-1]:
+            iteration.done.add(id(written))
+
+    def with_entries(self, node: ast.stmt) -> ast.stmt:
+        """A simple statement with the entries that this iteration has written in place of their lookups."""
+        changed = self.own_entries(node)
+        if changed is not node:
+            for iteration in self.loops:
+                iteration.statements = [(w, changed if s is node else s) for w, s in iteration.statements]
+        return changed
+
+    def own_entries(self, node: _Tree) -> _Tree:
+        """The same for an expression, too; the node itself where there are none."""
+        known = {key: entry for key, entry in self.entries.items() if entry[0] in self.env}
+        if not any(_lookup(part) in known for part in walk(node)):
+            return node
+        return _Entries(known).visit(clone(node))  # type: ignore[no-any-return]

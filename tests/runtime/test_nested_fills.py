@@ -1,0 +1,415 @@
+"""Containers that nested loops fill, arrays by several indices among them, update entry by entry."""
+
+import numpy as np
+import pytest
+
+from gendsl import bernoulli, categorical, gamma, gen, iid, normal, uniform_discrete
+from tests.runtime.idioms import SEEDS, Programs
+
+PROGRAMS = Programs()
+written = PROGRAMS.written
+
+
+@written((3, 2), (2, 3), (3, 3), (1, 2), (0, 2))
+@gen
+def grid_of_numbers(n, m):
+    s = ~gamma(2, 1)
+    f = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            f[i, j] = ~normal(0, s)
+    for i in range(n):
+        for j in range(m):
+            ("c", i, j) @ ~normal(f[i, j] + f[i - 1, -j], 1)
+        ("r", i) @ ~normal(f[i].sum() + f[-1, 0], 1)
+    for j in range(m):
+        ("k", j) @ ~normal(np.mean(f[:, j]), s)
+    return f
+
+
+@written((3, 2), (2, 3), (3, 3), (1, 2), (0, 2))
+@gen
+def grid_in_a_dict(n, m):
+    f = {(0, 7): 1.0, (0, 0): 2.0}
+    for i in range(n):
+        for j in range(m):
+            f[i, j] = ("f", j, i) @ ~normal(i, 1)
+    for i in range(n):
+        for j in range(m):
+            ("c", i, j) @ ~normal(f[i, j] - f[i, max(j - 1, 0)], 1)
+    ("y",) @ ~normal(f[0, 7] + f[0, 0] + len(f), 1)
+    ("z",) @ ~normal(sum(f.values()), 1)
+    return f
+
+
+@written((3, 2), (2, 3), (3, 3), (2, 2))
+@gen
+def spins(n, m):
+    b = ~normal(0, 1)
+    s = np.zeros((n, m), dtype=int)
+    for i in range(n):
+        for j in range(m):
+            s[i, j] = ~bernoulli(0.5)
+    for i in range(n):
+        for j in range(m - 1):
+            ("h", i, j) @ ~normal(b if s[i, j] == s[i, j + 1] else -b, 1)
+    for i in range(n - 1):
+        for j in range(m):
+            ("v", i, j) @ ~normal(b if s[i, j] == s[i + 1, j] else -b, 1)
+
+
+CELLS = [(0, 0), (1, 0), (0, 1), (1, 1), (2, 0)]
+TWICE = [(0, 0), (1, 0), (0, 0), (2, 1), (1, 0)]
+
+
+@written((CELLS,), (TWICE,), (CELLS[:3],), (TWICE[::-1],))
+@gen
+def cells(at):
+    f, g = {}, np.full((3, 2), 0.5)
+    for t, (i, j) in enumerate(at):
+        f[i, j] = ("f", t) @ ~normal(0, 1)
+    for t, (i, j) in enumerate(at):
+        g[i, j] = ("g", t) @ ~normal(g[0, 0] + g[i, j], 1)
+    for t, (i, j) in enumerate(at):
+        ("y", t) @ ~normal(f[i, j] + g[i, j] * g[2 - i, 1 - j], 1)
+    return f, g
+
+
+@written((CELLS,), (TWICE,), (CELLS[:3],))
+@gen
+def cells_whole(at):
+    f = {}
+    for t, at_t in enumerate(at):
+        f[at_t] = ("f", t) @ ~normal(0, 1)
+    for at_t in f:
+        ("y", at_t) @ ~normal(f[at_t], 1)
+    return f
+
+
+@written(((3, 1, 2),), ((3, 1, 0),), ((1, 1, 2, 2),), ((0,),))
+@gen
+def ragged(sizes):
+    f = {}
+    g = np.zeros((4, 4))
+    for i, n in enumerate(sizes):
+        a = ("a", i) @ ~normal(0, 1)
+        for j in range(n):
+            f[i, j] = ~normal(a, 1)
+        for j in range(n):
+            g[j, i] = ("g", i, j) @ ~normal(a, 1)
+    for i, n in enumerate(sizes):
+        for j in range(n):
+            ("y", i, j) @ ~normal(f[i, j] * g[j, i] + g[i, j], 1)
+
+
+@written((2, 3), (3, 2), (2, 2))
+@gen
+def three_deep(n, m):
+    f = np.ones((n, m, 2))
+    u = ~normal(0, 1)
+    for i in range(n):
+        for j in range(m):
+            for k in range(2):
+                f[i, j, k] = ~normal(u, 1)
+    for i in range(n):
+        for j in range(m):
+            ("y", i, j) @ ~normal(f[i, j, 0] - f[i, j, 1] + f[i, j, :].sum() + f[i, 0].sum(), 1)
+    return f
+
+
+@written((2, 3), (3, 2), (2, 2))
+@gen
+def nothing_chosen(n, m):
+    a = [("a", i) @ ~normal(0, 1) for i in range(n)]
+    b = [("b", j) @ ~normal(0, 1) for j in range(m)]
+    f = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            f[i, j] = a[i] * b[j]
+    for i in range(n):
+        for j in range(m):
+            ("y", i, j) @ ~normal(f[i, j], 1)
+
+
+@written((3, 2), (2, 3), (3, 3))
+@gen
+def rows(n, m):
+    f = np.zeros((n, m))
+    for i in range(n):
+        f[i] = ~iid(normal(0, 1), m)
+    for i in range(n):
+        for j in range(m):
+            ("y", i, j) @ ~normal(f[i, j] + f[i][0] + f[-1, j], 1)
+    ("z",) @ ~normal(f[0, :].sum(), 1)
+
+
+@written((3, 2), (2, 3), (3, 3))
+@gen
+def rows_and_cells(n, m):
+    f = np.zeros((n, m))
+    for i in range(n):
+        f[i] = ("row", i) @ ~iid(normal(0, 1), m)
+    for i in range(n - 1):
+        for j in range(m - 1):
+            f[i, j] = ("cell", i, j) @ ~normal(0, 1)
+    for i in range(n):
+        for j in range(m):
+            ("y", i, j) @ ~normal(f[i, j], 1)
+    for i in range(n - 1):
+        f[i] = ("again", i) @ ~iid(normal(0, 1), m)
+    for i in range(n):
+        ("z", i) @ ~normal(f[i, 0] + f[i].sum(), 1)
+
+
+@written(4, 3, 5)
+@gen
+def keys_chosen(n):
+    f = {0: 0.5, 1: -0.5, 2: 1.5}
+    g = [0.0, 1.0, 2.0]
+    h = np.zeros((3, 2))
+    for t in range(n):
+        z = ("z", t) @ ~uniform_discrete(0, 2)
+        f[z] = ("f", t) @ ~normal(0, 1)
+        g[z - 1] = ("g", t) @ ~normal(g[t % 3], 1)
+        h[z, t % 2] = ("h", t) @ ~normal(h[z, 0], 1)
+    for k in range(3):
+        ("y", k) @ ~normal(f[k] + g[k] + h[k, 1], 1)
+    return f, g, h
+
+
+@written(4, 3, 5)
+@gen
+def keys_computed(n):
+    order = [(3 * t + 1) % n for t in range(n)]
+    f = [0.0] * n
+    g = np.zeros(n)
+    for t in range(n):
+        f[n - 1 - t] = ("f", t) @ ~normal(0, 1)
+    for t in range(n):
+        g[order[t]] = ("g", t) @ ~normal(f[t], 1)
+    for t in range(n):
+        ("y", t) @ ~normal(f[t] - g[t] + g[-1], 1)
+    return f
+
+
+@written(4, 3, 5)
+@gen
+def walk_of_pairs(n):
+    x = np.zeros((n, 2))
+    for t in range(1, n):
+        x[t, 0] = ~normal(x[t - 1, 0], 1)
+    for t in range(1, n):
+        x[t, 1] = ~normal(x[t - 1, 1] + x[t, 0], 1)
+    for t in range(n):
+        ("y", t) @ ~normal(x[t, 0] * x[t, 1], 1)
+    return x
+
+
+@written((3, 2), (2, 3), (3, 3))
+@gen
+def from_the_end(n, m):
+    f = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            f[-1 - i, j - m] = ~normal(0, 1)
+    for i in range(n):
+        for j in range(2 * m):
+            f[i, j % m - m] = ("g", i, j) @ ~normal(0, 1)
+    for i in range(n):
+        for j in range(m):
+            ("y", i, j) @ ~normal(f[i, j] + f[i - n, j - m], 1)
+
+
+@written((("a", "bb", "c"),), (("c", "a"),), (("a", "bb", "c", "d"),))
+@gen
+def named(names):
+    a = {}
+    for name in names:
+        a[name] = ("a", name) @ ~normal(0, 1)
+    for name in names:
+        ("y", name) @ ~normal(a[name], 1)
+    b = {name: ("b", name) @ ~normal(a[name], 1) for name in names}
+    for name, xs in {name: [0.5] * len(name) for name in names}.items():
+        for i, x in enumerate(xs):
+            ("w", name, i) @ ~normal(b[name] + x, 1)
+
+
+@written((3, 2), (2, 3), (3, 3))
+@gen
+def whole_numbers(n, m):
+    counts = np.zeros((n, m), dtype=int)
+    for i in range(n):
+        for j in range(m):
+            counts[i, j] = ~normal(0, 5)  # which the array rounds towards zero
+    p = [0.25, 0.75]
+    for i in range(n):
+        for j in range(m):
+            ("y", i, j) @ ~categorical(p if counts[i, j] > 0 else p[::-1])
+    return counts
+
+
+@written(4, 3, 5)
+@gen
+def two_a_step(n):
+    q = ~gamma(2, 1)
+    x = np.zeros((n, 2))
+    for t in range(1, n):
+        x[t, 0] = ~normal(x[t - 1, 0] + x[t - 1, 1], q)
+        x[t, 1] = ~normal(x[t - 1, 1] + x[t, 0] / 2, 1)
+    for t in range(n):
+        ("y", t) @ ~normal(x[t, 0], 1)
+        ("w", t) @ ~normal(x[t].sum() + x[-t, 1], 1)
+    return x
+
+
+@written(4, 3, 5)
+@gen
+def compartments(n):
+    s = {("S", 0): 20.0, ("I", 0): 2.0}
+    for t in range(1, n):
+        new = ("new", t) @ ~uniform_discrete(0, 2)
+        s["S", t] = s["S", t - 1] - new
+        s["I", t] = ("I", t) @ ~normal(s["I", t - 1] + new + s["S", t], 1)
+    for t in range(n):
+        ("y", t) @ ~normal(s["S", t] * 0.1 + s["I", t], 1)
+    ("z",) @ ~normal(len(s), 1)
+    return s
+
+
+@written(4, 3, 5)
+@gen
+def one_after_another(n):
+    f = [0.5] * n
+    g = np.zeros(n)
+    for t in range(n):
+        f[t] = ("f", t) @ ~normal(0, 1)
+        f[0] = ("first", t) @ ~normal(f[t] - f[0], 1)
+        f[-1] = f[t] + f[0]
+    for t in range(n):
+        k = ("k", t) @ ~uniform_discrete(0, 2)
+        g[k] = ("g", t) @ ~normal(g[t], 1)
+        g[t - 1] = ("h", t) @ ~normal(g[k], 1)
+    for t in range(n):
+        ("y", t) @ ~normal(f[t] + g[t], 1)
+    return f
+
+
+@written((3, 4), (3, 5), (2, 4), (3, 3))
+@gen
+def from_the_end_of_lists(n, size):
+    f = [0.5] * size
+    g = np.zeros((size, 2))
+    for i in range(n):
+        k = -1 - i
+        f[k] = ("f", i) @ ~normal(0, 1)
+        g[k, -1] = ("g", i) @ ~normal(0, 1)
+    for i in range(n):
+        ("y", i) @ ~normal(f[size - 1 - i] + f[0] + g[size - 1 - i, 1] + g[0, 1], 1)
+
+
+@written((5, (0, 1, 2, 3, 4)), (3, (0, 1, 2, 3, 4)), (5, (0, 1, 2, 4, 3)), (4, (0, 1, 2, 4, 3)))
+@gen
+def in_an_order(n, order):
+    f = [0.5] * 5
+    for t in range(n):
+        f[order[t]] = ("f", t) @ ~normal(0, 1)
+    for t in range(5):
+        ("y", t) @ ~normal(f[t], 1)
+
+
+@pytest.mark.parametrize("columns_from", [None, 2])
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_both_runtimes_agree(name, seed, columns_from):
+    PROGRAMS.agree(name, seed, columns_from=columns_from)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_none_is_executed_whole(name):
+    model, _ = PROGRAMS[name]
+    assert "opaque" not in model.explain()
+
+
+# --- entries for which there is no room ------------------------------------------------------------
+
+
+@gen
+def past_a_list(n):
+    f = [0.0] * 3
+    for i in range(n):
+        f[i] = ~normal(0, 1)
+
+
+@gen
+def past_an_array(n):
+    f = np.zeros(4)
+    for i in range(n):
+        f[i + 1] = ~normal(0, 1)
+
+
+@gen
+def past_a_row(n):
+    f = np.zeros((3, 2))
+    for i in range(n):
+        for j in range(2):
+            f[i, j] = ~normal(0, 1)
+
+
+@gen
+def too_wide(n):
+    f = np.zeros((3, 3))
+    for i in range(3):
+        f[i] = ~iid(normal(0, 1), n)
+
+
+@gen
+def doubled(n):
+    f = [0.0] * 5
+    for i in range(n):
+        f[2 * i] = ~normal(0, 1)
+
+
+@gen
+def chosen(n):
+    f = [0.0] * 3
+    z = ~uniform_discrete(2, n - 1)
+    for i in range(2):
+        f[z - i] = ("f", i) @ ~normal(0, 1)
+
+
+@gen
+def two_of_a_list(n):
+    f = [0.0] * 3
+    for i in range(n):
+        f[i] = ("f", i) @ ~normal(0, 1)
+        f[-1 - i] = ("g", i) @ ~normal(0, 1)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [past_a_list, past_an_array, past_a_row, too_wide, doubled, chosen, two_of_a_list],
+    ids=lambda model: model.name,
+)
+def test_an_entry_for_which_there_is_no_room_is_an_error(model):
+    trace = model.simulate((3,), rng=1)
+    for runtime in (model, model.reference):
+        with pytest.raises((IndexError, ValueError)) as whole:
+            runtime.simulate((50,), rng=1)
+        if model is too_wide:
+            continue  # the rows stay as they are, and fit
+        with pytest.raises((IndexError, ValueError)) as changed:
+            values = {"z": 7} if model is chosen else {}
+            runtime.generate((3,), init=dict(trace.choices), rng=1).trace.update(values, args=(50,), rng=1)
+        assert type(changed.value) is type(whole.value)
+
+
+def test_a_list_takes_no_two_indices():
+    @gen
+    def model(n):
+        f = [0.0] * 3
+        for i in range(n):
+            f[i, 0] = ~normal(0, 1)
+
+    for runtime in (model, model.reference):
+        with pytest.raises(TypeError, match="list indices must be integers or slices, not tuple"):
+            runtime.simulate((2,), rng=1)
