@@ -243,7 +243,7 @@ class LoopUpdate:
     def _emitted(self, written: Stored, t: int, changed: dict[int, Any]) -> Any:
         """The later iterations that a changed entry concerns, or None."""
         if written.value in changed or written.key in changed:
-            self.inside[written.inside].check_entry(self.frames[t])
+            self.inside[written.inside].check_entry(self.frames[t], changed.get(written.value, ALL))
         if written.kind != "append" and written.key in changed:
             self.keys[written.inside] = ALL
             self.inside[written.inside].forget()

@@ -249,12 +249,18 @@ class Written(Columnar):
         elif type(before) is not Written or before.shape != self.shape:
             self.made()
 
-    def check_entry(self, frame: list[Any]) -> None:
-        """The same for the entries that an iteration's frame writes."""
+    def check_entry(self, frame: list[Any], change: Any = ALL) -> None:
+        """The same for what an iteration's frame writes, as far as it is in a change of its `value`."""
         if self.kind == "append" or self.is_dict or (self.count is not None and len(self.shape) == 1):
             return
-        own = frame[self.key] if self.kind != "nested" else None
-        for key, value in _pairs(frame[self.value]) if own is None else ((own, frame[self.value]),):
+        entries = frame[self.value]
+        if self.kind != "nested":
+            pairs: Iterable[tuple[Any, Any]] = ((frame[self.key], entries),)
+        elif change is ALL or LENGTH in change:
+            pairs = _pairs(entries)
+        else:
+            pairs = ((key, entries[key]) for key in change)
+        for key, value in pairs:
             if not self.is_array and type(key) is int and -len(self.base) <= key < len(self.base):
                 continue
             if self.is_array and self._normal(key) is not ALL:

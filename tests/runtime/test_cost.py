@@ -330,6 +330,17 @@ def grid(n):
 
 
 @gen
+def wide_grid(n):
+    f = np.zeros((3, n))
+    for i in range(3):
+        for j in range(n):
+            f[i, j] = ~normal(0, 1)
+    for i in range(3):
+        for j in range(n):
+            ("y", i, j) @ ~normal(f[i, j], 1)
+
+
+@gen
 def grid_in_a_dict(n):
     f = {}
     for i in range(n):
@@ -406,6 +417,7 @@ UPDATES = {
     "group intercepts": (intercepts, lambda n: (groups(n), [0.5] * n), lambda n: {("a", 3): 0.3}),
     "regression": (regression, lambda n: (np.full((n, 3), 0.5),), lambda n: {("beta", 1): 0.3}),
     "grid": (grid, lambda n: (n // 20,), lambda n: {("f", 1, 2): 0.3}),
+    "wide grid": (wide_grid, lambda n: (n // 3,), lambda n: {("f", 1, 2): 0.3}),
     "grid in a dict": (grid_in_a_dict, lambda n: (n // 20,), lambda n: {("f", 1, 2): 0.3}),
     "map": (sites_of_a_map, lambda n: ([(i % 7, i // 7) for i in range(n)],), lambda n: {("f", 2, 3): 0.3}),
     "names": (by_name, lambda n: ([f"n{i}" for i in range(n)],), lambda n: {("a", "n3"): 0.3}),

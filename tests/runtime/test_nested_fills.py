@@ -330,6 +330,25 @@ def test_none_is_executed_whole(name):
     assert "opaque" not in model.explain()
 
 
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        ("from_the_end_of_lists", [(3, 4), (3, 6), (3, 4), (3, 5)]),
+        ("from_the_end", [(2, 2), (3, 2), (3, 3), (2, 3)]),
+        ("in_an_order", [(5, (0, 1, 2, 3, 4)), (3, (0, 1, 2, 3, 4)), (5, (0, 1, 2, 4, 3)), (4, (0, 1, 2, 4))]),
+        ("cells", [(TWICE,), (CELLS,), (CELLS[:3],), (TWICE[:4],), (CELLS[:2],)]),
+        ("ragged", [((3, 1, 2),), ((1, 1),), ((1, 3, 2),), ((3, 3, 2, 1),)]),
+    ],
+)
+def test_other_arguments_one_after_another(name, steps):
+    model, _ = PROGRAMS[name]
+    trace = model.simulate(steps[0], rng=1)
+    for args in steps[1:]:
+        trace = trace.update({}, args=args, rng=2).trace
+        fresh = model.reference.assess(args, trace.choices)
+        assert trace.log_prob == pytest.approx(fresh.log_prob, rel=1e-9)
+
+
 # --- entries for which there is no room ------------------------------------------------------------
 
 
