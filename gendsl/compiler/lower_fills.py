@@ -267,6 +267,8 @@ class FillLowering(Scope):
         assert isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)
         self.note_aliases(value)
         key = node.targets[0].slice
+        if not self.is_number_or_text(key):
+            raise OpaqueError(f"it changes {written.name} at several entries of an iteration", REMAKE, node)
         entries: ast.expr = ast.Dict([clone(key)], [value])
         version = self.env[written.name]
         if version.own is not None and version.own >= 0:
@@ -279,6 +281,21 @@ class FillLowering(Scope):
         self.bind(written.name, replace(version, own=written.value))
         if node is [statement for other, statement in iteration.statements if other is written][-1]:
             iteration.done.add(id(written))
+
+    def is_number_or_text(self, index: ast.expr) -> bool:
+        """Whether an index surely is a number or text, or made of such, and not an array of indices."""
+        match index:
+            case ast.Name(id=name):
+                return name in self.env and self.env[name].kind == "number"
+            case ast.Constant():
+                return True
+            case ast.Tuple(elts=parts):
+                return all(map(self.is_number_or_text, parts))
+            case ast.BinOp(left, _, right):
+                return self.is_number_or_text(left) and self.is_number_or_text(right)
+            case ast.UnaryOp(_, operand):
+                return self.is_number_or_text(operand)
+        return False
 
     def with_entries(self, node: ast.stmt) -> ast.stmt:
         """A simple statement with the entries that this iteration has written in place of their lookups."""

@@ -150,6 +150,10 @@ class Written(Columnar):
     def _normal(self, key: Any) -> Any:
         """A key at which an iteration writes, as changes have it; ALL if it may name several entries."""
         if self.is_dict:
+            try:
+                hash(key)
+            except TypeError:  # an array of indices, in an inner loop's dict for an array
+                return ALL
             return key
         if self.indices == 1:
             return self._index(key, len(self.base))
