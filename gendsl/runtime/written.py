@@ -46,14 +46,7 @@ class Written(Columnar):
     )  # fmt: skip
 
     def __init__(
-        self,
-        kind: str,
-        base: Any,
-        frames: Any,
-        value: int,
-        key: int,
-        count: tuple[int, int] | None,
-        indices: int = 1,
+        self, kind: str, base: Any, frames: Any, value: int, key: int, count: Any, indices: int = 1
     ) -> None:
         self.kind = kind
         self.base = base
@@ -239,11 +232,8 @@ class Written(Columnar):
     # --- whether there is room for it ---------------------------------------------------------------
 
     def check_room(self, before: Any = None) -> None:
-        """Raise what Python raises where an entry is written out of range, or doesn't fit.
-
-        `before` is the container before an update, if there was one: then only the entries that it changes
-        need be looked at, and `check_entry` does, unless the list or array is another.
-        """
+        """Raise what Python raises where an entry is written out of range, or doesn't fit; after an update
+        of `before`, `check_entry` has looked at what changed, unless the list or array is another."""
         if self.kind == "append" or self.is_dict or not len(self.frames):
             return
         if self.count is not None and len(self.shape) == 1:

@@ -41,7 +41,7 @@ class Handle:
         return self._at(self.path + path)
 
     def _at(self, path: Path) -> Handle:
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} must define _at")
 
     def __repr__(self) -> str:
         return f"{self.state.name}[{format_address(self.path)}]" if self.path else self.state.name
