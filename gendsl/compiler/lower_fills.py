@@ -10,6 +10,7 @@ import ast
 from dataclasses import replace
 from typing import TypeVar
 
+from gendsl.compiler.emit import TOOLS
 from gendsl.compiler.ir import Fragment, Stored
 from gendsl.compiler.names import has_choice, loaded, stored
 from gendsl.compiler.scope import REMAKE, OpaqueError, Scope, Version
@@ -113,7 +114,11 @@ class _Entries(Transformer):
 
 
 class FillLowering(Scope):
-    """Lowers the statements by which a loop fills containers."""
+    """Lowers the statements by which a loop fills containers; how others are is for a subclass to say."""
+
+    def kept(self, value: ast.expr) -> ast.expr:
+        """A temporary variable for the value of an expression."""
+        raise TypeError("defined by Lowerer")
 
     def enter(
         self,
@@ -268,7 +273,7 @@ class FillLowering(Scope):
         self.note_aliases(value)
         key = node.targets[0].slice
         if not self.is_number_or_text(key):
-            raise OpaqueError(f"it changes {written.name} at several entries of an iteration", REMAKE, node)
+            key = self.asked(key, written.name)
         entries: ast.expr = ast.Dict([clone(key)], [value])
         version = self.env[written.name]
         if version.own is not None and version.own >= 0:
@@ -281,6 +286,16 @@ class FillLowering(Scope):
         self.bind(written.name, replace(version, own=written.value))
         if node is [statement for other, statement in iteration.statements if other is written][-1]:
             iteration.done.add(id(written))
+
+    def asked(self, key: ast.expr, name: str) -> ast.expr:
+        """A temporary variable for a key of one entry; whether it is one is asked where the body runs."""
+        what = ast.Constant(name), ast.Constant(key.lineno)
+        question = ast.Call(ast.Attribute(ast.Name(TOOLS, ast.Load()), "entry", ast.Load()), [key, *what], [])
+        kept = self.kept(located(ast.copy_location(question, key)))
+        made = self.nodes[-1]
+        assert isinstance(made, Fragment)
+        made.code.asks = True
+        return kept
 
     def is_number_or_text(self, index: ast.expr) -> bool:
         """Whether an index surely is a number or text, or made of such, and not an array of indices."""

@@ -1,10 +1,11 @@
-"""What can be told only where a body runs: whether it changes in place what something else holds.
+"""What can be told only where a body runs: whether it changes in place what something else holds, and where.
 
 The compiler takes a body apart where it can vouch for what each statement changes. Where that depends on what
 a value is, or on what a function does, the code asks here when it runs:
 
     total += x                  a number gets a new value; an array changes, in `history` too
     eta = link(eta)             most functions leave their arguments as they were; this one may not
+    x[t, m] = ...               one entry of x, unless m is an array of indices
 
 A body that is found to change such a value can't be taken apart. It is executed whole from then on, as the
 compiler would have had it, and the operation that found it out is done again from its start.
@@ -88,6 +89,19 @@ class Guards:
                 line,
             )
         return value
+
+    def entry(self, key: Any, name: str, line: int) -> Any:
+        """The key at which an iteration writes one of several entries of a container.
+
+        Raises:
+            NotSeparableError: it is, or has among its parts, an array or a list of indices.
+        """
+        try:
+            hash(key)
+        except TypeError:
+            reason = f"it changes {name} at several entries at once, and at others in the same iteration"
+            raise NotSeparableError(self._compiled, reason, "write one entry after another", line) from None
+        return key
 
     def watched(self, where: Where, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """What a function returns that leaves its arguments as they were.

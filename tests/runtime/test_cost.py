@@ -380,6 +380,16 @@ def position_and_speed(n):
 
 
 @gen
+def first_and_last(n, m=3):
+    x = np.zeros((n, m))
+    for t in range(n):
+        x[t, 0] = ~normal(0, 1)
+        x[t, m - 1] = ("last", t) @ ~normal(x[t, 0], 1)
+    for t in range(n):
+        ("y", t) @ ~normal(x[t, m - 1], 1)
+
+
+@gen
 def in_rows(n):
     f = np.zeros((n, 3))
     for i in range(n):
@@ -422,6 +432,7 @@ UPDATES = {
     "map": (sites_of_a_map, lambda n: ([(i % 7, i // 7) for i in range(n)],), lambda n: {("f", 2, 3): 0.3}),
     "names": (by_name, lambda n: ([f"n{i}" for i in range(n)],), lambda n: {("a", "n3"): 0.3}),
     "two a step": (position_and_speed, lambda n: (n,), lambda n: {("x", n // 2, 0): 0.3}),
+    "first and last": (first_and_last, lambda n: (n,), lambda n: {("x", n // 2, 0): 0.3}),
     "rows": (in_rows, lambda n: (n // 3,), lambda n: {("f", 4): np.array([0.1, 0.2, 0.3])}),
 }
 
