@@ -256,6 +256,8 @@ class LoopBlock(Routed):
                         change = None  # other values, of the same keys in the same order
                     elif change is not ALL and getattr(container, "is_dict", False):
                         change = ALL
+                    elif change is not None and type(container) is Written:
+                        change = container.positions(change)
                 elif type(fresh) is range and type(value) is range:
                     same = fresh.start == value.start and fresh.step == value.step
                     change = None if fresh == value else {LENGTH} if same else ALL

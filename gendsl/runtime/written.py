@@ -134,6 +134,12 @@ class Written(Columnar):
             self.forget()
         return {ALL} if change is ALL else {self._normal(key) for key in change if key is not LENGTH}
 
+    def positions(self, change: Any) -> Any:
+        """The positions, in a loop over the container, of what a change of it is of."""
+        if self.indices == 1 or change is ALL:
+            return change
+        return {key[0] if type(key) is tuple else key for key in change}
+
     def change_of_base(self, change: Any) -> Any:
         """What a change of the container before the loop is to those who read this one."""
         if change is None or self.is_dict or self.indices == getattr(self.base, "indices", 1):

@@ -388,6 +388,26 @@ def blocks_of_cells(n, m):
             ("y", i, j) @ ~normal(f[i, j], 1)
 
 
+@written((3, 2), (2, 3), (3, 3), (1, 2))
+@gen
+def gone_through(n, m):
+    f = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            f[i, j] = ~normal(0, 1)
+    for i, row in enumerate(f):
+        ("y", i) @ ~normal(row.sum(), 1)
+    for i, (row, x) in enumerate(zip(f, f[0], strict=False)):
+        ("z", i) @ ~normal(row[0] + x, 1)
+    g = np.zeros((n, 2))
+    for i in range(n):
+        g[i, 0] = ~normal(0, 1)
+        g[i, 1] = ~normal(g[i, 0], 1)
+    for i, row in enumerate(g):
+        ("w", i) @ ~normal(row[0] - row[1], 1)
+    return [row.max() for row in f], [("v", i) @ ~normal(row[1], 1) for i, row in enumerate(g)]
+
+
 OPAQUE = Programs()
 
 
