@@ -341,10 +341,8 @@ class Written(Columnar):
         return self._from_end
 
     def _seen(self, before: int, own: Any, frame: Any) -> Any:
-        """The list, dict or array as an iteration sees it."""
-        if before == len(self.frames) and own is UNSET:
-            return self.made()
-        return self.made_before(before, own, frame)
+        """The list, dict or array as an iteration of a frame sees it, or what follows the loop (None)."""
+        return self.made() if frame is None else self.made_before(before, own, frame)
 
     def _some_several(self, own: Any, frame: Any) -> bool:
         """Whether an iteration writes several entries, the one of a frame that has written `own` too."""

@@ -408,6 +408,20 @@ def gone_through(n, m):
     return [row.max() for row in f], [("v", i) @ ~normal(row[1], 1) for i, row in enumerate(g)]
 
 
+@written((4, 3), (2, 1), (5, 3), (4, 2))
+@gen
+def several_at_once(n, k):
+    f = np.zeros(n)
+    g = np.zeros((n, 2))
+    some = np.arange(k) % n
+    for t in range(n):
+        f[t] = ("f", t) @ ~normal(f[some].sum(), 1)
+        g[t, t % 2] = ("g", t) @ ~normal(g[some].sum() + g[some, 1].sum(), 1)
+    for t in range(n):
+        ("y", t) @ ~normal(f[some].mean() + g[some, t % 2].mean(), 1)
+    return f, g
+
+
 OPAQUE = Programs()
 
 
