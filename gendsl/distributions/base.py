@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from gendsl.distributions.choice_types import IntegerChoice, RealChoice
 
 _INF = math.inf
+_LINE = Real()
 _MOST_KNOWN = 64
 _UNKNOWN: Any = ((lambda: _UNKNOWN), None)  # refers to nothing that is a value
+MEASURE = "_measure"
+"""The attribute of a distribution that says what its measure is; no parameter of it."""
 CHECK = "__gendsl_check__"
 """The attribute of a function of a user's that has a check around it: what puts it there."""
 _OPERATORS: dict[np.ufunc, tuple[str, str]] = {
@@ -46,7 +49,7 @@ class Distribution:
     Attributes:
         checks_support: whether `logpdf` itself gives -inf outside the support.
         _measure: a support with the kind, dimension and shape of the distribution's own, where that is known
-            without making it; else None.
+            without making it; else None. (What `measured` found out is kept in the instance.)
 
     Arithmetic with numbers gives the distribution of the result: `1 + poisson(3)`, `normal(0, 1) * 2`.
     """
@@ -151,6 +154,25 @@ class Distribution:
             self._no_choice()
         first, second = inputs
         return getattr(self, names[0])(second) if first is self else getattr(self, names[1])(first)
+
+
+def measured(distribution: Distribution) -> Support:
+    """A support with the kind, the dimension and the shape of a distribution's own.
+
+    Classes of users' make their supports anew each time, which takes longer than what a move asks of them. So
+    a distribution of numbers, if it has attributes, is told once that its measure is that of the real line.
+    """
+    measure = distribution._measure
+    if measure is not None:
+        return measure
+    support = distribution.support
+    usual = type(support).canonical is Support.canonical
+    if usual and support.shape == () and support.dim == 1 and not support.discrete:
+        attributes = getattr(distribution, "__dict__", None)
+        if attributes is not None:
+            attributes[MEASURE] = _LINE
+            return _LINE
+    return support
 
 
 def _is_to_be_checked(kind: type[Distribution]) -> bool:

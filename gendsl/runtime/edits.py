@@ -15,9 +15,9 @@ import numpy as np
 from gendsl.address import Path
 from gendsl.choices import MISSING
 from gendsl.distributions import Distribution
-from gendsl.distributions.base import ScalarFamily
+from gendsl.distributions.base import ScalarFamily, measured
 from gendsl.runtime.executions import Given, ZeroProbability
-from gendsl.runtime.measures import measured, same_measure
+from gendsl.runtime.measures import same_measure
 from gendsl.runtime.records import REMEMBERED, Record, as_given, as_score, draw, rescored
 from gendsl.runtime.reexecutions import Regenerate, Update
 from gendsl.selection import Selection

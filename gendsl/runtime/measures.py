@@ -7,7 +7,7 @@ from typing import Any
 
 from gendsl.address import Path
 from gendsl.distributions import Distribution
-from gendsl.distributions.base import ScalarFamily
+from gendsl.distributions.base import ScalarFamily, measured
 from gendsl.runtime.records import Records
 from gendsl.supports import Support
 
@@ -36,11 +36,6 @@ def remeasured(
         if not same_measure(measured(before[0]), measured(distribution)):
             found[path] = before[0], distribution
     return found
-
-
-def measured(distribution: Distribution) -> Support:
-    """A support with the kind, the dimension and the shape of a distribution's own."""
-    return distribution._measure or distribution.support
 
 
 def same_measure(a: Support, b: Support) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from math import inf
-from operator import is_
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from autograd.tracer import isbox
 from gendsl.address import Path
 from gendsl.distributions import Distribution
 from gendsl.distributions.arithmetic import affine
-from gendsl.distributions.base import ScalarFamily
+from gendsl.distributions.base import MEASURE, ScalarFamily, measured
 from gendsl.errors import NaNError, ValueTypeError
 from gendsl.runtime.change import is_same
 from gendsl.supports import Support
@@ -45,6 +44,7 @@ class _PlainFamilies(dict[type, type | None]):
 
 PLAIN_FAMILIES = _PlainFamilies()
 _FLOATS = np.dtype(float)
+_ABSENT: Any = object()
 
 
 class _Attributes(dict[type, tuple[tuple[str, ...], bool]]):
@@ -75,13 +75,15 @@ def is_unchanged(distribution: Distribution, before: Distribution) -> bool:
             return False
     if has_others:
         mine, theirs = distribution.__dict__, before.__dict__
-        if tuple(mine) == tuple(theirs) and all(map(is_, mine.values(), theirs.values())):
-            return True
-        if mine.keys() != theirs.keys():
+        if len(mine) - (MEASURE in mine) != len(theirs) - (MEASURE in theirs):
             return False
         for name, value in mine.items():
-            was = theirs[name]
-            if was is not value and not is_same(was, value):
+            was = theirs.get(name, _ABSENT)
+            if was is value or name == MEASURE:
+                continue
+            if type(value) is type(was) is float and value == was != 0.0:
+                continue
+            if was is _ABSENT or not is_same(was, value):
                 return False
     return True
 
@@ -176,12 +178,11 @@ def as_given(value: Any, distribution: Distribution) -> Any:
     kind, family = type(value), type(distribution)
     if kind is PLAIN_FAMILIES[family] or (kind is int and family is affine and _is_of_integers(distribution)):
         return value
-    measure = distribution._measure
-    if kind is float and measure is not None and measure.shape == () and not measure.discrete:
-        return value
+    if kind is float:
+        measure = distribution._measure or measured(distribution)
+        if type(measure).canonical is Support.canonical:
+            return value  # which takes it as it is, whatever its shape
     support = distribution.support
-    if kind is float and type(support).canonical is Support.canonical:
-        return value  # which takes it as it is, whatever its shape
     plain = kind is np.ndarray and value.dtype is _FLOATS and value.ndim > 0
     if not plain or type(support).canonical is not Support.canonical:
         value = support.canonical(value)

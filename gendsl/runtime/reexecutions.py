@@ -31,7 +31,6 @@ from gendsl.runtime.records import (
     detached,
     draw,
     is_unchanged,
-    rescored,
 )
 from gendsl.runtime.watched import is_usual
 from gendsl.selection import Selection
@@ -100,21 +99,24 @@ class Update(Execution, makers=Makers(UPDATED)):
         if not isinstance(thing, Distribution):
             return self._other(path[len(self.prefix) :], thing, sugar)
         if value is not MISSING:
-            record = rescored(thing, as_given(value, thing))
+            value = as_given(value, thing)
         elif before is not None:
-            record = rescored(thing, before[1])
+            value = before[1]
             self.remade.append(path)
         else:
             return self.at(path[len(self.prefix) :], thing, sugar)
-        if not -inf < record[2] < inf:
+        score = thing.logpdf(value)
+        if type(score) is not float:
+            score = as_score(score, thing, value)
+        if not -inf < score < inf:
             return self.at(path[len(self.prefix) :], thing, sugar)
-        self.added += before is None
+        if before is None:
+            self.added += 1
         records = self.records
         if path in records:
             raise self.twice(path)
-        records[path] = record
-        self.score += record[2]
-        value = record[1]
+        records[path] = thing, value, score
+        self.score += score
         return value if type(value) in UNCHANGEABLE else detached(value)
 
     def choose(self, path: Path, distribution: Distribution) -> Record:

@@ -15,6 +15,7 @@ from gendsl.address import Path, as_path, format_address
 from gendsl.choices import MISSING, ChoiceMap, Constraints, Exactly, choicemap
 from gendsl.choices.unknown import explain_unknown
 from gendsl.distributions import Distribution
+from gendsl.distributions.base import measured
 from gendsl.errors import (
     AddressConflictError,
     LabelError,
@@ -37,7 +38,7 @@ from gendsl.runtime import small
 from gendsl.runtime.arguments import private
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.gradients import gradients
-from gendsl.runtime.measures import describe_measure, measured, remeasured, same_measure
+from gendsl.runtime.measures import describe_measure, remeasured, same_measure
 from gendsl.runtime.records import Record, Records, detached
 from gendsl.runtime.reexecutions import Regenerate, Update, executed_again
 from gendsl.runtime.saving import save_trace
@@ -479,5 +480,3 @@ def _restore(
     execution = Execution()
     execution.records, execution.calls, execution.score = records, calls, log_prob
     return ReferenceTrace(gen_fn, args, retval, execution, observed)
-
-

@@ -23,6 +23,7 @@ from gendsl.compiler.lift import Lifter
 from gendsl.compiler.sites import is_program
 from gendsl.compiler.source import Source
 from gendsl.compiler.trees import Transformer, clone, located
+from gendsl.distributions.base import measured
 from gendsl.errors import EXECUTION
 from gendsl.supports import Real
 from gendsl.transforms.formulas import Formulas, formula_of
@@ -99,7 +100,7 @@ class Accessor(Lifter):
         elif record is None:
             return state.value(path, label)
         else:
-            support, value = record[0]._measure or record[0].support, record[1]
+            support, value = record[0]._measure or measured(record[0]), record[1]
         kind = type(value)
         if support.discrete:
             if (kind is int or kind is bool) and (label is None or label is discrete):
@@ -169,7 +170,7 @@ class Accessor(Lifter):
             try:
                 record = source.near(start) or source.find(start)
                 if record is not None and end and end not in target.entries and end not in target.protected:
-                    source.supports[start] = record[0]._measure or record[0].support
+                    source.supports[start] = record[0]._measure or measured(record[0])
                     target.entries[end] = Copy(source, start, line)
                     target.values[end] = record[1]
                     return

@@ -13,6 +13,7 @@ from gendsl.address import Path
 from gendsl.choices import MISSING, ChoiceMap, Constraints
 from gendsl.choices.unknown import explain_unknown
 from gendsl.distributions import Distribution
+from gendsl.distributions.base import measured
 from gendsl.errors import (
     CoverageError,
     DimensionError,
@@ -27,7 +28,6 @@ from gendsl.errors import (
 )
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction
-from gendsl.runtime.measures import measured
 from gendsl.runtime.records import Records
 from gendsl.runtime.trace import ReferenceTrace, check_kept_choice
 from gendsl.transforms.arrays import DualArray, as_dual_array

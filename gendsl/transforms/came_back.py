@@ -12,7 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 from gendsl.address import Path
-from gendsl.runtime.measures import measured
+from gendsl.distributions.base import measured
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Support
 from gendsl.transforms.elimination import SMALL, UNTRACED, Tangent, is_plain_copy, log_abs_det_of

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from gendsl.address import Path
-from gendsl.runtime.measures import measured
+from gendsl.distributions.base import measured
 from gendsl.runtime.records import Records
 from gendsl.supports import Simplex, Support
 from gendsl.transforms.determinants import known_determinant
@@ -43,7 +43,7 @@ def assign_columns(output: Output, records: Records) -> Path | None:
     for path, entry in output.entries.items():
         record = near(path)
         if record is not None:
-            support = record[0]._measure or supports.get(path) or record[0].support
+            support = record[0]._measure or supports.get(path) or measured(record[0])
         elif path in supports:  # on the way back, where those are known of the choices that were read
             support = supports[path]
         elif (known := known_at(path)) is not None:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.address import Path, format_address
+from gendsl.distributions.base import measured
 from gendsl.errors import (
     DimensionError,
     LabelError,
@@ -25,7 +26,6 @@ from gendsl.errors import (
     MoveNaNError,
     SingularJacobianError,
 )
-from gendsl.runtime.measures import measured
 from gendsl.runtime.records import Records
 from gendsl.supports import Support
 from gendsl.transforms.arrays import DualArray, as_dual_array
@@ -173,9 +173,7 @@ def _cancel_copies(
                 del inputs[source], outputs[target]
 
 
-def _log_abs_det(
-    run: Run, inputs: dict[Key, Support], outputs: dict[Key, Support], size: int
-) -> float:
+def _log_abs_det(run: Run, inputs: dict[Key, Support], outputs: dict[Key, Support], size: int) -> float:
     row_of: dict[int, int] = {}
     row = 0
     for (side, path), support in inputs.items():

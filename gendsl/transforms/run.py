@@ -10,8 +10,8 @@ import numpy as np
 
 from gendsl.address import Path, format_address
 from gendsl.choices.unknown import explain_unknown
+from gendsl.distributions.base import measured
 from gendsl.errors import CoverageError, LabelError, Location, ProtectedObservationError, ReadError
-from gendsl.runtime.measures import measured
 from gendsl.runtime.paths import PathSet
 from gendsl.runtime.records import UNCHANGEABLE, Record, detached
 from gendsl.runtime.trace import ReferenceTrace
@@ -159,7 +159,7 @@ class Input(InputHandle):
             record = record or self.find(path)
             if record is None:
                 raise self.missing(path)
-            support, value = record[0]._measure or self.supports.get(path) or record[0].support, record[1]
+            support, value = record[0]._measure or self.supports.get(path) or measured(record[0]), record[1]
         self.supports[path] = support
         is_discrete = support.discrete
         if label is not None and label is not (discrete if is_discrete else continuous):

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from gendsl.address import Path
+from gendsl.distributions.base import measured
 from gendsl.errors import DimensionError, HandleError, SingularJacobianError, ValueTypeError
-from gendsl.runtime.measures import measured
 from gendsl.runtime.records import Records
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.transforms.apply import check_move, image, output_values

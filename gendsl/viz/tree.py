@@ -9,8 +9,8 @@ from matplotlib.patches import Rectangle
 
 from gendsl.address import Path
 from gendsl.choices.display import choices_text, component_label
+from gendsl.distributions.base import measured
 from gendsl.errors import ValueTypeError
-from gendsl.runtime.measures import measured
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.viz.picture import (
     BLUE,

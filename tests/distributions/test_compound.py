@@ -38,9 +38,8 @@ from gendsl.distributions import (
     uniform,
     uniform_discrete,
 )
-from gendsl.distributions.base import ScalarFamily
+from gendsl.distributions.base import ScalarFamily, measured
 from gendsl.errors import NotADistributionError, ParameterError, ValueTypeError
-from gendsl.runtime.measures import measured
 from gendsl.supports import (
     Boolean,
     DiscreteProduct,

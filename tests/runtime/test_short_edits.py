@@ -4,6 +4,7 @@ with the reference runtime."""
 import copy
 import math
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from gendsl import (
     uniform_discrete,
 )
 from gendsl.compiler.light import entries
+from gendsl.distributions.base import measured
 from gendsl.errors import AddressConflictError, DuplicateAddressError
 from gendsl.runtime import small
 from gendsl.runtime.change import difference, is_same
@@ -433,3 +435,58 @@ def test_a_plate_whose_addresses_have_changed_finds_its_choices():
     assert again.trace["y", 63] == 2.0 and again.trace["y", 62] == after["y", 62]
     assert again.log_weight == pytest.approx(normal(0, 1).logpdf(2.0) - after.records["y", 63][2])
     assert trace["x", 63] and ("x", 63) not in after
+
+
+class half_line(Distribution):
+    """An exponential from `low` on; counts how often its support is made."""
+
+    parameters = ("low",)
+    made = 0
+
+    def __init__(self, low):
+        self.low = low
+
+    @property
+    def support(self):
+        half_line.made += 1
+        return Interval(self.low, math.inf)
+
+    def sample(self, rng):
+        return self.low + rng.exponential()
+
+    def logpdf(self, x):
+        return self.low - x
+
+
+class rounded(Interval):
+    """A support that keeps its values rounded."""
+
+    def canonical(self, value):
+        return round(float(value), 3)
+
+
+class rounding(half_line):
+    @property
+    def support(self):
+        return rounded(self.low, math.inf)
+
+
+def test_a_users_distribution_says_once_what_its_measure_is():
+    one = half_line(0.0)
+    half_line.made = 0
+    measure = measured(one)
+    assert (measure.discrete, measure.dim, measure.shape) == (False, 1, ())
+    assert measured(one) is measure and half_line.made == 1
+    assert one.support == Interval(0.0, math.inf)  # its own is what it was
+    assert one == half_line(0.0) and repr(one) == "half_line(low=0.0)"
+    assert is_unchanged(one, half_line(0.0)) and is_unchanged(half_line(0.0), one)
+    assert not is_unchanged(one, half_line(1.0)) and not is_unchanged(half_line(0), one)
+    again = pickle.loads(pickle.dumps(one))
+    assert again == one and measured(again) == measure
+
+
+def test_a_support_that_keeps_values_in_its_own_way_is_asked_each_time():
+    one = rounding(0.0)
+    measured(one)
+    assert as_given(1.23456, one) == 1.235
+    assert as_given(1.23456, half_line(0.0)) == 1.23456
