@@ -227,7 +227,10 @@ class Linked:
                 continue
             seen.add(same)
             keys = [(functions[key.index], key.several) for key in load.keys]
-            key_slots = frozenset((k.depth, k.slot) for key in load.keys for k in all_loads(key))
+            of_keys = [inner for key in load.keys for inner in all_loads(key)]
+            key_slots = frozenset((inner.depth, inner.slot) for inner in of_keys)
+            written = [(inner.depth + 1, inner.own) for inner in of_keys if inner.own is not None]
+            key_slots = key_slots.union((depth, own) for depth, own in written if own >= 0)
             reads.append(Read(load.depth, load.slot, load.mode, keys, load.own, key_slots))
             if load.own is not None and load.own >= 0:
                 reads.append(Read(load.depth + 1, load.own, ir.RAW, [], None))

@@ -171,6 +171,41 @@ def loops_of(model):
     return [block for block in model.linked.body.blocks if isinstance(block, LoopBlock)]
 
 
+@gen
+def looked_up_by_what_is_appended(n):
+    mu = [("mu", j) @ ~normal(0, 3) for j in range(3)]
+    labels = []
+    for i in range(n):
+        labels.append(("z", i) @ ~categorical(THIRDS))
+        ("x", i) @ ~normal(mu[labels[i]], 1)
+    return labels
+
+
+@gen
+def looked_up_by_the_last(n):
+    mu = [("mu", j) @ ~normal(0, 3) for j in range(3)]
+    labels = []
+    for i in range(n):
+        labels.append(("z", i) @ ~categorical(THIRDS))
+        ("x", i) @ ~normal(mu[labels[-1]], 1)
+
+
+@pytest.mark.parametrize(
+    "model", [looked_up_by_what_is_appended, looked_up_by_the_last, in_list], ids=lambda model: model.name
+)
+@pytest.mark.parametrize("n", [30, 80])
+def test_an_iteration_looks_up_by_what_it_has_just_written(model, n):
+    """It then reads another entry of mu, and is among those that an edit of that one concerns."""
+    trace = model.simulate((n,), rng=1)
+    other = trace.whole()
+    for step in range(12):
+        for values in ({("z", 5): step % 3}, {("mu", step % 3): 0.1 * step}, {("mu", (step + 1) % 3): 1.0}):
+            trace, weight, _ = trace.update(values)
+            other, expected, _ = other.update(values)
+            assert weight == pytest.approx(expected, rel=1e-9, abs=1e-9)
+            assert trace.log_prob == pytest.approx(other.log_prob, rel=1e-9)
+
+
 @pytest.mark.parametrize("model", PLATES, ids=lambda model: model.name)
 def test_such_loops_are_plates(model):
     if model.linked is None:
