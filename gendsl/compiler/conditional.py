@@ -6,7 +6,7 @@ import ast
 
 from gendsl.compiler.names import loaded, stored
 from gendsl.compiler.syntax import augmented_names
-from gendsl.compiler.trees import walk
+from gendsl.compiler.trees import children, walk
 
 
 def assigned_surely(node: ast.stmt) -> set[str]:
@@ -24,6 +24,36 @@ def assigned_surely(node: ast.stmt) -> set[str]:
             )
             return then & otherwise
     return set()
+
+
+def assigned_at_once(node: ast.stmt) -> set[str]:
+    """The names that a statement with no others in it surely assigns to, also by `:=` in what always runs."""
+    names = {*stored(node)}
+    if any(isinstance(part, ast.NamedExpr) for part in walk(node)):
+        names -= _assigned_perhaps(node, False) - assigned_surely(node)
+    return names
+
+
+def _assigned_perhaps(node: ast.AST, perhaps: bool) -> set[str]:
+    """The targets of `:=` in parts that may not run; all of them if the node itself is one."""
+    sure: list[ast.AST]
+    match node:
+        case ast.Lambda():
+            return set()
+        case ast.BoolOp(values=[first, *_]) | ast.IfExp(test=first):
+            sure = [first]
+        case ast.Compare(left=left, comparators=[second, *_]):
+            sure = [left, second]
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            sure = [node.generators[0]]
+        case ast.comprehension(iter=first):
+            sure = [first]
+        case ast.Assert(test=first):
+            sure = [first]
+        case _:
+            sure = children(node)
+    found = {node.target.id} if perhaps and isinstance(node, ast.NamedExpr) else set()
+    return found.union(*(_assigned_perhaps(part, perhaps or part not in sure) for part in children(node)))
 
 
 def read_first(statements: list[ast.stmt]) -> set[str]:

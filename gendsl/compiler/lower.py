@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.conditional import assigned_surely
+from gendsl.compiler.conditional import assigned_at_once, assigned_surely
 from gendsl.compiler.families import ARRAYS, INTEGERS, SCALARS, is_in
 from gendsl.compiler.groups import Grouping, Statement, as_member
 from gendsl.compiler.helpers import Helper
@@ -37,6 +37,7 @@ from gendsl.compiler.ir import (
 from gendsl.compiler.lower_loops import LoopLowering
 from gendsl.compiler.names import (
     COMPREHENSIONS,
+    binds,
     exits,
     has_choice,
     is_idle,
@@ -247,11 +248,11 @@ class Lowerer(LoopLowering):
         for name in self.only_inside(node, names) - changed.keys() if compound else ():
             names.remove(name)
             self.env.pop(name, None)
-        sure = assigned_surely(node) - changed.keys()
-        blank = tuple(n for n in names if compound and n not in sure and self.may_be_unset(n))
+        sure = (assigned_surely if compound else assigned_at_once)(node) - changed.keys()
+        unsure = [name for name in names if name not in sure]
+        blank = tuple(filter(self.may_be_unset, unsure))
         result = ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
-        extra = [n for n in names if n not in sure] if compound else list(changed)
-        extra = [n for n in extra if n in self.env]
+        extra = [name for name in unsure if name in self.env]
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             extra.append(node.target.id)
         owned = augmented_names(node).union(changed)
@@ -264,6 +265,8 @@ class Lowerer(LoopLowering):
             kind, aliased = "other", False
             if name in changed and before is not None:
                 kind, aliased = before.kind, before.aliased
+            elif compound or name not in sure:
+                kind, aliased = self.given(name, node)
             elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
                 chained = isinstance(node, ast.Assign) and len(node.targets) > 1
                 values = [node.value] if chained else self.effects.bindings(name, node)
@@ -273,9 +276,7 @@ class Lowerer(LoopLowering):
                     kind, aliased = self.shared(*values)
                 walrus = any(isinstance(part, ast.NamedExpr) for part in walk(node.value))
                 aliased = aliased or chained or walrus
-            elif compound:
-                kind, aliased = self.given(name, node)
-            elif isinstance(node, ast.AugAssign) and before is not None:
+            elif isinstance(node, ast.AugAssign) and binds(node.target, name) and before is not None:
                 kind = before.kind
                 if kind == "number" and not self.is_number(node.value):
                     kind = "other"
