@@ -10,7 +10,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gendsl.compiler.contents import Contents
 from gendsl.compiler.names import (
     arguments_of,
     base_of,
@@ -29,6 +28,7 @@ from gendsl.compiler.objects import (
     function_key,
 )
 from gendsl.compiler.overwrites import CHANGING_FUNCTIONS, is_users, overwritten
+from gendsl.compiler.rows import Rows
 from gendsl.compiler.sharing import NEW_METHODS
 from gendsl.compiler.source import Source, find_source
 from gendsl.compiler.trees import walk
@@ -47,7 +47,7 @@ _UNKNOWABLE = frozenset((
 ))  # fmt: skip
 
 
-class Effects(Contents):
+class Effects(Rows):
     """What the statements of one function may do to the values they touch."""
 
     def unknowable(self, body: list[ast.stmt]) -> tuple[str, str, ast.AST] | None:

@@ -38,10 +38,12 @@ def _load(load: Load, code: Code, line: int) -> ast.expr:
     if load.own is not None:
         frame = ast.Name(_frame(load.depth + 1), ast.Load())
         value = ast.Call(ast.Attribute(value, "upto", ast.Load()), [frame, ast.Constant(load.own)], [])
-    if load.name in code.guarded:
+    if load.cells:
+        value = _call("cells", value)
+    elif load.name in code.guarded:
         value = _call("alone", value, ast.Constant(load.name), ast.Constant(line))
     elif load.name in code.copied:
-        value = _call("own", value)
+        value = _call("own_rows" if load.name in code.rows else "own", value)
     elif load.mode == WHOLE:
         value = _call("whole", value)
     return value

@@ -27,6 +27,7 @@ from gendsl.compiler.ir import (
 )
 from gendsl.compiler.lines import Listing
 from gendsl.compiler.liveness import codes_of, sure_slots, visit
+from gendsl.compiler.rows import as_written, is_cell
 from gendsl.compiler.sites import is_choice, known_value
 from gendsl.compiler.source import Source
 from gendsl.compiler.syntax import is_range
@@ -334,6 +335,8 @@ def _carries_choices(loop: Loop) -> bool:
 
 def _key(code: Code) -> str:
     """A key that is read, or the comprehension that gives several."""
+    if is_cell(code.result):
+        return as_written(code.result)
     return f"each of {_text(code.result)}" if code.several else f"[{_text(code.result)}]"
 
 

@@ -33,6 +33,7 @@ class Load:
         unset: whether the version may be unassigned.
         own: for a container that the enclosing loop is writing, the slot of what this iteration has
             written so far (-1: nothing yet); None for any other variable.
+        cells: whether it reads only single entries of rows.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Load:
     keys: list[Code] = field(default_factory=list)
     unset: bool = False
     own: int | None = None
+    cells: bool = False
 
 
 @dataclass
@@ -54,6 +56,7 @@ class Code:
         statements: what runs first.
         result: what it returns.
         copied: names whose values it changes, and so copies first.
+        rows: those of lists and dicts of which it also changes what they hold.
         blank: names that it may leave unassigned.
         guarded: names whose values it would change in place if they were lists or arrays.
         traced: whether it makes choices, through the execution it is called with.
@@ -71,6 +74,7 @@ class Code:
     guarded: frozenset[str] = frozenset()
     asks: bool = False
     several: bool = False
+    rows: frozenset[str] = frozenset()
     index: int = -1
 
 
@@ -167,6 +171,7 @@ class Stored:
         index, shift: for "index", which of the loop's targets is the index, and what is added to it; -1 for
             another index.
         indices: how many indices of an array name an entry.
+        rows: whether it writes the entries of rows, `f[i][j] = ...`; a key is then a pair.
         new: for no base, what it is: list or dict.
     """
 
@@ -180,6 +185,7 @@ class Stored:
     index: int = -1
     shift: int = 0
     indices: int = 1
+    rows: bool = False
     new: type = list
 
     @property

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from gendsl.compiler.emit import TOOLS
 from gendsl.compiler.ir import Fragment, Stored
 from gendsl.compiler.names import has_choice, loaded, stored
+from gendsl.compiler.rows import cell_of
 from gendsl.compiler.scope import REMAKE, OpaqueError, Scope, Version
 from gendsl.compiler.trees import Transformer, clone, located, walk
 
@@ -31,13 +32,40 @@ def _is_plain_index(index: ast.expr) -> bool:
     return all(isinstance(part, plain) for part in walk(index)) and not has_choice(index)
 
 
-def _indices_at(name: str, node: ast.stmt) -> int | None:
-    """With how many indices a statement writes an entry of a container; None if it is no such statement."""
+class Write(NamedTuple):
+    """How statements write entries of a container.
+
+    Attributes:
+        kind: as in `Stored`.
+        indices: how many indices name an entry of an array.
+        rows: whether it is an entry of a row, `f[i][j]`.
+    """
+
+    kind: str
+    indices: int = 1
+    rows: bool = False
+
+
+def _write_at(name: str, node: ast.stmt) -> Write | None:
+    """How a statement writes one entry of a container at some key; None if it is no such statement."""
     match node:
         case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=found), slice=index)]) if found == name:
             if _is_plain_index(index):
-                return len(index.elts) if isinstance(index, ast.Tuple) else 1
+                return Write("index", len(index.elts) if isinstance(index, ast.Tuple) else 1)
+        case ast.Assign(targets=[target]):
+            cell = cell_of(name, target)
+            if cell is not None and all(map(_is_plain_index, cell)):
+                return Write("index", rows=True)
     return None
+
+
+def _key_of(target: ast.AST) -> ast.expr:
+    """The key at which an entry is written: of a row's, that of the row and its own."""
+    assert isinstance(target, ast.Subscript)
+    if isinstance(target.value, ast.Subscript):
+        keys: list[ast.expr] = [clone(target.value.slice), clone(target.slice)]
+        return ast.copy_location(ast.Tuple(keys, ast.Load()), target)
+    return target.slice
 
 
 def _times_named(name: str, node: ast.AST) -> int:
@@ -155,24 +183,28 @@ class FillLowering(Scope):
             alone = version.kind in ("list", "array") and not version.aliased
             if not alone or version.own is not None or name in names:
                 raise OpaqueError(f"it changes {name} in place, which may be shared", REMAKE, at)
-            if write is None:
+            if write is None or (write.rows and not self.effects.has_own_rows(name)):
                 raise OpaqueError(f"it changes {name} in a way that depends on the order", REMAKE, at)
-            always, parts = self.effects.aliased(ast.Module(statements, []))
-            if version.kind == "array" and self.effects.has_views(name):
-                always |= parts
-            if name in always or any(name in self.effects.exposed(s) for s in statements):
+            views = version.kind == "list" or self.effects.has_views(name)
+            if any(self.hands_on(name, s, views) for s in statements):
                 raise OpaqueError(f"it passes {name} on while it still changes it", REMAKE, at)
             if version.depth != self.depth:
                 raise OpaqueError(f"it writes {name} from two loops deep", "build one row in each", at)
-            kind, indices = write
             in_a_loop = isinstance(found[0], ast.For)
             if in_a_loop and any(_times_named(name, s) for s in statements if s is not found[0]):
                 raise OpaqueError(f"it reads {name} while it still changes it", REMAKE, at)
             base = version.depth, version.slot
-            written = Stored(name, kind, base, -1, -1, self.new(), self.new(), indices=indices)
+            written = Stored(name, write.kind, base, -1, -1, self.new(), self.new())
+            written.indices, written.rows = write.indices, write.rows
             for statement in found:
                 iteration.add(written, statement)
         return iteration
+
+    def hands_on(self, name: str, statement: ast.stmt, views: bool) -> bool:
+        """Whether a statement lets others hold a container, or a part that changes with it, or change it."""
+        always, parts = self.effects.aliased(statement)
+        shown = views and name in parts and self.shows(name, statement)
+        return name in always or shown or name in self.effects.exposed(statement)
 
     def goes_through_a_copy(self, expression: ast.expr) -> bool:
         """Whether what a loop goes through stays as it is, whatever happens to what it was made from."""
@@ -193,9 +225,8 @@ class FillLowering(Scope):
                 return False
         return False
 
-    def write_of(self, name: str, statements: list[ast.stmt]) -> tuple[str, int] | None:
-        """How statements write entries of a container: "append", "index" or "nested", and with how many
-        indices; None if they do it in no such way."""
+    def write_of(self, name: str, statements: list[ast.stmt]) -> Write | None:
+        """How statements write entries of a container; None if they do it in no such way."""
         match statements:
             case [
                 ast.Expr(
@@ -204,14 +235,14 @@ class FillLowering(Scope):
                     )
                 )
             ] if found == name:
-                return ("append", 1) if self.env[name].kind == "list" else None
+                return Write("append") if self.env[name].kind == "list" else None
             case [ast.For(body=body, orelse=[]) as node] if _times_named(name, node) == 1:
                 inner = self.write_of(name, [s for s in body if name in self.effects.changed(s)])
-                return None if inner is None or inner[0] == "append" else ("nested", inner[1])
-        indices = {_indices_at(name, statement) for statement in statements}
-        if len(indices) != 1 or None in indices:
+                return None if inner is None or inner.kind == "append" else inner._replace(kind="nested")
+        first, *others = {_write_at(name, statement) for statement in statements}
+        if first is None or others:
             return None
-        return "index" if len(statements) == 1 else "nested", indices.pop() or 1
+        return first if len(statements) == 1 else first._replace(kind="nested")
 
     def single(self, expression: ast.expr) -> int:
         """The slot of the value of an expression."""
@@ -244,15 +275,15 @@ class FillLowering(Scope):
         written.value = self.single(value)
         iteration.done.add(id(written))
         if written.base is None:  # of a loop around this one: nothing reads it before that loop is done
-            assert isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)
-            written.key = self.single(node.targets[0].slice)
+            assert isinstance(node, ast.Assign)
+            written.key = self.single(_key_of(node.targets[0]))
             return
         version = self.env[written.name]
         self.bind(written.name, replace(version, own=written.value))
         whole = written.base in self.whole and (self.depth, written.value) in self.whole
         if written.kind == "index" and written.key < 0:
-            assert isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)
-            written.key = self.single(node.targets[0].slice)
+            assert isinstance(node, ast.Assign)
+            written.key = self.single(_key_of(node.targets[0]))
         elif written.kind == "index" and (version.kind == "list" or whole):
             # what a list or a dict has at the loop's own index is what was just put there; an array has it
             # as a number of its own type, which makes no difference to an index
@@ -269,9 +300,9 @@ class FillLowering(Scope):
         self, iteration: Iteration, written: Stored, node: ast.stmt, value: ast.expr
     ) -> None:
         """One of several statements that write entries: a dict has those of the iteration so far."""
-        assert isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)
+        assert isinstance(node, ast.Assign)
         self.note_aliases(value)
-        key = node.targets[0].slice
+        key = _key_of(node.targets[0])
         if not self.is_number_or_text(key):
             key = self.asked(key, written.name)
         entries: ast.expr = ast.Dict([clone(key)], [value])

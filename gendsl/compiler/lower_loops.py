@@ -164,7 +164,7 @@ class LoopLowering(FillLowering):
             self.fragment(ast.copy_location(ast.Assign([clone(target)], load), target))
             self.locals -= unpacked
         for written, statement in iteration.statements:
-            if written.kind != "index" or statement is None:
+            if written.kind != "index" or written.rows or statement is None:
                 continue
             subscript = statement.targets[0]  # type: ignore[attr-defined]
             index, shift = _counted_from(subscript.slice) or ("", 0)

@@ -12,6 +12,7 @@ import numpy as np
 
 from gendsl.compiler.conditional import read_first
 from gendsl.compiler.effects import Effects
+from gendsl.compiler.emit import TOOLS
 from gendsl.compiler.ir import FIRST, ITEM, LENGTH, RAW, WHOLE, Code, Load, Node
 from gendsl.compiler.names import (
     COMPREHENSIONS,
@@ -23,6 +24,7 @@ from gendsl.compiler.names import (
     stored,
 )
 from gendsl.compiler.questions import with_questions
+from gendsl.compiler.rows import is_cell
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source as Definition
 from gendsl.compiler.syntax import indices_read, is_request
@@ -237,10 +239,11 @@ class Scope:
         for name, at in changed.items():
             version = self.env.get(name)
             bound = self.effects.bindings(name, node)
-            if name in inside and (version is None or version.kind != "array" or bound):
+            rows = version is not None and version.kind == "list" and self.effects.has_own_rows(name)
+            if name in inside and (version is None or bound or not (rows or version.kind == "array")):
                 raise OpaqueError(
                     f"it changes something inside {name}",
-                    "make the rows first, and then what holds them; or fill an array, `f[i, j] = ...`",
+                    f"make the rows where {name} is made, `[[0.0] * m for _ in range(n)]`, or fill an array",
                     at,
                     whole=True,
                 )
@@ -365,15 +368,21 @@ class Scope:
         always, arrays = self.effects.aliased(node)
         for name in always | arrays:
             version = self.env.get(name)
-            if version is not None and not version.aliased and (name in always or version.kind == "array"):
+            if version is not None and not version.aliased and (name in always or self.shows(name, node)):
                 self.bind(name, replace(version, aliased=True))
+
+    def shows(self, name: str, node: ast.AST) -> bool:
+        """Whether a part of a list or an array that a statement holds changes with it: a row, or a view."""
+        kind = self.env[name].kind
+        rows = kind == "list" and self.effects.changes_rows(name)
+        return not self.effects.only_cells(name, node) if rows else kind == "array"
 
     def note_parts(self, expression: ast.expr) -> None:
         """Mark the arrays that a loop goes through, of which its variable is a view, and what it may be."""
         always, parts = self.effects.entries(expression)
         for name in always | parts:
             version = self.env.get(name)
-            if version is not None and (name in always or version.kind == "array"):
+            if version is not None and (name in always or self.shows(name, expression)):
                 self.bind(name, replace(version, aliased=True))
 
     # --- code -------------------------------------------------------------------------------------
@@ -425,13 +434,15 @@ class Scope:
             elif name not in copied and name not in own and name not in extra:
                 mode, keys = self.mode_of(name, first, own)
             loads.append(Load(name, version.depth, version.slot, mode, keys, version.unset, version.own))
+            loads[-1].cells = bool(keys) and all(is_cell(key.result) for key in keys)
         asking = [self.with_questions(statement) for statement in statements]
         asks = bool(guarded) or any(map(is_not, asking, statements))
         if not statements:
             asked = self.with_questions(result)
             asks, result = asks or asked is not result, asked
         statements = [part for new in asking for part in (new if isinstance(new, list) else [new])]
-        code = Code(self.depth, loads, statements, result, copied, blank, traced, guarded, asks)
+        rows = self.effects.rows_changed(copied, statements) if copied else copied
+        code = Code(self.depth, loads, statements, result, copied, blank, traced, guarded, asks, rows=rows)
         self.codes.append(code)
         return code
 
@@ -443,14 +454,15 @@ class Scope:
         """How code reads a variable: by index, if every use is `name[index]`, or only its length."""
         indices: list[ast.expr] = []
         lengths = 0
+        rows = self.effects.changes_rows(name)
         for part in parts:
-            found = indices_read(name, part, self.effects)
+            found = indices_read(name, part, self.effects, rows)
             if found is None:
                 return WHOLE, []
             indices += found[0]
             lengths += found[1]
         for index in indices:
-            names = loaded(index)
+            names = loaded(index) - {TOOLS}
             if names & own or name in names or not all(n in self.env or not self.is_local(n) for n in names):
                 return WHOLE, []
             if isinstance(index, ast.Starred):

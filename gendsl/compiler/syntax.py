@@ -10,6 +10,7 @@ from typing import Any
 
 from gendsl.compiler.effects import Effects
 from gendsl.compiler.names import COMPREHENSIONS, SCOPES, exits, root_name
+from gendsl.compiler.rows import as_cell, cell_of
 from gendsl.compiler.trees import children, clone, walk
 
 
@@ -83,12 +84,15 @@ def only_bare(name: str, call: ast.expr) -> bool:
     return bare == uses
 
 
-def indices_read(name: str, node: ast.AST, effects: Effects) -> tuple[list[ast.expr], int] | None:
+def indices_read(
+    name: str, node: ast.AST, effects: Effects, rows: bool = False
+) -> tuple[list[ast.expr], int] | None:
     """The indices at which a name is read and how often its length is; None if it is used otherwise.
 
     An index with variables of a comprehension inside, such as the j of `sum(mu[j] for j in near)`, stands for
     many: it comes as `*[j for j in near]`. One with those of a lambda is a use of another kind, for outside
     of it the same names mean something else, if they mean anything.
+    With `rows`, `name[i][j]` is a lookup of a kind of its own; see `rows.as_cell`.
     """
     indices: list[ast.expr] = []
     lengths = 0
@@ -97,16 +101,18 @@ def indices_read(name: str, node: ast.AST, effects: Effects) -> tuple[list[ast.e
         part, inside, generators = pending.pop()
         if isinstance(part, (*SCOPES, *COMPREHENSIONS)):
             inside |= names_inside(part)
-        if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name) and part.value.id == name:
+        cell = cell_of(name, part) if rows else None
+        if cell is not None or (isinstance(part, ast.Subscript) and _is_name(name, part.value)):
+            assert isinstance(part, ast.Subscript)
             if isinstance(part.slice, ast.Slice) or not isinstance(part.ctx, ast.Load):
                 return None
-            index = part.slice
+            index = part.slice if cell is None else as_cell(*cell)
             if any(isinstance(n, ast.Name) and n.id in inside for n in walk(index)):
                 if generators is None:
                     return None
                 index = _each(index, generators)
             indices.append(index)
-            pending.append((part.slice, inside, generators))
+            pending += [(key, inside, generators) for key in (cell or (part.slice,))]
             continue
         if isinstance(part, ast.Call) and effects.is_builtin(part.func, "len") and len(part.args) == 1:
             argument = part.args[0]
@@ -124,6 +130,10 @@ def indices_read(name: str, node: ast.AST, effects: Effects) -> tuple[list[ast.e
             generators = None
         pending.extend((child, inside, generators) for child in children(part))
     return indices, lengths
+
+
+def _is_name(name: str, node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def _in_comprehension(

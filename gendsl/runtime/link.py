@@ -45,7 +45,8 @@ from gendsl.runtime.regions import Called, RegionBlock
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.verify import Schedule
 from gendsl.runtime.watched import is_forced
-from gendsl.runtime.written import copied, whole
+from gendsl.runtime.written import copied, copied_rows, whole
+from gendsl.runtime.written_keys import CELL, cells
 
 _MAKING = threading.Lock()  # a body makes the code of one group at a time, though chains run in threads
 
@@ -75,6 +76,9 @@ class _Tools(Guards):
     vectors = vectors
     whole = staticmethod(whole)
     own = staticmethod(copied)
+    own_rows = staticmethod(copied_rows)
+    CELL = CELL
+    cells = staticmethod(cells)
 
     locals = staticmethod(locals)
 

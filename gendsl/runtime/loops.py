@@ -157,7 +157,8 @@ class LoopBlock(Routed):
                 count = value.start + written.shift, value.step
             if count is not None and (count[0] < 0 or count[1] < 0 or type(count[0]) is not int):
                 count = None  # indices from the end of the container are not the same as counts
-        return Written(written.kind, base, made, written.value, written.key, count, written.indices)
+        at = written.value, written.key, count, written.indices, written.rows
+        return Written(written.kind, base, made, *at)
 
     def _finish(self, frames: Frames, iterations: Iterations, before: Frame | None = None) -> None:
         """Put what the loop leaves into the frame beside it; `before` is that frame before an update."""

@@ -10,6 +10,7 @@ import numpy as np
 from gendsl.compiler.ir import ITEM
 from gendsl.compiler.ir import LENGTH as OF_LENGTH
 from gendsl.runtime.change import ALL, LENGTH, normal_key
+from gendsl.runtime.written_keys import CELL
 
 Frame = list[Any]
 Frames = tuple[Frame, ...]
@@ -63,14 +64,22 @@ class Read:
         for key_code, several in self.keys:
             try:
                 found = key_code(*frames)
-                keys = [_normal(container, key) for key in (found if several else (found,))]
+                keys = [_keys(container, key) for key in (found if several else (found,))]
             except Exception:  # the code may not have got there: what it reads is then not known
                 yield ALL
                 return
-            for normal, from_the_end in keys:
-                yield normal
-                if from_the_end:
-                    yield LENGTH
+            for normal in keys:
+                yield from normal
+
+
+def _keys(container: Any, key: Any) -> tuple[Any, ...]:
+    """The keys of the changes that concern a lookup, LENGTH among them where it counts from the end."""
+    if type(key) is tuple and key and key[0] is CELL:
+        if getattr(container, "rows", False):
+            return container.keys_of_cell(*key[1:])  # type: ignore[no-any-return]
+        key = key[1]
+    normal, from_the_end = _normal(container, key)
+    return (normal, LENGTH) if from_the_end else (normal,)
 
 
 def _normal(container: Any, key: Any) -> tuple[Any, bool]:

@@ -4,6 +4,7 @@
     x.append(("x", t) @ ~d)                         x[t], after what x held before the loop
     mu[j] = ~d                                      mu[j], over what mu held before the loop
     for j in range(n): f[i, j] = ~d                 each f[i, j] of iteration i, over what f held before
+    for j in range(n): f[i][j] = ~d                 the same, where f is a list, or a dict, of rows
 
 Nothing is copied when an iteration changes: code that reads by index looks the entry up where it is
 stored, and only code that wants the whole container gets a real list, dict or array.
@@ -19,34 +20,30 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler.ir import POSITION
-from gendsl.compiler.tables import Columnar, as_column
+from gendsl.compiler.tables import as_column
 from gendsl.runtime.change import ALL, LENGTH, SCALARS, UNSET
 from gendsl.runtime.column_frames import ColumnFrames
+from gendsl.runtime.writers import Writers, pairs_of
+from gendsl.runtime.written_keys import CELL
 
 _NOT_MADE: Any = object()
 
 
-class Written(Columnar):
-    """A container with entries written by the iterations of a loop.
+class Written(Writers):
+    """A container with entries written by the iterations of a loop."""
 
-    Attributes:
-        kind: "append" where iteration t writes the entry after those of `base` and of earlier iterations;
-            "nested" where it writes those that it, or a loop in it, has put into a dict; else it writes the
-            entry at the value of its slot `key`.
-        base: what the container was before the loop.
-        frames: the iterations.
-        value, key: the slots of an iteration's entry, or of the inner loop's dict, and of its key.
-        count: for keys that are counted, the first and the step; else None.
-        indices: how many indices of an array name an entry: 2 for f[i, j] = ...
-    """
-
-    __slots__ = (
-        "_column", "_from_end", "_known", "_made", "_shared", "_writers", "base", "count", "frames",
-        "indices", "is_dict", "key", "kind", "value",
-    )  # fmt: skip
+    __slots__ = ("_column", "_made", "_made_rows")
 
     def __init__(
-        self, kind: str, base: Any, frames: Any, value: int, key: int, count: Any, indices: int = 1
+        self,
+        kind: str,
+        base: Any,
+        frames: Any,
+        value: int,
+        key: int,
+        count: Any,
+        indices: int = 1,
+        rows: bool = False,
     ) -> None:
         self.kind = kind
         self.base = base
@@ -55,48 +52,22 @@ class Written(Columnar):
         self.key = key
         self.count = count
         self.indices = indices
+        self.rows = rows
         self.is_dict = isinstance(base, dict) or getattr(base, "is_dict", False)
         self._made: Any = _NOT_MADE
+        self._made_rows: dict[Any, Any] = {}
         self._column: Any = None
-        self._writers: dict[Any, list[int]] | None = None
+        self._writers = None
         self._known = 0
         self._shared = False
-        self._from_end: bool | None = None
+        self._from_end = None
 
     def over(self, frames: Any) -> Written:
         """The container when the iterations are others, but write at the same keys."""
-        after = Written(self.kind, self.base, frames, self.value, self.key, self.count, self.indices)
+        made = self.kind, self.base, frames, self.value, self.key, self.count, self.indices, self.rows
+        after = Written(*made)
         after.know_writers(self)
         return after
-
-    def know_writers(self, before: Any) -> None:
-        """Take over which iteration writes what from a container whose iterations write at the same keys."""
-        if type(before) is not Written or before._writers is None or before._known > len(self.frames):
-            return
-        if self.is_dict or self.shape == before.shape:  # indices from the end mean the same
-            self._writers, self._known = before._writers, before._known
-            self._shared = before._shared = True
-            if before._known == len(self.frames):
-                self._from_end = before._from_end
-
-    # --- who wrote what ---------------------------------------------------------------------------
-
-    def key_of(self, t: int) -> Any:
-        """The key of iteration t's entry; ALL if it is a mask, a slice or several indices."""
-        if self.kind == "append":
-            return len(self.base) + t
-        return self._normal(self.slot(t, self.key))
-
-    def keys_of(self, t: int) -> Iterable[Any]:
-        """The keys of what iteration t writes."""
-        if self.kind == "nested":
-            return [self._normal(key) for key, _ in _pairs(self.slot(t, self.value))]
-        return (self.key_of(t),)
-
-    def slot(self, t: int, slot: int) -> Any:
-        """One slot of iteration t."""
-        frames = self.frames
-        return frames.entry(t, slot) if type(frames) is ColumnFrames else frames[t][slot]
 
     def column(self) -> Any:
         if self._column is None:
@@ -116,133 +87,17 @@ class Written(Columnar):
             return False
         return not len(base) if type(base) is dict else type(base) is list and len(base) == len(self.frames)
 
-    def key_in(self, t: int, frame: list[Any]) -> Any:
-        """The key that a frame of iteration t writes."""
-        return len(self.base) + t if self.kind == "append" else self._normal(frame[self.key])
-
-    def keys_in(self, t: int, frame: list[Any]) -> Iterable[Any]:
-        """The keys that a frame of iteration t writes."""
-        if self.kind == "nested":
-            return [self._normal(key) for key, _ in _pairs(frame[self.value])]
-        return (self.key_in(t, frame),)
-
-    def changed_keys(self, t: int, frame: list[Any], change: Any) -> set[Any]:
-        """The keys at which the container changes where a frame's `value` does; ALL among them if unknown."""
-        if self.kind != "nested":
-            return {self.key_in(t, frame)}
-        if change is ALL or LENGTH in change:
-            self.forget()
-        return {ALL} if change is ALL else {self._normal(key) for key in change if key is not LENGTH}
-
-    def positions(self, change: Any) -> Any:
-        """The positions, in a loop over the container, of what a change of it is of."""
-        if self.indices == 1 or change is ALL:
-            return change
-        return {key[0] if type(key) is tuple else key for key in change}
-
-    def change_of_base(self, change: Any) -> Any:
-        """What a change of the container before the loop is to those who read this one."""
-        if change is None or self.is_dict or self.indices == getattr(self.base, "indices", 1):
-            return change
-        return ALL  # its entries are rows of these, or these of those
-
-    def _normal(self, key: Any) -> Any:
-        """A key at which an iteration writes, as changes have it; ALL if it may name several entries."""
-        if self.is_dict:
-            try:
-                hash(key)
-            except TypeError:  # an array of indices, in an inner loop's dict for an array
-                return ALL
-            return key
-        if self.indices == 1:
-            return self._index(key, len(self.base))
-        return self.entry_of(key) if type(key) is tuple and len(key) == self.indices else ALL
-
-    def entry_of(self, key: Any) -> Any:
-        """The key of the entry in which a lookup looks; ALL if it may look in several."""
-        if self.is_dict:
-            return key
-        n, shape = self.indices, self.shape
-        if type(key) is not tuple or not n <= len(key) <= len(shape) or not self.is_array:
-            return ALL
-        if not all(type(part) is int or isinstance(part, np.integer) for part in key[:n]):
-            return ALL
-        if not all(isinstance(part, (int, np.integer, slice)) and type(part) is not bool for part in key[n:]):
-            return ALL
-        found = []
-        for part, size in zip(key[:n], shape, strict=False):
-            if not -size <= part < size:
-                return ALL  # an error, where it is looked up
-            found.append(int(part) + size if part < 0 else int(part))
-        return found[0] if n == 1 else tuple(found)
-
-    def _index(self, key: Any, size: int) -> Any:
-        if type(key) is not int:
-            if not self._is_index(key):
-                return ALL
-            key = operator.index(key)
-        return key + size if key < 0 else key
-
-    def _is_index(self, key: Any) -> bool:
-        """Whether a key is that of one entry: not a mask, a slice or several indices."""
-        if isinstance(key, (bool, np.ndarray)):
-            return not self.is_array
-        return hasattr(key, "__index__")
-
-    @property
-    def root(self) -> Any:
-        """The list, dict or array from before all the loops that wrote it."""
-        root = self.base
-        while type(root) is Written:
-            root = root.base
-        return root
-
-    @property
-    def is_array(self) -> bool:
-        """Whether it is an array."""
-        return isinstance(self.root, np.ndarray)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the array; of a list or a dict from before the loops, its length."""
-        root = self.root
-        return root.shape if isinstance(root, np.ndarray) else (len(root),)
-
-    def writers(self, key: Any) -> list[int]:
-        """The iterations that write the entry at a key, in order; at ALL, those that write several."""
-        if self.kind == "append":
-            t = key - len(self.base)
-            return [t] if 0 <= t < len(self.frames) else []
-        if self.count is not None:
-            if not isinstance(key, (int, np.integer)):
-                return []
-            first, step = self.count
-            t, rest = divmod(int(key) - first, step)
-            return [t] if rest == 0 and 0 <= t < len(self.frames) else []
-        size = len(self.frames)
-        writers = self._writers
-        if writers is None or self._known > size:
-            writers, self._known, self._shared = {}, 0, False
-        elif self._shared and self._known < size:
-            writers, self._shared = {key: known.copy() for key, known in writers.items()}, False
-        for t in range(self._known, size):
-            for written in self.keys_of(t):
-                writers.setdefault(written, []).append(t)
-        self._writers, self._known = writers, size
-        return writers.get(key, [])
-
-    def forget(self) -> None:
-        """Let keys be looked up afresh: an iteration writes at another key than it did."""
-        self._writers = self._from_end = None
-
     # --- whether there is room for it ---------------------------------------------------------------
 
     def check_room(self, before: Any = None) -> None:
         """Raise what Python raises where an entry is written out of range, or doesn't fit; after an update
         of `before`, `check_entry` has looked at what changed, unless the list or array is another."""
-        if self.kind == "append" or self.is_dict or not len(self.frames):
+        if self.kind == "append" or not len(self.frames) or (self.is_dict and not self.rows):
             return
-        if self.count is not None and len(self.shape) == 1:
+        if self.rows:
+            if type(before) is not Written or before.base is not self.base:
+                self.made()
+        elif self.count is not None and len(self.shape) == 1:
             first, step = self.count
             if not max(first, first + step * (len(self.frames) - 1)) < len(self.base):
                 self.made()
@@ -251,22 +106,23 @@ class Written(Columnar):
 
     def check_entry(self, frame: list[Any], change: Any = ALL) -> None:
         """The same for what an iteration's frame writes, as far as it is in a change of its `value`."""
-        if self.kind == "append" or self.is_dict or (self.count is not None and len(self.shape) == 1):
+        counted = self.count is not None and len(self.shape) == 1
+        if self.kind == "append" or counted or (self.is_dict and not self.rows):
             return
         entries = frame[self.value]
         if self.kind != "nested":
             pairs: Iterable[tuple[Any, Any]] = ((frame[self.key], entries),)
         elif change is ALL or LENGTH in change:
-            pairs = _pairs(entries)
+            pairs = pairs_of(entries)
         else:
             pairs = ((key, entries[key]) for key in change)
         for key, value in pairs:
             if not self.is_array and type(key) is int and -len(self.base) <= key < len(self.base):
                 continue
-            if self.is_array and self._normal(key) is not ALL:
-                self.converted(value)
+            if (self.is_array or self.rows) and (normal := self.normal(key)) is not ALL:
+                self.converted(value, normal)
             else:
-                whole(self.base).copy()[key] = whole(value)
+                self._put(whole(self.base).copy(), ((key, whole(value)),))
 
     # --- reading ----------------------------------------------------------------------------------
 
@@ -275,12 +131,15 @@ class Written(Columnar):
 
     def writes_several(self) -> bool:
         """Whether an iteration writes more than one entry, or may write none."""
-        return self.kind in ("index", "nested") and not self.is_dict and bool(self.writers(ALL))
+        asks = self.kind in ("index", "nested") and (self.rows or not self.is_dict)
+        return asks and bool(self.writers(ALL))
 
     def length_before(self, t: int) -> int:
         """How many entries there are when iteration t begins."""
         if self.kind == "append":
             return len(self.base) + t
+        if self.rows:
+            return len(self.base)
         if self.writes_several():
             return len(self.made_before(t))
         if self.is_dict:
@@ -290,9 +149,14 @@ class Written(Columnar):
 
     def entry(self, key: Any, before: int, own: Any = UNSET, frame: Any = None) -> Any:
         """The entry at a key as iteration `before` sees it, which has itself written `own` in its frame."""
-        if self.is_dict:
+        if self.is_dict and not self.rows:
             return self._entry(key, before, own, frame)
         several = self._some_several(own, frame)
+        if self.rows:
+            row = None if several else self.row_at(key)
+            if row is None:
+                return self._seen(before, own, frame)[key]
+            return self._row(key if self.is_dict else self.index(key, len(self.base)), before, own, frame)
         if type(key) is tuple or self.indices > 1:
             found = ALL if several else self.entry_of(key)
             if found is ALL:
@@ -300,7 +164,7 @@ class Written(Columnar):
             rest = key[self.indices :]
             entry = self._entry(found, before, own, frame)
             return entry[rest] if rest else entry
-        if several or (type(key) is not int and not self._is_index(key)):
+        if several or (type(key) is not int and not self.is_index(key)):
             return self._seen(before, own, frame)[key]
         size = self.length_before(before) + (self.kind == "append" and own is not UNSET)
         index = operator.index(key)
@@ -318,26 +182,70 @@ class Written(Columnar):
             ):
                 value = self._nested_entry(written, key)
                 if value is not UNSET:
-                    return self.converted(value)
-            return whole(self.base[key])
+                    return self.converted(value, key)
+            return self._before(key)
         if own is not UNSET and key == self.key_in(before, frame):
-            return self.converted(own)
+            return self.converted(own, key)
         for t in reversed(self.writers(key)):
             if t < before:
-                return self.converted(self.slot(t, self.value))
-        return whole(self.base[key])
+                return self.converted(self.slot(t, self.value), key)
+        return self._before(key)
+
+    def cell(
+        self, key: Any, inner: Any, before: int | None = None, own: Any = UNSET, frame: Any = None
+    ) -> Any:
+        """An entry of a row as an iteration of a frame sees it, or what follows the loop."""
+        before = len(self.frames) if before is None else before
+        found = ALL if self._some_several(own, frame) else self.normal((key, inner))
+        if found is ALL:
+            return self.entry(key, before, own, frame)[inner]
+        return self._entry(found, before, own, frame)
+
+    def _before(self, key: Any) -> Any:
+        """The entry that was there before the loop."""
+        base = self.base
+        if not self.rows:
+            return whole(base[key])
+        if type(base) is Written and base.rows:
+            return base._entry(key, len(base.frames), UNSET, None)
+        return whole(whole(base[key[1]])[key[2]])
+
+    def _row(self, key: Any, before: int, own: Any, frame: Any) -> Any:
+        """A row as an iteration of a frame sees it, or what follows the loop (None)."""
+        if frame is None and key in self._made_rows:
+            return self._made_rows[key]
+        row = whole(self.row_at(key))
+        if type(row) is list:
+            row = [self._entry((CELL, key, j), before, own, frame) for j in range(len(row))]
+        else:
+            row = row.copy()
+            for inner, value in self._pairs_in(key, before, own, frame):
+                row[inner] = value
+        if frame is None:
+            self._made_rows[key] = row
+        return row
+
+    def _pairs_in(self, key: Any, before: int, own: Any, frame: Any) -> Iterator[tuple[Any, Any]]:
+        """The keys within a row, and values, that iterations write there, in order."""
+        pairs = chain.from_iterable(self._pairs_of(t) for t in self.writers(key) if t < before)
+        for (outer, inner), value in chain(pairs, self._pairs_with(own, frame)):
+            if key == (outer if self.is_dict else self.index(outer, len(self.base))):
+                yield inner, whole(value)
 
     def _nested_entry(self, entries: Any, key: Any) -> Any:
         """What an iteration has written last at a key; UNSET if nothing."""
-        if type(entries) is Written and (self.is_dict or not entries.counts_from_end()):
-            return entries[key] if entries.writers(key) else UNSET
-        found = (value for k, value in reversed([*_pairs(entries)]) if self._normal(k) == key)
+        from_start = self.is_dict and not self.rows
+        if type(entries) is Written and (from_start or not entries.counts_from_end()):
+            raw = key[1:] if self.rows else key
+            return entries[raw] if entries.writers(raw) else UNSET
+        found = (value for k, value in reversed([*pairs_of(entries)]) if self.normal(k) == key)
         return next(found, UNSET)
 
     def counts_from_end(self) -> bool:
         """Whether it is a dict with negative numbers among the parts of its keys."""
         if self._from_end is None:
-            self._from_end = any(part < 0 for key, _ in self.pairs() for part in np.atleast_1d(key))
+            parts = (part for key, _ in self.pairs() for part in (key if type(key) is tuple else (key,)))
+            self._from_end = any(isinstance(part, (int, np.integer)) and part < 0 for part in parts)
         return self._from_end
 
     def _seen(self, before: int, own: Any, frame: Any) -> Any:
@@ -349,15 +257,15 @@ class Written(Columnar):
         if self.kind == "append" or self.count is not None:
             return False
         if own is not UNSET and self.kind == "nested":
-            return self.writes_several() or any(self._normal(key) is ALL for key, _ in _pairs(own))
+            return self.writes_several() or any(self.normal(key) is ALL for key, _ in pairs_of(own))
         return self.writes_several() or (own is not UNSET and self.key_in(0, frame) is ALL)
 
-    def converted(self, value: Any) -> Any:
+    def converted(self, value: Any, key: Any) -> Any:
         """An entry as the container gives it back: an array's has the array's type."""
         value = whole(value)
-        root = self.root
-        if isinstance(root, np.ndarray):
-            cell = np.empty(root.shape[self.indices :], root.dtype)
+        holder = self.row_at(key[1]) if self.rows else self.root
+        if isinstance(holder, np.ndarray):
+            cell = np.empty(holder.shape[self.indices :], holder.dtype)
             cell[...] = value
             return cell[()]
         return value
@@ -377,7 +285,7 @@ class Written(Columnar):
         """What a loop over the container gets in its iteration t."""
         if self.kind == "append" and t >= len(self.base):
             value = self.slot(t - len(self.base), self.value)
-            return value if type(value) is Written else self.converted(value)
+            return value if type(value) is Written else self.converted(value, t)
         return self[t]
 
     def __iter__(self) -> Iterator[Any]:
@@ -398,21 +306,43 @@ class Written(Columnar):
             if own is not UNSET:
                 made.append(whole(own))
             return made
-        for key, value in self.pairs(t):
-            made[key] = value
-        if own is not UNSET:
-            for key, value in _pairs(own) if self.kind == "nested" else ((frame[self.key], own),):
-                made[key] = whole(value)
+        self._put(made, chain(self.pairs(t), self._pairs_with(own, frame)))
         return made
+
+    def _put(self, made: Any, pairs: Iterable[tuple[Any, Any]]) -> None:
+        """Write entries into a copy of the container; of rows, copies are made, too."""
+        copies: dict[int, Any] = {}
+        for key, value in pairs:
+            if not self.rows:
+                made[key] = value
+                continue
+            outer, inner = key
+            row = made[outer]
+            if id(row) not in copies:
+                made[outer] = row = row.copy()
+                copies[id(row)] = row
+            row[inner] = value
 
     def pairs(self, t: int | None = None) -> Iterator[tuple[Any, Any]]:
         """The keys and values that the first t iterations (or all) write, in order."""
         t = len(self.frames) if t is None else t
         if self.kind == "nested":
             for s in range(t):
-                yield from _pairs(self.slot(s, self.value))
+                yield from pairs_of(self.slot(s, self.value))
         else:
             yield from zip(self._first(t, self.key), self._first(t, self.value), strict=True)
+
+    def _pairs_of(self, t: int) -> Iterable[tuple[Any, Any]]:
+        """The keys and values that iteration t writes."""
+        value = self.slot(t, self.value)
+        return pairs_of(value) if self.kind == "nested" else ((self.slot(t, self.key), value),)
+
+    def _pairs_with(self, own: Any, frame: Any) -> Iterable[tuple[Any, Any]]:
+        """The keys and values that an iteration has written which has written `own`."""
+        if own is UNSET:
+            return ()
+        pairs = pairs_of(own) if self.kind == "nested" else ((frame[self.key], own),)
+        return ((key, whole(value)) for key, value in pairs)
 
     def _first(self, t: int, slot: int) -> list[Any]:
         """One slot of the first t iterations, as the user knows it."""
@@ -451,14 +381,27 @@ class View:
         """How many indices of an array name an entry."""
         return self.written.indices
 
+    @property
+    def rows(self) -> bool:
+        """Whether its entries are those of its rows."""
+        return self.written.rows
+
     def __len__(self) -> int:
         extra = self.written.kind == "append" and self.own is not UNSET
-        if self.own is not UNSET and self.is_dict:
+        if self.own is not UNSET and self.is_dict and not self.rows:
             return len(self.made())
         return self.written.length_before(self.t) + extra
 
     def __getitem__(self, key: Any) -> Any:
         return self.written.entry(key, self.t, self.own, self.frame)
+
+    def cell(self, key: Any, inner: Any) -> Any:
+        """An entry of a row."""
+        return self.written.cell(key, inner, self.t, self.own, self.frame)
+
+    def keys_of_cell(self, outer: Any, within: Any) -> tuple[Any, ...]:
+        """The keys of changes that concern code which looks up an entry of a row."""
+        return self.written.keys_of_cell(outer, within)
 
     def entry_of(self, key: Any) -> Any:
         """The key of the entry in which a lookup looks; ALL if it may look in several."""
@@ -467,11 +410,6 @@ class View:
     def made(self) -> Any:
         """The list, dict or array itself."""
         return self.written.made_before(self.t, self.own, self.frame)
-
-
-def _pairs(entries: Any) -> Iterable[tuple[Any, Any]]:
-    """The keys and values that one iteration writes: those of an inner loop's container, or of a dict."""
-    return entries.pairs() if type(entries) is Written else entries.items()
 
 
 def _keys(container: Any) -> Any:
@@ -494,3 +432,11 @@ def copied(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.copy() if value.flags.writeable else value
     return value.copy() if isinstance(value, (list, dict, set, bytearray)) else value
+
+
+def copied_rows(value: Any) -> Any:
+    """A list or a dict whose rows may be changed in place, too."""
+    value = copied(value)
+    for key, row in list(value.items() if isinstance(value, dict) else enumerate(value)):
+        value[key] = copied(row)
+    return value

@@ -390,6 +390,56 @@ def first_and_last(n, m=3):
 
 
 @gen
+def lists_in_a_list(n):
+    f = [[0.0] * 3 for _ in range(n)]
+    for i in range(n):
+        for j in range(3):
+            f[i][j] = ~normal(0, 1)
+    for i in range(n):
+        ("y", i) @ ~normal(f[i][1], 1)
+
+
+@gen
+def wide_lists_in_a_list(n):
+    f = [[0.0] * n for _ in range(3)]
+    for j in range(n):
+        for i in range(3):
+            f[i][j] = ("f", i, j) @ ~normal(0, 1)
+    for i in range(3):
+        for j in range(n):
+            ("y", i, j) @ ~normal(f[i][j] - f[i - 1][j], 1)
+
+
+@gen
+def series(n):
+    x = [[0.0] * n, [0.0] * n]
+    for t in range(1, n):
+        x[0][t] = ~normal(x[0][t - 1], 1)
+        x[1][t] = ~normal(x[1][t - 1] + x[0][t], 1)
+    for t in range(n):
+        ("y", t) @ ~normal(sum(x[k][t] for k in range(2)), 1)
+
+
+@gen
+def lists_by_name(names):
+    f = {name: [0.0, 1.0] for name in names}
+    for name in names:
+        f[name][0] = ~normal(0, 1)
+        f[name][1] = ~normal(f[name][0], 1)
+    for name in names:
+        ("y", name) @ ~normal(f[name][0] * f[name][1], 1)
+
+
+@gen
+def dicts_in_a_list(n):
+    f = [{} for _ in range(n)]
+    for i in range(n):
+        f[i]["a"] = ~normal(0, 1)
+    for i in range(n):
+        ("y", i) @ ~normal(f[i]["a"] + len(f[i]), 1)
+
+
+@gen
 def in_rows(n):
     f = np.zeros((n, 3))
     for i in range(n):
@@ -433,6 +483,11 @@ UPDATES = {
     "names": (by_name, lambda n: ([f"n{i}" for i in range(n)],), lambda n: {("a", "n3"): 0.3}),
     "two a step": (position_and_speed, lambda n: (n,), lambda n: {("x", n // 2, 0): 0.3}),
     "first and last": (first_and_last, lambda n: (n,), lambda n: {("x", n // 2, 0): 0.3}),
+    "lists in a list": (lists_in_a_list, lambda n: (n // 3,), lambda n: {("f", n // 6, 1): 0.3}),
+    "wide lists in a list": (wide_lists_in_a_list, lambda n: (n // 3,), lambda n: {("f", 1, n // 6): 0.3}),
+    "series": (series, lambda n: (n,), lambda n: {("x", 0, n // 2): 0.3}),
+    "lists by name": (lists_by_name, lambda n: (names(n),), lambda n: {("f", f"name{n // 2}", 0): 0.3}),
+    "dicts in a list": (dicts_in_a_list, lambda n: (n,), lambda n: {("f", n // 2, "a"): 0.3}),
     "rows": (in_rows, lambda n: (n // 3,), lambda n: {("f", 4): np.array([0.1, 0.2, 0.3])}),
 }
 

@@ -1,0 +1,126 @@
+"""Which iterations of a loop write which entries of a container."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gendsl.runtime.change import ALL, LENGTH
+from gendsl.runtime.column_frames import ColumnFrames
+from gendsl.runtime.written_keys import Keyed
+
+
+class Writers(Keyed):
+    """A container of which the iterations of a loop write entries.
+
+    Attributes:
+        kind: "append" where iteration t writes the entry after those of `base` and of earlier iterations;
+            "nested" where it writes those that it, or a loop in it, has put into a dict; else it writes the
+            entry at the value of its slot `key`.
+        frames: the iterations.
+        value, key: the slots of an iteration's entry, or of the inner loop's dict, and of its key.
+        count: for keys that are counted, the first and the step; else None.
+    """
+
+    __slots__ = ("_from_end", "_known", "_shared", "_writers", "count", "frames", "key", "kind", "value")
+
+    kind: str
+    frames: Any
+    value: int
+    key: int
+    count: Any
+    _writers: dict[Any, list[int]] | None
+    _known: int
+    _shared: bool
+    _from_end: bool | None
+
+    @abstractmethod
+    def pairs(self, t: int | None = None) -> Iterator[tuple[Any, Any]]:
+        """The keys and values that the first t iterations (or all) write, in order."""
+
+    def key_of(self, t: int) -> Any:
+        """The key of iteration t's entry; ALL if it is a mask, a slice or several indices."""
+        if self.kind == "append":
+            return len(self.base) + t
+        return self.normal(self.slot(t, self.key))
+
+    def keys_of(self, t: int) -> Iterable[Any]:
+        """The keys of what iteration t writes."""
+        if self.kind == "nested":
+            return self.with_rows([self.normal(key) for key, _ in pairs_of(self.slot(t, self.value))])
+        return self.with_rows((self.key_of(t),))
+
+    def slot(self, t: int, slot: int) -> Any:
+        """One slot of iteration t."""
+        frames = self.frames
+        return frames.entry(t, slot) if type(frames) is ColumnFrames else frames[t][slot]
+
+    def key_in(self, t: int, frame: list[Any]) -> Any:
+        """The key that a frame of iteration t writes."""
+        return len(self.base) + t if self.kind == "append" else self.normal(frame[self.key])
+
+    def keys_in(self, t: int, frame: list[Any]) -> Iterable[Any]:
+        """The keys that a frame of iteration t writes."""
+        if self.kind == "nested":
+            return self.with_rows([self.normal(key) for key, _ in pairs_of(frame[self.value])])
+        return self.with_rows((self.key_in(t, frame),))
+
+    def changed_keys(self, t: int, frame: list[Any], change: Any) -> set[Any]:
+        """The keys at which the container changes where a frame's `value` does; ALL among them if unknown."""
+        if self.kind != "nested":
+            return {*self.keys_in(t, frame)}
+        if change is ALL or LENGTH in change:
+            self.forget()
+        if change is ALL:
+            return {ALL}
+        return {*self.with_rows([self.normal(key) for key in change if key is not LENGTH])}
+
+    def writers(self, key: Any) -> list[int]:
+        """The iterations that write the entry at a key, in order; at ALL, those that write several."""
+        if self.kind == "append":
+            t = key - len(self.base)
+            return [t] if 0 <= t < len(self.frames) else []
+        if self.count is not None:
+            if not isinstance(key, (int, np.integer)):
+                return []
+            first, step = self.count
+            t, rest = divmod(int(key) - first, step)
+            return [t] if rest == 0 and 0 <= t < len(self.frames) else []
+        size = len(self.frames)
+        writers = self._writers
+        if writers is None or self._known > size:
+            writers, self._known, self._shared = {}, 0, False
+        elif self._shared and self._known < size:
+            writers, self._shared = {key: known.copy() for key, known in writers.items()}, False
+        for t in range(self._known, size):
+            for written in self.keys_of(t):
+                those = writers.setdefault(written, [])
+                if not those or those[-1] != t:
+                    those.append(t)
+        self._writers, self._known = writers, size
+        return writers.get(key, [])
+
+    def forget(self) -> None:
+        """Let keys be looked up afresh: an iteration writes at another key than it did."""
+        self._writers = self._from_end = None
+
+    def know_writers(self, before: Any) -> None:
+        """Take over which iteration writes what from a container whose iterations write at the same keys."""
+        if not isinstance(before, Writers) or before._writers is None or before._known > len(self.frames):
+            return
+        same = self.is_dict or self.shape == before.shape  # indices from the end mean the same
+        if self.rows:
+            same = self.base is before.base  # the rows may differ in their lengths
+        if same:
+            self._writers, self._known = before._writers, before._known
+            self._shared = before._shared = True
+            if before._known == len(self.frames):
+                self._from_end = before._from_end
+
+
+def pairs_of(entries: Any) -> Iterable[tuple[Any, Any]]:
+    """The keys and values that one iteration writes: those of an inner loop's container, or of a dict."""
+    return entries.pairs() if isinstance(entries, Writers) else entries.items()
