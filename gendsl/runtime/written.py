@@ -117,12 +117,11 @@ class Written(Writers):
         else:
             pairs = ((key, entries[key]) for key in change)
         for key, value in pairs:
-            if not self.is_array and type(key) is int and -len(self.base) <= key < len(self.base):
-                continue
-            if (self.is_array or self.rows) and (normal := self.normal(key)) is not ALL:
-                self.converted(value, normal)
-            else:
+            at = self.normal(key)
+            if at is ALL or (type(at) is int and not 0 <= at < len(self.base)):
                 self._put(whole(self.base).copy(), ((key, whole(value)),))
+            elif self.is_array or self.rows:
+                self.converted(value, at)
 
     # --- reading ----------------------------------------------------------------------------------
 

@@ -12,10 +12,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.laws.expressions import HEADER, Container, Scope
-from tests.laws.loops import Loops
+from tests.laws.tables import Tables
 
 
-class Functions(Loops):
+class Functions(Tables):
     """Writes a whole program."""
 
     def __init__(self, one_of: Callable[..., Any]) -> None:
@@ -92,7 +92,7 @@ class Functions(Loops):
         if scope.depth < 3:
             kinds += [self.branch]
         if len(scope.loops) < 2:
-            kinds += [self.comprehension, self.opaque]
+            kinds += [self.comprehension, self.opaque, self.one_of(self.derived, self.scattered, self.named)]
             kinds += [self.loop, self.walk] if len(scope.loops) < 1 or self.chance(3) else []
         for _ in range(self.one_of(1, 1, 2, 3)):
             self.one_of(*kinds)(scope)
@@ -104,7 +104,8 @@ class Functions(Loops):
         self.one_of(
             self.choice, self.choice, self.plain, self.length, self.comprehension, self.comprehension,
             self.loop, self.loop, self.loop, self.branch, self.call, self.call, self.walk, self.mixture,
-            self.vector, self.while_loop, self.opaque,
+            self.vector, self.while_loop, self.opaque, self.grid, self.states, self.derived, self.derived,
+            self.one_of(self.named, self.scattered),
         )(scope)  # fmt: skip
 
     def function(self, name: str, returns: str, statements: int, recursive: str | None) -> None:

@@ -586,6 +586,24 @@ def test_an_entry_for_which_there_is_no_room_is_an_error(model):
         assert type(changed.value) is type(whole.value)
 
 
+@gen
+def scattered(n):
+    for k in range(3):
+        s = np.full(3, 0.25)
+        for i in range(n):
+            z = ("z", k, i) @ ~uniform_discrete(0, 2)
+            s[z] = ("s", k, i) @ ~normal(0, 1)
+
+
+@pytest.mark.parametrize("before", [{}, {("s", 0, 0): 0.5}, {("z", 0, 0): 1}, {("z", 1, 0): 1}], ids=str)
+def test_an_entry_that_a_choice_moves_out_of_range_is_an_error(before):
+    """Also in the second edit, when the array is one that an edit has made."""
+    for runtime in (scattered, scattered.reference):
+        trace = runtime.simulate((2,), rng=1).update(before).trace
+        with pytest.raises(IndexError, match="out of bounds"):
+            trace.update({("z", 0, 1): 3})
+
+
 @pytest.mark.parametrize("index", [(3, 0), (-4, 0), (0, 2), (0, -3)])
 def test_a_lookup_out_of_range_is_an_error(index):
     @gen
