@@ -33,6 +33,7 @@ class Load:
         unset: whether the version may be unassigned.
         own: for a container that the enclosing loop is writing, the slot of what this iteration has
             written so far (-1: nothing yet); None for any other variable.
+        own_key: the slot of the key at which it has, if that may be another one at each update.
         cells: whether it reads only single entries of rows.
     """
 
@@ -43,6 +44,7 @@ class Load:
     keys: list[Code] = field(default_factory=list)
     unset: bool = False
     own: int | None = None
+    own_key: int = -1
     cells: bool = False
 
 

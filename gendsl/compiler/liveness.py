@@ -42,8 +42,8 @@ def slots_read(nodes: list[Node], depth: int) -> set[int]:
             for load in all_loads(code):
                 if load.depth == depth:
                     found.add(load.slot)
-                    if load.own is not None and load.own >= 0:
-                        found.add(load.own)
+                elif load.depth + 1 == depth and load.own is not None:
+                    found.update(slot for slot in (load.own, load.own_key) if slot >= 0)
         if isinstance(node, Copy) and node.source is not None and node.source[0] == depth:
             copies.append((node.source[1], node.slot))
         if isinstance(node, Site):

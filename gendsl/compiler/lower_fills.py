@@ -279,11 +279,12 @@ class FillLowering(Scope):
             written.key = self.single(_key_of(node.targets[0]))
             return
         version = self.env[written.name]
-        self.bind(written.name, replace(version, own=written.value))
+        self.bind(written.name, replace(version, own=written.value, own_key=written.key))
         whole = written.base in self.whole and (self.depth, written.value) in self.whole
         if written.kind == "index" and written.key < 0:
             assert isinstance(node, ast.Assign)
             written.key = self.single(_key_of(node.targets[0]))
+            self.bind(written.name, replace(version, own=written.value, own_key=written.key))
         elif written.kind == "index" and (version.kind == "list" or whole):
             # what a list or a dict has at the loop's own index is what was just put there; an array has it
             # as a number of its own type, which makes no difference to an index

@@ -54,7 +54,7 @@ class Version:
             surely is one; "shared" where it may be such a list or array, or part of one; else "other".
         aliased: whether its value may be reachable by another way.
         unset: whether it may be unassigned.
-        own: see `Load.own`; for a container that the enclosing loop is writing.
+        own, own_key: see `Load`; for a container that the enclosing loop is writing.
     """
 
     depth: int
@@ -63,6 +63,7 @@ class Version:
     aliased: bool = False
     unset: bool = False
     own: int | None = None
+    own_key: int = -1
 
 
 def joined_kind(versions: Iterable[Version]) -> tuple[str, bool]:
@@ -434,6 +435,7 @@ class Scope:
             elif name not in copied and name not in own and name not in extra:
                 mode, keys = self.mode_of(name, first, own)
             loads.append(Load(name, version.depth, version.slot, mode, keys, version.unset, version.own))
+            loads[-1].own_key = version.own_key
             loads[-1].cells = bool(keys) and all(is_cell(key.result) for key in keys)
         asking = [self.with_questions(statement) for statement in statements]
         asks = bool(guarded) or any(map(is_not, asking, statements))
@@ -493,8 +495,6 @@ class Scope:
 
     def key(self, index: ast.expr) -> Code:
         """Code for an index, or for a list of those that a comprehension reads."""
-        if not isinstance(index, ast.Starred):
-            return self.code(index)
-        code = self.code(index.value)
-        code.several = True
+        code = self.code(index.value if isinstance(index, ast.Starred) else index)
+        code.several = isinstance(index, ast.Starred)
         return code

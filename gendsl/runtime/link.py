@@ -233,11 +233,13 @@ class Linked:
             keys = [(functions[key.index], key.several) for key in load.keys]
             of_keys = [inner for key in load.keys for inner in all_loads(key)]
             key_slots = frozenset((inner.depth, inner.slot) for inner in of_keys)
-            written = [(inner.depth + 1, inner.own) for inner in of_keys if inner.own is not None]
+            written = [(i.depth + 1, own) for i in of_keys if i.own is not None for own in (i.own, i.own_key)]
             key_slots = key_slots.union((depth, own) for depth, own in written if own >= 0)
             reads.append(Read(load.depth, load.slot, load.mode, keys, load.own, key_slots))
             if load.own is not None and load.own >= 0:
                 reads.append(Read(load.depth + 1, load.own, ir.RAW, [], None))
+            if load.own_key >= 0:
+                reads.append(Read(load.depth + 1, load.own_key, ir.RAW, [], None))
             for key in load.keys:
                 reads += self._reads(key, seen, functions)
         return reads

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gendsl.address import Path
 from gendsl.compiler.ir import Stored
 from gendsl.runtime.blocks import BREAK, RETURN, Touched
-from gendsl.runtime.change import ALL, Change, change_at, difference
+from gendsl.runtime.change import ALL, LENGTH, Change, change_at, difference
 from gendsl.runtime.loop_parts import (
     EVERY,
     Growing,
@@ -242,16 +242,20 @@ class LoopUpdate:
 
     def _emitted(self, written: Stored, t: int, changed: dict[int, Any]) -> Any:
         """The later iterations that a changed entry concerns, or None."""
-        if written.value in changed or written.key in changed:
-            self.inside[written.inside].check_entry(self.frames[t], changed.get(written.value, ALL))
-        if written.kind != "append" and written.key in changed:
-            self.keys[written.inside] = ALL
-            self.inside[written.inside].forget()
-            self.changes[-1][written.inside] = ALL
-            return EVERY if (self.loop.depth - 1, written.inside) in self.loop.outer else None
-        if written.value not in changed:
+        if written.value not in changed and written.key not in changed:
             return None
-        keys = self.inside[written.inside].changed_keys(t, self.frames[t], changed[written.value])
+        building, frame = self.inside[written.inside], self.frames[t]
+        building.check_entry(frame, changed.get(written.value, ALL))
+        if written.kind == "append" or written.key not in changed:
+            keys = building.changed_keys(t, frame, changed[written.value])
+        else:
+            before = self.old[-1][written.inside]
+            gone, come = {*before.keys_in(t, self.before.frames[t])}, {*building.keys_in(t, frame)}
+            keys = gone | come
+            if gone != come:
+                building.move(t, gone - come, come - gone, before)
+                if building.is_dict:
+                    keys.add(LENGTH)
         self._add_keys(written, keys)
         return self._concerned(set(), written.inside, change_at(keys), t)
 

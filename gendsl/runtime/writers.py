@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from gendsl.runtime.change import ALL, LENGTH
 from gendsl.runtime.column_frames import ColumnFrames
+from gendsl.runtime.reverse import Integers, ReverseIndex
 from gendsl.runtime.written_keys import Keyed
 
 
@@ -32,7 +34,7 @@ class Writers(Keyed):
     value: int
     key: int
     count: Any
-    _writers: dict[Any, list[int]] | None
+    _writers: dict[Any, list[int]] | ReverseIndex | None
     _known: int
     _shared: bool
     _from_end: bool | None
@@ -78,7 +80,7 @@ class Writers(Keyed):
             return {ALL}
         return {*self.with_rows([self.normal(key) for key in change if key is not LENGTH])}
 
-    def writers(self, key: Any) -> list[int]:
+    def writers(self, key: Any) -> Sequence[int] | Integers:
         """The iterations that write the entry at a key, in order; at ALL, those that write several."""
         if self.kind == "append":
             t = key - len(self.base)
@@ -91,7 +93,13 @@ class Writers(Keyed):
             return [t] if rest == 0 and 0 <= t < len(self.frames) else []
         size = len(self.frames)
         writers = self._writers
-        if writers is None or self._known > size:
+        if type(writers) is ReverseIndex and self._known <= size:
+            for t in range(self._known, size):
+                for written in {*self.keys_of(t)}:
+                    writers = writers.add(written, t)
+            self._writers, self._known = writers, size
+            return writers.get(key)
+        if type(writers) is not dict or self._known > size:
             writers, self._known, self._shared = {}, 0, False
         elif self._shared and self._known < size:
             writers, self._shared = {key: known.copy() for key, known in writers.items()}, False
@@ -101,11 +109,37 @@ class Writers(Keyed):
                 if not those or those[-1] != t:
                     those.append(t)
         self._writers, self._known = writers, size
-        return writers.get(key, [])
+        return writers.get(key, ())
+
+    def writers_before(self, key: Any, before: int) -> Iterator[int]:
+        """The iterations before one that write the entry at a key, the last one first."""
+        members = self.writers(key)
+        size = len(members) if before >= len(self.frames) else bisect_left(members, before)
+        for i in range(size - 1, -1, -1):
+            yield int(members[i])
 
     def forget(self) -> None:
         """Let keys be looked up afresh: an iteration writes at another key than it did."""
         self._writers = self._from_end = None
+
+    def move(self, t: int, gone: set[Any], come: set[Any], before: Writers) -> None:
+        """Note that an iteration no longer writes at some keys, and now at others; `before` is the container
+        before an update, of which the lists of writers may be shared."""
+        writers = self._writers
+        self._from_end = None
+        if writers is None or t >= self._known:
+            return
+        if isinstance(writers, ReverseIndex):
+            index = writers
+        else:
+            index = ReverseIndex.of((key, s) for key, members in writers.items() for s in members)
+            if before._writers is writers:
+                before._writers = index
+        for key in gone:
+            index = index.remove(key, t)
+        for key in come:
+            index = index.add(key, t)
+        self._writers = index
 
     def know_writers(self, before: Any) -> None:
         """Take over which iteration writes what from a container whose iterations write at the same keys."""

@@ -131,7 +131,7 @@ class Written(Writers):
     def writes_several(self) -> bool:
         """Whether an iteration writes more than one entry, or may write none."""
         asks = self.kind in ("index", "nested") and (self.rows or not self.is_dict)
-        return asks and bool(self.writers(ALL))
+        return asks and len(self.writers(ALL)) > 0
 
     def length_before(self, t: int) -> int:
         """How many entries there are when iteration t begins."""
@@ -177,7 +177,7 @@ class Written(Writers):
         if self.kind == "nested":
             for written in chain(
                 () if own is UNSET else (own,),
-                (self.slot(t, self.value) for t in reversed(self.writers(key)) if t < before),
+                (self.slot(t, self.value) for t in self.writers_before(key, before)),
             ):
                 value = self._nested_entry(written, key)
                 if value is not UNSET:
@@ -185,9 +185,8 @@ class Written(Writers):
             return self._before(key)
         if own is not UNSET and key == self.key_in(before, frame):
             return self.converted(own, key)
-        for t in reversed(self.writers(key)):
-            if t < before:
-                return self.converted(self.slot(t, self.value), key)
+        for t in self.writers_before(key, before):
+            return self.converted(self.slot(t, self.value), key)
         return self._before(key)
 
     def cell(
@@ -226,7 +225,8 @@ class Written(Writers):
 
     def _pairs_in(self, key: Any, before: int, own: Any, frame: Any) -> Iterator[tuple[Any, Any]]:
         """The keys within a row, and values, that iterations write there, in order."""
-        pairs = chain.from_iterable(self._pairs_of(t) for t in self.writers(key) if t < before)
+        steps = reversed([*self.writers_before(key, before)])
+        pairs = chain.from_iterable(map(self._pairs_of, steps))
         for (outer, inner), value in chain(pairs, self._pairs_with(own, frame)):
             if key == (outer if self.is_dict else self.index(outer, len(self.base))):
                 yield inner, whole(value)
@@ -236,7 +236,7 @@ class Written(Writers):
         from_start = self.is_dict and not self.rows
         if type(entries) is Written and (from_start or not entries.counts_from_end()):
             raw = key[1:] if self.rows else key
-            return entries[raw] if entries.writers(raw) else UNSET
+            return entries[raw] if len(entries.writers(raw)) else UNSET
         found = (value for k, value in reversed([*pairs_of(entries)]) if self.normal(k) == key)
         return next(found, UNSET)
 

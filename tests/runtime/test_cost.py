@@ -440,6 +440,16 @@ def dicts_in_a_list(n):
 
 
 @gen
+def at_chosen_keys(n):
+    f = [0.0] * n
+    for i in range(n):
+        z = ("z", i) @ ~uniform_discrete(0, n - 1)
+        f[z] = ("f", i) @ ~normal(f[z - 1], 1)
+    for i in range(n):
+        ("y", i) @ ~normal(f[i], 1)
+
+
+@gen
 def in_rows(n):
     f = np.zeros((n, 3))
     for i in range(n):
@@ -488,6 +498,7 @@ UPDATES = {
     "series": (series, lambda n: (n,), lambda n: {("x", 0, n // 2): 0.3}),
     "lists by name": (lists_by_name, lambda n: (names(n),), lambda n: {("f", f"name{n // 2}", 0): 0.3}),
     "dicts in a list": (dicts_in_a_list, lambda n: (n,), lambda n: {("f", n // 2, "a"): 0.3}),
+    "chosen keys": (at_chosen_keys, lambda n: (n,), lambda n: {("z", n // 2): n // 3}),
     "rows": (in_rows, lambda n: (n // 3,), lambda n: {("f", 4): np.array([0.1, 0.2, 0.3])}),
 }
 

@@ -177,6 +177,45 @@ def keys_chosen(n):
     return f, g, h
 
 
+@written(6, 3, 8)
+@gen
+def keys_that_move(n):
+    f = [0.5] * 4
+    g = {0: 0.25}
+    h = np.zeros((2, 3))
+    for t in range(n):
+        z = ("z", t) @ ~uniform_discrete(-2, 3)
+        f[z] = ("f", t) @ ~normal(f[z - 1], 1)
+        g[z] = ("g", t) @ ~normal(g[0] + len(g), 1)
+        h[z % 2, z % 3] = ("h", t) @ ~normal(h[0, z % 3], 1)
+        ("w", t) @ ~normal(f[-1] - f[2], 1)
+    for k in range(4):
+        ("y", k) @ ~normal(f[k] + h[k % 2, 1] + len(g), 1)
+    for key in g:
+        ("x", key) @ ~normal(g[key], 1)
+    return f, g, h, list(g)
+
+
+@written(6, 3, 8)
+@gen
+def one_of_the_others(n):
+    f = [0.5] * 4
+    for t in range(n):
+        z = ("z", t) @ ~uniform_discrete(0, 3)
+        f[z] = ("f", t) @ ~normal(0, 1)
+        ("w", t) @ ~normal(f[3] - f[2], 1)
+
+
+@written((4, [0, 1, 2, 3]), (4, [1, 0, 3, 2]), (4, [3, 3, 2, 2]), (3, [0, 1, 2]), (4, [0, 1, 3, 2]))
+@gen
+def others_in_an_order(n, order):
+    f = [0.5] * 4
+    for i, k in enumerate(order):
+        f[k] = ("f", i) @ ~normal(0, 1)
+        ("w", i) @ ~normal(f[3] - f[2], 1)
+    return f, n
+
+
 @written(4, 3, 5)
 @gen
 def keys_computed(n):
