@@ -4,6 +4,9 @@ A hash table in a persistent vector leads to a key's bucket. A bucket is a sorte
 since, in dicts of which each may hold 32 times as many as the one before: a change copies the smallest one,
 a full one goes into the next, and once there are many changes for the array's size, all go into a new array
 (the logarithmic method of Bentley and Saxe). So a change costs the same for few members and for many.
+
+Where an integer goes from one key to another, as a point does that gets another label, this is only noted:
+many such moves come one after the other before anybody looks, and then the members of a key change at once.
 """
 
 from __future__ import annotations
@@ -22,18 +25,21 @@ Changes = dict[int, bool]  # whether an integer is a member now
 _STEP = 32  # between the sizes of the dicts
 _PART = 32  # the part of a base whose number of changes makes a new base
 _LOAD = 4  # pairs per slot at most
+_MOST = 512  # moves that are noted before they are made
+_FEW = 4  # changes that are as fast one by one
 
 
-class _Bucket:
-    """The integers of one key; `size` is their number."""
+class Bucket:
+    """The integers of one key; `size` is their number, `kept` what others know of them."""
 
-    __slots__ = ("base", "cached", "levels", "size")
+    __slots__ = ("base", "cached", "kept", "levels", "size")
 
     def __init__(self, base: Integers, levels: tuple[Changes, ...], size: int) -> None:
         self.base = base
         self.levels = levels
         self.size = size
         self.cached: Integers | None = None
+        self.kept: dict[Any, Any] | None = None
 
     def __contains__(self, t: int) -> bool:
         for level in self.levels:
@@ -45,7 +51,7 @@ class _Bucket:
         k = base.searchsorted(t)
         return bool(k < len(base) and base[k] == t)
 
-    def changed(self, t: int, present: bool) -> _Bucket:
+    def changed(self, t: int, present: bool) -> Bucket:
         if len(self.levels[0]) >= _STEP:
             self._merge()
         levels, base = self.levels, self.base
@@ -54,7 +60,19 @@ class _Bucket:
             level[t] = present
         else:
             del level[t]
-        return _Bucket(base, (level, *levels[1:]), self.size + (1 if present else -1))
+        return Bucket(base, (level, *levels[1:]), self.size + (1 if present else -1))
+
+    def changed_at(self, changes: Changes) -> Bucket:
+        """With some integers more, and others no longer."""
+        levels, base = self.levels, self.base
+        level = levels[0] | changes
+        if not len(base):
+            level = {t: True for t, present in level.items() if present}
+        more = sum(changes.values())
+        bucket = Bucket(base, (level, *levels[1:]), self.size + 2 * more - len(changes))
+        if len(level) >= _STEP:
+            bucket._merge()
+        return bucket
 
     def _merge(self) -> None:
         """Empties the first level; here, not in the next version, as many versions may come from this one."""
@@ -83,6 +101,8 @@ class _Bucket:
                 members = _merged(base, levels)
             else:
                 members = base
+            if len(members) != self.size:
+                raise ValueError("an integer has been moved from a key that it didn't belong to")
             members.flags.writeable = False
             self.cached = members
             if len(members) > _STEP:
@@ -98,6 +118,8 @@ def _merged(base: Integers, levels: tuple[Changes, ...]) -> Integers:
     changes: Changes = {}
     for level in reversed(levels):
         changes |= level
+    if len(changes) <= _FEW:
+        return _one_by_one(base, changes)
     keys = np.fromiter(changes, np.int64, len(changes))
     present = np.fromiter(changes.values(), np.bool_, len(changes))
     order = keys.argsort()
@@ -110,19 +132,37 @@ def _merged(base: Integers, levels: tuple[Changes, ...]) -> Integers:
     return members
 
 
-Slot = tuple[tuple[Any, _Bucket], ...]
+def _one_by_one(base: Integers, changes: Changes) -> Integers:
+    """The same for few changes, and a base that may be long."""
+    pieces: list[Any] = []
+    start, size = 0, len(base)
+    for t in sorted(changes):
+        k = int(base.searchsorted(t))
+        pieces.append(base[start:k])
+        if changes[t]:
+            pieces.append((t,))
+        start = k + 1 if k < size and base[k] == t else k
+    pieces.append(base[start:])
+    return np.concatenate(pieces)
+
+
+_new: Any = object.__new__
+Slot = tuple[tuple[Any, Bucket], ...]
 _NONE = np.empty(0, np.int64)
 _NONE.flags.writeable = False
 
 
 class ReverseIndex:
-    """A persistent multimap: `add` and `remove` give a new one. Keys are equal as in a dict."""
+    """A persistent multimap: `add`, `remove` and `moved` give a new one. Keys are equal as in a dict."""
 
-    __slots__ = ("_count", "_slots")
+    __slots__ = ("_before", "_count", "_made", "_move", "_moves")
 
     def __init__(self, slots: PersistentVector[Slot], count: int) -> None:
-        self._slots = slots
+        self._made: PersistentVector[Slot] | None = slots  # None where moves are only noted
         self._count = count
+        self._moves = 0  # how many
+        self._move: Any = None  # the last of them: from which key to which, and what
+        self._before: Any = None  # the index before it
 
     @staticmethod
     def of(pairs: Iterable[tuple[Hashable, int]] = ()) -> ReverseIndex:
@@ -147,9 +187,41 @@ class ReverseIndex:
             buckets.append((key, _bucket_of(group if len(keys) == 1 else np.unique(group))))
         return ReverseIndex(_table(buckets, _slots_for(len(buckets))), len(buckets))
 
-    def _items(self) -> Iterator[tuple[Any, _Bucket]]:
+    def _items(self) -> Iterator[tuple[Any, Bucket]]:
         for slot in self._slots:
             yield from slot
+
+    @property
+    def _slots(self) -> PersistentVector[Slot]:
+        slots = self._made
+        return self._settled() if slots is None else slots
+
+    def moved(self, was: Hashable, now: Hashable, t: int) -> ReverseIndex:
+        """With t, which is among the integers of one key, among those of another; O(1)."""
+        new: ReverseIndex = _new(ReverseIndex)
+        new._made = None
+        new._move = was, now, t
+        new._before = self
+        new._moves = moves = self._moves + 1
+        if moves >= _MOST:
+            new._settled()
+        return new
+
+    def _settled(self) -> PersistentVector[Slot]:
+        """Make the moves that are noted."""
+        moves = []
+        index = self
+        while index._made is None:
+            move, before = index._move, index._before
+            if before is None:
+                continue  # another thread has just made them
+            moves.append(move)
+            index = before
+        slots, self._count = _changed(index._slots, index._count, _net(moves))
+        self._made = slots  # the last but these, which another thread looks at after it
+        self._moves = 0
+        self._before = self._move = None
+        return slots
 
     def keys(self) -> Iterator[Any]:
         """The keys that have members, in no particular order."""
@@ -157,11 +229,16 @@ class ReverseIndex:
 
     def get(self, key: Hashable) -> Integers:
         """The integers of a key in order, as a read-only array; empty for a key that has none."""
+        bucket = self.bucket(key)
+        return _NONE if bucket is None else bucket.array()
+
+    def bucket(self, key: Hashable) -> Bucket | None:
+        """The bucket of a key; None for a key that has no integers."""
         slots = self._slots
         for other, bucket in slots[hash((key,)) & (len(slots) - 1)]:
             if other is key or other == key:
-                return bucket.array()
-        return _NONE
+                return bucket
+        return None
 
     def add(self, key: Hashable, t: int) -> ReverseIndex:
         """With t among the key's integers.
@@ -180,10 +257,10 @@ class ReverseIndex:
                 return ReverseIndex(slots.set(k, (*slot[:j], pair, *slot[j + 1 :])), self._count)
         if self._count >= _LOAD * len(slots):
             # the same pairs in more slots: this version keeps them too, so that adding to it again is cheap
-            self._slots = slots = _table(self._items(), 4 * len(slots))
+            self._made = slots = _table(self._items(), 4 * len(slots))
             k = hash((key,)) & (len(slots) - 1)
             slot = slots[k]
-        pair = (key, _Bucket(_NONE, ({t: True},), 1))
+        pair = (key, Bucket(_NONE, ({t: True},), 1))
         return ReverseIndex(slots.set(k, (*slot, pair)), self._count + 1)
 
     def remove(self, key: Hashable, t: int) -> ReverseIndex:
@@ -240,22 +317,66 @@ def without_same(readers: dict[Any, Any]) -> dict[Any, Any]:
     return {slot: index for slot, index in readers.items() if type(index) is not SameIndex}
 
 
-def _bucket_of(members: Integers) -> _Bucket:
+def _net(moves: list[tuple[Any, Any, int]]) -> dict[Any, Changes]:
+    """How the integers of each key change by some moves, the last of them first."""
+    changes: dict[Any, Changes] = {}
+    for was, now, t in reversed(moves):
+        for key, present in ((was, False), (now, True)):
+            of_key = changes.get(key)
+            if of_key is None:
+                changes[key] = {t: present}
+            elif of_key.setdefault(t, present) is not present:
+                del of_key[t]  # it was the other way round, and is again as it was
+    return changes
+
+
+def _changed(
+    slots: PersistentVector[Slot], count: int, changes: dict[Any, Changes]
+) -> tuple[PersistentVector[Slot], int]:
+    """The slots, and how many keys they have, when other integers belong to some keys."""
+    new: dict[int, Slot] = {}
+    for key, of_key in changes.items():
+        if not of_key:
+            continue
+        k = hash((key,)) & (len(slots) - 1)
+        slot = new.get(k)
+        if slot is None:
+            slot = slots[k]
+        pairs = []
+        bucket = Bucket(_NONE, ({},), 0)
+        for pair in slot:
+            if pair[0] is key or pair[0] == key:
+                key, bucket = pair
+                count -= 1
+            else:
+                pairs.append(pair)
+        bucket = bucket.changed_at(of_key)
+        if bucket.size:
+            pairs.append((key, bucket))
+            count += 1
+        new[k] = tuple(pairs)
+    slots = slots.set_many(new)
+    if count > _LOAD * len(slots):
+        slots = _table((pair for slot in slots for pair in slot), 4 * len(slots))
+    return slots, count
+
+
+def _bucket_of(members: Integers) -> Bucket:
     if len(members) <= _STEP:
-        return _Bucket(_NONE, (dict.fromkeys(members.tolist(), True),), len(members))
+        return Bucket(_NONE, (dict.fromkeys(members.tolist(), True),), len(members))
     members = members.copy()
     members.flags.writeable = False
-    return _Bucket(members, ({},), len(members))
+    return Bucket(members, ({},), len(members))
 
 
-def _bucket(integers: list[int]) -> _Bucket:
+def _bucket(integers: list[int]) -> Bucket:
     distinct = dict.fromkeys(integers, True)
     if len(distinct) <= _STEP:
-        return _Bucket(_NONE, (distinct,), len(distinct))
+        return Bucket(_NONE, (distinct,), len(distinct))
     base = np.fromiter(distinct, np.int64, len(distinct))
     base.sort()
     base.flags.writeable = False
-    return _Bucket(base, ({},), len(base))
+    return Bucket(base, ({},), len(base))
 
 
 def _slots_for(count: int) -> int:
@@ -263,8 +384,8 @@ def _slots_for(count: int) -> int:
     return 1 << max(3, (count // 2).bit_length())
 
 
-def _table(items: Iterable[tuple[Any, _Bucket]], size: int) -> PersistentVector[Slot]:
-    slots: list[list[tuple[Any, _Bucket]]] = [[] for _ in range(size)]
+def _table(items: Iterable[tuple[Any, Bucket]], size: int) -> PersistentVector[Slot]:
+    slots: list[list[tuple[Any, Bucket]]] = [[] for _ in range(size)]
     for key, bucket in items:
         slots[hash((key,)) & (size - 1)].append((key, bucket))
     return PersistentVector.of(tuple(slot) for slot in slots)

@@ -2,6 +2,7 @@
 
 import pickle
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -69,6 +70,33 @@ class AgainstDicts(RuleBasedStateMachine):
             index.get(key)
         self.versions.append((index, model))
 
+    @rule(
+        seed=st.integers(0, 2**32), count=st.integers(1, 700), back=st.integers(1, 3), read=st.integers(0, 40)
+    )
+    def move(self, seed, count, back, read):
+        """Moves of integers, some of them there and back, and now and then a look at a key."""
+        index, model = self.versions[max(-back, -len(self.versions))]
+        rng = random.Random(seed)
+        pairs = [(key, t) for key, integers in model.items() for t in integers]
+        for _ in range(count):
+            if not pairs:
+                break
+            place = rng.randrange(len(pairs))
+            was, t = pairs[place]
+            now = rng.choice(KEYS[:3] if rng.random() < 0.7 else [*range(90, 130)])
+            if now == was or t in model.get(now, ()):
+                continue
+            index = index.moved(was, now, t)
+            pairs[place] = now, t
+            rest = model[was] - {t}
+            model = {key: integers for key, integers in model.items() if key != was or rest}
+            if rest:
+                model[was] = rest
+            model[now] = model.get(now, frozenset()) | {t}
+            if read and rng.randrange(read) == 0:
+                assert index.get(now).tolist() == sorted(model[now])
+        self.versions.append((index, model))
+
     @rule(key=keys)
     def get(self, key):
         index, model = self.versions[-1]
@@ -115,6 +143,79 @@ def test_long_runs(universe, number):
             kept.append((index, {k: frozenset(s) for k, s in model.items() if s}))
     for old, then in [*kept, (index, {k: s for k, s in model.items() if s})]:
         check(old, then)
+
+
+def test_long_runs_of_moves():
+    """More than are noted at once, of few keys and of many, from a version that others come from, too."""
+    for number in (3, 1000):
+        rng = random.Random(number)
+        of = [rng.randrange(number) for _ in range(5000)]
+        index = ReverseIndex.of_columns([np.array(of)])
+        kept = [(index, of.copy())]
+        for step in range(4000):
+            t, now = rng.randrange(len(of)), rng.randrange(number)
+            if of[t] != now:
+                index = index.moved(of[t], now, t)
+                of[t] = now
+            if step % 700 == 100:
+                kept.append((index, of.copy()))
+        kept.append((index, of))
+        beside = [of.copy() for _, of in kept]
+        for place, (old, _) in enumerate([*kept]):
+            t = rng.randrange(5000)
+            was = beside[place][t]
+            beside[place][t] = number + 5
+            kept.append((old.moved(was, number + 5, t), beside[place]))
+        for old, then in reversed(kept):
+            model = {}
+            for t, key in enumerate(then):
+                model.setdefault(key, set()).add(t)
+            check(old, model)
+
+
+def test_moves_to_keys_that_are_new_make_room_for_them():
+    index = ReverseIndex.of([(0, t) for t in range(3000)])
+    for t in range(1, 3000):
+        index = index.moved(0, t, t)
+    check(index, {t: {t} for t in range(3000)})
+    for t in range(1, 3000):
+        index = index.moved(t, 0, t)
+    check(index, {0: set(range(3000))})
+
+
+def test_a_move_of_what_is_not_there_is_found_out():
+    index = ReverseIndex.of([(0, t) for t in range(100)]).moved(1, 2, 5)
+    with pytest.raises(ValueError, match="didn't belong"):
+        index.get(1)
+    twice = ReverseIndex.of([(k, t) for k in range(2) for t in range(100)]).moved(0, 1, 5)
+    with pytest.raises(ValueError, match="didn't belong"):
+        twice.get(1)
+
+
+def test_moves_that_are_noted_do_not_pile_up():
+    index = ReverseIndex.of([(t % 5, t) for t in range(50)])
+    for step in range(5000):
+        t = step % 50
+        index = index.moved((t + step // 50) % 5, (t + step // 50 + 1) % 5, t)
+        depth, at = 0, index
+        while at._made is None:
+            depth, at = depth + 1, at._before
+        assert depth < 1000
+
+
+def test_many_threads_may_look_at_what_is_noted():
+    index = ReverseIndex.of([(t % 7, t) for t in range(2000)])
+    of = {t: t % 7 for t in range(2000)}
+    rng = random.Random(3)
+    for _ in range(400):
+        t, now = rng.randrange(2000), rng.randrange(7)
+        if of[t] != now:
+            index = index.moved(of[t], now, t)
+            of[t] = now
+    expected = {key: sorted(t for t in of if of[t] == key) for key in range(7)}
+    with ThreadPoolExecutor(4) as threads:
+        for key, found in threads.map(lambda key: (key % 7, index.get(key % 7).tolist()), range(28)):
+            assert found == expected[key]
 
 
 def test_many_versions_from_one():
