@@ -117,3 +117,23 @@ class Table(Columnar):
 
     def __getitem__(self, index: int) -> Any:
         return self.values[index]
+
+
+class Entry:
+    """A container of which one entry is asked for, with a value in its place."""
+
+    __slots__ = ("_container", "key", "value")
+
+    value: Any
+
+    def __init__(self, container: Any, key: int) -> None:
+        self._container = container
+        self.key = key
+
+    def __len__(self) -> int:
+        return len(self._container)
+
+    def __getitem__(self, key: int) -> Any:
+        if key != self.key:
+            raise NotColumnsError
+        return self.value

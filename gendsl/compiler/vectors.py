@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from gendsl.compiler.tables import EXACT, KINDS, NotColumnsError, Table, as_column, as_rows
+from gendsl.compiler.tables import EXACT, KINDS, Entry, NotColumnsError, Table, as_column, as_rows
 
 _WIDE = 1 << 62  # of 64-bit integers, those that a rounded number tells to be some
 _NUMBERS = frozenset((float, int, bool, np.float64, np.int64))
@@ -81,9 +81,12 @@ PLACES: dict[Any, str] = {np.searchsorted: "left", bisect.bisect_left: "left", b
 def gather(container: Any, index: Any) -> Any:
     """`[container[i] for i in index]`; of one integer, that entry."""
     if type(index) is int:
-        if not 0 <= index < len(container):
+        if type(container) is Entry and container.key == index:
+            value = container.value
+        elif 0 <= index < len(container):
+            value = container[index]
+        else:
             raise NotColumnsError
-        value = container[index]
         if type(value) not in _NUMBERS:
             raise NotColumnsError
         return value

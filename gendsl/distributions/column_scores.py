@@ -34,7 +34,7 @@ from gendsl.distributions.special import (
 )
 
 Score = Callable[..., Any]
-_LOG_FACTORIALS = np.array([math.lgamma(k + 1.0) for k in range(256)])
+LOG_FACTORIALS = np.array([math.lgamma(k + 1.0) for k in range(256)])
 _TABLES_TO = 1000
 _LARGE = 1e300
 MIXTURE_BLOCK = 131072  # points times components; from some more on, BLAS would start threads
@@ -189,7 +189,7 @@ def _bernoulli(x: np.ndarray, p: Any) -> Any:
     return np.where(x, math.log(p), math.log1p(-p)) if 0.0 < p < 1.0 else None
 
 
-def _all_from_0_to(largest: float, x: np.ndarray) -> bool:
+def all_from_0_to(largest: float, x: np.ndarray) -> bool:
     """Whether all integers x are; as unsigned numbers, negative ones are very large."""
     return bool(x.view(np.uint64).max() <= largest)
 
@@ -197,7 +197,7 @@ def _all_from_0_to(largest: float, x: np.ndarray) -> bool:
 def _binom(x: np.ndarray, n: Any, p: Any) -> Any:
     if type(n) is np.ndarray or not (0 <= n <= _TABLES_TO and n == int(n)):
         return None
-    if not _all_from_0_to(n, x):
+    if not all_from_0_to(n, x):
         return None
     score = x * log_of(p)
     score += (n - x) * (np.log1p(-p) if type(p) is np.ndarray or p < 1.0 else math.nan)
@@ -220,8 +220,8 @@ def _geometric(x: np.ndarray, p: Any) -> Any:
 
 def _poisson(x: np.ndarray, rate: Any) -> Any:
     large = False
-    if _all_from_0_to(len(_LOG_FACTORIALS) - 1, x):
-        log_factorials = _LOG_FACTORIALS.take(x)
+    if all_from_0_to(len(LOG_FACTORIALS) - 1, x):
+        log_factorials = LOG_FACTORIALS.take(x)
     elif x.min() >= 0:
         log_factorials = gammaln(x + 1.0)
         large = any_large(x)
@@ -236,7 +236,7 @@ def _poisson(x: np.ndarray, rate: Any) -> Any:
 
 
 def _categorical(x: np.ndarray, probs: np.ndarray) -> Any:
-    return np.log(probs).take(x) if _all_from_0_to(len(probs) - 1, x) else None
+    return np.log(probs).take(x) if all_from_0_to(len(probs) - 1, x) else None
 
 
 def _mixture_of_normals(x: np.ndarray, weights: np.ndarray, means: np.ndarray, variances: np.ndarray) -> Any:

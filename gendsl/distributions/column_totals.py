@@ -38,7 +38,7 @@ _COMPILED_FROM = (
 )
 _FOURTH = 1e70  # the product of four such numbers is a number
 _LOG_FOURTH, _LOG_UNDERFLOW = math.log(_FOURTH), math.log(UNDERFLOW)
-_MODERATE = 1e140  # squares of numbers between this and its inverse are far from overflow and underflow
+MODERATE = 1e140  # squares of numbers between this and its inverse are far from overflow and underflow
 
 
 @functools.cache
@@ -135,7 +135,7 @@ def _normal(x: np.ndarray, mean: Any, sd: Any) -> float:
     if type(sd) is np.ndarray:
         squares, logs = _squares_and_logs(x, mean, sd)
         return float(-0.5 * squares - logs - n * HALF_LOG_2PI)
-    if not 1.0 / _MODERATE < sd < _MODERATE:
+    if not 1.0 / MODERATE < sd < MODERATE:
         return math.nan
     fast = compiled() if n >= _COMPILED_FROM and x.flags.c_contiguous else None
     if fast is not None and type(mean) is not np.ndarray:

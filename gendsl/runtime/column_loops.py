@@ -282,13 +282,14 @@ class ColumnLoopBlock(LookedThrough):
         """
         if step.computes:
             with np.errstate(**ARITHMETIC):  # type: ignore[arg-type]
-                family, *parameters = step.runner.call(*scope)
+                made = step.runner.call(*scope)
         else:
-            family, *parameters = step.runner.call(*scope)
-        if family is not step.family:
+            made = step.runner.call(*scope)
+        if made[0] is not step.family:
             raise NotColumnsError
-        if family in VECTORS or range not in map(type, parameters):
-            return tuple(parameters)
+        parameters = made[1:]
+        if range not in map(type, parameters) or step.family in VECTORS:
+            return parameters
         return tuple(np.arange(p.start, p.stop, p.step) if type(p) is range else p for p in parameters)
 
     def score(self, step: Step, scope: tuple[Any, ...], column: np.ndarray) -> Total:

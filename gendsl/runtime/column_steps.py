@@ -19,7 +19,7 @@ from gendsl.runtime.totals import change as changed_total
 
 _MOST_VECTORS = 256
 """How many vectors the iterations of a loop share at most: each is looked at by itself."""
-_LARGE = 1e4
+LARGE = 1e4
 """A mean score from which on scores are summed exactly: without that value they may be much smaller."""
 ARITHMETIC = {"divide": "raise", "over": "raise", "invalid": "raise"}
 
@@ -72,7 +72,7 @@ def column_total(family: Any, column: np.ndarray, parameters: tuple[Any, ...]) -
     total = total_columns(family, column, parameters)
     if total is None:
         raise NotColumnsError
-    if abs(total) < _LARGE * len(column):
+    if abs(total) < LARGE * len(column):
         return total, 0.0, 0
     scores = score_columns(family, column, parameters)
     if scores is None:

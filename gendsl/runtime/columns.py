@@ -38,7 +38,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 class Column:
     """A persistent vector of floats, of integers or of booleans; indices are from 0 to len - 1."""
 
-    __slots__ = ("_chunks", "_flat", "_format", "_positive", "_size")
+    __slots__ = ("__weakref__", "_chunks", "_flat", "_format", "_positive", "_size")
 
     _chunks: list[list[Chunk[Any]]] | None
     _flat: Array | None

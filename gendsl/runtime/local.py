@@ -144,10 +144,47 @@ def edited(
     None, and nothing has happened, if this is not the way: so it is for all that is no path of such a choice
     with a number.
     """
-    called = trace._called
-    alone = called.linked.alone
     if not values or not -inf < trace.log_prob < inf:
         return None
+    return _one_edited(trace, values) if len(values) == 1 else _several_edited(trace, values)
+
+
+def _one_edited(
+    trace: CompiledTrace, values: Collection[tuple[Any, Any]]
+) -> tuple[CompiledTrace, float, dict[Path, Any]] | None:
+    """`edited` for one choice."""
+    ((path, value),) = values
+    called = trace._called
+    before: dict[Path, Any] = {}
+    recent: dict[Path, Any] = {}
+    try:
+        site = called.linked.alone.get(path[0]) if type(path) is tuple else None
+        if site is None:
+            return None
+        frame = called.frame.copy()
+        iterations: Iterations = frame[site.state][0]
+        form = site.forms.get(type(iterations.frames)) or _form(site, iterations)
+        if form.edit is not None:
+            weight = form.edit(frame, iterations, values, before, recent)
+        else:
+            moved = form.move(frame, iterations, path, value, None)
+            form.put(frame, iterations, moved)
+            recent[path], before[path], own, others, _ = moved
+            weight = own + others
+    except NotLocalError:
+        _forget(trace, path[0])
+        return None
+    except Exception:  # the blocks meet it again
+        return None
+    return trace.with_frame(frame, recent), weight, before
+
+
+def _several_edited(
+    trace: CompiledTrace, values: Collection[tuple[Any, Any]]
+) -> tuple[CompiledTrace, float, dict[Path, Any]] | None:
+    """`edited` for some choices, one after the other."""
+    called = trace._called
+    alone = called.linked.alone
     frame: Frame = []
     weight = 0.0
     before: dict[Path, Any] = {}
@@ -156,7 +193,7 @@ def edited(
         for path, value in values:
             head = path[0] if type(path) is tuple else None
             site = alone.get(head)
-            if site is None or (site.followers is not None and len(values) > 1):
+            if site is None or site.followers is not None:
                 return None  # what follows from several is done once
             if not frame:
                 frame = called.frame.copy()
@@ -172,7 +209,7 @@ def edited(
                 recent.clear()  # what was edited before may depend on it
             recent[path] = record  # type: ignore[assignment]
             change = own + others
-            if not -EXTREME < change < EXTREME and len(values) > 1:
+            if not -EXTREME < change < EXTREME:
                 return None  # what is left of it when the next is taken away must have digits, too
             weight += change
     except NotLocalError:
@@ -185,7 +222,7 @@ def edited(
 
 def _all_begin(values: Collection[tuple[Any, Any]], head: Any) -> bool:
     """Whether all that is given is at paths that begin with the same component."""
-    return len(values) == 1 or {path[0] if type(path) is tuple else None for path, _ in values} == {head}
+    return {path[0] if type(path) is tuple else None for path, _ in values} == {head}
 
 
 def redrawn(

@@ -40,7 +40,8 @@ and another puts the value and the scores into the columns and their totals:
         if a0 != b0: p0 = changed(p0, a0, b0)
         ...
 
-Where values are given there is nothing to wait for, and a third does both, for some choices of the site.
+Where values are given there is nothing to wait for, and a third does both, for some choices of the site; for
+one alone where an index is to know of it.
 In a chain, where w[4] = columns[0][t - 1] is what the iteration receives, `move` goes on with as much of the
 next iteration as receives the choice, v, if there is a next one, with scores a0n, b0n, ...
 """
@@ -68,12 +69,16 @@ from gendsl.runtime.local_sites import (
     as_plain,
     beyond,
     code_of,
-    leave,
+    leaving,
+    outer_text,
     readers_after,
     slots_read,
+    total_text,
 )
+from gendsl.runtime.loop_parts import Iterations
 from gendsl.runtime.records import PLAIN_FAMILIES
 from gendsl.runtime.totals import change as changed_total
+from gendsl.runtime.totals import value as total_value
 
 # --- generating ------------------------------------------------------------------------------------
 
@@ -141,7 +146,7 @@ def put(f0, before, moved):
 {changes}\
 {frames}\
     readers = readers_after(site, f0, before, frames, {visited}, was, value) if before.readers else {{}}
-    leave(loop, f0, before, frames, {total}, readers)
+{leaving}\
 """
 
 # what is outside may be another than when the store was made, where no iteration had read it
@@ -167,7 +172,9 @@ def edit(f0, before, given, was, records):
         records[path] = d{own}, value, b{own}
 {changed}\
 {frames}\
-    leave(loop, f0, before, frames, {total}, {{}})
+    readers = {{}}
+    if before.readers: readers = readers_after(site, f0, before, frames, range(t, t + 1), x{own}, value)
+{leaving}\
     return weight
 """
 
@@ -315,15 +322,16 @@ def column_form(site: LocalSite) -> Form:
         raise NotLocalError  # it goes on and on
     i = own.number
     scope: dict[str, Any] = {
-        "ColumnFrames": ColumnFrames, "NotColumnsError": NotColumnsError, "UNSET": UNSET,
-        "as_plain": as_plain, "beyond": beyond, "changed": changed_total, "inf": inf, "leave": leave,
+        "ColumnFrames": ColumnFrames, "Iterations": Iterations, "NotColumnsError": NotColumnsError,
+        "UNSET": UNSET, "as_plain": as_plain, "beyond": beyond, "changed": changed_total, "inf": inf,
         "loop": loop, "number": PLAIN_FAMILIES[own.family], "readers_after": readers_after, "site": site,
-        "template": loop.template, f"call{i}": site.block.thing.call, f"family{i}": own.family,
+        "template": loop.template, "total_value": total_value, f"call{i}": site.block.thing.call,
+        f"family{i}": own.family,
     }  # fmt: skip
     if scope["number"] is None:
         raise NotLocalError
     about = {"i": i, "site": i, "w": "w", "indent": "    ", "extreme": EXTREME}
-    placing, received = site.placing(scope), "columns[{i}][t - 1] if t else {start}"
+    placing, received = site.placing_own(scope), "columns[{i}][t - 1] if t else {start}"
     shared = _is_shared(loop, site.block)
     distribution = (_SHARED if shared else _DISTRIBUTION).format(**about)
     iteration = [_ITERATION, placing, *here.first("t", received, "    ", scope), distribution]
@@ -387,14 +395,12 @@ def _texts(loop: Any, own: Step, affected: list[str], kept: list[int]) -> dict[s
         kept: the columns of variables that change, which `move` tells after the scores.
     """
     numbers = range(len(loop.sites))
-    (slots,) = loop.reads
-    sums = (" + ".join(f"p{i}[{k}]" for i in numbers) for k in range(3))
     changes = [f"    c{i} = c{i}.set(t, k{i})\n" for i in kept]
     for k in affected:
         p = f"p{k.removesuffix('n')}"
         changes.append(f"    if a{k} != b{k}: {p} = changed({p}, a{k}, b{k})\n")
     texts = {
-        "outer": "({" + ", ".join(f"{slot}: f0[{slot}]" for slot in slots) + "},)",  # as `outer_of` has it
+        "outer": outer_text(loop),
         "columns": ", ".join(f"c{i}" for i in loop.column_of.values()),
         "totals": ", ".join(f"p{i}" for i in numbers),
     }
@@ -403,5 +409,5 @@ def _texts(loop: Any, own: Step, affected: list[str], kept: list[int]) -> dict[s
         "terms": ", ".join([*(f"a{k}, b{k}" for k in affected), *(f"k{i}" for i in kept)]),
         "changes": "".join(changes),
         "frames": _FRAMES.format(**texts),
-        "total": "p0" if len(numbers) == 1 else f"({', '.join(sums)})",
+        "leaving": leaving(loop, total_text(loop)),
     }

@@ -232,7 +232,7 @@ def frame_form(site: LocalSite) -> Form:
     }  # fmt: skip
     here = _Followed(loop, {block.value}, 1, scope)
     states = {*here.states}
-    iteration = [site.placing(scope), _ITERATION.format(state=block.state)]
+    iteration = [site.placing_own(scope), _ITERATION.format(state=block.state)]
     move = [_DRAWN, here.begin("        "), _MOVE.format(value=block.value, state=block.state)]
     density = [here.begin("    "), _DENSITY.format(value=block.value), *here.density]
     move += here.move

@@ -5,176 +5,260 @@
         z = ("z", i) @ ~categorical(weights)
         ("x", i) @ ~normal(mu[z], 1)
 
-Beside its own iteration, a mean concerns the points of its cluster, which an index finds. Their columns are
-gathered once, and scored with array code for as many means as are asked for.
+Beside its own iteration, a mean concerns the points of its cluster, which an index finds. What scores them is
+made once, for as many means as are asked for, by a function that is generated for each plate:
+
+    def found(f0, t):
+        before = f0[12][0]
+        store = before.frames
+        key = len(container.base) + t              where the container has the mean of iteration t
+        ...
+        bucket = index.bucket(key)
+        if bucket is None: return before, None     no point has this mean
+        columns = store.columns
+        given = {9: key}                           what an iteration has, as z here
+        entry = Entry(container, key)
+        outer = {6: entry}                         and what it reads outside
+        own1 = gathered(bucket, 1, columns[1])
+        def score(value, before=False):
+            entry.value = value
+            s1 = own1.known(value) if before else None
+            if s1 is None:
+                made = call1(outer, given)         the parameters of the points, with this mean
+                s1 = own1.total(family1, made[1:])
+                ...
+            return s1,
+        return before, score
+
+Others give the changes of the scores, and put them into the totals of the plate.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from gendsl.address import Path
-from gendsl.compiler.tables import NotColumnsError
+from gendsl.compiler.tables import Entry, NotColumnsError
 from gendsl.compiler.vectors import taken
+from gendsl.distributions.columns import VECTORS
 from gendsl.runtime.column_carried import hand_on
-from gendsl.runtime.column_frames import ColumnFrames, outer_of
+from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.column_scores import is_key
-from gendsl.runtime.column_steps import column_total, moved_total
+from gendsl.runtime.column_steps import moved_total
 from gendsl.runtime.generated import generated
-from gendsl.runtime.local_sites import Form, LocalSite, Moved, leave
+from gendsl.runtime.local_sites import Form, LocalSite, leaving, outer_text, total_text
 from gendsl.runtime.loop_parts import Iterations
-from gendsl.runtime.reads import Frame
-from gendsl.runtime.totals import Total
+from gendsl.runtime.members import gathered
+from gendsl.runtime.totals import value as total_value
 
+# --- generating ------------------------------------------------------------------------------------
 
-class _Entry:
-    """A container of which one entry is asked for, with a value in its place."""
+_FOUND = """\
+def found(f0, t):
+    before = f0[{state}][0]
+    store = before.frames
+    if type(store) is not ColumnFrames: raise NotColumnsError
+    container = f0[{slot}]
+    if container.kind == "append" and type(container.base) is list: key = len(container.base) + t
+    else: key = key_of(container, t)
+    index = before.readers.get(at)
+    if index is None: index = loop.readers_of(before, (f0,), at)
+    bucket = index.bucket(key)
+    if bucket is None: return before, None
+    columns = store.columns
+    if not columns[{keys}].never_negative() and not is_key(loop, store, {of}, key, bucket.array()):
+        raise NotColumnsError
+    given = {{{given}}}
+{targets}\
+    entry = Entry(container, key)
+    outer = {{{outer}}}
+    scope = outer, given
+{handed}\
+{own}\
+    def score(value, before=False):
+        entry.value = value
+{assigned}\
+{scores}\
+        return {all},
+    return before, score
+"""
 
-    __slots__ = ("_key", "_size", "value")
+_TARGETS = """\
+    for at_target, column in loop.vector_frame(store.values, store.size, store.arrays).items():
+        given[at_target] = taken(column, bucket.array())
+"""
 
-    def __init__(self, size: int, key: int) -> None:
-        self._size = size
-        self._key = key
-        self.value: Any = None
+_SCORE = """\
+{indent}s{i} = own{i}.total(family{i}, {parameters})
+{indent}if s{i}[2]: raise NotColumnsError
+"""
 
-    def __len__(self) -> int:
-        return self._size
+_PARAMETERS = """\
+{indent}made = call{i}(outer, given)
+{indent}if made[0] is not family{i}: raise NotColumnsError
+"""
 
-    def __getitem__(self, key: int) -> Any:
-        if key != self._key:
-            raise NotColumnsError
-        return self.value
+# where the parameters are decided by the entry alone, what it scored before is known
+_KNOWN = """\
+        s{i} = own{i}.known(value) if before else None
+        if s{i} is None:
+{computed}\
+            own{i}.keep(value, s{i})
+"""
+
+_MOVED = """\
+def moved(before, score, was, now):
+    {totals}, = before.frames.totals
+    {old}, = score(was, True)
+    {new}, = score(now)
+{changes}\
+    return {change}, ({totals},)
+"""
+
+_PUT = """\
+def put(f0, before, totals):
+    store = before.frames
+    {totals}, = totals
+    frames = ColumnFrames(loop, {outer}, store.values, store.size, store.columns, totals, store.arrays)
+    readers = {{**before.readers}}
+{leaving}\
+"""
+
+_MOVE = """\
+def move(f0, before, path, value, rng):
+{placing}\
+{found}\
+    record, was, own, others, rest = own_move(f0, before, t, value, rng)
+    if record[2] is None: return record, was, own, others, None
+    try:
+        given = record[1]
+{moved}\
+    except Exception:                              # the blocks meet it again
+        if rng is None: raise
+        return (record[0], given, None), was, 0.0, 0.0, None
+    return record, was, own, others, (rest{told})
+"""
+
+_FOUND_FIRST = """\
+    done{k}, score{k} = found{k}(f0, t)
+    totals{k} = done{k}.frames.totals
+"""
+
+_MOVED_THEN = """\
+        if score{k} is not None:
+            change, totals{k} = moved{k}(done{k}, score{k}, was, given)
+            others += change
+"""
+
+_PUT_ALL = """\
+def put(f0, before, moved):
+    record, was, own, others, (rest{told}) = moved
+    own_put(f0, before, (record, was, own, others, rest))
+{put}\
+"""
+
+_DENSITY = """\
+def density(f0, before, path):
+{placing}\
+{found}\
+    value, own = own_density(f0, before, t)
+    scores = [score for score in ({scores},) if score is not None]
+    def density(value):
+        total = own(value)
+        if total - total == 0.0:
+            for score in scores:
+                for high, low, _ in score(value): total += high + low
+        return total
+    return value, density
+"""
 
 
 class _Plate:
     """A plate in columns whose iterations look up entries of a container, each at the value of its choice.
 
     Attributes:
-        steps: the choices whose parameters depend on the entry.
-        of: the slot of the choice that is the key.
-        columns, assigned, handed: what it takes to score these; the columns with their slots.
-    """
-
-    __slots__ = ("assigned", "columns", "handed", "loop", "of", "slot", "steps")
-
-    def __init__(self, loop: ColumnLoopBlock, slot: int) -> None:
-        self.loop = loop
-        self.slot = slot
-        affected = loop.affected[frozenset(((0, slot),))]
-        self.steps = affected.steps
-        self.assigned = affected.assigned
-        self.handed = affected.handed
-        self.of: Any = next(lookup.of for lookup in loop.lookups if lookup.container == (0, slot))
-        self.columns = [(at, i) for at, i in affected.columns if at != self.of]
-
-
-class _Readers:
-    """The iterations of a plate that look up one entry of a container.
+        found: what the plate has done (frame, t), and what gives the total score of each choice that depends
+            on the entry that iteration t of the other loop has written, with a value there; None if no
+            iteration looks it up.
+        moved: what another value of the entry changes the scores by (what the plate has done, what gives the
+            scores, the value before and after), and the totals of all choices after it.
+        put: puts these into a frame (frame, what the plate has done, the totals).
 
     Raises:
-        Exception: of any kind, where they can't be found, or array code can't vouch for their scores.
+        Exception: of any kind, where the iterations can't be found, or array code can't vouch for the scores.
     """
 
-    __slots__ = ("_entry", "_outer", "_own", "_scope", "before", "plate", "totals")
+    __slots__ = ("found", "moved", "put")
 
-    def __init__(self, plate: _Plate, frame: Frame, t: int) -> None:
-        loop, slot = plate.loop, plate.slot
-        self.plate = plate
-        self.before: Iterations = frame[loop.state][0]
-        self.totals: list[Total] = []
-        store: Any = self.before.frames
-        if type(store) is not ColumnFrames:
-            raise NotColumnsError
-        container = frame[slot]
-        key = _key(container, t)
-        members = loop.readers_of(self.before, (frame,), (0, slot)).get(key)
-        if not is_key(loop, store, plate.of, key, members):
-            raise NotColumnsError
-        columns = store.columns
-        given: dict[int, Any] = {at: columns[i].take(members) for at, i in plate.columns}
-        given[plate.of] = key
-        if loop.needed_targets:
-            targets = loop.vector_frame(store.values, store.size, store.arrays)
-            given |= {at: taken(column, members) for at, column in targets.items()}
-        outer = {at: frame[at] for at in loop.reads[0]}
-        outer[slot] = self._entry = _Entry(len(container), key)
-        self._scope = outer, given
-        hand_on(plate.handed, self._scope, columns, members)
-        self._own = [(step, columns[step.number].take(members)) for step in plate.steps if len(members)]
-
-    def score(self, value: Any) -> list[Total]:
-        """The total score of each choice that depends on the entry, with another value there."""
-        loop, scope = self.plate.loop, self._scope
-        self._entry.value = value
-        for assigned in self.plate.assigned:
-            loop.assign(assigned, scope)
-        totals = [column_total(step.family, own, loop.parameters(step, scope)) for step, own in self._own]
-        for _, _, infinite in totals:
-            if infinite:
-                raise NotColumnsError
-        return totals
-
-    def move(self, was: Any, now: Any) -> float:
-        """What the scores change by; `put` puts it into the plate."""
-        store, change = self.before.frames, 0.0
-        self.totals = totals = [*store.totals]
-        for (step, _), old, new in zip(self._own, self.score(was), self.score(now), strict=True):
-            totals[step.number] = moved_total(totals[step.number], old, new)
-            change += (new[0] + new[1]) - (old[0] + old[1])
-        return change
-
-    def put(self, frame: Frame) -> None:
-        """Put what has changed into a frame."""
-        loop, before = self.plate.loop, self.before
-        frames = before.frames.with_outer(outer_of(loop.reads, (frame,)), before.values)
-        frames.totals = tuple(self.totals)
-        leave(loop, frame, before, frames, frames.total(), {**before.readers})
+    def __init__(self, loop: ColumnLoopBlock, slot: int) -> None:
+        affected = loop.affected[frozenset(((0, slot),))]
+        of: Any = next(lookup.of for lookup in loop.lookups if lookup.container == (0, slot))
+        (reads,) = loop.reads
+        scope: dict[str, Any] = {
+            "ColumnFrames": ColumnFrames, "Entry": Entry, "Iterations": Iterations,
+            "NotColumnsError": NotColumnsError, "at": (0, slot), "gathered": gathered, "hand_on": hand_on,
+            "handed": affected.handed, "is_key": is_key, "key_of": _key, "loop": loop,
+            "moved_total": moved_total, "taken": taken, "total_value": total_value,
+        }  # fmt: skip
+        given = {of: "key"}
+        for own, i in affected.columns:
+            given.setdefault(own, f"gathered(bucket, {i}, columns[{i}]).array")
+        assigned, scores = [], []
+        for i, step in enumerate(affected.assigned):
+            scope[f"assigned{i}"] = step
+            assigned.append(f"        loop.assign(assigned{i}, scope)\n")
+        needs = set().union(*(step.needs for step in affected.steps))
+        decided = needs <= {(0, slot), (loop.depth, of)}
+        for step in affected.steps:
+            i, indent = step.number, "            " if decided else "        "
+            scope[f"step{i}"], scope[f"call{i}"], scope[f"family{i}"] = step, step.runner.call, step.family
+            parameters, score = f"loop.parameters(step{i}, scope)", ""
+            if not step.computes and step.family not in VECTORS:
+                score, parameters = _PARAMETERS.format(i=i, indent=indent), "made[1:]"
+            score += _SCORE.format(i=i, indent=indent, parameters=parameters)
+            scores.append(_KNOWN.format(i=i, computed=score) if decided else score)
+        numbers = [step.number for step in affected.steps]
+        found = _FOUND.format(
+            state=loop.state, slot=slot, keys=loop.column_of[of], of=of,
+            given=", ".join(f"{own}: {value}" for own, value in given.items()),
+            targets=_TARGETS if loop.needed_targets else "",
+            outer=", ".join(f"{own}: {'entry' if own == slot else f'f0[{own}]'}" for own in reads),
+            handed="    hand_on(handed, scope, columns, bucket.array())\n" if affected.handed else "",
+            own="".join(f"    own{i} = gathered(bucket, {i}, columns[{i}])\n" for i in numbers),
+            assigned="".join(assigned), scores="".join(scores), all=", ".join(f"s{i}" for i in numbers),
+        )  # fmt: skip
+        totals = ", ".join(f"p{i}" for i in range(len(loop.sites)))
+        moved = _MOVED.format(
+            totals=totals, old=", ".join(f"a{i}" for i in numbers), new=", ".join(f"b{i}" for i in numbers),
+            changes="".join(f"    p{i} = moved_total(p{i}, a{i}, b{i})\n" for i in numbers),
+            change=" + ".join(f"(b{i}[0] + b{i}[1]) - (a{i}[0] + a{i}[1])" for i in numbers),
+        )  # fmt: skip
+        put = _PUT.format(totals=totals, outer=outer_text(loop), leaving=leaving(loop, total_text(loop)))
+        self.found = generated("found", [found], scope)
+        self.moved = generated("moved", [moved], scope)
+        self.put = generated("put", [put], scope)
 
 
 def looked_up(form: Form, site: LocalSite) -> Form:
-    """The functions for a site whose choices plates look up, from those that see to its own iterations."""
-    plates = [_Plate(loop, slot) for loop, slot in site.lookups]
-    scope: dict[str, Any] = {}
-    lines = ["def place_of(f0, before, path):\n", site.placing(scope), "    return t\n"]
-    place_of = generated("place_of", lines, scope)
+    """The functions for a site whose choices plates look up.
 
-    def found(frame: Frame, before: Iterations, path: Path) -> list[_Readers]:
-        t = place_of(frame, before, path)
-        return [_Readers(plate, frame, t) for plate in plates]
-
-    def move(frame: Frame, before: Iterations, path: Path, value: Any, rng: Any) -> Moved:
-        readers = found(frame, before, path)
-        (distribution, given, score), was, own, others, rest = form.move(frame, before, path, value, rng)
-        if score is not None:
-            try:
-                for reader in readers:
-                    others += reader.move(was, given)
-            except Exception:  # the blocks meet it again
-                if rng is None:
-                    raise
-                score = None
-        return (distribution, given, score), was, own, others, (rest, readers)
-
-    def density(frame: Frame, before: Iterations, path: Path) -> Any:
-        value, own = form.density(frame, before, path)
-        readers = found(frame, before, path)
-
-        def total(x: Any) -> float:
-            here = own(x)
-            if here - here == 0.0:
-                for reader in readers:
-                    here += sum(high + low for high, low, _ in reader.score(x))
-            return here
-
-        return value, total
-
-    def put(frame: Frame, before: Iterations, moved: Any) -> None:
-        *rest, (inner, readers) = moved
-        form.put(frame, before, (*rest, inner))
-        for reader in readers:
-            reader.put(frame)
-
+    Args:
+        form: those that see to its own iterations; they are given an iteration where others get a path.
+    """
+    scope: dict[str, Any] = {"own_density": form.density, "own_move": form.move, "own_put": form.put}
+    about: dict[str, str] = {"placing": site.placing(scope), "found": "", "moved": "", "told": "", "put": ""}
+    for k, (loop, slot) in enumerate(site.lookups):
+        plate = _Plate(loop, slot)
+        scope |= {f"found{k}": plate.found, f"moved{k}": plate.moved, f"put{k}": plate.put}
+        about["found"] += _FOUND_FIRST.format(k=k)
+        about["moved"] += _MOVED_THEN.format(k=k)
+        about["told"] += f", done{k}, totals{k}"
+        about["put"] += f"    put{k}(f0, done{k}, totals{k})\n"
+    about["scores"] = ", ".join(f"score{k}" for k in range(len(site.lookups)))
+    move, density, put = (
+        generated(name, [text.format(**about)], scope)
+        for name, text in (("move", _MOVE), ("density", _DENSITY), ("put", _PUT_ALL))
+    )
     return Form(move, density, put, True)
 
 

@@ -53,10 +53,10 @@ class Form(NamedTuple):
         density: the value of the choice (frame, iterations, path), and the density as a function of another.
         put: makes a frame that of the new trace (frame, what the loop has done, moved) after a move.
         followed: whether the distributions of other choices depend on the choice.
-        edit: gives some choices of the site values at once (frame, iterations, paths with values), where
-            nothing keeps track of what they decide; makes the frame that of the new trace, puts the values
-            before and the new records into two dicts, and returns the change of the log density. None where
-            they are edited one by one.
+        edit: gives some choices of the site values at once (frame, iterations, paths with values); only one
+            where something keeps track of what they decide. It makes the frame that of the new trace, puts
+            the values before and the new records into two dicts, and returns the change of the log density.
+            None where they are edited one by one.
 
     Raises:
         NotLocalError: this is not the way for any value.
@@ -111,6 +111,13 @@ class LocalSite:
             if depth == loop.depth and slot in loop.targets:
                 self._length, self._position = len(parts), variable[0]
                 self._source = loop.targets[slot]
+
+    def placing_own(self, scope: dict[str, Any]) -> str:
+        """The same in the functions that see to the choice's own iteration.
+
+        Where others see to what looks it up, these give them the iteration in place of the path.
+        """
+        return "    t = path\n" if self.lookups else self.placing(scope)
 
     def placing(self, scope: dict[str, Any]) -> str:
         """The lines of a generated function that find the iteration t of the choice at a path.
@@ -225,9 +232,9 @@ def _read_after(loop: LoopBlock, site: SiteBlock) -> list[int]:
 
 def _looks_up(block: Block, slot: int) -> bool:
     """Whether a block is a loop in columns that reads a container at the value of one choice only."""
-    if type(block) is not ColumnLoopBlock or not block.leaves_nothing or block.unlooked:
-        return False
     at = 0, slot
+    if type(block) is not ColumnLoopBlock or block.unlooked or not _leaves_the_same(block, at):
+        return False
     keys = {lookup.of for lookup in block.lookups if lookup.container == at}
     return (
         len(keys) == 1
@@ -235,6 +242,14 @@ def _looks_up(block: Block, slot: int) -> bool:
         and not block.outer[at].whole
         and at not in block.source_slots | block.address_slots | block.followed
         and not block.affected[frozenset((at,))].stale
+    )
+
+
+def _leaves_the_same(block: ColumnLoopBlock, at: Slot) -> bool:
+    """Whether a loop leaves the same behind whatever a container has, so the values of its choices."""
+    choices = {value for value, _ in block.choices}
+    return not block.outs and all(
+        written.value in choices and not written.may_move and written.base != at for written in block.stored
     )
 
 
@@ -291,12 +306,39 @@ def readers_after(
         if slot in site.single and type(was) is type(now) is int and was >= 0 and now >= 0:
             s = t + site.single[slot]
             if was != now and s in visited:
-                readers[slot] = index.remove(was, s).add(now, s)
+                readers[slot] = index.moved(was, now, s)
             continue
         for s in visited:
             old, new = (frame, before.frames[s]), (frame, frames[s])
             readers = site.loop.reread(readers, slot, s, old, new, 0)
     return readers
+
+
+def outer_text(loop: Any) -> str:
+    """What makes what a loop of the program's own body reads outside it, as `outer_of` does, of frame f0."""
+    (slots,) = loop.reads
+    return "({" + ", ".join(f"{slot}: f0[{slot}]" for slot in slots) + "},)"
+
+
+def total_text(loop: Any) -> str:
+    """What sums the totals of a loop's choices, p0, p1, ..., as `ColumnFrames.total` does."""
+    numbers = range(len(loop.sites))
+    sums = (" + ".join(f"p{i}[{k}]" for i in numbers) for k in range(3))
+    return "p0" if len(numbers) == 1 else f"({', '.join(sums)})"
+
+
+def leaving(loop: LoopBlock, total: str) -> str:
+    """The lines of `leave`; `frames` and `readers` are there, and the total is an expression."""
+    stored = "".join(
+        f"    f0[{w.inside}] = f0[{w.after}] = f0[{w.inside}].over(frames)\n" for w in loop.stored
+    )
+    return (
+        f"    high, low, infinite = total = {total}\n"
+        f"    f0[{loop.state}] = (\n"
+        "        Iterations(frames, total, before.values, before.status, readers, before.positions),\n"
+        "        before.status, total_value(total) if infinite else high + low,\n"
+        f"    )\n{stored}"
+    )
 
 
 def leave(

@@ -64,9 +64,14 @@ class Written(Writers):
 
     def over(self, frames: Any) -> Written:
         """The container when the iterations are others, but write at the same keys."""
-        made = self.kind, self.base, frames, self.value, self.key, self.count, self.indices, self.rows
-        after = Written(*made)
-        after.know_writers(self)
+        after: Written = object.__new__(Written)
+        after.kind, after.base, after.frames, after.is_dict = self.kind, self.base, frames, self.is_dict
+        after.value, after.key, after.count, after.indices = self.value, self.key, self.count, self.indices
+        after.rows, after._made, after._made_rows = self.rows, _NOT_MADE, {}
+        after._column = after._writers = after._from_end = None
+        after._known, after._shared = 0, False
+        if self._writers is not None:
+            after.know_writers(self)
         return after
 
     def column(self) -> Any:
