@@ -164,8 +164,10 @@ class Callees(Objects):
                 return isinstance(family, type) and issubclass(family, ScalarFamily)
             case ast.UnaryOp():
                 return self.is_number(node.operand)
+            case ast.Call(args=[value]) if self.function_of(node) is abs:
+                return self.is_number(value)
             case ast.Call():
-                return any(self.function_of(node) is made for made in (len, int, float, abs, bool))
+                return any(self.function_of(node) is made for made in (len, int, float, bool))
         return False
 
 

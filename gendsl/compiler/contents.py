@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,29 @@ class Contents(Callees):
             lists = [self._is_list(side) for side in sides]
             return any(lists) and not any(map(self._may_be_array, sides))
         return isinstance(node.op, ast.Add) and all(map(self._is_list, sides))
+
+    def is_list_or_array(self, node: ast.expr, is_number: Callable[[ast.expr], bool]) -> bool:
+        """Whether what looks like a new list, `[0.5, 0.5] * n`, is an array if the n is one, as it may be."""
+        if not isinstance(node, ast.BinOp):
+            return False
+        sides = node.left, node.right
+        if not isinstance(node.op, ast.Mult):
+            return any(self.is_list_or_array(side, is_number) for side in sides)
+        others = [side for side in sides if not self._is_list(side)]
+        return self._is_new_list(node) and not all(self._is_count(side, is_number) for side in others)
+
+    def _is_count(self, node: ast.expr, is_number: Callable[[ast.expr], bool]) -> bool:
+        """Whether an expression gives a number: what `range` goes up to is one."""
+        if isinstance(node, ast.BinOp):
+            return self._is_count(node.left, is_number) and self._is_count(node.right, is_number)
+        if isinstance(node, ast.Name) and any(
+            isinstance(argument, ast.Name) and argument.id == node.id
+            for call in self.source.parts
+            if isinstance(call, ast.Call) and self.is_builtin(call.func, "range")
+            for argument in call.args
+        ):
+            return True
+        return is_number(node)
 
     def _is_list(self, node: ast.expr | None) -> bool:
         """Whether an expression surely gives a list."""
@@ -136,10 +160,24 @@ class Contents(Callees):
 
     def holds_numbers(self, name: str) -> bool:
         """Whether all entries of a list or dict of a name are numbers, as far as their form tells."""
-        values = [self._gathered(value) for value in self.bindings(name, *self.source.node.body)]
+        bound = self.bindings(name, *self.source.node.body)
+        values = [self._gathered(value) for value in bound]
         known = all(value is not None and (entries_of(value) or _is_empty(value)) for value in values)
         entries = [entry for value in values if value is not None for entry in entries_of(value)]
+        if not all(isinstance(value, ast.Call) for value in bound):  # adding to arrays adds no entries
+            entries += self._put_in_by_operators(name)
         return known and all(map(self.is_number, [*entries, *self._put_in_later(name)]))
+
+    def _put_in_by_operators(self, name: str) -> list[ast.expr]:
+        """The entries that a list or a dict gets by `+=`, by `|=` or by keywords; or what may have them."""
+        entries: list[ast.expr] = []
+        for part in self.source.parts:
+            match part:
+                case ast.AugAssign(ast.Name(found), ast.Add() | ast.BitOr(), value) if found == name:
+                    entries += entries_of(value) or [value]
+                case ast.Call(ast.Attribute(attr="update") as function) if root_name(function) == name:
+                    entries += [keyword.value for keyword in part.keywords]
+        return entries
 
     def has_number_entries(self, name: str) -> bool:
         """Whether all entries of a list or dict, or of an array of one dimension, are surely numbers."""

@@ -246,6 +246,13 @@ class Effects(Rows):
                     keep(*part.args, *(k.value for k in part.keywords))
         return names, arrays
 
+    def has_parts_kept(self, name: str) -> bool:
+        """Whether a variable's value is changed in place while parts of it may be kept elsewhere."""
+        body = ast.Module(self.source.node.body, [])
+        added = (part.target for part in self.source.parts if isinstance(part, ast.AugAssign))
+        changed = name in self.changed(body) or any(binds(target, name) for target in added)
+        return changed and name in self.aliased(body)[1]
+
     def exposed(self, node: ast.AST) -> dict[str, ast.AST]:
         """The local names that a statement hands to calls that may change their values."""
         found: dict[str, ast.AST] = {}

@@ -4,6 +4,7 @@
     rows[i] += x                alone(rows[i], ...)                 is rows[i] a number, or a list?
     thing.sample()              still(..., thing, "sample").sample()    is it a distribution, or an urn?
     found = search(text)        found = settled(..., search(text))  is it an iterator?
+    start = [0.5, 0.5] * w      start = listed([0.5, 0.5] * w, ...) is it a list, or an array?
 
 Where the answer is no, the body is executed whole from then on.
 """
@@ -40,6 +41,8 @@ def _asks(part: ast.AST, effects: Effects, rows: set[str], is_number: Callable[[
     match part:
         case ast.AugAssign(target=ast.Subscript() as target):
             return root_name(target) in rows
+        case ast.Assign(targets=[ast.Name(name)], value=ast.BinOp() as value):
+            return effects.is_list_or_array(value, is_number) and effects.has_parts_kept(name)
         case ast.Assign(value=value) | ast.AnnAssign(value=value) if isinstance(value, ast.Call):
             return _may_iterate(value, effects) or _is_watched(value, effects, is_number)
         case ast.Call():
@@ -93,6 +96,11 @@ class _Questions(Transformer):
         return [_placed(ast.Expr(_tool("alone", *arguments)), node), node]
 
     def visit_Assign(self, node: ast.Assign | ast.AnnAssign) -> ast.AST:
+        if isinstance(node.value, ast.BinOp) and _asks(node, self.effects, self.rows, self.is_number):
+            name, line = ast.Constant(ast.unparse(node.targets[0])), ast.Constant(node.lineno)  # type: ignore[union-attr]
+            self.generic_visit(node)
+            node.value = _placed(_tool("listed", node.value, name, line), node.value)
+            return node
         settled = isinstance(node.value, ast.Call) and _may_iterate(node.value, self.effects)
         where = self.where(node.value) if settled and node.value is not None else None
         self.generic_visit(node)

@@ -103,6 +103,17 @@ class Guards:
             raise NotSeparableError(self._compiled, reason, "write one entry after another", line) from None
         return key
 
+    def listed(self, value: Any, name: str, line: int) -> Any:
+        """The list that `[...] * n` makes, of which no part is a view.
+
+        Raises:
+            NotSeparableError: n was an array, and so it is one.
+        """
+        if isinstance(value, np.ndarray):
+            reason = f"it changes {name}, an array that something else may hold a part of"
+            raise NotSeparableError(self._compiled, reason, "let `*` have numbers and lists only", line)
+        return value
+
     def watched(self, where: Where, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """What a function returns that leaves its arguments as they were.
 
