@@ -55,7 +55,7 @@ class Tables(Loops):
         """Choices that depend on entries, rows or all of a table."""
         seen, i, j = self.name("y"), self.name("i"), self.name("j")
         inner = scope.inner(i)
-        match self.one_of("cells", "column", "chosen", "rows", "all", "transposed"):
+        match self.one_of("cells", "column", "chosen", "rows", "some", "all", "transposed"):
             case "cells" | "transposed" as order:
                 innermost = inner.inner(j)
                 loops = (i, rows), (j, columns)
@@ -76,6 +76,13 @@ class Tables(Loops):
                 self.emit(inner, f"{z} = {self.address(z, inner)} @ ~uniform_discrete(0, {columns} - 1)")
                 entry = _cell(name, form, i, z)
                 self.emit(inner, f"{self.address(seen, inner)} @ ~normal({entry}, 1)")
+            case "some" if form == "array" and rows in scope.positive:
+                some, count = self.name("some"), self.small(scope)
+                self.emit(scope, f"{some} = np.arange({count}) % {rows}", f"for {i} in range({rows}):")
+                mean = self.one_of(
+                    f"{name}[{some}].sum()", f"0.1 * {name}[{some}, 0].sum()", f"{name}[{i}].sum()"
+                )
+                self.emit(inner, f"{self.address(seen, inner)} @ ~normal(float({mean}), 1)")
             case "rows" if form != "dict":
                 row = self.name("row")
                 self.emit(scope, f"for {i}, {row} in enumerate({name}):")
@@ -147,6 +154,60 @@ class Tables(Loops):
         law = f"normal({self.real(inner)}, {self.positive(inner)})"
         self.emit(inner, f"{name}[{z}] = {self.address(name, inner)} @ ~{law}")
         scope.containers.append(Container(name, size, "real", "array"))  # as arrays are: without append
+
+    def labelled(self, scope: Scope) -> None:
+        """Labels that a loop writes and looks up by, in the same iteration or in another."""
+        size = self.one_of(*sorted(scope.positive)[-3:])
+        known = [c for c in scope.containers if c.size == size and c.element == "real" and c.form != "tuple"]
+        mu, labels, i, j = (self.name(kind) for kind in ("mu", "labels", "i", "j"))
+        if known and self.chance(2):
+            mu = self.one_of(*known).name
+        else:
+            centre = f"{self.address(mu, scope.inner(j))} @ ~normal({self.real(scope)}, 2.0)"
+            self.emit(scope, f"{mu} = [{centre} for {j} in range({size})]")
+            scope.containers.append(Container(mu, size, "real", "list"))
+        points, form = self.size(scope), self.one_of("append", "append", "fill", "dict", "array")
+        empty = {
+            "append": "[]",
+            "fill": f"[0] * {points}",
+            "dict": "{}",
+            "array": f"np.zeros({points}, dtype=int)",
+        }
+        self.emit(scope, f"{labels} = {empty[form]}", f"for {i} in range({points}):")
+        inner = scope.inner(i)
+        if form != "dict" and self.chance(3):
+            inner.reals.append(f"({mu}[{labels}[{i} - 1]] if {i} > 0 else 0.5)")
+        made = f"{self.address(labels, inner)} @ ~uniform_discrete(0, {size} - 1)"
+        if self.chance(4):
+            made = f"min({made}, {self.one_of(*scope.wholes)})"
+        self.emit(inner, f"{labels}.append({made})" if form == "append" else f"{labels}[{i}] = {made}")
+        own = self.one_of(i, i, "-1") if form == "append" else i
+        inner.reals.append(f"{mu}[{labels}[{own}]]")
+        if not self.chance(4):
+            self.choice(inner, "real")
+        if self.chance(2):
+            self.read_labels(scope, mu, labels, points, form)
+
+    def read_labels(self, scope: Scope, mu: str, labels: str, points: str, form: str) -> None:
+        """Choices by the labels, after their loop."""
+        seen, i, label = self.name("y"), self.name("i"), self.name("z")
+        inner = scope.inner(i)
+        values = f"{labels}.values()" if form == "dict" else labels
+        match self.one_of("index", "enumerate", "zip", "all"):
+            case "index":
+                self.emit(scope, f"for {i} in range({points}):")
+                label = f"{labels}[{i}]"
+            case "enumerate":
+                self.emit(scope, f"for {i}, {label} in enumerate({values}):")
+            case "zip":
+                self.emit(scope, f"for {i}, {label} in zip(range({points}), {values}):")
+            case "all":
+                means = self.name("m")
+                self.emit(scope, f"{means} = [{mu}[{label}] for {label} in {values}]")
+                scope.containers.append(Container(means, points, "real", "list"))
+                return
+        law = f"normal({mu}[{label}], {self.positive(inner)})"
+        self.emit(inner, f"{self.address(seen, inner)} @ ~{law}")
 
     # --- without choices ---
 
