@@ -62,7 +62,7 @@ def test_programs_written_at_random(block, monkeypatch):
     for seed in range(60 * block, 60 * (block + 1)):
         with imported(random_source(seed)) as module:
             pool = GENERATED_ARGS[seed % 4 :] + GENERATED_ARGS[: seed % 4]
-            Session(module.program, pool, vary_generated).run(random_edits(seed), seed)
+            Session(module.program, pool, vary_generated).run(random_edits(seed, 32 if LONG else 16), seed)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
