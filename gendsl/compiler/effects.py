@@ -126,7 +126,7 @@ class Effects(Rows):
                 kept = list(part.elts)
             elif isinstance(part, ast.Dict):
                 kept = list(part.values)
-            elif isinstance(part, ast.Call) and self._method(part):
+            elif isinstance(part, ast.Call) and self.puts_into(part):
                 kept = [] if part.func.attr in ("extend", "update") else list(part.args)  # type: ignore[attr-defined]
             for value in kept:
                 if value is not None and self.is_iterator(value):
@@ -258,7 +258,7 @@ class Effects(Rows):
         found: dict[str, ast.AST] = {}
         called = {part.func for part in walk(node) if isinstance(part, ast.Call)}
         for part in walk(node):
-            if isinstance(part, ast.Call) and not self._method(part):
+            if isinstance(part, ast.Call) and not self.puts_into(part):
                 alone, writes = self.leaves_alone(part), self.writes(part)
                 unknown = self.is_unknown(part)
                 if alone and not writes and not unknown:
@@ -289,14 +289,14 @@ class Effects(Rows):
         given = self._all([*call.args, *(k.value for k in call.keywords)])
         return {name for name in _union(given) if self.misleads(name)}
 
-    def _method(self, call: ast.Call) -> bool:
+    def puts_into(self, call: ast.Call) -> bool:
         """Whether a call is of a container's method: that keeps what it is given, and doesn't change it."""
         method = isinstance(call.func, ast.Attribute) and root_name(call.func) in self.source.bound
         return method and call.func.attr in ("append", "extend", "insert", "add", "setdefault")  # type: ignore[attr-defined]
 
     def may_change_arguments(self, call: ast.Call) -> bool:
         """Whether a call may change what it is given, for all that is known of it."""
-        if self._method(call) or self.only_gathers(call):
+        if self.puts_into(call) or self.only_gathers(call):
             return False
         if not self.leaves_alone(call) or self.writes(call) or self.is_unknown(call):
             return True

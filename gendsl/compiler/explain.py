@@ -16,6 +16,7 @@ from gendsl.compiler.ir import (
     Code,
     ColumnSite,
     Exit,
+    Filled,
     Fragment,
     Load,
     Loop,
@@ -153,6 +154,8 @@ class _Notes:
         """Say what the blocks of a sequence are, and those inside them."""
         for node in nodes:
             match node:
+                case Filled():
+                    self.loop(node.loop, loops)
                 case Fragment():
                     self.fragment(node, len(loops))
                 case Site():
@@ -256,6 +259,7 @@ class _Notes:
 
     def loop(self, node: Loop, loops: tuple[Loop, ...]) -> None:
         """A plate, a chain or a comprehension."""
+        self.fixed = {slot for slot in self.fixed if slot[0] < node.depth}  # not those of another loop
         for source in node.sources:
             if source.counted or is_range(source.code.result):
                 self.fixed.add((node.depth, source.target))

@@ -303,6 +303,18 @@ class Loop(Node):
 
 
 @dataclass
+class Filled(Fragment):
+    """Deterministic code that only fills containers, an entry in each iteration of a loop.
+
+    The code makes all the entries at once; the loop says the same, iteration by iteration, so that a change
+    can be followed to the entries that it concerns.
+    """
+
+    loop: Loop
+    state: int
+
+
+@dataclass
 class Region(Node):
     """Opaque: statements that are executed whole, as the reference runtime executes them."""
 

@@ -34,7 +34,7 @@ from gendsl.compiler.ir import (
     Return,
     Site,
 )
-from gendsl.compiler.lower_loops import LoopLowering
+from gendsl.compiler.lower_filled import FilledLowering
 from gendsl.compiler.names import (
     COMPREHENSIONS,
     binds,
@@ -63,7 +63,7 @@ from gendsl.compiler.vectorise import vectorise
 from gendsl.interface import GenerativeFunction
 
 
-class Lowerer(LoopLowering):
+class Lowerer(FilledLowering):
     """Lowers one function, statement by statement."""
 
     # --- the body ---------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ class Lowerer(LoopLowering):
             node = self.with_entries(node)
         choices, leaves = has_choice(node), exits(node)
         if not choices and not leaves:
-            self.fragment(node)
+            self.deterministic(node)
             return True
         saved = dict(self.env), list(self.nodes), len(self.codes)
         try:

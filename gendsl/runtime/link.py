@@ -35,6 +35,7 @@ from gendsl.runtime.branches import BranchBlock
 from gendsl.runtime.change import UNSET, Change, difference
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.column_steps import Lookup, Step
+from gendsl.runtime.filled import FilledBlock
 from gendsl.runtime.groups import Group, GroupBlock
 from gendsl.runtime.guards import Guards
 from gendsl.runtime.local_sites import sites_of
@@ -249,6 +250,9 @@ class Linked:
 
     def _block(self, node: ir.Node, depth: int) -> Block:
         match node:
+            case ir.Filled():
+                runner, loop = self._runner(node.code), self._loop(node.loop)
+                return FilledBlock(node.node, runner, node.defs, loop, node.state)
             case ir.Fragment():
                 return FragmentBlock(node.node, self._runner(node.code), node.defs)
             case ir.Copy():

@@ -6,6 +6,8 @@
 
 Beside its own loop, a coefficient concerns the statements that read it, one after the other, and the plates
 in which every iteration reads what they make. These are scored with array code, once for each value.
+
+A statement that fills a long container, and reads a choice for one entry of it, is followed by blocks.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from gendsl.runtime.change import is_same
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.column_scores import Affected, rescored
+from gendsl.runtime.filled import FilledBlock
 from gendsl.runtime.loop_parts import Iterations
 from gendsl.runtime.reads import Frame
 from gendsl.runtime.totals import value as total_value
@@ -27,6 +30,10 @@ from gendsl.runtime.totals import value as total_value
 if TYPE_CHECKING:
     from gendsl.runtime.local_sites import Form, Moved
 
+
+LONG, VERY_LONG = 200, 1000
+"""Entries from which on blocks follow a change to its entry sooner than all is made again: for an edit, and
+for the density at one more value."""
 
 Step = tuple[Any, frozenset[int], Affected | None]
 """A block, the slots that it reads that may have changed, and what of a plate depends on them."""
@@ -39,14 +46,22 @@ class Followers:
         slots: those slots.
         steps: the blocks, in order.
         plates: those of them that are plates.
+        filled: those of them that a change concerns at some entries of a container that they fill.
     """
 
-    __slots__ = ("plates", "slots", "steps")
+    __slots__ = ("filled", "plates", "slots", "steps")
 
     def __init__(self, slots: frozenset[int], steps: list[Step]) -> None:
         self.slots = slots
         self.steps = steps
         self.plates = [block for block, _, affected in steps if affected is not None]
+        self.filled = [b for b, reads, _ in steps if type(b) is FilledBlock and b.follows(reads)]
+
+    def check_size(self, frame: Frame, least: int) -> None:
+        """Raise NotColumnsError if blocks do it sooner: there are containers of so many entries."""
+        for block in self.filled:
+            if block.size(frame) >= least:
+                raise NotColumnsError
 
     def run(self, frame: Frame) -> float:
         """Run the blocks in a frame in which the slots have changed; the change of the log density.
@@ -86,7 +101,7 @@ def followers_of(body: Sequence, slots: Iterable[int]) -> Followers | None:
         reads = frozenset(read.slot for read in block.uses if read.depth == 0 and read.slot in known)
         if not reads or only_gathers(block):
             continue
-        if type(block) is FragmentBlock and block.runner.always:
+        if (type(block) is FragmentBlock or type(block) is FilledBlock) and block.runner.always:
             steps.append((block, reads, None))
             known.update(block.defs)
             continue
@@ -101,6 +116,7 @@ def followed(form: Form, followers: Followers) -> Form:
     """The functions for a site that something follows from, from those that see to its own iterations."""
 
     def move(frame: Frame, before: Iterations, path: Path, value: Any, rng: Any) -> Moved:
+        followers.check_size(frame, LONG)
         moved = form.move(frame, before, path, value, rng)
         record, was, own, others, _ = moved
         if record[2] is None:
@@ -116,6 +132,7 @@ def followed(form: Form, followers: Followers) -> Form:
         return record, was, own, others, new
 
     def density(frame: Frame, before: Iterations, path: Path) -> Any:
+        followers.check_size(frame, VERY_LONG)
         value, own = form.density(frame, before, path)
 
         def total(x: Any) -> float:

@@ -11,8 +11,12 @@ import numpy as np
 
 from gendsl.runtime.change import ALL, LENGTH
 from gendsl.runtime.column_frames import ColumnFrames
+from gendsl.runtime.entries import EntryStore
 from gendsl.runtime.reverse import Integers, ReverseIndex
 from gendsl.runtime.written_keys import Keyed
+
+STORES = frozenset((ColumnFrames, EntryStore))
+"""What holds the slots of iterations apart from each other."""
 
 
 class Writers(Keyed):
@@ -58,7 +62,7 @@ class Writers(Keyed):
     def slot(self, t: int, slot: int) -> Any:
         """One slot of iteration t."""
         frames = self.frames
-        return frames.entry(t, slot) if type(frames) is ColumnFrames else frames[t][slot]
+        return frames.entry(t, slot) if type(frames) in STORES else frames[t][slot]
 
     def key_in(self, t: int, frame: list[Any]) -> Any:
         """The key that a frame of iteration t writes."""

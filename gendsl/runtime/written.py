@@ -23,7 +23,8 @@ from gendsl.compiler.ir import POSITION
 from gendsl.compiler.tables import as_column
 from gendsl.runtime.change import ALL, LENGTH, SCALARS, UNSET
 from gendsl.runtime.column_frames import ColumnFrames
-from gendsl.runtime.writers import Writers, pairs_of
+from gendsl.runtime.entries import EntryStore
+from gendsl.runtime.writers import STORES, Writers, pairs_of
 from gendsl.runtime.written_keys import CELL
 
 _NOT_MADE: Any = object()
@@ -78,7 +79,7 @@ class Written(Writers):
         if self._column is None:
             frames = self.frames
             column = None
-            if self._is_filled() and type(frames) is ColumnFrames:
+            if self._is_filled() and type(frames) in STORES:
                 column = frames.column(self.value)
             self._column = as_column(self.made()) if column is None else column.array()
         return self._column
@@ -140,7 +141,7 @@ class Written(Writers):
 
     def length_before(self, t: int) -> int:
         """How many entries there are when iteration t begins."""
-        if self.kind == "append":
+        if self.kind == "append" or (self.kind == "key" and type(self.frames) is EntryStore):
             return len(self.base) + t
         if self.rows:
             return len(self.base)
@@ -277,7 +278,10 @@ class Written(Writers):
     def __getitem__(self, key: Any) -> Any:
         if type(key) is int and self.kind == "append":
             t, frames = key - len(self.base), self.frames
-            if type(frames) is not ColumnFrames:
+            if type(frames) is EntryStore:
+                if 0 <= t < len(frames.keys):
+                    return frames.values[t]
+            elif type(frames) is not ColumnFrames:
                 if 0 <= t < len(frames):
                     return whole(frames[t][self.value])
             elif 0 <= t < frames.size:
@@ -301,6 +305,10 @@ class Written(Writers):
             self._made = self.made_before(len(self.frames))
         return self._made
 
+    def hold(self, made: Any) -> None:
+        """Let the list, dict or array itself be one that is there already."""
+        self._made = made
+
     def made_before(self, t: int, own: Any = UNSET, frame: Any = None) -> Any:
         """The container when iteration t begins, or after it has written `own`."""
         made = whole(self.base)
@@ -310,8 +318,25 @@ class Written(Writers):
             if own is not UNSET:
                 made.append(whole(own))
             return made
+        if own is UNSET and t == len(self.frames) and self._fills_at_once(made):
+            return made
         self._put(made, chain(self.pairs(t), self._pairs_with(own, frame)))
         return made
+
+    def _fills_at_once(self, made: Any) -> bool:
+        """Put all entries into an array, if they are a column of which it holds every element as it is."""
+        frames = self.frames
+        if self.count is None or type(made) is not np.ndarray or made.ndim > 1 or type(frames) not in STORES:
+            return False
+        column = frames.column(self.value)
+        if column is None or not len(column) or not np.can_cast(column.dtype, made.dtype):
+            return False
+        first, step = self.count
+        end = first + step * len(column)
+        if end - step >= len(made):
+            return False  # an error, where it is put in by itself
+        made[first:end:step] = column.array()
+        return True
 
     def _put(self, made: Any, pairs: Iterable[tuple[Any, Any]]) -> None:
         """Write entries into a copy of the container; of rows, copies are made, too."""
@@ -351,7 +376,7 @@ class Written(Writers):
     def _first(self, t: int, slot: int) -> list[Any]:
         """One slot of the first t iterations, as the user knows it."""
         frames = self.frames
-        if type(frames) is ColumnFrames and t == len(frames):
+        if type(frames) in STORES and t == len(frames):
             values = frames.entries(slot)
         else:
             values = [frame[slot] for frame in islice(frames, t)]
