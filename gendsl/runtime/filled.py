@@ -276,7 +276,7 @@ class FilledBlock(FragmentBlock):
     @staticmethod
     def _has_key(container: Written, keys: list[Any]) -> bool:
         """Whether one of some keys is in a dict already, or comes twice."""
-        return len(set(keys)) < len(keys) or any(map(container.writers, keys))
+        return len(set(keys)) < len(keys) or any(len(container.writers(key)) for key in keys)
 
     @staticmethod
     def _keys_after(store: EntryStore, added: list[Any]) -> Any:
