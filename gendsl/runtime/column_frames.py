@@ -55,6 +55,7 @@ class ColumnFrames:
         columns: tuple[Column, ...],
         totals: tuple[Total, ...],
         arrays: dict[int, tuple[Any, Any]],
+        shared: dict[int, Any] | None = None,
     ) -> None:
         self.loop = loop
         self.outer = outer
@@ -63,7 +64,7 @@ class ColumnFrames:
         self.columns = columns
         self.totals = totals
         self.arrays = arrays
-        self.shared: dict[int, Any] = {}
+        self.shared: dict[int, Any] = {} if shared is None else shared
         self._recent: dict[int, Frame] = {}
 
     # --- looking ----------------------------------------------------------------------------------

@@ -152,9 +152,8 @@ def put(f0, before, moved):
 # what is outside may be another than when the store was made, where no iteration had read it
 _FRAMES = """\
     frames = ColumnFrames(
-        loop, {outer}, store.values, store.size, ({columns},), ({totals},), store.arrays
+        loop, {outer}, store.values, store.size, ({columns},), ({totals},), store.arrays, store.shared
     )
-    frames.shared = store.shared
 """
 
 _EDIT = """\

@@ -234,7 +234,9 @@ class ReverseIndex:
 
     def bucket(self, key: Hashable) -> Bucket | None:
         """The bucket of a key; None for a key that has no integers."""
-        slots = self._slots
+        slots = self._made
+        if slots is None:
+            slots = self._settled()
         for other, bucket in slots[hash((key,)) & (len(slots) - 1)]:
             if other is key or other == key:
                 return bucket
