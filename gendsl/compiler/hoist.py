@@ -7,10 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gendsl.compiler.iterables import sources_of
-from gendsl.compiler.names import has_choice
+from gendsl.compiler.names import COMPREHENSIONS, has_choice, loaded
 from gendsl.compiler.scope import OpaqueError
 from gendsl.compiler.sites import assigned_address, is_addressed, is_choice, is_splice
-from gendsl.compiler.trees import Transformer
+from gendsl.compiler.syntax import replaced
+from gendsl.compiler.trees import Transformer, walk
 
 if TYPE_CHECKING:
     from gendsl.compiler.lower import Lowerer
@@ -43,6 +44,12 @@ class Hoist(Transformer):
         name = self.lowerer.site(node.value, address, self.visit(node.value.operand), sugar=True)
         self.lowerer.bind(node.target.id, self.lowerer.env[name.id])
         return ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        for i, (key, value) in enumerate(zip(node.keys, node.values, strict=True)):
+            node.keys[i] = None if key is None else self.visit(key)
+            node.values[i] = self.visit(value)
+        return node
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         return self._comprehension(node, "list", node.elt, None) if has_choice(node) else node
@@ -117,3 +124,20 @@ def unhoistable(node: ast.AST, what: str) -> OpaqueError:
     return OpaqueError(what, "make it a statement of its own: `if`, or a `for` with .append", node)
 
 
+def without_walrus(lowerer: Lowerer, test: ast.expr, node: ast.AST) -> ast.expr:
+    """A test with what it assigns by `:=` assigned before; all of it is where it may matter when."""
+    inside = [part for part in walk(test) if isinstance(part, ast.NamedExpr)]
+    if any(part.target.id in loaded(test) for part in inside) or any(map(_is_conditional, walk(test))):
+        return lowerer.kept(test) if inside else test
+    for part in inside:
+        name = part.target.id
+        lowerer.fragment(ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], part.value), node))
+        test = replaced(test, part, ast.copy_location(ast.Name(name, ast.Load()), part))
+    return test
+
+
+def _is_conditional(part: ast.AST) -> bool:
+    """Whether parts of an expression may not be evaluated."""
+    if isinstance(part, ast.Compare):
+        return len(part.ops) > 1
+    return isinstance(part, (ast.BoolOp, ast.IfExp, ast.Lambda, *COMPREHENSIONS))

@@ -18,7 +18,7 @@ from gendsl.compiler.conditional import assigned_at_once, assigned_surely
 from gendsl.compiler.families import ARRAYS, INTEGERS, SCALARS, is_in
 from gendsl.compiler.groups import Grouping, Statement, as_member
 from gendsl.compiler.helpers import Helper
-from gendsl.compiler.hoist import Hoist, unhoistable
+from gendsl.compiler.hoist import Hoist, unhoistable, without_walrus
 from gendsl.compiler.ir import (
     RAW,
     WHOLE,
@@ -36,7 +36,6 @@ from gendsl.compiler.ir import (
 )
 from gendsl.compiler.lower_filled import FilledLowering
 from gendsl.compiler.names import (
-    COMPREHENSIONS,
     binds,
     exits,
     has_choice,
@@ -56,7 +55,6 @@ from gendsl.compiler.syntax import (
     is_simple,
     keyword,
     only_bare,
-    replaced,
 )
 from gendsl.compiler.trees import clone, walk
 from gendsl.compiler.vectorise import vectorise
@@ -147,13 +145,17 @@ class Lowerer(FilledLowering):
                 self.assignment(node)
                 return True
             case ast.AugAssign() | ast.Expr() | ast.Assert() | ast.Raise():
+                beside: list[ast.AST] = []
                 if isinstance(node, ast.AugAssign):
                     self.check_target(node.target)
+                    beside = [node]
+                if isinstance(node, ast.Assert) and node.msg is not None and has_choice(node.msg):
+                    raise unhoistable(node.msg, "a choice in an expression that is not always evaluated")
                 changed = copy.copy(node)
-                for field in ("value", "test", "msg", "exc", "cause"):
+                for field in ("value", "test", "exc", "cause"):
                     part = getattr(node, field, None)
                     if isinstance(part, ast.expr):
-                        setattr(changed, field, self.hoisted(part))
+                        setattr(changed, field, self.hoisted(part, *beside))
                 made: Any = getattr(changed, "value", None)
                 if self.loops and self.loops[-1].writes(node):
                     self.store(self.loops[-1], node, made.args[0])
@@ -327,8 +329,11 @@ class Lowerer(FilledLowering):
 
     # --- choices and calls ------------------------------------------------------------------------
 
-    def hoisted(self, expression: ast.expr) -> ast.expr:
-        """An expression with its choices taken out, each into a temporary variable, in order."""
+    def hoisted(self, expression: ast.expr, *beside: ast.AST) -> ast.expr:
+        """An expression with its choices taken out, each into a temporary variable, in order.
+
+        What stands beside it is evaluated before it in the user's program, and after its choices in this.
+        """
         if not has_choice(expression):
             return expression
         for name, _, at in self.effects.changes(expression):
@@ -336,7 +341,7 @@ class Lowerer(FilledLowering):
                 reason = f"it changes {name} beside its choices"
                 raise OpaqueError(reason, "do so in a statement of its own", at)
         for part in walk(expression):
-            if isinstance(part, ast.NamedExpr) and part.target.id in loaded(expression):
+            if isinstance(part, ast.NamedExpr) and part.target.id in loaded(expression, *beside):
                 raise unhoistable(part, "`:=` of a variable that it reads")
         return Hoist(self).visit(clone(expression))  # type: ignore[no-any-return]
 
@@ -429,18 +434,7 @@ class Lowerer(FilledLowering):
     ) -> bool:
         """A branch whose arms are lowered by calls, which say whether control goes on after them."""
         test = self.hoisted(self.own_entries(test) if self.entries else test)
-        conditional = any(
-            isinstance(part, (ast.BoolOp, ast.IfExp, ast.Lambda, ast.Compare, *COMPREHENSIONS))
-            and (not isinstance(part, ast.Compare) or len(part.ops) > 1)
-            for part in walk(test)
-        )
-        for part in list(walk(test)):
-            if isinstance(part, ast.NamedExpr):
-                if conditional:
-                    raise unhoistable(part, "`:=` in a condition of several parts")
-                name = part.target.id
-                self.fragment(ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], part.value), node))
-                test = replaced(test, part, ast.copy_location(ast.Name(name, ast.Load()), part))
+        test = without_walrus(self, test, node)
         code = self.code(test)
         start = self.env
         arms: list[list[Node]] = []
