@@ -63,6 +63,9 @@ class Hoist(Transformer):
         generator = node.generators[0]
         if len(node.generators) > 1 or generator.ifs or generator.is_async:
             raise unhoistable(node, "a comprehension with `if` or with two `for`")
+        for part in walk(node):
+            if isinstance(part, ast.NamedExpr):  # what it assigns is there after the comprehension
+                raise unhoistable(part, "`:=` in a comprehension")
         lowerer = self.lowerer
         iterable = self.visit(generator.iter)
         over = sources_of(iterable, generator.target, lowerer.effects)

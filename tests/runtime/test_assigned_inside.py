@@ -72,6 +72,18 @@ def beside_an_addition(xs):
     return held
 
 
+@written(([1.0],), ([],), ([-0.5],))
+@gen
+def drawn_in_a_comprehension(xs):
+    t = 0.5
+    drawn = [(t := ~normal(x, 1)) for x in xs]
+    last = 0.25
+    more = [(last := ("more", i) @ ~normal(0, 1)) for i in range(2)]
+    table = {i: ("table", i) @ ~normal((last := last + i), 1) for i in range(2)}
+    ("y",) @ ~normal(t + last, 1)
+    return drawn, more, table, t, last
+
+
 @pytest.mark.parametrize("columns_from", [None, 2, 1000])
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("seed", SEEDS)
