@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler.callees import Callees
-from gendsl.compiler.names import COMPREHENSIONS, entries_of, loaded, root_name
+from gendsl.compiler.names import COMPREHENSIONS, arguments_of, entries_of, loaded, root_name
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.trees import walk
 
@@ -124,6 +124,12 @@ class Contents(Callees):
             if isinstance(dtype, ast.Constant) and dtype.value in ("O", "object", None):
                 return True
         return any(isinstance(entry, (ast.Dict, ast.DictComp)) for a in call.args for entry in entries_of(a))
+
+    def is_dict(self, name: str) -> bool:
+        """Whether a variable surely has a dict that the function has made."""
+        values = self.bindings(name, *self.source.node.body)
+        made = all(isinstance(value, (ast.Dict, ast.DictComp)) for value in values)
+        return bool(values) and made and name not in arguments_of(self.source.node)
 
     # --- entries and views ------------------------------------------------------------------------
 

@@ -174,6 +174,7 @@ class Stored:
             another index.
         indices: how many indices of an array name an entry.
         rows: whether it writes the entries of rows, `f[i][j] = ...`; a key is then a pair.
+        optional: whether an iteration may leave it as it was: its entry is unset then.
         new: for no base, what it is: list or dict.
     """
 
@@ -188,6 +189,7 @@ class Stored:
     shift: int = 0
     indices: int = 1
     rows: bool = False
+    optional: bool = False
     new: type = list
 
     @property

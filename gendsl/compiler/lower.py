@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -234,8 +233,8 @@ class Lowerer(FilledLowering):
         """A deterministic statement, executed whole when anything it reads has changed."""
         if self.loops:
             iteration = self.loops[-1]
-            if isinstance(node, ast.For) and iteration.writes(node):
-                self.for_loop(node)
+            if isinstance(node, (ast.For, ast.If)) and iteration.writes_in(node):
+                self.structured(node)
                 return
             if iteration.writes(node):
                 value = node.value if isinstance(node, ast.Assign) else node.value.args[0]  # type: ignore[attr-defined]
@@ -467,11 +466,11 @@ class Lowerer(FilledLowering):
             # the slots that the one way defines are read after the branch
             return env, [v.slot for n, v in env.items() if start.get(n) != v and v.depth == self.depth]
         env = {}
-        defs = []
+        defs: list[int] = []
         for name in dict.fromkeys((*first, *second)):
             one, other = first.get(name), second.get(name)
             if one is not None and other is not None and (one.depth, one.slot) == (other.depth, other.slot):
-                env[name] = replace(one, aliased=one.aliased or other.aliased, unset=one.unset or other.unset)
+                env[name] = self.either(node, arms, [one, other], defs)
                 continue
             slot = self.new()
             defs.append(slot)

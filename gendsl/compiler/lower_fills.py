@@ -11,12 +11,13 @@ from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from gendsl.compiler.emit import TOOLS
-from gendsl.compiler.ir import Fragment, Stored
-from gendsl.compiler.names import has_choice, loaded, stored
+from gendsl.compiler.ir import Copy, Fragment, Node, Stored
+from gendsl.compiler.names import has_choice, loaded, root_name, stored
 from gendsl.compiler.rows import cell_of
 from gendsl.compiler.scope import REMAKE, OpaqueError, Scope, Version
 from gendsl.compiler.trees import Transformer, clone, located, walk
 
+COUNT = "count or sum up in one expression, as `[z.count(k) for k in range(m)]`, once all of it is there"
 OTHER = "__gendsl_other"
 """A key in code of ours, which no name of the user's is."""
 
@@ -39,11 +40,13 @@ class Write(NamedTuple):
         kind: as in `Stored`.
         indices: how many indices name an entry of an array.
         rows: whether it is an entry of a row, `f[i][j]`.
+        optional: whether it stands under a condition.
     """
 
     kind: str
     indices: int = 1
     rows: bool = False
+    optional: bool = False
 
 
 def _write_at(name: str, node: ast.stmt) -> Write | None:
@@ -68,8 +71,8 @@ def _key_of(target: ast.AST) -> ast.expr:
     return target.slice
 
 
-def _times_named(name: str, node: ast.AST) -> int:
-    return sum(isinstance(part, ast.Name) and part.id == name for part in walk(node))
+def _times_named(name: str, *nodes: ast.AST) -> int:
+    return sum(isinstance(part, ast.Name) and part.id == name for node in nodes for part in walk(node))
 
 
 class Iteration:
@@ -97,6 +100,10 @@ class Iteration:
     def writes(self, node: ast.stmt) -> bool:
         return any(statement is node for _, statement in self.statements)
 
+    def writes_in(self, node: ast.stmt) -> bool:
+        """Whether a statement that writes is part of another one."""
+        return any(map(self.writes, (part for part in walk(node) if isinstance(part, ast.stmt))))
+
     def written_by(self, node: ast.stmt) -> Stored:
         return next(written for written, statement in self.statements if statement is node)
 
@@ -105,8 +112,8 @@ class Iteration:
         return next((w for w, statement in self.statements if statement is node and w.kind == "nested"), None)
 
     def missing(self) -> bool:
-        """Whether an iteration may end here without having written every container."""
-        return any(id(written) not in self.done for written in self.stored)
+        """Whether an iteration may end here without having written every container that it surely writes."""
+        return any(id(written) not in self.done for written in self.stored if not written.optional)
 
 
 def _lookup(node: ast.AST) -> tuple[str, str] | None:
@@ -115,6 +122,22 @@ def _lookup(node: ast.AST) -> tuple[str, str] | None:
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=index), ctx=ast.Load()):
             return name, index
     return None
+
+
+def _adds_up(name: str, node: ast.AST) -> bool:
+    return isinstance(node, ast.AugAssign) and _is_put(name, node.target)
+
+
+def _writing(name: str, statement: ast.stmt) -> ast.stmt:
+    """The statement that writes an entry of a container, in one that has it under a condition."""
+    while isinstance(statement, ast.If):
+        statement = next(s for s in statement.body if any(_is_put(name, part) for part in walk(s)))
+    return statement
+
+
+def _is_put(name: str, node: ast.AST) -> bool:
+    """Whether something is put into what a variable holds."""
+    return isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and root_name(node) == name
 
 
 class _Entries(Transformer):
@@ -183,6 +206,9 @@ class FillLowering(Scope):
             alone = version.kind in ("list", "array") and not version.aliased
             if not alone or version.own is not None or name in names:
                 raise OpaqueError(f"it changes {name} in place, which may be shared", REMAKE, at)
+            if write is None and any(_adds_up(name, part) for s in found for part in walk(s)):
+                reason = f"it adds up in {name}, one iteration after another"
+                raise OpaqueError(reason, COUNT, at)
             if write is None or (write.rows and not self.effects.has_own_rows(name)):
                 raise OpaqueError(f"it changes {name} in a way that depends on the order", REMAKE, at)
             views = version.kind == "list" or self.effects.has_views(name)
@@ -195,9 +221,9 @@ class FillLowering(Scope):
                 raise OpaqueError(f"it reads {name} while it still changes it", REMAKE, at)
             base = version.depth, version.slot
             written = Stored(name, write.kind, base, -1, -1, self.new(), self.new())
-            written.indices, written.rows = write.indices, write.rows
+            written.indices, written.rows, written.optional = write[1:]
             for statement in found:
-                iteration.add(written, statement)
+                iteration.add(written, _writing(name, statement))
         return iteration
 
     def hands_on(self, name: str, statement: ast.stmt, views: bool) -> bool:
@@ -238,7 +264,15 @@ class FillLowering(Scope):
                 return Write("append") if self.env[name].kind == "list" else None
             case [ast.For(body=body, orelse=[]) as node] if _times_named(name, node) == 1:
                 inner = self.write_of(name, [s for s in body if name in self.effects.changed(s)])
-                return None if inner is None or inner.kind == "append" else inner._replace(kind="nested")
+                known = inner is not None and inner.kind != "append" and not inner.optional
+                return inner._replace(kind="nested") if known and inner is not None else None
+            case [ast.If(body=body) as node]:
+                changing = [i for i, s in enumerate(body) if name in self.effects.changed(s)]
+                if len(changing) != 1 or any(_times_named(name, s) for s in body[changing[0] + 1 :]):
+                    return None  # what has been put there can't be looked up before the arms join
+                inner = self.write_of(name, [body[changing[0]]])
+                known = inner is not None and inner.kind == "index" and not _times_named(name, *node.orelse)
+                return inner._replace(optional=True) if known and inner is not None else None
         first, *others = {_write_at(name, statement) for statement in statements}
         if first is None or others:
             return None
@@ -272,7 +306,13 @@ class FillLowering(Scope):
         else:
             self.note_aliases(value)
         kind = self.env[value.id].kind if isinstance(value, ast.Name) and value.id in self.env else "other"
-        written.value = self.single(value)
+        slot = self.single(value)
+        if written.optional:
+            assert isinstance(node, ast.Assign)
+            key = self.single(_key_of(node.targets[0]))
+            self.bind(written.name, replace(self.env[written.name], own=slot, own_key=key))
+            return
+        written.value = slot
         iteration.done.add(id(written))
         if written.base is None:  # of a loop around this one: nothing reads it before that loop is done
             assert isinstance(node, ast.Assign)
@@ -318,6 +358,31 @@ class FillLowering(Scope):
         self.bind(written.name, replace(version, own=written.value))
         if node is [statement for other, statement in iteration.statements if other is written][-1]:
             iteration.done.add(id(written))
+
+    def either(self, node: ast.AST, arms: list[list[Node]], ways: list[Version], defs: list[int]) -> Version:
+        """The version of a variable whose value lies at one place after both arms of a branch: a container
+        that the loop writes, of which one arm may have written an entry."""
+        one, other = ways
+        found = replace(one, aliased=one.aliased or other.aliased, unset=one.unset or other.unset)
+        if (one.own, one.own_key) == (other.own, other.own_key):
+            return found
+        slots = self.new(), self.new()
+        defs += slots
+        for arm, way in zip(arms, ways, strict=True):
+            for slot, own in zip(slots, (way.own, way.own_key), strict=True):
+                arm.append(Copy(node, None if own is None or own < 0 else (self.depth, own), slot))
+        return replace(found, own=slots[0], own_key=slots[1])
+
+    def leave_optional(self, iteration: Iteration, node: ast.AST) -> None:
+        """Note where an iteration leaves the entries that it may have written, or not."""
+        for written in iteration.stored:
+            if not written.optional:
+                continue
+            version = self.env[written.name]
+            found = version.own if version.own is not None else -1, version.own_key
+            if found[0] < 0 or (written.value >= 0 and found != (written.value, written.key)):
+                raise OpaqueError("a container is written in some iterations only", REMAKE, node)
+            written.value, written.key = found
 
     def asked(self, key: ast.expr, name: str) -> ast.expr:
         """A temporary variable for a key of one entry; whether it is one is asked where the body runs."""

@@ -164,7 +164,7 @@ class LoopLowering(FillLowering):
             self.fragment(ast.copy_location(ast.Assign([clone(target)], load), target))
             self.locals -= unpacked
         for written, statement in iteration.statements:
-            if written.kind != "index" or written.rows or statement is None:
+            if written.kind != "index" or written.rows or written.optional or statement is None:
                 continue
             subscript = statement.targets[0]  # type: ignore[attr-defined]
             index, shift = _counted_from(subscript.slice) or ("", 0)
@@ -191,6 +191,7 @@ class LoopLowering(FillLowering):
         iteration = self.loops[-1]
         if iteration.missing():
             raise OpaqueError("a container is written in some iterations only", REMAKE, node)
+        self.leave_optional(iteration, node)
         for name, slot in iteration.outs.items():
             version = self.env.get(name)
             source = None if version is None else (version.depth, version.slot)

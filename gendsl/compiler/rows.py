@@ -73,9 +73,8 @@ class Rows(Contents):
         """Whether a node names a list or a dict of rows only for single entries of these."""
         parts = walk(node)
         keys = [found[0] for part in parts if (found := cell_of(name, part)) is not None]
-        values = self.bindings(name, *self.source.node.body)
-        is_dict = all(isinstance(value, (ast.Dict, ast.DictComp)) for value in values)
-        known = is_dict or all(map(self._is_no_slice, keys))  # of a list, `f[rows][0]` may be a row
+        # of a list, `f[some][0]` may be a row
+        known = self.is_dict(name) or all(map(self._is_no_slice, keys))
         return known and sum(_is_named(name, part) for part in parts) == len(keys)
 
     def _is_no_slice(self, key: ast.expr) -> bool:

@@ -114,6 +114,12 @@ def indices_read(
             indices.append(index)
             pending += [(key, inside, generators) for key in (cell or (part.slice,))]
             continue
+        if _is_membership(name, part) and effects.is_dict(name):
+            pending.append((part.left, inside, generators))  # type: ignore[attr-defined]
+            indices.append(part.left)  # type: ignore[attr-defined]
+            if any(isinstance(n, ast.Name) and n.id in inside for n in walk(indices[-1])):
+                return None
+            continue
         if isinstance(part, ast.Call) and effects.is_builtin(part.func, "len") and len(part.args) == 1:
             argument = part.args[0]
             if isinstance(argument, ast.Name) and argument.id == name:
@@ -134,6 +140,14 @@ def indices_read(
 
 def _is_name(name: str, node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == name
+
+
+def _is_membership(name: str, node: ast.AST) -> bool:
+    """Whether a node is `key in name` or `key not in name`."""
+    match node:
+        case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=found)]):
+            return found == name
+    return False
 
 
 def _in_comprehension(

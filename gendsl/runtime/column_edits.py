@@ -99,8 +99,8 @@ def edit_many(
         derived = not loop.value_needs.get(written.value, set()).isdisjoint(moved)
         which = many.tolist() if derived else edited.get(written.value)
         if which:
-            keys = {k for t in which for k in container.keys_in(t, _loop_variables(loop, store, t))}
-            changes[-1][written.after] = change_at(keys)
+            keys = [container.key_in(t, _loop_variables(loop, store, t)) for t in which]
+            changes[-1][written.after] = change_at({*container.with_rows(keys)})
             mask |= loop.readers.get(written.after, 0)
     return mask
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.runtime.change import ALL, LENGTH
+from gendsl.runtime.change import ALL, LENGTH, UNSET
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.entries import EntryStore
 from gendsl.runtime.reverse import Integers, ReverseIndex
@@ -57,6 +57,8 @@ class Writers(Keyed):
         """The keys of what iteration t writes."""
         if self.kind == "nested":
             return self.with_rows([self.normal(key) for key, _ in pairs_of(self.slot(t, self.value))])
+        if self.kind == "index" and self.slot(t, self.value) is UNSET:
+            return ()
         return self.with_rows((self.key_of(t),))
 
     def slot(self, t: int, slot: int) -> Any:
@@ -72,6 +74,8 @@ class Writers(Keyed):
         """The keys that a frame of iteration t writes."""
         if self.kind == "nested":
             return self.with_rows([self.normal(key) for key, _ in pairs_of(frame[self.value])])
+        if self.kind == "index" and frame[self.value] is UNSET:
+            return ()
         return self.with_rows((self.key_in(t, frame),))
 
     def changed_keys(self, t: int, frame: list[Any], change: Any) -> set[Any]:

@@ -116,6 +116,8 @@ class Written(Writers):
         if self.kind == "append" or counted or (self.is_dict and not self.rows):
             return
         entries = frame[self.value]
+        if entries is UNSET:
+            return
         if self.kind != "nested":
             pairs: Iterable[tuple[Any, Any]] = ((frame[self.key], entries),)
         elif change is ALL or LENGTH in change:
@@ -299,6 +301,17 @@ class Written(Writers):
     def __iter__(self) -> Iterator[Any]:
         return iter(self.made())
 
+    def __contains__(self, key: Any) -> bool:
+        return self.contains(key, len(self.frames))
+
+    def contains(self, key: Any, before: int, own: Any = UNSET, frame: Any = None) -> bool:
+        """Whether it has a key, or an entry, as iteration `before` sees it; see `entry`."""
+        if not self.is_dict or self.rows:
+            return key in self._seen(before, own, frame)
+        if any(key == written for written, _ in self._pairs_with(own, frame)):
+            return True
+        return key in self.base or next(self.writers_before(key, before), None) is not None
+
     def made(self) -> Any:
         """The list, dict or array itself."""
         if self._made is _NOT_MADE:
@@ -359,7 +372,8 @@ class Written(Writers):
             for s in range(t):
                 yield from pairs_of(self.slot(s, self.value))
         else:
-            yield from zip(self._first(t, self.key), self._first(t, self.value), strict=True)
+            pairs = zip(self._first(t, self.key), self._first(t, self.value), strict=True)
+            yield from ((key, value) for key, value in pairs if value is not UNSET)
 
     def _pairs_of(self, t: int) -> Iterable[tuple[Any, Any]]:
         """The keys and values that iteration t writes."""
@@ -423,6 +437,9 @@ class View:
 
     def __getitem__(self, key: Any) -> Any:
         return self.written.entry(key, self.t, self.own, self.frame)
+
+    def __contains__(self, key: Any) -> bool:
+        return self.written.contains(key, self.t, self.own, self.frame)
 
     def cell(self, key: Any, inner: Any) -> Any:
         """An entry of a row."""

@@ -450,6 +450,26 @@ def at_chosen_keys(n):
 
 
 @gen
+def made_when_needed(n):
+    mu = {}
+    for i in range(n):
+        z = ("z", i) @ ~uniform_discrete(0, n - 1)
+        if z not in mu:
+            mu[z] = ("mu", z) @ ~normal(0, 1)
+        ("y", i) @ ~normal(mu[z], 1)
+
+
+@gen
+def overwritten_at_times(n):
+    f = [0.0] * n
+    for i in range(n):
+        c = ("c", i) @ ~bernoulli(0.5)
+        if c:
+            f[i] = ("f", i) @ ~normal(0, 1)
+        ("y", i) @ ~normal(f[i] + f[i - 1], 1)
+
+
+@gen
 def in_rows(n):
     f = np.zeros((n, 3))
     for i in range(n):
@@ -499,6 +519,8 @@ UPDATES = {
     "lists by name": (lists_by_name, lambda n: (names(n),), lambda n: {("f", f"name{n // 2}", 0): 0.3}),
     "dicts in a list": (dicts_in_a_list, lambda n: (n,), lambda n: {("f", n // 2, "a"): 0.3}),
     "chosen keys": (at_chosen_keys, lambda n: (n,), lambda n: {("z", n // 2): n // 3}),
+    "made when needed": (made_when_needed, lambda n: (n,), lambda n: {("z", n // 2): n // 3}),
+    "overwritten at times": (overwritten_at_times, lambda n: (n,), lambda n: {("c", n // 2): False}),
     "rows": (in_rows, lambda n: (n // 3,), lambda n: {("f", 4): np.array([0.1, 0.2, 0.3])}),
 }
 
@@ -508,6 +530,8 @@ CONSTRAINED = {
     "straight line": lambda n: {"which": True},
     "assignment": lambda n: {("z", n // 2): 0},
     "states": lambda n: {("z", n // 2): 0},
+    "made when needed": lambda n: {("z", i): 3 * i % n for i in range(n)},
+    "overwritten at times": lambda n: {("c", n // 2): True},
     "append": lambda n: {("m", n // 2): 1.0},
 }
 
