@@ -17,8 +17,9 @@ from gendsl.compiler.ir import Code, Filled, Fragment, Loop, Stored
 from gendsl.compiler.iterables import sources_of
 from gendsl.compiler.liveness import all_loads
 from gendsl.compiler.lower_loops import LoopLowering
+from gendsl.compiler.names import COMPREHENSIONS
 from gendsl.compiler.scope import OpaqueError, Version
-from gendsl.compiler.trees import walk
+from gendsl.compiler.trees import Transformer, clone, located, walk
 
 
 class _Filling(NamedTuple):
@@ -48,6 +49,22 @@ def _filling(node: ast.stmt) -> _Filling | None:
     return None
 
 
+_SCOPES = ast.Lambda, ast.NamedExpr, *COMPREHENSIONS
+
+
+class _Entry(Transformer):
+    """Puts a lookup in place of a name."""
+
+    def __init__(self, name: str, entry: ast.expr) -> None:
+        self.name = name
+        self.entry = entry
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id != self.name:
+            return node
+        return located(ast.copy_location(clone(self.entry), node))
+
+
 class FilledLowering(LoopLowering):
     """Lowers deterministic statements."""
 
@@ -61,11 +78,45 @@ class FilledLowering(LoopLowering):
         fragment = self.nodes[-1]
         assert isinstance(fragment, Fragment)
         start = len(self.codes)
-        loop = self.as_loop(filling, before)
+        loop = self.as_loop(self.by_key(filling, before), before)
         if loop is None or not self.fills_only(loop, fragment, self.codes[start:]):
             del self.codes[start:]
             return
         self.nodes[-1] = Filled(node, fragment.code, fragment.defs, loop, self.new())
+
+    def by_key(self, filling: _Filling, env: dict[str, Version]) -> _Filling:
+        """A loop over what is in a dict of the body's as a loop over its keys, which looks the rest up."""
+        match filling.iterable:
+            case ast.Call(ast.Attribute(ast.Name(id=name), ("items" | "values" | "keys") as what), [], []):
+                known = name in env and env[name].kind == "list"  # or a dict, since it has such a method
+            case _:
+                return filling
+        match what, filling.target:
+            case "items", ast.Tuple(elts=[ast.Name(id=key), ast.Name(id=value)]):
+                pass
+            case "values", ast.Name(id=value):
+                key = self.temporary()
+            case "keys", ast.Name(id=key):
+                value = self.temporary()
+            case _:
+                return filling
+        if not known or len({name, key, value}) < 3:
+            return filling
+        entry = ast.Subscript(ast.Name(name, ast.Load()), ast.Name(key, ast.Load()), ast.Load())
+        statements, element = filling.statements, filling.element
+        if element is not None:
+            parts = [part for part in element[1:] if isinstance(part, ast.expr)]
+            if any(isinstance(part, _SCOPES) for outer in parts for part in walk(outer)):
+                return filling
+            put = _Entry(value, entry)
+            of_key = None if element[2] is None else put.visit(clone(element[2]))
+            element = element[0], put.visit(clone(element[1])), of_key
+        elif what != "keys":
+            made = ast.Assign([ast.Name(value, ast.Store())], entry)
+            statements = [located(ast.copy_location(made, filling.node)), *statements]
+        over = ast.copy_location(ast.Name(name, ast.Load()), filling.iterable)
+        target = ast.copy_location(ast.Name(key, ast.Store()), filling.target)
+        return _Filling(filling.node, over, target, statements, element)
 
     def as_loop(self, filling: _Filling, env: dict[str, Version]) -> Loop | None:
         """A statement as a loop, lowered among the variables of before it; None where that can't be done."""

@@ -144,7 +144,7 @@ class FilledBlock(FragmentBlock):
             known.values = [source.value(old) for source in loop.sources]
         frames: Any = _Frames(self, old, known.values)
         before = Iterations(frames, ZERO, known.values, None, known.readers, {})
-        values, moved = loop._sources(before, new, changes)
+        values, moved = loop._sources(before, new, self._of_sources(old, new, changes))
         size, limit = self.length(known.values), self.length(values)
         if (size != limit and self.written.kind == "index") or not self._has_readers(known, changes):
             return self._whole(known, new, changes, self._is_steady(changes, moved))
@@ -166,6 +166,18 @@ class FilledBlock(FragmentBlock):
         frame[self.slot] = container
         changes[-1][self.slot] = keys
         return self.readers.get(self.slot, 0)
+
+    def _of_sources(self, old: Frames, new: Frames, changes: Changes) -> Changes:
+        """The changes without those of dicts with the keys that they had: to go through one gives these."""
+        same = {
+            slot
+            for source in self.loop.sources
+            if source.slot is not None and (slot := source.slot[1]) in changes[-1]
+            if _has_keys_of(old[-1][slot], new[-1][slot], changes[-1][slot])
+        }
+        if not same:
+            return changes
+        return *changes[:-1], {slot: change for slot, change in changes[-1].items() if slot not in same}
 
     def _whole(self, known: Known | None, new: Frames, changes: Changes, steady: bool) -> int:
         """Run the statement again; `steady`: its iterations are the same, and read at the same keys."""
@@ -208,7 +220,7 @@ class FilledBlock(FragmentBlock):
         size = len(store)
         for t in order:
             frame = self.frame_at(new, values, t, run=True)
-            if written.kind == "key" and not is_same(frame[written.key], store.keys[t]):
+            if container.is_dict and not is_same(frame[written.key], store.keys[t]):
                 return None
             value = self._entry(container, frame)
             if not is_same(store.values[t], value):
@@ -223,14 +235,14 @@ class FilledBlock(FragmentBlock):
             if t >= size:
                 frame = self.frame_at(new, values, t, run=True)
                 added.append(self._entry(container, frame))
-                new_keys.append(frame[written.key] if written.kind == "key" else len(container.base) + t)
+                new_keys.append(frame[written.key] if container.is_dict else len(container.base) + t)
             scope = (*new, frame) if t >= size else (*old, before.frames[t])
             for slot, index in readers.items():
                 for key in loop.keys_of(scope, slot, 0):
                     index = index.add(key, t) if t >= size else index.remove(key, t)
                 readers[slot] = index
         if added:
-            if written.kind == "key" and self._has_key(container, new_keys):
+            if container.is_dict and self._has_key(container, new_keys):
                 return None
             store = store.extended(added, self._keys_after(store, new_keys))
         elif limit < size:
@@ -240,7 +252,7 @@ class FilledBlock(FragmentBlock):
             keys |= {LENGTH, *new_keys}
         if not keys:
             return container, keys, readers
-        if written.kind == "key":
+        if container.is_dict:
             container.writers(UNSET)  # an index that what comes after it takes over
         return container.over(store), keys, readers
 
@@ -256,7 +268,9 @@ class FilledBlock(FragmentBlock):
         written, made = self.written, whole(old[-1][self.slot])
         view = self.loop._written(written, old, (), values)
         keys: Any
-        if written.kind == "key":
+        if view.is_dict and len(view.base):
+            return None
+        if view.is_dict:
             keys, entries = PersistentVector.of(made), list(made.values())
         elif written.kind == "append":
             first = len(view.base)
@@ -335,3 +349,11 @@ class FilledBlock(FragmentBlock):
     def written_out(self, i: int, frames: str, scope: dict[str, Any]) -> str:
         return super(FragmentBlock, self).written_out(i, frames, scope)
 
+
+def _has_keys_of(before: Any, after: Any, change: Change) -> bool:
+    """Whether a dict that a loop has filled surely has the same keys, in the same order, as before."""
+    if type(after) is not Written or not after.is_dict or change is ALL or LENGTH in change:
+        return False
+    if type(after.frames) is EntryStore:
+        return True  # or it would have changed altogether
+    return type(before) is Written and after.writes_where(before)

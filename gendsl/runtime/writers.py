@@ -149,6 +149,26 @@ class Writers(Keyed):
             index = index.add(key, t)
         self._writers = index
 
+    def writes_where(self, before: Writers) -> bool:
+        """Whether all iterations surely write at the keys at which they did, which is found out once, and
+        so did those of the loops that wrote there before."""
+        base, base_before = self.base, before.base
+        if len(self.frames) != len(before.frames):
+            return False
+        if isinstance(base, Writers) and isinstance(base_before, Writers):
+            if not base.writes_where(base_before):
+                return False
+        elif base is not base_before and (len(base) or len(base_before)):
+            return False
+        if before._writers is None:
+            before.writers(UNSET)
+        if self._writers is None:
+            self.writers(UNSET)
+            if type(before._writers) is not dict or self._writers != before._writers:
+                return False
+            self._writers, self._shared, before._shared = before._writers, True, True
+        return self._writers is before._writers
+
     def know_writers(self, before: Any) -> None:
         """Take over which iteration writes what from a container whose iterations write at the same keys."""
         if not isinstance(before, Writers) or before._writers is None or before._known > len(self.frames):

@@ -233,6 +233,70 @@ def in_a_dict(n):
 
 @written(3, 2, 5, 0)
 @gen
+def through_a_dict(n):
+    x = {i * 0.5: ("x", i) @ ~normal(0, 1) for i in range(n)}
+    w = [math.exp(v) for v in x.values()]
+    t = [k + 1 for k in x.keys()]  # noqa: SIM118
+    u = {}
+    for k, v in x.items():
+        e = v + k
+        u[k] = e
+    s = [0.5]
+    for v in x.values():
+        s.append(v)
+    r = {2.5: 1.0}
+    for k, v in x.items():
+        r[k] = v
+    for i in range(n):
+        ("y", i) @ ~normal(w[i] + t[i] + u[i * 0.5] + s[i] + r[i * 0.5], 1)
+    return w, t, u, s, r
+
+
+@written(3, 2, 5, 0)
+@gen
+def through_a_dict_keyed_by_choices(n):
+    z = [("z", i) @ ~uniform_discrete(0, 5) for i in range(n)]
+    x = {}
+    for i in range(n):
+        x[z[i]] = ("x", i) @ ~normal(0, 1)
+    y = {c: ("y", i) @ ~normal(0, 1) for i, c in enumerate(z)}
+    w = {k: v + 1 for k, v in x.items()}
+    u = [v * 2 for v in y.values()]
+    t = {k: (k, v) for k, v in w.items()}
+    ("u",) @ ~normal(sum(u) + len(w), 1)
+    for i in range(n):
+        ("r", i) @ ~normal(w[z[i]] + t[z[i]][1], 1)
+    return w, u, t
+
+
+@written(3, 2, 5, 0)
+@gen
+def through_a_dict_filled_twice(n):
+    z = [("z", i) @ ~uniform_discrete(0, 5) for i in range(n)]
+    x = {}
+    for i in range(n):
+        x[z[i]] = ("x", i) @ ~normal(0, 1)
+    for i in range(2):
+        x[i + 10] = ("t", i) @ ~normal(0, 1)
+    w = {k: v + 1 for k, v in x.items()}
+    for i in range(n):
+        ("r", i) @ ~normal(w[z[i]] + w[10] + len(w), 1)
+    return w
+
+
+@written(3, 2, 5, 0)
+@gen
+def through_an_argument(n):
+    data = {i: i / 2 for i in range(n)}
+    a = ~normal(0, 1)
+    w = {k: a * v for k, v in data.items()}
+    for i in range(n):
+        ("y", i) @ ~normal(w[i], 1)
+    return w
+
+
+@written(3, 2, 5, 0)
+@gen
 def keyed_by_choices(n):
     z = [("z", i) @ ~uniform_discrete(0, 3) for i in range(n)]
     x = [("x", i) @ ~normal(0, 1) for i in range(n)]

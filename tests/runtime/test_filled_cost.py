@@ -99,6 +99,25 @@ def looked_up(n):
 
 
 @gen
+def in_a_dict(n):
+    x = {i: ("x", i) @ ~normal(0, 1) for i in range(n)}
+    w = {k: math.exp(v) for k, v in x.items()}
+    for i in range(n):
+        ("y", i) @ ~normal(w[i], 1)
+
+
+@gen
+def filled_dict(n):
+    x = {i: ("x", i) @ ~normal(0, 1) for i in range(n)}
+    w = {}
+    for k, v in x.items():
+        w[k] = math.exp(v)
+    u = [2 * v for v in w.values()]
+    for i in range(n):
+        ("y", i) @ ~normal(u[i], 1)
+
+
+@gen
 def neighbours(n):
     x = [("x", i) @ ~normal(0, 1) for i in range(n)]
     d = [math.exp(x[i] - x[i - 1]) for i in range(n)]
@@ -107,7 +126,8 @@ def neighbours(n):
 
 
 PROGRAMS = [
-    listed, gone_through, appended, filled_in, array, whole_array, one_after_the_other, looked_up, neighbours,
+    listed, gone_through, appended, filled_in, array, whole_array, one_after_the_other, looked_up, in_a_dict,
+    filled_dict, neighbours,
 ]  # fmt: skip
 
 
