@@ -244,7 +244,7 @@ def through_a_dict(n):
     s = [0.5]
     for v in x.values():
         s.append(v)
-    r = {2.5: 1.0}
+    r = {0.5: 1.0}
     for k, v in x.items():
         r[k] = v
     for i in range(n):
@@ -282,6 +282,17 @@ def through_a_dict_filled_twice(n):
     for i in range(n):
         ("r", i) @ ~normal(w[z[i]] + w[10] + len(w), 1)
     return w
+
+
+@written(3, 2, 5, 0)
+@gen
+def through_a_dict_that_grows(n):
+    x = [("x", i) @ ~normal(0, 1) for i in range(n)]
+    u = {i: v for i, v in enumerate(x)}  # noqa: C416
+    s = [v + k for k, v in u.items()]
+    for i, v in enumerate(s):
+        ("y", i) @ ~normal(v, 1)
+    return s, u
 
 
 @written(3, 2, 5, 0)
