@@ -92,7 +92,7 @@ class Functions(Tables):
         if scope.depth < 3:
             kinds += [self.branch]
         if len(scope.loops) < 2:
-            filled = self.one_of(self.derived, self.scattered, self.named, self.labelled)
+            filled = self.one_of(self.derived, self.scattered, self.named, self.labelled, self.lazy)
             kinds += [self.comprehension, self.opaque, filled]
             kinds += [self.loop, self.walk] if len(scope.loops) < 1 or self.chance(3) else []
         for _ in range(self.one_of(1, 1, 2, 3)):
@@ -106,7 +106,7 @@ class Functions(Tables):
             self.choice, self.choice, self.plain, self.length, self.comprehension, self.comprehension,
             self.loop, self.loop, self.loop, self.branch, self.call, self.call, self.walk, self.mixture,
             self.vector, self.while_loop, self.opaque, self.grid, self.states, self.derived, self.derived,
-            self.one_of(self.named, self.scattered), self.labelled,
+            self.one_of(self.named, self.scattered), self.labelled, self.lazy,
         )(scope)  # fmt: skip
 
     def function(self, name: str, returns: str, statements: int, recursive: str | None) -> None:

@@ -209,6 +209,36 @@ class Tables(Loops):
         law = f"normal({mu}[{label}], {self.positive(inner)})"
         self.emit(inner, f"{self.address(seen, inner)} @ ~{law}")
 
+    def lazy(self, scope: Scope) -> None:
+        """Components that are made when they are first needed."""
+        name, size, i, z = self.name("d"), self.small(scope), self.name("i"), self.name("z")
+        form = self.one_of("dict", "dict", "flags")
+        start = f"{{0: {self.variable(scope)}}}" if self.chance(3) else "{}"
+        self.emit(scope, f"{name} = {start if form == 'dict' else '[None] * 4'}")
+        self.emit(scope, f"for {i} in range({self.size(scope)}):")
+        inner = scope.inner(i)
+        if self.chance(3):
+            self.choice(inner)
+        self.emit(inner, f"{z} = {self.address(z, inner)} @ ~uniform_discrete(0, {size})")
+        missing = f"{z} not in {name}" if form == "dict" else f"{name}[{z}] is None"
+        self.emit(inner, f"if {missing}{self.one_of('', '', '', f' and {z} > 0') if form == 'dict' else ''}:")
+        per_key = scope.inner(z) if self.chance(2) else inner
+        made = f"{self.address(name, per_key)} @ ~normal({self.real(inner)}, {self.positive(inner)})"
+        self.emit(inner, f"    {name}[{z}] = {made}")
+        if self.chance(4):
+            self.emit(
+                inner,
+                "else:",
+                f"    {name}[{z}] = 0.5 * {name}.get({z}, 0.1)" if form == "dict" else "    pass",
+            )
+        value = f"{name}.get({z}, 0.25)" if form == "dict" else f"({name}[{z}] or 0.0)"
+        seen = self.name("y")
+        self.emit(inner, f"{self.address(seen, inner)} @ ~normal({value}, {self.positive(inner)})")
+        total = self.name("v")
+        values = f"{name}.values()" if form == "dict" else f"[v for v in {name} if v is not None]"
+        self.emit(scope, f"{total} = {self.one_of(f'0.1 * len({name})', f'0.2 * sum({values})')}")
+        scope.bind("real", total)
+
     # --- without choices ---
 
     def derived(self, scope: Scope) -> None:

@@ -175,7 +175,7 @@ def test_agreement_notices(mistake):
         with imported(random_source(seed)) as module:
             model = runtime(reference_of(module.program), mistake)
             try:
-                Session(model, GENERATED_ARGS, vary_generated).run(random_edits(seed), seed)
+                Session(model, GENERATED_ARGS, vary_generated).run(random_edits(seed, 16), seed)
             except AssertionError:
                 failed += 1
     assert failed >= 2
