@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from gendsl.runtime import column_loops, small
+from gendsl.runtime import column_loops, filled, small
 from tests.laws.edits import GENERATED_ARGS, Session, edits, random_edits, vary_generated
 from tests.laws.modules import imported
 from tests.laws.source_text import programs, random_source
@@ -49,11 +49,14 @@ def test_programs_written_at_random(block, monkeypatch):
     """The same without hypothesis, which likes small programs: these are as long as chance makes them.
 
     In every other block, traces of up to ten choices are executed whole; in some of the others, loops are
-    columns wherever they can be, and are edited at once, beside groups of statements with up to six choices.
+    columns wherever they can be, and are edited at once, beside groups of statements with up to six choices,
+    and containers that are computed are followed entry by entry.
     """
     if block % 4 == 2:
         monkeypatch.setattr(column_loops, "LEAST", 2)
         monkeypatch.setattr(column_loops, "MANY", 1)
+        for name, value in (("LEAST", 1), ("PART", 0), ("ASKED", 0)):
+            monkeypatch.setattr(filled, name, value)
         monkeypatch.setattr(small, "CHOICES", 6)
         monkeypatch.setattr(small, "may_be_small", lambda compiled: False)
     if block % 2:
