@@ -36,7 +36,7 @@ class Compiled:
     """
 
     origin: Source = field(repr=False)
-    checked: list[int] = field(default_factory=lambda: [0, 128], repr=False)
+    checked: list[int] = field(default_factory=lambda: [0, 64], repr=False)
 
     @property
     def original(self) -> FunctionType:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gendsl.runtime.compiled import CompiledTrace
 
 _FIRST = 16
-_PERIOD = 128
+_PERIOD = 64
 _TOLERANCE = 1e-9
 MISMATCH_FIX = (
     "a body must be deterministic given its arguments and choices, and must not change what it has passed "

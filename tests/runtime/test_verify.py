@@ -132,7 +132,7 @@ def test_the_first_proposals_are_due_and_some_later_ones():
 
     trace = fresh.simulate(rng=1)
     due = [count for count in range(1, 300) if is_due(trace)]
-    assert due == [*range(1, 17), 128, 256]
+    assert due == [*range(1, 17), 64, 128, 192, 256]
     assert not is_due(line.reference.simulate((XS,), rng=1))
 
 
