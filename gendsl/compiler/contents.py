@@ -127,9 +127,21 @@ class Contents(Callees):
 
     def is_dict(self, name: str) -> bool:
         """Whether a variable surely has a dict that the function has made."""
-        values = self.bindings(name, *self.source.node.body)
-        made = all(isinstance(value, (ast.Dict, ast.DictComp)) for value in values)
-        return bool(values) and made and name not in arguments_of(self.source.node)
+        made = self._dicts_among(name)
+        return any(made) and all(made) and name not in arguments_of(self.source.node)
+
+    def is_also_dict(self, name: str) -> bool:
+        """Whether some of the values that the function makes for a variable are dicts, and others are not."""
+        made = self._dicts_among(name)
+        return any(made) and not all(made)
+
+    def _dicts_among(self, name: str) -> list[bool]:
+        """Which of the values that a variable gets are new dicts."""
+        return [
+            isinstance(value, (ast.Dict, ast.DictComp))
+            or (isinstance(value, ast.Call) and self.is_builtin(value.func, "dict"))
+            for value in self.bindings(name, *self.source.node.body)
+        ]
 
     # --- entries and views ------------------------------------------------------------------------
 

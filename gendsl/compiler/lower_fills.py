@@ -211,6 +211,8 @@ class FillLowering(Scope):
                 raise OpaqueError(reason, COUNT, at)
             if write is None or (write.rows and not self.effects.has_own_rows(name)):
                 raise OpaqueError(f"it changes {name} in a way that depends on the order", REMAKE, at)
+            if len(found) > 1 and self.effects.is_also_dict(name):
+                raise OpaqueError(f"{name} is a dict in places, in others not", "give them two names", at)
             views = version.kind == "list" or self.effects.has_views(name)
             if any(self.hands_on(name, s, views) for s in statements):
                 raise OpaqueError(f"it passes {name} on while it still changes it", REMAKE, at)
@@ -351,8 +353,11 @@ class FillLowering(Scope):
         if version.own is not None and version.own >= 0:
             before = self.temporary()
             self.bind(before, Version(self.depth, version.own, "other"))
-            # a key that was written before comes last now: f[-1] may be what f[n - 1] is
-            kept = f"{{{OTHER}: {before}[{OTHER}] for {OTHER} in {before} if {OTHER} != {ast.unparse(key)}}}"
+            kept = before  # in a dict, a key stays where it was first written, and as it was written there
+            if not self.effects.is_dict(written.name):
+                # a key that was written before comes last now: f[-1] may be what f[n - 1] is
+                same = ast.unparse(key)
+                kept = f"{{{OTHER}: {before}[{OTHER}] for {OTHER} in {before} if {OTHER} != {same}}}"
             entries = ast.Dict([None, clone(key)], [ast.parse(kept, mode="eval").body, value])
         written.value = self.single(located(ast.copy_location(entries, value)))
         self.bind(written.name, replace(version, own=written.value))

@@ -42,7 +42,7 @@ def alike(a: Any, b: Any) -> bool:
     if isinstance(a, (list, tuple)):
         return len(a) == len(b) and all(map(alike, a, b))
     if isinstance(a, dict):
-        return list(a) == list(b) and all(alike(a[key], b[key]) for key in a)
+        return alike([*a], [*b]) and all(alike(a[key], b[key]) for key in a)
     if isinstance(a, (float, np.floating)):
         return close(float(a), float(b))
     return bool(a == b)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gendsl import gen, normal, uniform_discrete
+from gendsl import bernoulli, gen, normal, uniform_discrete
 from tests.runtime.idioms import SEEDS, Programs
 
 PROGRAMS = Programs()
@@ -47,6 +47,22 @@ def any_keys(n, first, second):
         ("y", t) @ ~normal(s[first, t] * s[second, t] + s[second], 1)
     ("z",) @ ~normal(len(s), 1)
     return s
+
+
+@written((4, [2, 0, 1]), (3, [1, 0, 1]), (5, [0, 1, 1]))
+@gen
+def same_key_again(n, order):
+    s = dict(enumerate([0.5], 9))
+    for t in range(n):
+        b = ("b", t) @ ~bernoulli(0.5)
+        z = ("z", t) @ ~uniform_discrete(0, 2)
+        s[b] = ("f", t) @ ~normal(0, 1)
+        s[order[t % 3]] = s[b] + t
+        s[z] = ("g", t) @ ~normal(s[b], 1)
+        s[b] = -s[z]
+    for k, v in s.items():
+        ("y", k) @ ~normal(v, 1)
+    return s, [type(k) for k in s]
 
 
 @written((4, [2, 0, 1]), (3, [1, 1, 2]), (4, [0, 0, 0]), (5, [2, 0, 1]))
@@ -136,3 +152,22 @@ def test_what_is_no_index_is_the_same_error(last):
         model.simulate((3, last), rng=1)
     with pytest.raises(type(expected.value)):
         trace.update({}, args=(3, last))
+
+
+def test_a_name_of_a_list_and_of_a_dict():
+    @gen
+    def model(n):
+        f = [0.5] * n
+        for t in range(n):
+            f[t] = ("e", t) @ ~normal(0, 1)
+        first = f[0]
+        f = {}
+        for t in range(n):
+            f[t] = ("f", t) @ ~normal(first, 1)
+            f[n - 1] = ("g", t) @ ~normal(f[t], 1)
+            f[t] = -f[n - 1]
+        return [*f]
+
+    trace = model.simulate((3,), rng=1).update({("f", 1): 0.25}).trace
+    assert trace.retval == [0, 2, 1]
+    assert "give them two names" in model.explain()
