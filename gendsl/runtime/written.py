@@ -272,9 +272,9 @@ class Written(Writers):
         value = whole(value)
         holder = self.row_at(key[1]) if self.rows else self.root
         if isinstance(holder, np.ndarray):
-            cell = np.empty(holder.shape[self.indices :], holder.dtype)
-            cell[...] = value
-            return cell[()]
+            cells = np.empty((1, *holder.shape[self.indices :]), holder.dtype)
+            cells[0] = value  # as `holder[key] = value`: what one takes, or refuses, so does the other
+            return cells[0]
         return value
 
     def __getitem__(self, key: Any) -> Any:

@@ -668,3 +668,26 @@ def test_a_list_takes_no_two_indices():
     for runtime in (model, model.reference):
         with pytest.raises(TypeError, match="list indices must be integers or slices, not tuple"):
             runtime.simulate((2,), rng=1)
+
+
+@pytest.mark.parametrize("dtype", [float, int, bool, object])
+@pytest.mark.parametrize("entry", [np.array([0.5]), np.array([[1.0]]), [2.5], (0.0,), [0.5, 1.5], "1"], ids=str)
+def test_an_array_takes_what_it_takes_of_plain_python(dtype, entry):
+    """An array's entry that is no number is taken, or refused, by an edit as by the whole loop."""
+
+    @gen
+    def model(n):
+        f = np.zeros(n, dtype)
+        for i in range(n):
+            x = ("x", i) @ ~normal(0, 1)
+            f[i] = entry if x == 2.0 else i
+        return f[n - 1]
+
+    found = []
+    for runtime in (model, model.reference):
+        trace = runtime.simulate((100,), rng=1)
+        try:
+            found.append(repr(trace.update({("x", 99): 2.0}).trace.retval))
+        except (TypeError, ValueError) as error:
+            found.append(type(error))
+    assert found[0] == found[1]
