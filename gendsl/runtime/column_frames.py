@@ -25,6 +25,8 @@ _KEPT = {float: np.float64, int: np.int64, bool: np.bool_}
 _RECENT = 8
 """How many frames are kept once they are made: a move asks for those that it edits more than once."""
 
+_new: Any = object.__new__
+
 Outer = tuple[dict[int, Any], ...]
 """For each frame in scope of a loop, the slots that the loop's body reads."""
 
@@ -119,13 +121,23 @@ class ColumnFrames:
 
     # --- other versions ---------------------------------------------------------------------------
 
+    def over(
+        self, outer: Outer, columns: tuple[Column, ...], totals: tuple[Total, ...], shared: dict[int, Any]
+    ) -> ColumnFrames:
+        """The iterations of the same sources, with other choices, or read in another scope."""
+        new: ColumnFrames = _new(ColumnFrames)
+        new.loop, new.values, new.size, new.arrays = self.loop, self.values, self.size, self.arrays
+        new.outer, new.columns, new.totals, new.shared = outer, columns, totals, shared
+        new._recent = {}
+        return new
+
     def with_outer(self, outer: Outer, values: list[Any]) -> ColumnFrames:
         """The same choices, read in another scope; the totals are the caller's to put right."""
         return ColumnFrames(self.loop, outer, values, self.size, self.columns, self.totals, self.arrays)
 
     def with_totals(self, totals: tuple[Total, ...]) -> ColumnFrames:
         """The same with other totals."""
-        return ColumnFrames(self.loop, self.outer, self.values, self.size, self.columns, totals, self.arrays)
+        return self.over(self.outer, self.columns, totals, {})
 
     def replaced(self, edits: list[tuple[int, Frame, Frame]], outer: Outer) -> Any:
         """With frames in place of others (iteration, old frame, new one), read in the scope `outer`.

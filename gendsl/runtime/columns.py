@@ -97,11 +97,15 @@ class Column:
         chunks = self._chunks
         if chunks is None:
             chunks = self._split()
-        k, within = i >> _TOP, i >> _BITS & _IN_GROUP
-        chunks = chunks.copy()
-        group = chunks[k] = chunks[k].copy()
-        chunk = group[within] = group[within][:]
         at = i & _IN_CHUNK
+        if i == at and self._size <= _LENGTH:
+            chunk = chunks[0][0][:]
+            chunks = [[chunk]]
+        else:
+            k, within = i >> _TOP, i >> _BITS & _IN_GROUP
+            chunks = chunks.copy()
+            group = chunks[k] = chunks[k].copy()
+            chunk = group[within] = group[within][:]
         was = chunk[at]
         try:
             chunk[at] = value

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 
 _GIVEN = frozenset((dict, ChoiceMap))
+_new: Any = object.__new__
 
 
 class CompiledTrace(ReferenceTrace):
@@ -256,10 +257,12 @@ class CompiledTrace(ReferenceTrace):
         called = self._called
         linked = called.linked
         frame[SCORE] = score = linked.body.score(frame)
-        updated = Called(called.request, linked, frame, {}, {}, frame[RETVAL])
-        trace = CompiledTrace(self.gen_fn, self.args, updated, score, self.observed_paths, recent)
-        trace._structure = self._structure
-        trace._count = self._count
+        trace: CompiledTrace = _new(CompiledTrace)
+        trace.gen_fn, trace.args, trace.observed_paths = self.gen_fn, self.args, self.observed_paths
+        trace._called = Called(called.request, linked, frame, {}, {}, frame[RETVAL])
+        trace.log_prob = score if type(score) is float else float(score)
+        trace._recent, trace._records, trace._spaces = recent, None, None
+        trace._structure, trace._count = self._structure, self._count
         return trace
 
     def _watched(self) -> CompiledTrace:

@@ -29,7 +29,7 @@ from gendsl.runtime.guards import NotSeparableError
 from gendsl.runtime.local_columns import column_form
 from gendsl.runtime.local_followers import followed
 from gendsl.runtime.local_frames import frame_form
-from gendsl.runtime.local_lookups import looked_up
+from gendsl.runtime.local_lookups import looked_up, plates_of
 from gendsl.runtime.local_sites import Form, LocalSite, Moved, NotLocalError
 from gendsl.runtime.loop_parts import Iterations
 from gendsl.runtime.reads import Frame
@@ -146,13 +146,8 @@ def edited(
     """
     if not values or not -inf < trace.log_prob < inf:
         return None
-    return _one_edited(trace, values) if len(values) == 1 else _several_edited(trace, values)
-
-
-def _one_edited(
-    trace: CompiledTrace, values: Collection[tuple[Any, Any]]
-) -> tuple[CompiledTrace, float, dict[Path, Any]] | None:
-    """`edited` for one choice."""
+    if len(values) > 1:
+        return _several_edited(trace, values)
     ((path, value),) = values
     called = trace._called
     before: dict[Path, Any] = {}
@@ -274,9 +269,10 @@ def _form(site: LocalSite, iterations: Iterations) -> Form:
     kind = type(iterations.frames)
     form = site.forms.get(kind)
     if form is None:
-        form = column_form(site) if kind is ColumnFrames else frame_form(site)
-        if site.lookups:
-            form = looked_up(form, site)
+        plates = plates_of(site)
+        form = column_form(site, plates) if kind is ColumnFrames else frame_form(site)
+        if plates:
+            form = looked_up(form, site, plates)
         elif site.followers is not None:
             form = followed(form, site.followers)
         site.forms[kind] = form

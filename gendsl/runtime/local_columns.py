@@ -41,7 +41,7 @@ and another puts the value and the scores into the columns and their totals:
         ...
 
 Where values are given there is nothing to wait for, and a third does both, for some choices of the site; for
-one alone where an index is to know of it.
+one alone where an index is to know of it. It sees to the plates that look the choices up, too.
 In a chain, where w[4] = columns[0][t - 1] is what the iteration receives, `move` goes on with as much of the
 next iteration as receives the choice, v, if there is a next one, with scores a0n, b0n, ...
 """
@@ -51,14 +51,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf
 from textwrap import indent as indented
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler.ir import ITEM, POSITION
 from gendsl.compiler.ir import LENGTH as OF_LENGTH
 from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.blocks import CopyBlock, FragmentBlock
 from gendsl.runtime.change import UNSET
-from gendsl.runtime.column_frames import EXTREME, ColumnFrames
+from gendsl.runtime.column_frames import EXTREME
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.column_steps import Step
 from gendsl.runtime.generated import generated
@@ -75,10 +75,12 @@ from gendsl.runtime.local_sites import (
     slots_read,
     total_text,
 )
-from gendsl.runtime.loop_parts import Iterations
 from gendsl.runtime.records import PLAIN_FAMILIES
 from gendsl.runtime.totals import change as changed_total
 from gendsl.runtime.totals import value as total_value
+
+if TYPE_CHECKING:
+    from gendsl.runtime.local_lookups import Plate
 
 # --- generating ------------------------------------------------------------------------------------
 
@@ -151,9 +153,7 @@ def put(f0, before, moved):
 
 # what is outside may be another than when the store was made, where no iteration had read it
 _FRAMES = """\
-    frames = ColumnFrames(
-        loop, {outer}, store.values, store.size, ({columns},), ({totals},), store.arrays, store.shared
-    )
+    frames = store.over({outer}, ({columns},), ({totals},), store.shared)
 """
 
 _EDIT = """\
@@ -163,10 +163,13 @@ def edit(f0, before, given, was, records):
     {totals}, = store.totals
     weight = 0.0
 {shared}\
+{begun}\
     for path, value in given:
         if type(value) is not number: value = as_plain(value, number)
 {moved}\
-        weight += {change}
+        others = {others}
+{plates}\
+        weight += b{own} - a{own} + others
         was[path] = x{own}
         records[path] = d{own}, value, b{own}
 {changed}\
@@ -174,7 +177,13 @@ def edit(f0, before, given, was, records):
     readers = {{}}
     if before.readers: readers = readers_after(site, f0, before, frames, range(t, t + 1), x{own}, value)
 {leaving}\
+{put}\
     return weight
+"""
+
+# what is left of a change when the next is taken away must have digits, too
+_NOT_EXTREME = """\
+        if not -{extreme} < others < {extreme} and len(given) > 1: raise NotColumnsError
 """
 
 _DENSITY = """\
@@ -306,8 +315,11 @@ def _is_shared(loop: ColumnLoopBlock, block: Any) -> bool:
     )  # fmt: skip
 
 
-def column_form(site: LocalSite) -> Form:
+def column_form(site: LocalSite, plates: list[Plate]) -> Form:
     """The functions for a site of a loop in columns.
+
+    Args:
+        plates: those that look its choices up, to which only `edit` sees.
 
     Raises:
         NotLocalError: its choices aren't looked at by themselves.
@@ -321,7 +333,7 @@ def column_form(site: LocalSite) -> Form:
         raise NotLocalError  # it goes on and on
     i = own.number
     scope: dict[str, Any] = {
-        "ColumnFrames": ColumnFrames, "Iterations": Iterations, "NotColumnsError": NotColumnsError,
+        "NotColumnsError": NotColumnsError,
         "UNSET": UNSET, "as_plain": as_plain, "beyond": beyond, "changed": changed_total, "inf": inf,
         "loop": loop, "number": PLAIN_FAMILIES[own.family], "readers_after": readers_after, "site": site,
         "template": loop.template, "total_value": total_value, f"call{i}": site.block.thing.call,
@@ -370,11 +382,17 @@ def column_form(site: LocalSite) -> Form:
         found = here.first(
             "t", received, "    ", scope, f"    x{i}, c{i} = c{i}.exchanged(t, value)\n"
         )
-        inner = "".join([placing, *found, "" if shared else distribution, *earlier])
+        inner = "".join([site.placing(scope), *found, "" if shared else distribution, *earlier])
+        told = "".join(plate.found + plate.moved(f"x{i}", "value") for plate in plates)
+        for plate in plates:
+            scope |= plate.scope
         text = _EDIT.format(
-            iteration=_ITERATION, shared=distribution if shared else "", **texts,
-            moved=indented(inner, "    ") + "".join(later), change=f"b{i} - a{i} + ({others})",
+            iteration=_ITERATION, shared=distribution if shared else "", **texts, others=others,
+            begun=indented("".join(plate.begun for plate in plates), "    "),
+            moved=indented(inner, "    ") + "".join(later),
+            plates=indented(told, "        ") + (_NOT_EXTREME.format(extreme=EXTREME) if plates else ""),
             changed=indented(texts["changes"], "    "),
+            put=indented("".join(plate.put for plate in plates), "    "),
         )  # fmt: skip
         edit = generated("edit", [text], scope)
     return Form(

@@ -6,35 +6,36 @@
         ("x", i) @ ~normal(mu[z], 1)
 
 Beside its own iteration, a mean concerns the points of its cluster, which an index finds. What scores them is
-made once, for as many means as are asked for, by a function that is generated for each plate:
+generated for each plate, and stands in the functions for the site of the means, where plate 0 has done
+before0 in its columns store0, and container0 is mu:
 
-    def found(f0, t):
-        before = f0[12][0]
-        store = before.frames
-        key = len(container.base) + t              where the container has the mean of iteration t
+    key0 = len(container0.base) + t                where the container has the mean of iteration t
+    bucket0 = index0.bucket(key0)
+    if bucket0 is not None:                        else no point has this mean
+        entry0 = Entry(container0, key0)
+        given0 = {9: key0}                         what an iteration has, as z here
+        outer0 = {6: entry0}                       and what it reads outside
+        own0_1 = gathered(bucket0, 1, columns0[1])
+        entry0.value = was
+        a0_1 = own0_1.known(was)
+        if a0_1 is None:
+            made = call0_1(outer0, given0)         the parameters of the points, with this mean
+            a0_1 = own0_1.total(family0_1, made[1:])
+            ...
+        entry0.value = now
+        made = call0_1(outer0, given0)
+        b0_1 = own0_1.total(family0_1, made[1:])
         ...
-        bucket = index.bucket(key)
-        if bucket is None: return before, None     no point has this mean
-        columns = store.columns
-        given = {9: key}                           what an iteration has, as z here
-        entry = Entry(container, key)
-        outer = {6: entry}                         and what it reads outside
-        own1 = gathered(bucket, 1, columns[1])
-        def score(value, before=False):
-            entry.value = value
-            s1 = own1.known(value) if before else None
-            if s1 is None:
-                made = call1(outer, given)         the parameters of the points, with this mean
-                s1 = own1.total(family1, made[1:])
-                ...
-            return s1,
-        return before, score
+        high, low, infinite = changed(p0_1, a0_1[0], b0_1[0])
+        p0_1 = high, low + (b0_1[1] - a0_1[1]), infinite
 
-Others give the changes of the scores, and put them into the totals of the plate.
+where p0_1 is the total of the plate's scores.
 """
 
 from __future__ import annotations
 
+from textwrap import dedent
+from textwrap import indent as indented
 from typing import Any
 
 from gendsl.compiler.tables import Entry, NotColumnsError
@@ -44,84 +45,89 @@ from gendsl.runtime.column_carried import hand_on
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.column_scores import is_key
-from gendsl.runtime.column_steps import moved_total
+from gendsl.runtime.column_steps import Step
 from gendsl.runtime.generated import generated
 from gendsl.runtime.local_sites import Form, LocalSite, leaving, outer_text, total_text
-from gendsl.runtime.loop_parts import Iterations
 from gendsl.runtime.members import gathered
+from gendsl.runtime.totals import change as changed_total
 from gendsl.runtime.totals import value as total_value
 
 # --- generating ------------------------------------------------------------------------------------
 
+_BEGUN = """\
+before{k} = f0[{state}][0]
+store{k} = before{k}.frames
+if type(store{k}) is not ColumnFrames: raise NotColumnsError
+container{k} = f0[{slot}]
+index{k} = before{k}.readers.get(at{k})
+if index{k} is None: index{k} = loop{k}.readers_of(before{k}, (f0,), at{k})
+columns{k} = store{k}.columns
+{totals}, = store{k}.totals
+"""
+
 _FOUND = """\
-def found(f0, t):
-    before = f0[{state}][0]
-    store = before.frames
-    if type(store) is not ColumnFrames: raise NotColumnsError
-    container = f0[{slot}]
-    if container.kind == "append" and type(container.base) is list: key = len(container.base) + t
-    else: key = key_of(container, t)
-    index = before.readers.get(at)
-    if index is None: index = loop.readers_of(before, (f0,), at)
-    bucket = index.bucket(key)
-    if bucket is None: return before, None
-    columns = store.columns
-    if not columns[{keys}].never_negative() and not is_key(loop, store, {of}, key, bucket.array()):
-        raise NotColumnsError
-    given = {{{given}}}
+base = container{k}.base
+if container{k}.kind == "append" and type(base) is list: key{k} = len(base) + t
+else: key{k} = key_of(container{k}, t)
+bucket{k} = index{k}.bucket(key{k})
+if bucket{k} is not None:
+    if not columns{k}[{keys}].never_negative() and not is_key(
+        loop{k}, store{k}, {of}, key{k}, bucket{k}.array()
+    ): raise NotColumnsError
+    given{k} = {{{given}}}
 {targets}\
-    entry = Entry(container, key)
-    outer = {{{outer}}}
-    scope = outer, given
+    entry{k} = Entry(container{k}, key{k})
+    outer{k} = {{{outer}}}
+    scope{k} = outer{k}, given{k}
 {handed}\
 {own}\
-    def score(value, before=False):
-        entry.value = value
-{assigned}\
-{scores}\
-        return {all},
-    return before, score
 """
 
 _TARGETS = """\
-    for at_target, column in loop.vector_frame(store.values, store.size, store.arrays).items():
-        given[at_target] = taken(column, bucket.array())
+    for at_target, column in loop{k}.vector_frame(store{k}.values, store{k}.size, store{k}.arrays).items():
+        given{k}[at_target] = taken(column, bucket{k}.array())
 """
 
 _SCORE = """\
-{indent}s{i} = own{i}.total(family{i}, {parameters})
-{indent}if s{i}[2]: raise NotColumnsError
+{s} = own{i}.total(family{i}, {parameters})
+if {s}[2]: raise NotColumnsError
 """
 
 _PARAMETERS = """\
-{indent}made = call{i}(outer, given)
-{indent}if made[0] is not family{i}: raise NotColumnsError
+made = call{i}(outer{k}, given{k})
+if made[0] is not family{i}: raise NotColumnsError
 """
 
 # where the parameters are decided by the entry alone, what it scored before is known
 _KNOWN = """\
-        s{i} = own{i}.known(value) if before else None
-        if s{i} is None:
+{s} = own{i}.known({value})
+if {s} is None:
 {computed}\
-            own{i}.keep(value, s{i})
+    own{i}.keep({value}, {s})
+"""
+
+_KEPT = """\
+{computed}\
+own{i}.keep({value}, {s})
 """
 
 _MOVED = """\
-def moved(before, score, was, now):
-    {totals}, = before.frames.totals
-    {old}, = score(was, True)
-    {new}, = score(now)
+if bucket{k} is not None:
+{before}\
+{after}\
 {changes}\
-    return {change}, ({totals},)
+    others += {change}
+"""
+
+_CHANGED = """\
+    high, low, infinite = changed(p{i}, a{i}[0], b{i}[0])
+    p{i} = high, low + (b{i}[1] - a{i}[1]), infinite
 """
 
 _PUT = """\
-def put(f0, before, totals):
-    store = before.frames
-    {totals}, = totals
-    frames = ColumnFrames(loop, {outer}, store.values, store.size, store.columns, totals, store.arrays)
-    readers = {{**before.readers}}
-{leaving}\
+before, store = before{k}, store{k}
+frames = store.over({outer}, store.columns, ({totals},), {{}})
+readers = {{**before.readers}}
 """
 
 _MOVE = """\
@@ -131,28 +137,17 @@ def move(f0, before, path, value, rng):
     record, was, own, others, rest = own_move(f0, before, t, value, rng)
     if record[2] is None: return record, was, own, others, None
     try:
-        given = record[1]
+        now = record[1]
 {moved}\
     except Exception:                              # the blocks meet it again
         if rng is None: raise
-        return (record[0], given, None), was, 0.0, 0.0, None
-    return record, was, own, others, (rest{told})
-"""
-
-_FOUND_FIRST = """\
-    done{k}, score{k} = found{k}(f0, t)
-    totals{k} = done{k}.frames.totals
-"""
-
-_MOVED_THEN = """\
-        if score{k} is not None:
-            change, totals{k} = moved{k}(done{k}, score{k}, was, given)
-            others += change
+        return (record[0], now, None), was, 0.0, 0.0, None
+    return record, was, own, others, (rest, {told})
 """
 
 _PUT_ALL = """\
 def put(f0, before, moved):
-    record, was, own, others, (rest{told}) = moved
+    record, was, own, others, (rest, {told}) = moved
     own_put(f0, before, (record, was, own, others, rest))
 {put}\
 """
@@ -162,104 +157,144 @@ def density(f0, before, path):
 {placing}\
 {found}\
     value, own = own_density(f0, before, t)
-    scores = [score for score in ({scores},) if score is not None]
     def density(value):
         total = own(value)
         if total - total == 0.0:
-            for score in scores:
-                for high, low, _ in score(value): total += high + low
+{scored}\
         return total
     return value, density
 """
 
+_SCORED = """\
+if bucket{k} is not None:
+{scores}\
+    total += {sum}
+"""
 
-class _Plate:
+
+class Plate:
     """A plate in columns whose iterations look up entries of a container, each at the value of its choice.
 
-    Attributes:
-        found: what the plate has done (frame, t), and what gives the total score of each choice that depends
-            on the entry that iteration t of the other loop has written, with a value there; None if no
-            iteration looks it up.
-        moved: what another value of the entry changes the scores by (what the plate has done, what gives the
-            scores, the value before and after), and the totals of all choices after it.
-        put: puts these into a frame (frame, what the plate has done, the totals).
+    It is known as plate k in the functions that its parts are put into:
 
-    Raises:
-        Exception: of any kind, where the iterations can't be found, or array code can't vouch for the scores.
+    Attributes:
+        scope: what the names in them are.
+        begun: what it has done, and the totals of its choices.
+        found: the iterations that look up the entry that iteration t of the other loop has written.
+        told: the variables that `put` needs.
+        put: puts the totals into a frame.
+
+    Those raise an exception of any kind where the iterations can't be found, or array code can't vouch for
+    the scores.
     """
 
-    __slots__ = ("found", "moved", "put")
+    __slots__ = ("_assigned", "_decided", "_steps", "begun", "found", "k", "put", "scope", "told")
 
-    def __init__(self, loop: ColumnLoopBlock, slot: int) -> None:
+    def __init__(self, k: int, loop: ColumnLoopBlock, slot: int) -> None:
+        self.k = k
         affected = loop.affected[frozenset(((0, slot),))]
         of: Any = next(lookup.of for lookup in loop.lookups if lookup.container == (0, slot))
         (reads,) = loop.reads
-        scope: dict[str, Any] = {
-            "ColumnFrames": ColumnFrames, "Entry": Entry, "Iterations": Iterations,
-            "NotColumnsError": NotColumnsError, "at": (0, slot), "gathered": gathered, "hand_on": hand_on,
-            "handed": affected.handed, "is_key": is_key, "key_of": _key, "loop": loop,
-            "moved_total": moved_total, "taken": taken, "total_value": total_value,
+        self.scope: dict[str, Any] = {
+            "ColumnFrames": ColumnFrames, "Entry": Entry, "NotColumnsError": NotColumnsError,
+            "changed": changed_total, "gathered": gathered, "hand_on": hand_on, "is_key": is_key,
+            "key_of": _key, "taken": taken, "total_value": total_value,
+            f"at{k}": (0, slot), f"handed{k}": affected.handed, f"loop{k}": loop,
         }  # fmt: skip
-        given = {of: "key"}
+        given = {of: f"key{k}"}
         for own, i in affected.columns:
-            given.setdefault(own, f"gathered(bucket, {i}, columns[{i}]).array")
-        assigned, scores = [], []
+            given.setdefault(own, f"gathered(bucket{k}, {i}, columns{k}[{i}]).array")
+        self._assigned = ""
         for i, step in enumerate(affected.assigned):
-            scope[f"assigned{i}"] = step
-            assigned.append(f"        loop.assign(assigned{i}, scope)\n")
+            self.scope[f"assigned{k}_{i}"] = step
+            self._assigned += f"    loop{k}.assign(assigned{k}_{i}, scope{k})\n"
         needs = set().union(*(step.needs for step in affected.steps))
-        decided = needs <= {(0, slot), (loop.depth, of)}
-        for step in affected.steps:
-            i, indent = step.number, "            " if decided else "        "
-            scope[f"step{i}"], scope[f"call{i}"], scope[f"family{i}"] = step, step.runner.call, step.family
-            parameters, score = f"loop.parameters(step{i}, scope)", ""
-            if not step.computes and step.family not in VECTORS:
-                score, parameters = _PARAMETERS.format(i=i, indent=indent), "made[1:]"
-            score += _SCORE.format(i=i, indent=indent, parameters=parameters)
-            scores.append(_KNOWN.format(i=i, computed=score) if decided else score)
-        numbers = [step.number for step in affected.steps]
-        found = _FOUND.format(
-            state=loop.state, slot=slot, keys=loop.column_of[of], of=of,
+        self._decided = needs <= {(0, slot), (loop.depth, of)}
+        self._steps: list[Step] = affected.steps
+        for step in self._steps:
+            n = f"{k}_{step.number}"
+            self.scope |= {f"step{n}": step, f"call{n}": step.runner.call, f"family{n}": step.family}
+        totals = ", ".join(f"p{k}_{i}" for i in range(len(loop.sites)))
+        self.begun = _BEGUN.format(k=k, state=loop.state, slot=slot, totals=totals)
+        numbers = [step.number for step in self._steps]
+        self.found = _FOUND.format(
+            k=k, keys=loop.column_of[of], of=of,
             given=", ".join(f"{own}: {value}" for own, value in given.items()),
-            targets=_TARGETS if loop.needed_targets else "",
-            outer=", ".join(f"{own}: {'entry' if own == slot else f'f0[{own}]'}" for own in reads),
-            handed="    hand_on(handed, scope, columns, bucket.array())\n" if affected.handed else "",
-            own="".join(f"    own{i} = gathered(bucket, {i}, columns[{i}])\n" for i in numbers),
-            assigned="".join(assigned), scores="".join(scores), all=", ".join(f"s{i}" for i in numbers),
+            targets=_TARGETS.format(k=k) if loop.needed_targets else "",
+            outer=", ".join(f"{own}: {f'entry{k}' if own == slot else f'f0[{own}]'}" for own in reads),
+            handed=f"    hand_on(handed{k}, scope{k}, columns{k}, bucket{k}.array())\n"
+            if affected.handed else "",
+            own="".join(f"    own{k}_{i} = gathered(bucket{k}, {i}, columns{k}[{i}])\n" for i in numbers),
         )  # fmt: skip
-        totals = ", ".join(f"p{i}" for i in range(len(loop.sites)))
-        moved = _MOVED.format(
-            totals=totals, old=", ".join(f"a{i}" for i in numbers), new=", ".join(f"b{i}" for i in numbers),
-            changes="".join(f"    p{i} = moved_total(p{i}, a{i}, b{i})\n" for i in numbers),
-            change=" + ".join(f"(b{i}[0] + b{i}[1]) - (a{i}[0] + a{i}[1])" for i in numbers),
+        self.told = f"before{k}, store{k}, {totals}"
+        total = total_text(loop, f"p{k}_")
+        self.put = _PUT.format(k=k, outer=outer_text(loop), totals=totals) + dedent(leaving(loop, total))
+
+    def scores(self, value: str, mark: str, keeping: str) -> str:
+        """The lines that score the members with a value of the entry.
+
+        Args:
+            mark: what the names of the scores begin with.
+            keeping: what is done of `_KNOWN` and `_KEPT` where the entry decides on all parameters.
+        """
+        k = self.k
+        lines = f"    entry{k}.value = {value}\n{self._assigned}"
+        for step in self._steps:
+            i = f"{k}_{step.number}"
+            s, parameters, score = f"{mark}{i}", f"loop{k}.parameters(step{i}, scope{k})", ""
+            if not step.computes and step.family not in VECTORS:
+                score, parameters = _PARAMETERS.format(i=i, k=k), "made[1:]"
+            score += _SCORE.format(i=i, s=s, parameters=parameters)
+            if self._decided and keeping:
+                computed = indented(score, "    ") if keeping is _KNOWN else score
+                score = keeping.format(s=s, i=i, value=value, computed=computed)
+            lines += indented(score, "    ")
+        return lines
+
+    def moved(self, was: str, now: str) -> str:
+        """The lines that put another value of the entry into the totals, and add to `others`."""
+        marks = [f"{self.k}_{step.number}" for step in self._steps]
+        return _MOVED.format(
+            k=self.k, before=self.scores(was, "a", _KNOWN), after=self.scores(now, "b", _KEPT),
+            changes="".join(_CHANGED.format(i=i) for i in marks),
+            change=" + ".join(f"(b{i}[0] + b{i}[1]) - (a{i}[0] + a{i}[1])" for i in marks),
         )  # fmt: skip
-        put = _PUT.format(totals=totals, outer=outer_text(loop), leaving=leaving(loop, total_text(loop)))
-        self.found = generated("found", [found], scope)
-        self.moved = generated("moved", [moved], scope)
-        self.put = generated("put", [put], scope)
+
+    def scored(self) -> str:
+        """The lines that add the scores with a value to `total`."""
+        marks = [f"{self.k}_{step.number}" for step in self._steps]
+        sums = " + ".join(f"s{i}[0] + s{i}[1]" for i in marks)
+        return _SCORED.format(k=self.k, scores=self.scores("value", "s", ""), sum=sums)
 
 
-def looked_up(form: Form, site: LocalSite) -> Form:
+def plates_of(site: LocalSite) -> list[Plate]:
+    """The plates that look the choices of a site up."""
+    return [Plate(k, loop, slot) for k, (loop, slot) in enumerate(site.lookups)]
+
+
+def looked_up(form: Form, site: LocalSite, plates: list[Plate]) -> Form:
     """The functions for a site whose choices plates look up.
 
     Args:
-        form: those that see to its own iterations; they are given an iteration where others get a path.
+        form: those that see to its own iterations; they are given an iteration where others get a path. Its
+            `edit` sees to all.
     """
     scope: dict[str, Any] = {"own_density": form.density, "own_move": form.move, "own_put": form.put}
-    about: dict[str, str] = {"placing": site.placing(scope), "found": "", "moved": "", "told": "", "put": ""}
-    for k, (loop, slot) in enumerate(site.lookups):
-        plate = _Plate(loop, slot)
-        scope |= {f"found{k}": plate.found, f"moved{k}": plate.moved, f"put{k}": plate.put}
-        about["found"] += _FOUND_FIRST.format(k=k)
-        about["moved"] += _MOVED_THEN.format(k=k)
-        about["told"] += f", done{k}, totals{k}"
-        about["put"] += f"    put{k}(f0, done{k}, totals{k})\n"
-    about["scores"] = ", ".join(f"score{k}" for k in range(len(site.lookups)))
-    move, density, put = (
-        generated(name, [text.format(**about)], scope)
-        for name, text in (("move", _MOVE), ("density", _DENSITY), ("put", _PUT_ALL))
+    placing = site.placing(scope)
+    for plate in plates:
+        scope |= plate.scope
+    found = indented("".join(plate.begun + plate.found for plate in plates), "    ")
+    told = ", ".join(plate.told for plate in plates)
+    moved = indented("".join(plate.moved("was", "now") for plate in plates), "        ")
+    put = indented("".join(plate.put for plate in plates), "    ")
+    scored = indented("".join(plate.scored() for plate in plates), "            ")
+    return Form(
+        generated("move", [_MOVE.format(placing=placing, found=found, moved=moved, told=told)], scope),
+        generated("density", [_DENSITY.format(placing=placing, found=found, scored=scored)], scope),
+        generated("put", [_PUT_ALL.format(told=told, put=put)], scope),
+        True,
+        form.edit,
     )
-    return Form(move, density, put, True)
 
 
 def _key(container: Any, t: int) -> int:

@@ -54,7 +54,7 @@ class Form(NamedTuple):
         put: makes a frame that of the new trace (frame, what the loop has done, moved) after a move.
         followed: whether the distributions of other choices depend on the choice.
         edit: gives some choices of the site values at once (frame, iterations, paths with values); only one
-            where something keeps track of what they decide. It makes the frame that of the new trace, puts
+            where the loop keeps track of what they decide. It makes the frame that of the new trace, puts
             the values before and the new records into two dicts, and returns the change of the log density.
             None where they are edited one by one.
 
@@ -320,11 +320,11 @@ def outer_text(loop: Any) -> str:
     return "({" + ", ".join(f"{slot}: f0[{slot}]" for slot in slots) + "},)"
 
 
-def total_text(loop: Any) -> str:
+def total_text(loop: Any, name: str = "p") -> str:
     """What sums the totals of a loop's choices, p0, p1, ..., as `ColumnFrames.total` does."""
     numbers = range(len(loop.sites))
-    sums = (" + ".join(f"p{i}[{k}]" for i in numbers) for k in range(3))
-    return "p0" if len(numbers) == 1 else f"({', '.join(sums)})"
+    sums = (" + ".join(f"{name}{i}[{k}]" for i in numbers) for k in range(3))
+    return f"{name}0" if len(numbers) == 1 else f"({', '.join(sums)})"
 
 
 def leaving(loop: LoopBlock, total: str) -> str:
@@ -335,8 +335,8 @@ def leaving(loop: LoopBlock, total: str) -> str:
     return (
         f"    high, low, infinite = total = {total}\n"
         f"    f0[{loop.state}] = (\n"
-        "        Iterations(frames, total, before.values, before.status, readers, before.positions),\n"
-        "        before.status, total_value(total) if infinite else high + low,\n"
+        "        before.over(frames, total, readers), before.status,\n"
+        "        total_value(total) if infinite else high + low,\n"
         f"    )\n{stored}"
     )
 
@@ -345,9 +345,8 @@ def leave(
     loop: LoopBlock, frame: Frame, before: Iterations, frames: Any, total: Total, readers: dict[Slot, Any]
 ) -> None:
     """Put what a loop has done into a frame, in place of what it had done before with the same sources."""
-    status = before.status
-    after = Iterations(frames, total, before.values, status, readers, before.positions)
     high, low, infinite = total
-    frame[loop.state] = after, status, total_value(total) if infinite else high + low
+    score = total_value(total) if infinite else high + low
+    frame[loop.state] = before.over(frames, total, readers), before.status, score
     for written in loop.stored:
         frame[written.inside] = frame[written.after] = frame[written.inside].over(frames)

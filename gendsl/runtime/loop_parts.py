@@ -18,6 +18,7 @@ from gendsl.runtime.reads import Frame, Frames, Runner
 from gendsl.runtime.totals import Total
 from gendsl.runtime.written import Written, copied
 
+_new: Any = object.__new__
 Slot = tuple[int, int]
 EVERY = object()
 """All iterations."""
@@ -53,6 +54,13 @@ class Iterations:
         self.status = status
         self.readers = readers
         self.positions = positions
+
+    def over(self, frames: Any, total: Total, readers: dict[Slot, Any]) -> Iterations:
+        """What the loop has done when its iterations are others, of the same sources."""
+        after: Iterations = _new(Iterations)
+        after.frames, after.total, after.readers = frames, total, readers
+        after.values, after.status, after.positions = self.values, self.status, self.positions
+        return after
 
 
 class Source:

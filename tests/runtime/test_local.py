@@ -334,7 +334,7 @@ def test_that_there_is_no_short_way_is_found_out_once(form, monkeypatch):
     monkeypatch.setattr(linked.alone["z"], "forms", {})
     tried = []
 
-    def refused(site):
+    def refused(site, *plates):
         tried.append(site)
         raise NotLocalError
 
