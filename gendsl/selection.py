@@ -30,11 +30,11 @@ class Selection:
 
     def contains(self, path: Path) -> bool:
         """Whether a path (a tuple) is in the selection."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} must define contains(self, path)")
 
     def addresses(self) -> tuple[Path, ...]:
         """The addresses and patterns that it was built from, those under `~` included."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} must define addresses(self)")
 
     def reach(self) -> tuple[Path, ...]:
         """Addresses and patterns at and below which all of the selection lies; `()` is above everything."""

@@ -294,3 +294,13 @@ def test_operators_take_selections(other):
         with pytest.raises(TypeError):
             combine(other, select("a"))
     assert select("a") != other
+
+
+def test_a_class_of_ones_own_is_told_what_it_must_define():
+    class Nothing(Selection):
+        pass
+
+    with pytest.raises(TypeError, match=r"^Nothing must define contains\(self, path\)$"):
+        Nothing().contains(("a",))
+    with pytest.raises(TypeError, match=r"^Nothing must define addresses\(self\)$"):
+        (~Nothing()).addresses()
