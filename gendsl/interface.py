@@ -165,8 +165,9 @@ class Trace(ABC):
     Attributes:
         gen_fn: the program.
         args: its arguments; the lists, dicts, arrays and tables among them are the trace's own, not to be
-            changed. Objects of other classes are those that were given: one that is changed in place, by
-            whoever gave it, changes what the trace is of, and nothing tells the trace so.
+            changed: the arrays are read-only, and of the others `copy.deepcopy` gives what may be changed.
+            Objects of other classes are those that were given: one that is changed in place, by whoever
+            gave it, changes what the trace is of, and nothing tells the trace so.
         retval: what it returned; not to be changed, either.
         log_prob: log p(t; x), in nats.
     """

@@ -4,9 +4,12 @@
     trace.update(args=(ys,))       the trace has the list of before, and finds what is new in it
 
 Lists, dicts, sets, deques, arrays and tables of pandas are copied, in lists, tuples and dicts too, and
-instances of classes derived from theirs; any other object is kept as it is. What is given again unchanged is
-known by its entries being the same objects, or the same bytes, and is not copied again: the trace goes on
-with the copy it has.
+instances of classes derived from theirs; any other object is kept as it is. The copies of arrays are
+read-only, so that neither who asks a trace for its arguments nor a body that is not seen to change its own
+can change the trace through them; a body that is seen to gets copies of its own.
+
+What is given again unchanged is known by its entries being the same objects, or the same bytes, and is not
+copied again: the trace goes on with the copy it has.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
+from itertools import repeat
 from operator import is_
 from typing import Any
 
@@ -40,17 +44,22 @@ def private(args: tuple[Any, ...], known: tuple[Any, ...] = ()) -> tuple[Any, ..
 
 
 def separate(value: Any) -> Any:
-    """A value with containers of its own, as an argument is kept."""
-    return _kept(value, _MISSING)
+    """A value with containers of its own, for somebody who may change it."""
+    return _kept(value, _MISSING, False)
 
 
-def _kept(value: Any, known: Any) -> Any:
-    """`known` if that is a copy of `value` as it is now, else a new one; `value` itself if none is needed."""
+def _kept(value: Any, known: Any, frozen: bool = True) -> Any:
+    """`known` if that is a copy of `value` as it is now, else a new one; `value` itself if none is needed.
+
+    The copies of arrays are read-only if `frozen`.
+    """
     kind = type(value)
     if kind in _PLAIN:
         return value
     if kind is np.ndarray:
-        return known if type(known) is np.ndarray and _same_array(value, known) else value.copy()
+        if type(known) is np.ndarray and _same_array(value, known):
+            return known
+        return _copied(value, frozen)
     if kind is list or kind is tuple:
         if type(known) is not kind or len(known) != len(value):
             known = None
@@ -58,24 +67,31 @@ def _kept(value: Any, known: Any) -> Any:
             if kind is tuple or (known is not None and all(map(is_, value, known))):
                 return value if kind is tuple else known
             return value.copy()
-        parts = map(_kept, value, (_MISSING,) * len(value) if known is None else known)
-        return _or_known(kind(parts), known)
+        olds = repeat(_MISSING) if known is None else known
+        return _or_known(kind(map(_kept, value, olds, repeat(frozen))), known)
     if kind is dict:
         same = type(known) is dict and len(known) == len(value) and all(map(is_, value, known))
         olds = known.values() if same else (_MISSING,) * len(value)
-        made = dict(zip(value, map(_kept, value.values(), olds), strict=True))
+        made = dict(zip(value, map(_kept, value.values(), olds, repeat(frozen)), strict=True))
         return known if same and all(map(is_, made.values(), olds)) else made
     if kind is set or kind is bytearray:
         return known if type(known) is kind and known == value else value.copy()
     if isinstance(value, tuple) and hasattr(kind, "_make"):  # a named one
         olds = known if type(known) is kind else (_MISSING,) * len(value)
-        made = _or_known(kind._make(map(_kept, value, olds)), value)
+        made = _or_known(kind._make(map(_kept, value, olds, repeat(frozen))), value)
         return _or_known(made, known if olds is known else None)
     if isinstance(value, _CONTAINERS):
-        return _of_a_class(value, known)
+        return _of_a_class(value, known, frozen)
     if _is_table(value):
         return known if type(known) is kind and _same_table(value, known) else value.copy()
     return value
+
+
+def _copied(array: np.ndarray, frozen: bool) -> np.ndarray:
+    """A copy of an array, of its own class, that is read-only if `frozen`."""
+    made = array.copy() if type(array) is np.ndarray else copy.copy(array)
+    made.flags.writeable = not frozen
+    return made
 
 
 def _is_table(value: Any) -> bool:
@@ -102,15 +118,17 @@ def _same_column(value: Any, known: Any) -> bool:
     return all(map(is_, a, b)) if a.dtype == object else _same_array(a, b)
 
 
-def _of_a_class(value: Any, known: Any) -> Any:
+def _of_a_class(value: Any, known: Any, frozen: bool) -> Any:
     """The same for an instance of a class derived from a container's."""
+    if isinstance(value, np.ndarray):
+        return _copied(value, frozen)
     made = copy.copy(value)
     if type(value) is deque:
-        made = deque((_kept(entry, _MISSING) for entry in value), value.maxlen)
+        made = deque((_kept(entry, _MISSING, frozen) for entry in value), value.maxlen)
     elif type(value) in (Counter, OrderedDict, defaultdict):
         for key, entry in value.items():
-            made[key] = _kept(entry, _MISSING)
-    if type(known) is not type(value) or isinstance(value, np.ndarray) or len(known) != len(value):
+            made[key] = _kept(entry, _MISSING, frozen)
+    if type(known) is not type(value) or len(known) != len(value):
         return made
     attributes, others = getattr(value, "__dict__", {}), getattr(known, "__dict__", {})
     same = len(attributes) == len(others) and all(others.get(k, _MISSING) is v for k, v in attributes.items())

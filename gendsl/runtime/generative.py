@@ -31,7 +31,7 @@ from gendsl.interface import (
     as_rng,
 )
 from gendsl.runtime import small
-from gendsl.runtime.arguments import private
+from gendsl.runtime.arguments import private, separate
 from gendsl.runtime.at_once import body_at_once
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.executions import Assess, Execution, Generate, Given, Run, Simulate
@@ -151,7 +151,7 @@ class GenFunction(GenerativeFunction):
 
     def called_with(self, args: tuple[Any, ...]) -> CallRequest:
         """The call that a trace's arguments make; a body that changes them in place gets copies."""
-        return CallRequest(self, private(args) if self.compiled.changes_arguments else args, {})
+        return CallRequest(self, separate(args) if self.compiled.changes_arguments else args, {})
 
     # --- what executions call ---------------------------------------------------------------------
 

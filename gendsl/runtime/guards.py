@@ -78,8 +78,6 @@ class Guards:
             NotSeparableError: it is a list or an array, which would change in place, for others who hold it.
         """
         value = whole(value)
-        if isinstance(value, np.ndarray) and not value.flags.writeable:
-            return value  # NumPy says that it can't be changed
         if type(value) not in _UNWATCHED and any(hasattr(value, method) for method in _IN_PLACE):
             kind = type(value).__name__
             raise NotSeparableError(

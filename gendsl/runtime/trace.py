@@ -241,7 +241,7 @@ class ReferenceTrace(Trace):
 
     def __reduce__(self) -> Any:
         state = (self.gen_fn, self.args, self.retval, self.records, self.calls, self.log_prob)
-        return _restore, (*state, self.observed_paths)
+        return _unpickled, (*state, self.observed_paths)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the program's name, its arguments and the choices in a file; `load_trace` reads it.
@@ -480,3 +480,13 @@ def _restore(
     execution = Execution()
     execution.records, execution.calls, execution.score = records, calls, log_prob
     return ReferenceTrace(gen_fn, args, retval, execution, observed)
+
+
+def _unpickled(
+    gen_fn: GenFunction, args: tuple[Any, ...], retval: Any, records: Records, *rest: Any
+) -> ReferenceTrace:
+    """The trace again, with arrays that are read-only again: that isn't pickled."""
+    for _, value, _ in records.values():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+    return _restore(gen_fn, private(args), retval, records, *rest)

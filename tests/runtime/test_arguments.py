@@ -2,13 +2,14 @@
 
 import copy
 import math
+import pickle
 from collections import Counter, OrderedDict, deque
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from gendsl import gen, normal
+from gendsl import gen, mvnormal, normal
 from gendsl.runtime.arguments import private
 
 
@@ -213,3 +214,72 @@ def test_other_objects_are_kept_as_they_are():
 
     data, trace = Data(), of_list.simulate(([1.0],), rng=1)
     assert private((data, trace, len)) == (data, trace, len)
+
+
+# --- what a trace shows of its arguments can't be written to ---------------------------------------
+
+
+def arrays_in(value):
+    if isinstance(value, np.ndarray):
+        return [value]
+    parts = value.values() if isinstance(value, dict) else value
+    return [array for part in parts if not isinstance(part, float) for array in arrays_in(part)]
+
+
+@gen
+def of_arrays(x, parts):
+    v = ~mvnormal(x[:2], np.eye(2))
+    ("y", 0) @ ~normal(parts["a"][0][0] + v[0], 1)
+    return x
+
+
+@pytest.mark.parametrize("size", [2, 100])
+@pytest.mark.parametrize("runtime", ["reference", "compiled_version"])
+def test_arrays_of_a_trace_are_read_only(runtime, size):
+    model = getattr(of_arrays, runtime)
+    x, inner, other = np.arange(float(size)), np.ones(size), np.ones(size).view(Vector)
+    args = x, {"a": [inner], "b": (other,), "c": Pair([inner], deque([other]))}
+    trace = model.simulate(args, rng=1)
+    made = trace, pickle.loads(pickle.dumps(trace)), copy.deepcopy(trace)
+    edited = trace.update({("y", 0): 1.0}).trace, trace.update(args=(x + 1.0, args[1])).trace
+    for each in (*made, *edited, model.generate(args, {("y", 0): 0.5}, rng=1).trace):
+        arrays = arrays_in(each.args)
+        assert len(arrays) == 5
+        for array in [*arrays, each["v"]]:
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 7.0
+        assert model.assess(each.args, each.choices).log_prob == pytest.approx(each.log_prob, rel=1e-12)
+    # who gave them may go on; what the body returned is a copy, or read-only
+    assert all(array.flags.writeable for array in (x, inner, other))
+    assert trace.update(args=trace.args).trace.args is trace.args
+    retval = trace.retval
+    if retval.flags.writeable:
+        retval[0] = 3.0
+    assert trace.args[0].tolist() == x.tolist()
+
+
+@gen
+def changes_a_variable(x):
+    total = x
+    total += 1.0
+    z = ~normal(total.sum(), 1)
+    return total
+
+
+@gen
+def changes_unseen(x):
+    z = ~normal(0, 1)
+    getattr(x, "fill")(z)  # noqa: B009 (that nobody sees what it does is what this is about)
+    w = ~normal(x[0], 1)
+
+
+@pytest.mark.parametrize("runtime", ["reference", "compiled_version"])
+def test_a_body_changes_its_arguments_without_harm_or_not_at_all(runtime):
+    x = np.arange(3.0)
+    trace = getattr(changes_a_variable, runtime).simulate((x,), rng=1)
+    assert trace.args[0].tolist() == x.tolist() == [0.0, 1.0, 2.0]
+    assert trace.retval.tolist() == [1.0, 2.0, 3.0]
+    assert trace.update({"z": 6.0}).trace.log_prob == pytest.approx(-0.5 * math.log(2 * math.pi))
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(changes_unseen, runtime).simulate((x,), rng=1)
+    assert x.tolist() == [0.0, 1.0, 2.0]
