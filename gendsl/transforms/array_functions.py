@@ -31,7 +31,7 @@ def _question(function: Function) -> Function:
 _QUESTIONS = present(
     "shape ndim size argmax argmin argsort argpartition lexsort searchsorted digitize nonzero flatnonzero "
     "argwhere count_nonzero any all isclose allclose array_equal array_equiv isin isposinf isneginf "
-    "isreal iscomplexobj isrealobj iterable array_repr array_str array2string",
+    "isreal iscomplexobj isrealobj iterable",
     np,
 )
 

@@ -6,8 +6,9 @@ a move usually depends on a few coordinates; an absent index means an exact zero
 once made, so numbers share them. One run gives outputs and derivatives together.
 
 A derivative is never dropped in silence. What would drop it (`float(x)`, `int(x)`, `x // 2`, ...) raises
-`LostDerivativeError`. Comparing, branching on a comparison and formatting look at the value only:
-they are where a program chooses its path, and along one path the derivative is that of its arithmetic.
+`LostDerivativeError`; so does formatting, `f"{x:.17g}"`, for what is read back from such a text has none.
+Comparing and branching on a comparison look at the value only: they are where a program chooses its path, and
+along one path the derivative is that of its arithmetic.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _arctan2: Callable[..., Any] = np.arctan2
 _hypot: Callable[..., Any] = np.hypot
 
 _KEEP = (
-    "compute with it as it is: arithmetic, comparisons, format(x, '.2f'), math.* and numpy.* accept it. "
+    "compute with it as it is: arithmetic, comparisons, math.* and numpy.* accept it, and print(x) shows it. "
     "To fill an array, build a list and call np.array(list), or start from np.zeros(n, dtype=object). "
     "For a whole number, read a discrete choice with read(..., discrete)"
 )
@@ -139,7 +140,12 @@ class Dual:
         return f"Dual({self.value!r}, {self.tangent!r})"
 
     def __format__(self, spec: str) -> str:
-        return format(self.value, spec) if spec else repr(self)
+        if spec:
+            raise lost(
+                f"formatting x as {spec!r}, and reading a number back from that,",
+                "to look at it, print(x), or f'{x}', which shows the derivative, too; compute with x itself",
+            )
+        return repr(self)
 
     # --- arithmetic: written out, since the cost of a move is in these lines ---------------------
     # (a loop over a small dict is faster than a comprehension, which Python 3.11 makes a call)

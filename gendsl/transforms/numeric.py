@@ -78,8 +78,8 @@ def check_derivatives(
                     f"{_shown(difference)} in fact",
                     address=path,
                     location=entry.location,
-                    fix="a value found by comparisons, or formatted and parsed again, has lost its "
-                    "derivative: end with a step of arithmetic that determines it (Newton's, say)",
+                    fix="a value found by comparisons has lost its derivative: end with a step of arithmetic "
+                    "that determines it (Newton's, say)",
                 )
 
 

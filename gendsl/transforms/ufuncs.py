@@ -18,6 +18,8 @@ _PRODUCTS = frozenset(
     getattr(np, name) for name in ("matmul", "vecdot", "matvec", "vecmat") if hasattr(np, name)
 )
 
+_LOGICAL = frozenset((np.logical_and, np.logical_or, np.logical_xor))
+
 # The function of a whole array that a ufunc's `reduce` or `accumulate` is.
 _REDUCTIONS: dict[tuple[np.ufunc, str], Callable[..., Any]] = {
     (np.add, "reduce"): np.sum,
@@ -36,8 +38,8 @@ def no_rule(name: str) -> LostDerivativeError:
     """The error for a function that has no derivative rule, or no derivative."""
     return lost(
         name,
-        "use functions that have a derivative; to look at the value only, compare (x < 0.5, np.argsort(x)); "
-        "for a discrete choice, read(..., discrete)",
+        "use functions that have a derivative; to look at the value only, compare (x < 0.5, np.argsort(x)) "
+        "or print(x); for a discrete choice, read(..., discrete)",
     )
 
 
@@ -103,7 +105,8 @@ def _stored(result: Any, target: Any, name: str) -> Any:
 
 def _call(ufunc: np.ufunc, name: str, inputs: tuple[Any, ...]) -> Any:
     if ufunc in VALUE_UFUNCS:
-        return ufunc(*map(plain, inputs))
+        # split refuses what is no number: np.logical_or(x, objects) would give x's value, not a truth value
+        return ufunc(*(split(x)[0] if ufunc in _LOGICAL else plain(x) for x in inputs))
     if ufunc in _PRODUCTS:
         return multilinear(ufunc, *inputs)
     # Where a function is undefined, the result is NaN and has tangent NaN; numpy's warning would add nothing.

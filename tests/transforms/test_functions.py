@@ -13,7 +13,7 @@ import pytest
 import scipy.special
 import scipy.stats
 
-from gendsl.errors import LostDerivativeError
+from gendsl.errors import LostDerivativeError, ValueTypeError
 from gendsl.transforms.arrays import DualArray, seed_array
 from gendsl.transforms.forward import Dual, seed_scalar
 from gendsl.transforms.functions import lifted
@@ -284,6 +284,8 @@ NO_RULE = {
     "numpy.bincount": lambda a: lifted(np.bincount)([1, 2], weights=[a, 1.0]),
     "numpy.arange": lambda a: lifted(np.arange)(a),
     "numpy.zeros": lambda a: lifted(np.zeros)(a),
+    "numpy.array2string": lambda a: lifted(np.array2string)(lifted(np.array)([a, 1.0]), precision=17),
+    "numpy.array_str": lambda a: np.array_str(lifted(np.array)([a, 1.0])),
     "numpy.linalg.svd": lambda a: lifted(np.linalg.svd)([[a, 1.0], [1.0, 2.0]]),
     "numpy.fft.fft": lambda a: lifted(np.fft.fft)([a, 1.0]),
     "scipy.special.comb": lambda a: lifted(scipy.special.comb)(a, 2),
@@ -300,6 +302,14 @@ def test_numpy_function_without_a_rule(name, x):
         NO_RULE[name](x)
     message = str(caught.value)
     assert name in message and "would drop the derivative" in message and "fix:" in message
+
+
+def test_a_truth_value_is_no_number(x):
+    assert lifted(np.logical_and)([x, 0.0], True).dtype == bool
+    for ask in (np.logical_and, np.logical_or, np.logical_xor):
+        for other in (None, np.array([None, 2.0]), float):  # objects, of which numpy gives one operand
+            with pytest.raises(ValueTypeError, match="can't be combined"):
+                ask(x, other)
 
 
 def test_questions_of_lists(x, y):
