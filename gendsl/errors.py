@@ -6,6 +6,7 @@ Each class also subclasses the builtin that a Python programmer would have caugh
 
 from __future__ import annotations
 
+import ast
 import functools
 import itertools
 import linecache
@@ -14,7 +15,7 @@ import sys
 import warnings
 from dataclasses import dataclass
 from types import CodeType, FrameType, TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 EXECUTION = "__gendsl__"
 """The name under which a program's compiled body finds the execution that runs it."""
@@ -123,6 +124,25 @@ def traceback_location(traceback: TracebackType | None) -> Location | None:
             location = frame_location(traceback.tb_frame, traceback.tb_lineno, traceback.tb_lasti)
         traceback = traceback.tb_next
     return location
+
+
+def raise_at(location: Location | None, error: Exception) -> NoReturn:
+    """Raise what Python raised for a user's line that ran elsewhere, so that the traceback ends at that line.
+
+    A frame of code that has the line's place is what tracebacks, debuggers and `traceback_location` look at.
+    """
+    if location is None:
+        raise error
+    start, end = location.columns or (0, 0)
+    tree = ast.parse("raise error")
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.stmt, ast.expr)):
+            node.lineno = node.end_lineno = location.lineno
+            node.col_offset, node.end_col_offset = start, end
+    code = compile(tree, location.filename, "exec")
+    code = code.replace(co_name=location.function, co_qualname=location.function)
+    exec(code, {"error": error.with_traceback(None)})
+    raise error
 
 
 def warn_user(warning: Warning) -> None:

@@ -14,6 +14,8 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any
 
+from gendsl.errors import Location
+
 SCORE, STATUS, POSITION, RETVAL, FIRST = 0, 1, 2, 3, 4
 """The slots every frame has: the sum of its scores, how it ended, which iteration it is, what it returns."""
 
@@ -176,6 +178,7 @@ class Stored:
         rows: whether it writes the entries of rows, `f[i][j] = ...`; a key is then a pair.
         optional: whether an iteration may leave it as it was: its entry is unset then.
         new: for no base, what it is: list or dict.
+        where: the user's line that writes it, for errors; the loop's if there are several.
     """
 
     name: str
@@ -191,6 +194,7 @@ class Stored:
     rows: bool = False
     optional: bool = False
     new: type = list
+    where: Location | None = None
 
     @property
     def may_move(self) -> bool:

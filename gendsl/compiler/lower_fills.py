@@ -224,6 +224,8 @@ class FillLowering(Scope):
             base = version.depth, version.slot
             written = Stored(name, write.kind, base, -1, -1, self.new(), self.new())
             written.indices, written.rows, written.optional = write[1:]
+            puts = [part for s in found for part in walk(s) if _is_put(name, part)]
+            written.where = self.definition.location(puts[0] if len(puts) == 1 else node)
             for statement in found:
                 iteration.add(written, _writing(name, statement))
         return iteration

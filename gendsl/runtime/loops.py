@@ -157,7 +157,7 @@ class LoopBlock(Routed):
                 count = value.start + written.shift, value.step
             if count is not None and (count[0] < 0 or count[1] < 0 or type(count[0]) is not int):
                 count = None  # indices from the end of the container are not the same as counts
-        at = written.value, written.key, count, written.indices, written.rows
+        at = written.value, written.key, count, written.indices, written.rows, written.where
         return Written(written.kind, base, made, *at)
 
     def _finish(self, frames: Frames, iterations: Iterations, before: Frame | None = None) -> None:

@@ -21,6 +21,7 @@ import numpy as np
 
 from gendsl.compiler.ir import POSITION
 from gendsl.compiler.tables import as_column
+from gendsl.errors import Location, raise_at
 from gendsl.runtime.change import ALL, LENGTH, SCALARS, UNSET
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.entries import EntryStore
@@ -31,9 +32,9 @@ _NOT_MADE: Any = object()
 
 
 class Written(Writers):
-    """A container with entries written by the iterations of a loop."""
+    """A container with entries written by the iterations of a loop; `where` is the user's line that does."""
 
-    __slots__ = ("_column", "_made", "_made_rows")
+    __slots__ = ("_column", "_made", "_made_rows", "where")
 
     def __init__(
         self,
@@ -45,6 +46,7 @@ class Written(Writers):
         count: Any,
         indices: int = 1,
         rows: bool = False,
+        where: Location | None = None,
     ) -> None:
         self.kind = kind
         self.base = base
@@ -54,6 +56,7 @@ class Written(Writers):
         self.count = count
         self.indices = indices
         self.rows = rows
+        self.where = where
         self.is_dict = isinstance(base, dict) or getattr(base, "is_dict", False)
         self._made: Any = _NOT_MADE
         self._made_rows: dict[Any, Any] = {}
@@ -68,7 +71,7 @@ class Written(Writers):
         after: Written = object.__new__(Written)
         after.kind, after.base, after.frames, after.is_dict = self.kind, self.base, frames, self.is_dict
         after.value, after.key, after.count, after.indices = self.value, self.key, self.count, self.indices
-        after.rows, after._made, after._made_rows = self.rows, _NOT_MADE, {}
+        after.rows, after.where, after._made, after._made_rows = self.rows, self.where, _NOT_MADE, {}
         after._column = after._writers = after._from_end = None
         after._known, after._shared = 0, False
         if self._writers is not None:
@@ -129,7 +132,10 @@ class Written(Writers):
             if at is ALL or (type(at) is int and not 0 <= at < len(self.base)):
                 self._put(whole(self.base).copy(), ((key, whole(value)),))
             elif self.is_array or self.rows:
-                self.converted(value, at)
+                try:
+                    self.converted(value, at)
+                except Exception as error:
+                    raise_at(self.where, error)
 
     # --- reading ----------------------------------------------------------------------------------
 
@@ -178,7 +184,7 @@ class Written(Writers):
         if index < 0:
             index += size
         if not 0 <= index < size:
-            raise IndexError("list index out of range")
+            return self._seen(before, own, frame)[key]  # which raises what a list, or an array, does
         return self._entry(index, before, own, frame)
 
     def _entry(self, key: Any, before: int, own: Any, frame: Any) -> Any:
@@ -355,15 +361,18 @@ class Written(Writers):
         """Write entries into a copy of the container; of rows, copies are made, too."""
         copies: dict[int, Any] = {}
         for key, value in pairs:
-            if not self.rows:
-                made[key] = value
-                continue
-            outer, inner = key
-            row = made[outer]
-            if id(row) not in copies:
-                made[outer] = row = row.copy()
-                copies[id(row)] = row
-            row[inner] = value
+            try:
+                if not self.rows:
+                    made[key] = value
+                    continue
+                outer, inner = key
+                row = made[outer]
+                if id(row) not in copies:
+                    made[outer] = row = row.copy()
+                    copies[id(row)] = row
+                row[inner] = value
+            except Exception as error:
+                raise_at(self.where, error)
 
     def pairs(self, t: int | None = None) -> Iterator[tuple[Any, Any]]:
         """The keys and values that the first t iterations (or all) write, in order."""

@@ -9,6 +9,7 @@ import pytest
 
 from gendsl import gen, normal, poisson, uniform_discrete
 from gendsl.compiler.ir import Filled
+from gendsl.errors import traceback_location
 from gendsl.runtime import filled
 from tests.laws.edits import Session
 from tests.runtime.idioms import SEEDS, Programs
@@ -672,17 +673,74 @@ def test_what_a_trace_returns_is_its_own(name):
             assert made.log_prob == pytest.approx(expected[1])
 
 
-@pytest.mark.parametrize("n", [3, 100])
-def test_an_entry_out_of_range(n):
-    @gen
-    def too_short(n):
-        x = np.zeros(n - 1)
-        for i in range(n):
-            x[i] = ~normal(0, 1)
-        return x
+@gen
+def past_an_array(size, n):
+    x = np.zeros(size)
+    for i in range(n):
+        x[i] = ~normal(0, 1)
 
-    with pytest.raises(IndexError):
-        too_short.simulate((n,), rng=1)
+
+@gen
+def past_a_list(size, n):
+    x = [0.0] * size
+    for i in range(n):
+        z = ("z", i) @ ~normal(0, 1)
+        x[2 * i // 2] = z + 1
+    ("y",) @ ~normal(sum(x), 1)
+
+
+@gen
+def past_a_row(size, n):
+    x = [[0.0] * size for _ in range(2)]
+    for i in range(2):
+        for j in range(n):
+            x[i][j] = ("x", i, j) @ ~normal(0, 1)
+
+
+@gen
+def past_a_table(size, n):
+    x = np.zeros((size, 2))
+    for i in range(n):
+        if i >= 0:
+            x[i, 0] = ("x", i) @ ~normal(0, 1)
+
+
+@gen
+def no_room_for_a_vector(size, n):
+    x = np.zeros(size)
+    for i in range(n):
+        x[i] = np.zeros(n - size + 1) + (("x", i) @ ~normal(0, 1))
+
+
+@gen
+def past_the_end(size, n):
+    x = np.zeros(size)
+    for i in range(size):
+        x[i] = ~normal(0, 1)
+    ("y",) @ ~normal(x[n - 1], 1)
+
+
+@pytest.mark.parametrize("size", [3, 100])
+@pytest.mark.parametrize(
+    "model",
+    [past_an_array, past_a_list, past_a_row, past_a_table, no_room_for_a_vector, past_the_end],
+    ids=lambda model: model.name,
+)
+def test_an_entry_out_of_range_is_the_users_line(model, size):
+    """The error is Python's own, from the line that writes the entry, on either runtime and in an update."""
+    trace = model.simulate((size, size), rng=1)
+    said = []
+    for operation in (
+        lambda: model.reference.simulate((size, size + 1), rng=1),
+        lambda: model.compiled_version.simulate((size, size + 1), rng=1),
+        lambda: trace.update(args=(size, size + 1), rng=1),
+    ):
+        with pytest.raises((IndexError, ValueError)) as error:
+            operation()
+        location = traceback_location(error.value.__traceback__)
+        assert (location.filename, location.function) == (__file__, model.name)
+        said.append((type(error.value), str(error.value), location.lineno, location.columns))
+    assert said[0] == said[1] == said[2]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
