@@ -249,13 +249,15 @@ class LoopUpdate:
         if written.kind == "append" or written.key not in changed:
             keys = building.changed_keys(t, frame, changed[written.value])
         else:
-            before = self.old[-1][written.inside]
-            gone, come = {*before.keys_in(t, self.before.frames[t])}, {*building.keys_in(t, frame)}
+            before, was = self.old[-1][written.inside], self.before.frames[t]
+            gone, come = {*before.keys_in(t, was)}, {*building.keys_in(t, frame)}
             keys = gone | come
+            if building.is_dict and gone != come:
+                keys.add(LENGTH)
+            if building.base is not before.base:  # indices from the end may be others in it
+                gone = {*building.keys_in(t, was)}
             if gone != come:
                 building.move(t, gone - come, come - gone, before)
-                if building.is_dict:
-                    keys.add(LENGTH)
         self._add_keys(written, keys)
         return self._concerned(set(), written.inside, change_at(keys), t)
 

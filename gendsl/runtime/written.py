@@ -197,7 +197,7 @@ class Written(Writers):
                 if value is not UNSET:
                     return self.converted(value, key)
             return self._before(key)
-        if own is not UNSET and key == self.key_in(before, frame):
+        if own is not UNSET and key in (self.key_in(before, frame),):
             return self.converted(own, key)
         for t in self.writers_before(key, before):
             return self.converted(self.slot(t, self.value), key)
@@ -251,7 +251,7 @@ class Written(Writers):
         if type(entries) is Written and (from_start or not entries.counts_from_end()):
             raw = key[1:] if self.rows else key
             return entries[raw] if len(entries.writers(raw)) else UNSET
-        found = (value for k, value in reversed([*pairs_of(entries)]) if self.normal(k) == key)
+        found = (value for k, value in reversed([*pairs_of(entries)]) if key in (self.normal(k),))
         return next(found, UNSET)
 
     def counts_from_end(self) -> bool:
@@ -314,7 +314,7 @@ class Written(Writers):
         """Whether it has a key, or an entry, as iteration `before` sees it; see `entry`."""
         if not self.is_dict or self.rows:
             return key in self._seen(before, own, frame)
-        if any(key == written for written, _ in self._pairs_with(own, frame)):
+        if key in [written for written, _ in self._pairs_with(own, frame)]:
             return True
         return key in self.base or next(self.writers_before(key, before), None) is not None
 
