@@ -45,6 +45,11 @@ def _student_t(rng: np.random.Generator, n: int, df: Any, loc: Any, scale: Any) 
     return loc + scale * np.clip(rng.standard_t(df, n), -_FAR, _FAR)
 
 
+def _von_mises(rng: np.random.Generator, n: int, mu: Any, kappa: Any) -> Any:
+    turned = np.arctan2(np.sin(mu), np.cos(mu))  # NumPy takes away one turn only, where kappa is above 1e6
+    return rng.vonmises(np.where(np.abs(mu) <= math.pi, mu, turned), kappa, n)
+
+
 def _exponential(rng: np.random.Generator, n: int, rate: Any) -> Any:
     return rng.standard_exponential(n) / rate
 
@@ -133,7 +138,7 @@ DRAWS: dict[type[Distribution], Draw] = {
     laplace: lambda rng, n, loc, scale: rng.laplace(loc, scale, n),
     cauchy: lambda rng, n, loc, scale: loc + scale * rng.standard_cauchy(n),
     student_t: _student_t,
-    von_mises: lambda rng, n, mu, kappa: rng.vonmises(mu, kappa, n),
+    von_mises: _von_mises,
     exponential: _exponential,
     gamma: _gamma,
     inv_gamma: _inv_gamma,

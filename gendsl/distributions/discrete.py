@@ -35,10 +35,10 @@ from gendsl.distributions.parameters import (
 )
 from gendsl.distributions.special import (
     density,
+    log_beta,
+    log_betas,
     log_choose,
     log_chooses,
-    log_gamma_ratio,
-    log_gamma_ratios,
     where,
 )
 from gendsl.errors import ParameterError
@@ -151,7 +151,10 @@ class geometric(DiscreteFamily):
     def sample(self, rng: np.random.Generator) -> int:
         if self.p == 1.0:
             return 0
-        return int(rng.standard_exponential() / -_log1p(-self.p))  # P(draw >= k) = (1 - p)^k
+        draw = rng.standard_exponential() / -_log1p(-self.p)  # P(draw >= k) = (1 - p)^k
+        if draw == _INF:
+            raise ParameterError(f"{self!r} can't be sampled: its draws are beyond all floats")
+        return int(draw)
 
     def at(self, x: int) -> float:
         if not x >= 0:
@@ -187,13 +190,14 @@ class neg_binom(DiscreteFamily):
         if p < 1.0:
             if r > LARGE and x > LARGE:
                 return binomial_kernel(r, x, p, 1.0 - p) - _log1p(x / r)
-            return log_gamma_ratio(r, x) - math.lgamma(x + 1.0) + r * _log(p) + x * _log1p(-p)
+            # gamma(x + r) / (gamma(r) x!), where r may be small against a large x, or x against a large r
+            return r * _log(p) + x * _log1p(-p) - log_beta(r, x + 1.0) - _log(x + r)
         return certain(x == 0, r, p)
 
     @staticmethod
     def elementwise(x: Any, r: Any, p: Any) -> Any:
         def inner(x: Any) -> Any:
-            usual = log_gamma_ratios(r, x) - gammaln(x + 1.0) + _log_powers(r, p, x)
+            usual = _log_powers(r, p, x) - log_betas(r, x + 1.0) - anp.log(x + r)
             if not any_large(r, x):
                 return usual
             inner_p = where(p < 1.0, p, 0.5)

@@ -163,7 +163,10 @@ class von_mises(ScalarFamily):
         self.kappa = nonnegative("von_mises", "kappa", kappa)
 
     def sample(self, rng: np.random.Generator) -> float:
-        return rng.vonmises(self.mu, self.kappa)
+        mu = self.mu
+        if not -math.pi <= mu <= math.pi:  # NumPy takes away one turn only, where kappa is above 1e6
+            mu = math.atan2(math.sin(mu), math.cos(mu))
+        return rng.vonmises(mu, self.kappa)
 
     def at(self, x: float) -> float:
         if not -math.pi <= x <= math.pi:

@@ -93,6 +93,19 @@ def test_log_densities_keep_their_digits(family, size):
         same(PARTIALS[family](x[3].item(), *(column[3].item() for column in columns))[0], expected[3])
 
 
+@pytest.mark.parametrize(
+    ("r", "x"), [(2050.6, 1.6e9), (4.7, 9e13), (1e-5, 9e13), (0.3, 2e5), (1e9, 40.0), (1e-5, 0.0)]
+)
+def test_a_large_count_beside_a_small_one_keeps_its_digits(r, x):
+    p = min(0.9, r / (r + x) if x else 0.5)
+    expected = exact(neg_binom, x, r, p)
+    assert neg_binom(r, p).logpdf(int(x)) == pytest.approx(expected, rel=1e-13, abs=1e-11)
+    assert neg_binom.elementwise(np.array([x]), r, p)[0] == pytest.approx(expected, rel=1e-13, abs=1e-11)
+    up, down = (exact(neg_binom, x, r * by, p) for by in (1 + 1e-6, 1 - 1e-6))
+    slope = elementwise_grad(lambda r: neg_binom.elementwise(x, r, p))(r)
+    assert slope == pytest.approx((up - down) / (2e-6 * r), rel=1e-6, abs=1e-6)
+
+
 @pytest.mark.parametrize("size", [3e5, 1e8])
 @pytest.mark.parametrize("family", EXACT, ids=lambda family: family.__name__)
 def test_derivatives_where_parameters_are_large(family, size):

@@ -38,6 +38,8 @@ from gendsl.distributions import (
     uniform_discrete,
     von_mises,
 )
+from gendsl.distributions.columns import sample_columns
+from gendsl.errors import ParameterError
 from tests.distributions.checks import assert_gradients_outside, assert_outside
 
 INF, NAN = math.inf, math.nan
@@ -189,6 +191,25 @@ def test_draws_that_round_to_the_boundary_stay_in_the_support(law):
     for _ in range(200):
         x = law.sample(rng)
         assert law.support.contains(x) and math.isfinite(law.logpdf(x))
+
+
+@pytest.mark.parametrize("mu", [-9.8, 9.5, 1e3])
+@pytest.mark.parametrize("kappa", [2.0, 4e6, 1e12])
+def test_angles_about_any_mean_lie_on_the_circle(mu, kappa):
+    law, rng = von_mises(mu, kappa), np.random.default_rng(1)
+    turned = math.atan2(math.sin(mu), math.cos(mu))
+    draws = [law.sample(rng) for _ in range(50)]
+    draws += sample_columns(von_mises, rng, 50, (mu, kappa)).tolist()
+    draws += sample_columns(von_mises, rng, 50, (np.full(50, mu), kappa)).tolist()
+    for x in draws:
+        assert -math.pi <= x <= math.pi
+        assert law.logpdf(x) == pytest.approx(von_mises(turned, kappa).logpdf(x), rel=1e-5)
+        assert 2.0 * kappa * (1.0 - math.cos(x - turned)) < 30.0 + 4.0 * kappa * (kappa < 10.0)
+
+
+def test_a_geometric_draw_beyond_all_floats_is_an_error():
+    with pytest.raises(ParameterError, match="its draws are beyond all floats"):
+        geometric(1e-310).sample(np.random.default_rng(1))
 
 
 def test_parameters_are_differentiated_at_the_ends_of_their_range():
