@@ -109,7 +109,7 @@ class Position(Protocol):
 
     step: int
     trace: Any
-    rng_state: Any
+    rng: np.random.Generator
     seconds: float
     acceptance: Tallies
     rows: list[Quantities]
@@ -193,7 +193,7 @@ class _Steps:
             self.advance(warmup, 0, plan.warmup, write=False)
             kernel, step = finish_warmup(warmup), plan.warmup
         if saved is not None:
-            rng.bit_generator.state = saved.rng_state
+            plan.rng = saved.rng  # itself, as the state of its bits doesn't say how many it has spawned
             step, chain.last = saved.step, saved.trace
             chain.acceptance, chain.rows, chain.traces = saved.acceptance, saved.rows, saved.traces
             chain.seconds, chain.steps = saved.seconds, saved.steps

@@ -193,7 +193,7 @@ class Left:
 
     step: int
     trace: Any
-    rng_state: Any
+    rng: np.random.Generator
     seconds: float
     acceptance: Tallies
     rows: list[Quantities]
@@ -229,7 +229,7 @@ class ChainStore:
         return Left(
             step=content["step"],
             trace=trace,
-            rng_state=decode(content["rng"]["state"]),
+            rng=decode_rng(content["rng"]),
             seconds=content["seconds"],
             acceptance={name: Tally(**tally) for name, tally in content["acceptance"].items()},
             rows=[_row(draw) for draw in draws] if recorded else [],

@@ -150,6 +150,28 @@ def many(n):
         ("x", i) @ ~gamma(a, 1.3)
 
 
+def test_a_kernel_that_spawns_generators_goes_on_with_the_same(tmp_path, monkeypatch, hasty):
+    """Which ones a generator spawns depends on how many it has spawned, and not on the state of its bits."""
+
+    def spawning(trace, rng):
+        return KERNEL(trace, rng.spawn(1)[0])
+
+    whole = run(tmp_path / "whole", kernel=spawning)
+    write, left = checkpoint.ChainStore.write, [4]
+
+    def fragile(self, plan, step, chain):
+        write(self, plan, step, chain)
+        left[0] -= 1
+        if not left[0]:
+            raise Killed
+
+    monkeypatch.setattr(checkpoint.ChainStore, "write", fragile)
+    with pytest.raises(Killed):
+        run(tmp_path / "killed", kernel=spawning)
+    monkeypatch.undo()
+    same(resume(tmp_path / "killed", spawning, model, record=RECORD), whole)
+
+
 def test_the_last_bits_are_the_same(tmp_path, monkeypatch, hasty):
     """The log density of a trace that came about by updates differs in them from one that is made afresh."""
     monkeypatch.setattr(checkpoint, "steps_between", lambda trace: 30)
