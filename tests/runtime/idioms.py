@@ -76,3 +76,39 @@ class Programs(dict):
             return args[int(rng.integers(len(args)))]
 
         Session(model, [args[seed % len(args)], *args], vary).run(random_edits(seed), seed)
+
+    def follow(self, name, steps):
+        """An update to some arguments after others gives what the reference runtime does."""
+        model, _ = self[name]
+        first = trace = model.simulate(steps[0], rng=1)
+        for args in steps[1:]:
+            trace = trace.update({}, args=args, rng=2).trace
+            apart = first.update({}, args=args, rng=3).trace  # two traces that come from one
+            for after in (trace, apart):
+                fresh = model.reference.assess(args, after.choices)
+                assert after.log_prob == pytest.approx(fresh.log_prob, rel=1e-9)
+
+    # --- tests of all of them, for a module to name --------------------------------------------------
+
+    def test_of_agreement(self, *, columns_from, seeds=SEEDS):
+        """A test that both runtimes agree on each program, with columns from each of these lengths on."""
+
+        @pytest.mark.parametrize("columns_from", columns_from)
+        @pytest.mark.parametrize("name", self)
+        @pytest.mark.parametrize("seed", seeds)
+        def test(name, seed, columns_from):
+            self.agree(name, seed, columns_from=columns_from)
+
+        return test
+
+    def test_of_blocks(self):
+        """A test that no part of any program is executed whole, whatever its arguments."""
+
+        @pytest.mark.parametrize("name", self)
+        def test(name):
+            model, args = self[name]
+            for given in args:
+                model.simulate(given, rng=1)
+            assert "opaque" not in model.explain()
+
+        return test

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gendsl import bernoulli, gen, normal, uniform_discrete
-from tests.runtime.idioms import SEEDS, Programs
+from tests.runtime.idioms import Programs
 
 PROGRAMS = Programs()
 written = PROGRAMS.written
@@ -78,19 +78,8 @@ def looked_up(n, order):
     return f
 
 
-@pytest.mark.parametrize("columns_from", [None, 2])
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_both_runtimes_agree(name, seed, columns_from):
-    PROGRAMS.agree(name, seed, columns_from=columns_from)
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_none_is_executed_whole(name):
-    model, args = PROGRAMS[name]
-    for given in args:
-        model.simulate(given, rng=1)
-    assert "opaque" not in model.explain()
+test_both_runtimes_agree = PROGRAMS.test_of_agreement(columns_from=[None, 2])
+test_none_is_executed_whole = PROGRAMS.test_of_blocks()
 
 
 def some_and_one():

@@ -6,7 +6,7 @@ import pytest
 
 from gendsl import gen, normal
 from gendsl.compiler.conditional import assigned_at_once
-from tests.runtime.idioms import SEEDS, Programs
+from tests.runtime.idioms import Programs
 
 PROGRAMS = Programs()
 written = PROGRAMS.written
@@ -84,11 +84,7 @@ def drawn_in_a_comprehension(xs):
     return drawn, more, table, t, last
 
 
-@pytest.mark.parametrize("columns_from", [None, 2, 1000])
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_both_runtimes_agree(name, seed, columns_from):
-    PROGRAMS.agree(name, seed, columns_from=columns_from)
+test_both_runtimes_agree = PROGRAMS.test_of_agreement(columns_from=[None, 2, 1000])
 
 
 @pytest.mark.parametrize("name", ["never_assigned", "assigned_before", "carried_along"])

@@ -125,19 +125,8 @@ def cells_at_times(n):
     return f
 
 
-@pytest.mark.parametrize("columns_from", [None, 2])
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("seed", [*SEEDS, 12, 13])
-def test_both_runtimes_agree(name, seed, columns_from):
-    PROGRAMS.agree(name, seed, columns_from=columns_from)
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_none_is_executed_whole(name):
-    model, args = PROGRAMS[name]
-    for given in args:
-        model.simulate(given, rng=1)
-    assert "opaque" not in model.explain()
+test_both_runtimes_agree = PROGRAMS.test_of_agreement(columns_from=[None, 2], seeds=[*SEEDS, 12, 13])
+test_none_is_executed_whole = PROGRAMS.test_of_blocks()
 
 
 @pytest.mark.parametrize("seed", range(8))

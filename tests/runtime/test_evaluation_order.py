@@ -3,7 +3,7 @@
 import pytest
 
 from gendsl import bernoulli, gen, normal
-from tests.runtime.idioms import SEEDS, Programs
+from tests.runtime.idioms import Programs
 
 PROGRAMS = Programs()
 written = PROGRAMS.written
@@ -84,11 +84,7 @@ def said_only_if_it_fails(n):
     return x
 
 
-@pytest.mark.parametrize("columns_from", [None, 2, 1000])
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_both_runtimes_agree(name, seed, columns_from):
-    PROGRAMS.agree(name, seed, columns_from=columns_from)
+test_both_runtimes_agree = PROGRAMS.test_of_agreement(columns_from=[None, 2, 1000])
 
 
 @pytest.mark.parametrize("name", ["compared_with_the_one_before", "assigned_in_a_part_of_a_test"])

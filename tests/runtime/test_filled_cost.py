@@ -147,22 +147,13 @@ def test_one_choice(program):
     counted(action)
 
 
+@pytest.mark.parametrize("more", [1, -1])
 @pytest.mark.parametrize("program", [listed, gone_through, appended, one_after_the_other])
-def test_one_entry_more(program):
+def test_one_entry_more_or_less(program, more):
     def action(n):
         trace = program.simulate((n,), rng=1)
         trace = trace.update({("x", 3): 0.5}).trace
-        return lambda: trace.update(args=(n + 1,), rng=1)
-
-    counted(action)
-
-
-@pytest.mark.parametrize("program", [listed, gone_through, appended, one_after_the_other])
-def test_one_entry_less(program):
-    def action(n):
-        trace = program.simulate((n,), rng=1)
-        trace = trace.update({("x", 3): 0.5}).trace
-        return lambda: trace.update(args=(n - 1,), rng=1)
+        return lambda: trace.update(args=(n + more,), rng=1)
 
     counted(action)
 

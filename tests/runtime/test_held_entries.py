@@ -1,10 +1,9 @@
 """Lists in lists, and arrays that look like lists, that change in place by another way: they are noticed."""
 
 import numpy as np
-import pytest
 
 from gendsl import gen, normal
-from tests.runtime.idioms import SEEDS, Programs
+from tests.runtime.idioms import Programs
 
 PROGRAMS = Programs()
 written = PROGRAMS.written
@@ -102,11 +101,7 @@ def numbers_only(n):
     return values
 
 
-@pytest.mark.parametrize("columns_from", [None, 2, 1000])
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_both_runtimes_agree(name, seed, columns_from):
-    PROGRAMS.agree(name, seed, columns_from=columns_from)
+test_both_runtimes_agree = PROGRAMS.test_of_agreement(columns_from=[None, 2, 1000])
 
 
 def test_numbers_are_known_to_be_numbers():
@@ -118,5 +113,5 @@ def test_numbers_are_known_to_be_numbers():
 def test_what_turned_out_to_be_an_array_is_explained():
     list_times_array.simulate((np.ones(2),))
     shown = " ".join(list_times_array.explain().replace("|", " ").split())
-    assert "Nothing updates incrementally, because of line 73" in shown
+    assert "Nothing updates incrementally, because of line 72" in shown
     assert "it changes both, an array" in shown

@@ -517,11 +517,7 @@ def test_what_is_executed_whole_is_right_too(name, seed):
     OPAQUE.agree(name, seed)
 
 
-@pytest.mark.parametrize("columns_from", [None, 2])
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_both_runtimes_agree(name, seed, columns_from):
-    PROGRAMS.agree(name, seed, columns_from=columns_from)
+test_both_runtimes_agree = PROGRAMS.test_of_agreement(columns_from=[None, 2])
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -542,14 +538,7 @@ def test_none_is_executed_whole(name):
     ],
 )
 def test_other_arguments_one_after_another(name, steps):
-    model, _ = PROGRAMS[name]
-    first = trace = model.simulate(steps[0], rng=1)
-    for args in steps[1:]:
-        trace = trace.update({}, args=args, rng=2).trace
-        apart = first.update({}, args=args, rng=3).trace  # two traces that come from one
-        for after in (trace, apart):
-            fresh = model.reference.assess(args, after.choices)
-            assert after.log_prob == pytest.approx(fresh.log_prob, rel=1e-9)
+    PROGRAMS.follow(name, steps)
 
 
 # --- entries for which there is no room ------------------------------------------------------------
