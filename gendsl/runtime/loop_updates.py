@@ -73,6 +73,7 @@ class LoopUpdate:
         self.inside = {}
         for written in loop.stored:
             building = loop._written(written, new, self.frames, values)
+            building.know_keys(old[-1][written.inside])
             if not self.sources:
                 building.know_writers(old[-1][written.inside])
             new[-1][written.inside] = building
@@ -256,8 +257,7 @@ class LoopUpdate:
                 keys.add(LENGTH)
             if building.base is not before.base:  # indices from the end may be others in it
                 gone = {*building.keys_in(t, was)}
-            if gone != come:
-                building.move(t, gone - come, come - gone, before)
+            building.move(t, gone - come, come - gone, before)
         self._add_keys(written, keys)
         return self._concerned(set(), written.inside, change_at(keys), t)
 

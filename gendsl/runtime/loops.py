@@ -169,6 +169,7 @@ class LoopBlock(Routed):
             filled = self._written(written, frames, vector, iterations.values)
             building = frame[written.inside]
             if type(building) is Written and building.frames is vector:
+                filled.know_keys(building)
                 filled.know_writers(building)
             filled.check_room(None if before is None else before[written.inside])
             frame[written.inside] = frame[written.after] = filled

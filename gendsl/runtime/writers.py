@@ -31,7 +31,10 @@ class Writers(Keyed):
         count: for keys that are counted, the first and the step; else None.
     """
 
-    __slots__ = ("_from_end", "_known", "_shared", "_writers", "count", "frames", "key", "kind", "value")
+    __slots__ = (
+        "_from_end", "_from_start", "_known", "_shared", "_writers",
+        "count", "frames", "key", "kind", "value",
+    )  # fmt: skip
 
     kind: str
     frames: Any
@@ -42,10 +45,15 @@ class Writers(Keyed):
     _known: int
     _shared: bool
     _from_end: bool | None
+    _from_start: int  # how many of the first iterations surely write at no index from the end
 
     @abstractmethod
     def pairs(self, t: int | None = None) -> Iterator[tuple[Any, Any]]:
         """The keys and values that the first t iterations (or all) write, in order."""
+
+    @abstractmethod
+    def _pairs_of(self, t: int) -> Iterable[tuple[Any, Any]]:
+        """The keys and values that iteration t writes, or UNSET for a value."""
 
     def key_of(self, t: int) -> Any:
         """The key of iteration t's entry; ALL if it is a mask, a slice or several indices."""
@@ -126,16 +134,36 @@ class Writers(Keyed):
         for i in range(size - 1, -1, -1):
             yield int(members[i])
 
+    def change_of_base(self, change: Any) -> Any:
+        change = super().change_of_base(change)
+        if change is None or change is ALL or LENGTH not in change or self.is_dict:
+            return change
+        return ALL if self.kind == "append" or self._writes_from_end() else change
+
+    def _writes_from_end(self) -> bool:
+        """Whether some iteration writes at an index that is another entry's where the list is longer."""
+        if self.count is None:
+            for t in range(self._from_start, len(self.frames)):
+                keys = [key for key, value in self._pairs_of(t) if value is not UNSET]
+                indices = [key[0] for key in keys] if self.rows else keys
+                if not all(isinstance(index, (int, np.integer)) and index >= 0 for index in indices):
+                    return True
+                self._from_start = t + 1
+        return False
+
     def forget(self) -> None:
         """Let keys be looked up afresh: an iteration writes at another key than it did."""
         self._writers = self._from_end = None
+        self._from_start = 0
 
     def move(self, t: int, gone: set[Any], come: set[Any], before: Writers) -> None:
-        """Note that an iteration no longer writes at some keys, and now at others; `before` is the container
-        before an update, of which the lists of writers may be shared."""
+        """Note that an iteration no longer writes at some keys, and now at others, or at the same but counted
+        from the other end; `before` is the container before an update, of which the lists of writers may be
+        shared."""
         writers = self._writers
         self._from_end = None
-        if writers is None or t >= self._known:
+        self._from_start = min(self._from_start, t)
+        if writers is None or t >= self._known or not (gone or come):
             return
         if isinstance(writers, ReverseIndex):
             index = writers
@@ -168,6 +196,12 @@ class Writers(Keyed):
                 return False
             self._writers, self._shared, before._shared = before._writers, True, True
         return self._writers is before._writers
+
+    def know_keys(self, before: Any) -> None:
+        """Take over what is known of the keys themselves from a container with the same ones, as far as both
+        have them."""
+        if isinstance(before, Writers):
+            self._from_start = min(before._from_start, len(self.frames))
 
     def know_writers(self, before: Any) -> None:
         """Take over which iteration writes what from a container whose iterations write at the same keys."""

@@ -65,6 +65,7 @@ class Written(Writers):
         self._known = 0
         self._shared = False
         self._from_end = None
+        self._from_start = 0
 
     def over(self, frames: Any) -> Written:
         """The container when the iterations are others, but write at the same keys."""
@@ -74,6 +75,7 @@ class Written(Writers):
         after.rows, after.where, after._made, after._made_rows = self.rows, self.where, _NOT_MADE, {}
         after._column = after._writers = after._from_end = None
         after._known, after._shared = 0, False
+        after.know_keys(self)
         if self._writers is not None:
             after.know_writers(self)
         return after
@@ -385,7 +387,6 @@ class Written(Writers):
             yield from ((key, value) for key, value in pairs if value is not UNSET)
 
     def _pairs_of(self, t: int) -> Iterable[tuple[Any, Any]]:
-        """The keys and values that iteration t writes."""
         value = self.slot(t, self.value)
         return pairs_of(value) if self.kind == "nested" else ((self.slot(t, self.key), value),)
 

@@ -48,6 +48,53 @@ def from_the_end_of_rows(n, k):
     return w
 
 
+@written((5, 3), (3, 2), (4, 6), (6, 1))
+@gen
+def read_after_the_loop(n, k):
+    w = [0.5] * n
+    for i in range(k):
+        z = ("z", i) @ ~uniform_discrete(-2, 2)
+        w[z] = ("w", i) @ ~normal(0, 1)
+    for j in range(n):
+        ("y", j) @ ~normal(w[j], 1)
+    return w
+
+
+@written((5, 3), (3, 2), (4, 6), (6, 1))
+@gen
+def the_last_ones(n, k):
+    w = [0.5] * n
+    for i in range(1, 3):
+        w[-i] = ("w", i) @ ~normal(w[1], 1)
+    for j in range(3):
+        ("y", j) @ ~normal(w[j] + k, 1)
+    return w
+
+
+@written((5, 3), (3, 2), (4, 6), (6, 1))
+@gen
+def some_of_them(n, k):
+    f = [[0.5] * 2 for _ in range(n)]
+    for i in range(k):
+        z = ("z", i) @ ~uniform_discrete(-2, 2)
+        if z != 1:
+            f[z][z % 2] = ("f", i) @ ~normal(f[1][0], 1)
+    for j in range(n):
+        ("y", j) @ ~normal(f[j][0] + f[j][1], 1)
+    return f
+
+
+@written((5, 3), (3, 2), (4, 6), (6, 1))
+@gen
+def after_what_was_there(n, k):
+    w = [0.5] * n
+    for i in range(k):
+        w.append(("w", i) @ ~normal(0, 1))
+    for j in range(5):
+        ("y", j) @ ~normal(w[j], 1)
+    return w
+
+
 @written(3, 5, 2)
 @gen
 def keys_that_equal_nothing(n):
@@ -81,3 +128,25 @@ def test_a_key_moves_in_a_list_that_grows():
         trace = model.generate((3, size), init=start, rng=1).trace.update({("z", 1): 0}, args=(4, size)).trace
         fresh = model.reference.assess((4, size), trace.choices)
         assert (trace.retval, trace.log_prob) == (fresh.retval, pytest.approx(fresh.log_prob))
+
+
+@pytest.mark.parametrize(
+    "name", ["read_after_the_loop", "the_last_ones", "some_of_them", "after_what_was_there"]
+)
+def test_a_list_grows_and_shrinks(name):
+    model, _ = PROGRAMS[name]
+    trace = model.simulate((5, 3), rng=1)
+    for size in (6, 7, 4, 5, 3, 4):
+        trace = trace.update({}, args=(size, 3), rng=size).trace
+        fresh = model.reference.assess((size, 3), trace.choices)
+        assert (trace.retval, trace.log_prob) == (fresh.retval, pytest.approx(fresh.log_prob))
+
+
+def test_an_entry_is_found_from_the_other_end():
+    """The same entry, until the list grows."""
+    model, _ = PROGRAMS["read_after_the_loop"]
+    trace = model.generate((5, 3), init={("z", 0): 2, ("z", 1): 1, ("z", 2): 0}, rng=1).trace
+    for choices, size in (({}, 3), ({("z", 0): -1}, 3), ({}, 6)):
+        trace = trace.update(choices, args=(size, 3), rng=1).trace
+    fresh = model.reference.assess((6, 3), trace.choices)
+    assert (trace.retval, trace.log_prob) == (fresh.retval, pytest.approx(fresh.log_prob))
