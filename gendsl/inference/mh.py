@@ -15,7 +15,6 @@ from gendsl.distributions import Distribution, as_distribution
 from gendsl.errors import (
     CoverageError,
     KernelError,
-    LabelError,
     MissingChoiceError,
     NaNError,
     ObservedError,
@@ -27,7 +26,6 @@ from gendsl.inference.scan import as_target
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction, gen
 from gendsl.runtime.local import LocalRedraw
-from gendsl.runtime.measures import describe_measure, same_measure
 from gendsl.runtime.records import Record
 from gendsl.runtime.trace import (
     Edit,
@@ -37,6 +35,7 @@ from gendsl.runtime.trace import (
     definition,
 )
 from gendsl.selection import Selection
+from gendsl.transforms.extending import check_proposed_measures
 
 _SEEDS = 2**62  # how many streams of random numbers a function that picks a selection may be given
 
@@ -330,7 +329,7 @@ def _proposal_step(
                         fix=f"{explain_unknown(path, proposed.records)}; a proposal has no choices of its "
                         "own: a move that needs some is involutive(q, f)",
                     )
-            _check_measures(proposal, forward, proposed)
+            check_proposed_measures(proposal, forward, proposed)
             _check_kept(trace, edit, proposal.name)
             overwritten = {path: trace.records[path][1] for path in values if path in trace.records}
             overwritten.update({p: record[1] for p, record in edit.removed.items()})
@@ -358,24 +357,6 @@ def _check_proposed(proposal: GenFunction, trace: ReferenceTrace, values: dict[A
                 address=path,
                 location=definition(proposal),
                 fix="propose latent choices only",
-            )
-
-
-def _check_measures(proposal: GenFunction, forward: ReferenceTrace, proposed: ReferenceTrace) -> None:
-    """Raise unless each choice is proposed with the base measure that it has in the model.
-
-    Where one density is with respect to counting and the other to Lebesgue measure, or they are over
-    spaces of different dimensions, their ratio means nothing.
-    """
-    for path, record in forward.records.items():
-        source, target = record[0].support, proposed.records[path][0].support
-        if not same_measure(source, target):
-            raise LabelError(
-                f"{proposal.name} proposes a {describe_measure(source)} choice, and in the model it is "
-                f"{describe_measure(target)}",
-                address=path,
-                location=definition(proposal),
-                fix="propose it from a distribution over the same space",
             )
 
 

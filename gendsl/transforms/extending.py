@@ -108,7 +108,11 @@ def unknown_proposed(proposal: Any, path: Path | None, known: Any) -> UnknownAdd
 
 
 def check_proposed_measures(proposal: Any, forward: ReferenceTrace, made: ReferenceTrace) -> None:
-    """Raise unless the model makes each proposed choice, with the base measure that it is proposed with."""
+    """Raise unless the model makes each proposed choice, with the base measure that it is proposed with.
+
+    Where one density is with respect to counting and the other to Lebesgue measure, or they are over spaces
+    of different dimensions, their ratio means nothing.
+    """
     for path, record in forward.records.items():
         in_model = made.records.get(path)
         if in_model is None:
