@@ -17,6 +17,7 @@ from typing import Any
 
 from gendsl.compiler.definition import as_function, compile_definition
 from gendsl.compiler.ir import FIRST, LENGTH, WHOLE, Code, Load, Program
+from gendsl.compiler.liveness import levels
 from gendsl.compiler.render import render
 from gendsl.compiler.source import Source
 from gendsl.compiler.trees import clone, located, walk
@@ -38,6 +39,10 @@ def _load(load: Load, code: Code, line: int) -> ast.expr:
     if load.own is not None:
         frame = ast.Name(_frame(load.depth + 1), ast.Load())
         value = ast.Call(ast.Attribute(value, "upto", ast.Load()), [frame, ast.Constant(load.own)], [])
+    for inner in levels(load)[1:]:
+        frame = ast.Name(_frame(inner.depth + 1), ast.Load())
+        arguments = [_slot(inner.depth, inner.slot), frame, ast.Constant(inner.own)]
+        value = ast.Call(ast.Attribute(value, "within", ast.Load()), arguments, [])
     if load.cells:
         value = _call("cells", value)
     elif load.name in code.guarded:

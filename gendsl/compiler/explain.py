@@ -27,7 +27,7 @@ from gendsl.compiler.ir import (
     Site,
 )
 from gendsl.compiler.lines import Listing
-from gendsl.compiler.liveness import codes_of, sure_slots, visit
+from gendsl.compiler.liveness import codes_of, levels, sure_slots, visit
 from gendsl.compiler.rows import as_written, is_cell
 from gendsl.compiler.sites import is_choice, known_value
 from gendsl.compiler.source import Source
@@ -350,7 +350,7 @@ def _loads_in(nodes: list[Node]) -> list[Load]:
 
     def see(node: Node) -> None:
         for code in codes_of(node):
-            loads.extend(code.loads)
+            loads.extend(load for outer in code.loads for load in levels(outer))
             loads.extend(load for outer in code.loads for key in outer.keys for load in key.loads)
 
     visit(nodes, see)

@@ -24,7 +24,8 @@ from gendsl.compiler.source import Source
 from gendsl.compiler.trees import walk
 
 if TYPE_CHECKING:
-    from gendsl.compiler.scope import Scope, Version
+    from gendsl.compiler.scope import Scope
+    from gendsl.compiler.versions import Version
 
 
 @dataclass(frozen=True)

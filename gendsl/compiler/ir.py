@@ -37,6 +37,8 @@ class Load:
             written so far (-1: nothing yet); None for any other variable.
         own_key: the slot of the key at which it has, if that may be another one at each update.
         cells: whether it reads only single entries of rows.
+        inner: of a container of which a loop in the enclosing loop writes entries, too: those that this one
+            has written.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Load:
     own: int | None = None
     own_key: int = -1
     cells: bool = False
+    inner: Load | None = None
 
 
 @dataclass
@@ -177,6 +180,12 @@ class Stored:
         indices: how many indices of an array name an entry.
         rows: whether it writes the entries of rows, `f[i][j] = ...`; a key is then a pair.
         optional: whether an iteration may leave it as it was: its entry is unset then.
+        joined: whether the arms of a branch write it.
+        within: whether its entries are those of a container that the loop around this one writes; it is a
+            dict, and the base that of what that loop's iteration has written before.
+        of_rows: for such a one whether that container's entries are those of its rows.
+        plain: whether a nested loop looks entries up that it writes: then all that is written surely is one
+            entry, at an index that counts from the start.
         new: for no base, what it is: list or dict.
         where: the user's line that writes it, for errors; the loop's if there are several.
     """
@@ -193,6 +202,10 @@ class Stored:
     indices: int = 1
     rows: bool = False
     optional: bool = False
+    joined: bool = False
+    within: bool = False
+    of_rows: bool = False
+    plain: bool = False
     new: type = list
     where: Location | None = None
 

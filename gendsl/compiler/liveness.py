@@ -88,9 +88,15 @@ def _continues(node: Node) -> bool:
     return isinstance(node, Branch) and any(map(_continues, (*node.arms[0], *node.arms[1])))
 
 
+def levels(load: Load) -> list[Load]:
+    """A load, and those of what inner loops have written of the container."""
+    return [load] if load.inner is None else [load, *levels(load.inner)]
+
+
 def all_loads(code: Code) -> list[Load]:
-    loads = list(code.loads)
+    loads = []
     for load in code.loads:
+        loads += levels(load)
         for key in load.keys:
             loads += all_loads(key)
     return loads

@@ -44,7 +44,7 @@ from gendsl.compiler.names import (
     unbound_after,
 )
 from gendsl.compiler.rewrite import rewrite_statements
-from gendsl.compiler.scope import REMAKE, OpaqueError, Version, joined_kind
+from gendsl.compiler.scope import REMAKE, OpaqueError
 from gendsl.compiler.sites import assigned_address, is_choice, is_splice, known_value
 from gendsl.compiler.source import Source as Definition
 from gendsl.compiler.syntax import (
@@ -57,6 +57,7 @@ from gendsl.compiler.syntax import (
 )
 from gendsl.compiler.trees import clone, walk
 from gendsl.compiler.vectorise import vectorise
+from gendsl.compiler.versions import Version, joined_kind
 from gendsl.interface import GenerativeFunction
 
 

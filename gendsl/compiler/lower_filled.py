@@ -18,8 +18,9 @@ from gendsl.compiler.iterables import sources_of
 from gendsl.compiler.liveness import all_loads
 from gendsl.compiler.lower_loops import LoopLowering
 from gendsl.compiler.names import COMPREHENSIONS
-from gendsl.compiler.scope import OpaqueError, Version
+from gendsl.compiler.scope import OpaqueError
 from gendsl.compiler.trees import Transformer, clone, located, walk
+from gendsl.compiler.versions import Version
 
 
 class _Filling(NamedTuple):

@@ -8,71 +8,21 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from gendsl.compiler.emit import TOOLS
 from gendsl.compiler.ir import Copy, Fragment, Node, Stored
-from gendsl.compiler.names import has_choice, loaded, root_name, stored
-from gendsl.compiler.rows import cell_of
-from gendsl.compiler.scope import REMAKE, OpaqueError, Scope, Version
+from gendsl.compiler.names import loaded, root_name, stored
+from gendsl.compiler.scope import REMAKE, OpaqueError, Scope
 from gendsl.compiler.trees import Transformer, clone, located, walk
+from gendsl.compiler.versions import Version
+from gendsl.compiler.writes import Write, key_of, leaves, times_named, write_of
 
 COUNT = "count or sum up in one expression, as `[z.count(k) for k in range(m)]`, once all of it is there"
 OTHER = "__gendsl_other"
 """A key in code of ours, which no name of the user's is."""
 
 _Tree = TypeVar("_Tree", bound=ast.AST)
-
-
-def _is_plain_index(index: ast.expr) -> bool:
-    """Whether an index is only names, numbers and lookups of them: to evaluate it again changes nothing."""
-    plain = (
-        ast.Name, ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.operator, ast.unaryop,
-        ast.expr_context,
-    )  # fmt: skip
-    return all(isinstance(part, plain) for part in walk(index)) and not has_choice(index)
-
-
-class Write(NamedTuple):
-    """How statements write entries of a container.
-
-    Attributes:
-        kind: as in `Stored`.
-        indices: how many indices name an entry of an array.
-        rows: whether it is an entry of a row, `f[i][j]`.
-        optional: whether it stands under a condition.
-    """
-
-    kind: str
-    indices: int = 1
-    rows: bool = False
-    optional: bool = False
-
-
-def _write_at(name: str, node: ast.stmt) -> Write | None:
-    """How a statement writes one entry of a container at some key; None if it is no such statement."""
-    match node:
-        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=found), slice=index)]) if found == name:
-            if _is_plain_index(index):
-                return Write("index", len(index.elts) if isinstance(index, ast.Tuple) else 1)
-        case ast.Assign(targets=[target]):
-            cell = cell_of(name, target)
-            if cell is not None and all(map(_is_plain_index, cell)):
-                return Write("index", rows=True)
-    return None
-
-
-def _key_of(target: ast.AST) -> ast.expr:
-    """The key at which an entry is written: of a row's, that of the row and its own."""
-    assert isinstance(target, ast.Subscript)
-    if isinstance(target.value, ast.Subscript):
-        keys: list[ast.expr] = [clone(target.value.slice), clone(target.slice)]
-        return ast.copy_location(ast.Tuple(keys, ast.Load()), target)
-    return target.slice
-
-
-def _times_named(name: str, *nodes: ast.AST) -> int:
-    return sum(isinstance(part, ast.Name) and part.id == name for node in nodes for part in walk(node))
 
 
 class Iteration:
@@ -84,8 +34,8 @@ class Iteration:
         self.written: set[str] = set()
         self.outs: dict[str, int] = {}
         self.carried_in: dict[str, int] = {}
+        self.late: list[Stored] = []  # those that an arm looks up in after it has written there
         self.kinds: dict[str, list[Version]] = {}
-        self.done: set[int] = set()
         self.depth = 0
         self.unpacked = False
         self.body: list[ast.stmt] = []
@@ -107,13 +57,9 @@ class Iteration:
     def written_by(self, node: ast.stmt) -> Stored:
         return next(written for written, statement in self.statements if statement is node)
 
-    def nested_in(self, node: ast.AST) -> Stored | None:
-        """The container of which a loop in the iteration writes the iteration's entries, if one does."""
-        return next((w for w, statement in self.statements if statement is node and w.kind == "nested"), None)
-
-    def missing(self) -> bool:
-        """Whether an iteration may end here without having written every container that it surely writes."""
-        return any(id(written) not in self.done for written in self.stored if not written.optional)
+    def nested_in(self, node: ast.AST) -> list[Stored]:
+        """The containers of which a loop in the iteration writes the iteration's entries."""
+        return [w for w, statement in self.statements if statement is node and w.kind == "nested"]
 
 
 def _lookup(node: ast.AST) -> tuple[str, str] | None:
@@ -126,13 +72,6 @@ def _lookup(node: ast.AST) -> tuple[str, str] | None:
 
 def _adds_up(name: str, node: ast.AST) -> bool:
     return isinstance(node, ast.AugAssign) and _is_put(name, node.target)
-
-
-def _writing(name: str, statement: ast.stmt) -> ast.stmt:
-    """The statement that writes an entry of a container, in one that has it under a condition."""
-    while isinstance(statement, ast.If):
-        statement = next(s for s in statement.body if any(_is_put(name, part) for part in walk(s)))
-    return statement
 
 
 def _is_put(name: str, node: ast.AST) -> bool:
@@ -190,13 +129,9 @@ class FillLowering(Scope):
         for statement in statements:
             for name, at in self.effects.changed(statement).items():
                 changed.setdefault(name, at)
-        nested = self.loops[-1].nested_in(node) if self.loops else None
-        if nested is not None:
-            filling = next(s for s in statements if nested.name in self.effects.changed(s))
-            within = "nested" if isinstance(filling, ast.For) else "key"
-            made = Stored(nested.name, within, None, -1, -1, -1, -1, indices=nested.indices, new=dict)
-            iteration.add(made, filling)
-            del changed[nested.name]
+        for outer in self.loops[-1].nested_in(node) if self.loops else ():
+            self.enter_within(iteration, outer, statements)
+            changed.pop(outer.name, None)
         for name, at in changed.items():
             version = self.env.get(name)
             if version is None or self.assigned_first(name, statements):
@@ -211,24 +146,46 @@ class FillLowering(Scope):
                 raise OpaqueError(reason, COUNT, at)
             if write is None or (write.rows and not self.effects.has_own_rows(name)):
                 raise OpaqueError(f"it changes {name} in a way that depends on the order", REMAKE, at)
-            if len(found) > 1 and self.effects.is_also_dict(name):
+            if (len(found) > 1 or write.kind == "nested") and self.effects.is_also_dict(name):
                 raise OpaqueError(f"{name} is a dict in places, in others not", "give them two names", at)
             views = version.kind == "list" or self.effects.has_views(name)
             if any(self.hands_on(name, s, views) for s in statements):
                 raise OpaqueError(f"it passes {name} on while it still changes it", REMAKE, at)
             if version.depth != self.depth:
                 raise OpaqueError(f"it writes {name} from two loops deep", "build one row in each", at)
-            in_a_loop = isinstance(found[0], ast.For)
-            if in_a_loop and any(_times_named(name, s) for s in statements if s is not found[0]):
-                raise OpaqueError(f"it reads {name} while it still changes it", REMAKE, at)
             base = version.depth, version.slot
             written = Stored(name, write.kind, base, -1, -1, self.new(), self.new())
-            written.indices, written.rows, written.optional = write[1:]
+            written.indices, written.rows, written.optional, written.joined = write[1:5]
+            written.optional |= write.kind == "index" and not write.key
+            if write.late:
+                iteration.late.append(written)
             puts = [part for s in found for part in walk(s) if _is_put(name, part)]
             written.where = self.definition.location(puts[0] if len(puts) == 1 else node)
-            for statement in found:
-                iteration.add(written, _writing(name, statement))
+            loops = [s for s in self.add_leaves(iteration, written, found) if isinstance(s, ast.For)]
+            written.plain = bool(loops) and times_named(name, *statements) > len(puts)
         return iteration
+
+    def add_leaves(self, iteration: Iteration, written: Stored, found: list[ast.stmt]) -> list[ast.stmt]:
+        """Note which statements write a container; those."""
+        name = written.name
+        added = [leaf for s in found for leaf in leaves(s, lambda part: name in self.effects.changed(part))]
+        for statement in added:
+            iteration.add(written, statement)
+        return added
+
+    def enter_within(self, iteration: Iteration, outer: Stored, statements: list[ast.stmt]) -> None:
+        """Note that a loop writes entries of a container that the loop around it writes."""
+        found = [s for s in statements if outer.name in self.effects.changed(s)]
+        write = self.write_of(outer.name, found)
+        assert write is not None  # it was asked for in the loop around this one
+        kind = "key" if write.kind == "index" and not write.late else "nested"
+        own = self.env[outer.name].innermost.own
+        base = None if own is None or own < 0 else (self.depth, own)
+        written = Stored(outer.name, kind, base, -1, -1, self.new(), self.new(), indices=outer.indices)
+        written.new, written.within, written.plain = dict, True, outer.plain
+        written.of_rows = outer.rows or outer.of_rows
+        written.optional, written.joined = write.optional, write.joined
+        self.add_leaves(iteration, written, found)
 
     def hands_on(self, name: str, statement: ast.stmt, views: bool) -> bool:
         """Whether a statement lets others hold a container, or a part that changes with it, or change it."""
@@ -257,30 +214,10 @@ class FillLowering(Scope):
 
     def write_of(self, name: str, statements: list[ast.stmt]) -> Write | None:
         """How statements write entries of a container; None if they do it in no such way."""
-        match statements:
-            case [
-                ast.Expr(
-                    value=ast.Call(
-                        func=ast.Attribute(value=ast.Name(id=found), attr="append"), args=[_], keywords=[]
-                    )
-                )
-            ] if found == name:
-                return Write("append") if self.env[name].kind == "list" else None
-            case [ast.For(body=body, orelse=[]) as node] if _times_named(name, node) == 1:
-                inner = self.write_of(name, [s for s in body if name in self.effects.changed(s)])
-                known = inner is not None and inner.kind != "append" and not inner.optional
-                return inner._replace(kind="nested") if known and inner is not None else None
-            case [ast.If(body=body) as node]:
-                changing = [i for i, s in enumerate(body) if name in self.effects.changed(s)]
-                if len(changing) != 1 or any(_times_named(name, s) for s in body[changing[0] + 1 :]):
-                    return None  # what has been put there can't be looked up before the arms join
-                inner = self.write_of(name, [body[changing[0]]])
-                known = inner is not None and inner.kind == "index" and not _times_named(name, *node.orelse)
-                return inner._replace(optional=True) if known and inner is not None else None
-        first, *others = {_write_at(name, statement) for statement in statements}
-        if first is None or others:
+        write = write_of(name, statements, lambda statement: name in self.effects.changed(statement))
+        if write is not None and write.kind == "append" and self.env[name].kind != "list":
             return None
-        return first if len(statements) == 1 else first._replace(kind="nested")
+        return write
 
     def single(self, expression: ast.expr) -> int:
         """The slot of the value of an expression."""
@@ -311,23 +248,20 @@ class FillLowering(Scope):
             self.note_aliases(value)
         kind = self.env[value.id].kind if isinstance(value, ast.Name) and value.id in self.env else "other"
         slot = self.single(value)
-        if written.optional:
-            assert isinstance(node, ast.Assign)
-            key = self.single(_key_of(node.targets[0]))
-            self.bind(written.name, replace(self.env[written.name], own=slot, own_key=key))
+        version = self.env[written.name]
+        if written.optional or written.within or written.joined:
+            key = written.key
+            if written.kind != "append" and (written.optional or written.within):
+                assert isinstance(node, ast.Assign)
+                key = self.single(self.plain_key(written, node))
+            self.bind(written.name, version.put(own=slot, own_key=key))
             return
         written.value = slot
-        iteration.done.add(id(written))
-        if written.base is None:  # of a loop around this one: nothing reads it before that loop is done
-            assert isinstance(node, ast.Assign)
-            written.key = self.single(_key_of(node.targets[0]))
-            return
-        version = self.env[written.name]
         self.bind(written.name, replace(version, own=written.value, own_key=written.key))
         whole = written.base in self.whole and (self.depth, written.value) in self.whole
         if written.kind == "index" and written.key < 0:
             assert isinstance(node, ast.Assign)
-            written.key = self.single(_key_of(node.targets[0]))
+            written.key = self.single(key_of(node.targets[0]))
             self.bind(written.name, replace(version, own=written.value, own_key=written.key))
         elif written.kind == "index" and (version.kind == "list" or whole):
             # what a list or a dict has at the loop's own index is what was just put there; an array has it
@@ -347,59 +281,90 @@ class FillLowering(Scope):
         """One of several statements that write entries: a dict has those of the iteration so far."""
         assert isinstance(node, ast.Assign)
         self.note_aliases(value)
-        key = _key_of(node.targets[0])
-        if not self.is_number_or_text(key):
-            key = self.asked(key, written.name)
+        key = self.plain_key(written, node)
         entries: ast.expr = ast.Dict([clone(key)], [value])
         version = self.env[written.name]
-        if version.own is not None and version.own >= 0:
+        own = version.innermost.own
+        if own is not None and own >= 0:
             before = self.temporary()
-            self.bind(before, Version(self.depth, version.own, "other"))
+            self.bind(before, Version(self.depth, own, "other"))
             kept = before  # in a dict, a key stays where it was first written, and as it was written there
             if not self.effects.is_dict(written.name):
                 # a key that was written before comes last now: f[-1] may be what f[n - 1] is
                 same = ast.unparse(key)
                 kept = f"{{{OTHER}: {before}[{OTHER}] for {OTHER} in {before} if {OTHER} != {same}}}"
             entries = ast.Dict([None, clone(key)], [ast.parse(kept, mode="eval").body, value])
-        written.value = self.single(located(ast.copy_location(entries, value)))
-        self.bind(written.name, replace(version, own=written.value))
-        if node is [statement for other, statement in iteration.statements if other is written][-1]:
-            iteration.done.add(id(written))
+        slot = self.single(located(ast.copy_location(entries, value)))
+        self.bind(written.name, version.put(own=slot, own_key=-1))
+
+    def plain_key(self, written: Stored, node: ast.Assign) -> ast.expr:
+        """The key at which a statement writes; whether it is one entry's is asked where the body runs."""
+        key = key_of(node.targets[0])
+        if written.plain and self.counts_up(key):
+            return key
+        if written.plain and (written.rows or written.of_rows or not self.effects.is_dict(written.name)):
+            question = "counted_in_row" if self.effects.is_dict(written.name) else "counted"
+            return self.asked(question, key, written.name)
+        several = written.kind == "nested" and not self.is_number_or_text(key)
+        return self.asked("entry", key, written.name) if several else key
 
     def either(self, node: ast.AST, arms: list[list[Node]], ways: list[Version], defs: list[int]) -> Version:
         """The version of a variable whose value lies at one place after both arms of a branch: a container
         that the loop writes, of which one arm may have written an entry."""
         one, other = ways
         found = replace(one, aliased=one.aliased or other.aliased, unset=one.unset or other.unset)
-        if (one.own, one.own_key) == (other.own, other.own_key):
+        owns = one.innermost, other.innermost
+        if (owns[0].own, owns[0].own_key) == (owns[1].own, owns[1].own_key):
             return found
-        slots = self.new(), self.new()
-        defs += slots
-        for arm, way in zip(arms, ways, strict=True):
-            for slot, own in zip(slots, (way.own, way.own_key), strict=True):
-                arm.append(Copy(node, None if own is None or own < 0 else (self.depth, own), slot))
-        return replace(found, own=slots[0], own_key=slots[1])
+        slot = self.joined_slot(node, arms, [owns[0].own, owns[1].own], defs)
+        if owns[0].own_key == owns[1].own_key:
+            return found.put(own=slot)
+        key = self.joined_slot(node, arms, [owns[0].own_key, owns[1].own_key], defs)
+        return found.put(own=slot, own_key=key)
 
-    def leave_optional(self, iteration: Iteration, node: ast.AST) -> None:
-        """Note where an iteration leaves the entries that it may have written, or not."""
+    def joined_slot(
+        self, node: ast.AST, arms: list[list[Node]], slots: list[int | None], defs: list[int]
+    ) -> int:
+        """Where the values of the slots of two arms lie after them; of none it is unset."""
+        made = self.new()
+        defs.append(made)
+        for arm, slot in zip(arms, slots, strict=True):
+            arm.append(Copy(node, None if slot is None or slot < 0 else (self.depth, slot), made))
+        return made
+
+    def leave_written(self, iteration: Iteration, node: ast.AST) -> None:
+        """Note where an iteration leaves the entries that it has written."""
         for written in iteration.stored:
-            if not written.optional:
+            if not written.name:
                 continue
-            version = self.env[written.name]
+            version = self.env[written.name].innermost
             found = version.own if version.own is not None else -1, version.own_key
             if found[0] < 0 or (written.value >= 0 and found != (written.value, written.key)):
                 raise OpaqueError("a container is written in some iterations only", REMAKE, node)
             written.value, written.key = found
 
-    def asked(self, key: ast.expr, name: str) -> ast.expr:
-        """A temporary variable for a key of one entry; whether it is one is asked where the body runs."""
+    def asked(self, question: str, key: ast.expr, name: str) -> ast.expr:
+        """A temporary variable for a key; what is to be known of it is asked where the body runs."""
         what = ast.Constant(name), ast.Constant(key.lineno)
-        question = ast.Call(ast.Attribute(ast.Name(TOOLS, ast.Load()), "entry", ast.Load()), [key, *what], [])
-        kept = self.kept(located(ast.copy_location(question, key)))
+        tool = ast.Attribute(ast.Name(TOOLS, ast.Load()), question, ast.Load())
+        kept = self.kept(located(ast.copy_location(ast.Call(tool, [key, *what], []), key)))
         made = self.nodes[-1]
         assert isinstance(made, Fragment)
         made.code.asks = True
         return kept
+
+    def counts_up(self, index: ast.expr) -> bool:
+        """Whether an index, or each part of one, surely is an integer that isn't negative."""
+        match index:
+            case ast.Name(id=name):
+                return name in self.env and self.env[name].counts and not self.env[name].unset
+            case ast.Constant(value=value):
+                return type(value) is int and value >= 0
+            case ast.Tuple(elts=parts):
+                return all(map(self.counts_up, parts))
+            case ast.BinOp(left, ast.Add() | ast.Mult() | ast.FloorDiv() | ast.Mod(), right):
+                return self.counts_up(left) and self.counts_up(right)
+        return False
 
     def is_number_or_text(self, index: ast.expr) -> bool:
         """Whether an index surely is a number or text, or made of such, and not an array of indices."""

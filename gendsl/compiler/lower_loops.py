@@ -11,9 +11,10 @@ from gendsl.compiler.iterables import Over, may_fail_later, sources_of
 from gendsl.compiler.liveness import slots_read, without_copies
 from gendsl.compiler.lower_fills import FillLowering, Iteration
 from gendsl.compiler.names import exits, loaded, read_elsewhere, stored
-from gendsl.compiler.scope import REMAKE, OpaqueError, Version, joined_kind
+from gendsl.compiler.scope import OpaqueError
 from gendsl.compiler.syntax import breaks, is_range, parts_of
 from gendsl.compiler.trees import clone, walk
+from gendsl.compiler.versions import Version, joined_kind
 
 
 def _counted_from(index: ast.expr) -> tuple[str, int] | None:
@@ -26,6 +27,16 @@ def _counted_from(index: ast.expr) -> tuple[str, int] | None:
         case ast.BinOp(ast.Constant(int() as shift), ast.Add(), ast.Name(id=name)):
             return name, shift
     return None
+
+
+def _start(made: ast.expr) -> ast.expr:
+    """Where a range that counts up begins; of another one, -1."""
+    match made:
+        case ast.Call(args=[end], keywords=[]) if not isinstance(end, ast.Starred):
+            return ast.Constant(0)
+        case ast.Call(args=[start, end], keywords=[]) if not isinstance(end, ast.Starred):
+            return start  # one that is starred doesn't count
+    return ast.Constant(-1)
 
 
 class LoopLowering(FillLowering):
@@ -103,7 +114,10 @@ class LoopLowering(FillLowering):
             self.env = dict(outside)
             carried_in = {}
             for written in iteration.stored:
-                if written.base is not None:
+                if written.within:
+                    inner = Version(depth, written.inside, own=-1)
+                    self.env[written.name] = outside[written.name].put(own=-1, own_key=-1, inner=inner)
+                elif written.base is not None:
                     version = outside[written.name]
                     self.env[written.name] = replace(version, depth=depth, slot=written.inside, own=-1)
             for name in names:
@@ -151,7 +165,8 @@ class LoopLowering(FillLowering):
                 self.env[target.id] = version
                 targets[target.id] = position
                 if source.counted or is_range(source.code.result):
-                    self.env[target.id] = replace(version, kind="number")
+                    counts = self.counts_up(expression if source.counted else _start(expression))
+                    self.env[target.id] = replace(version, kind="number", counts=source.distinct and counts)
                 continue
             if any(not isinstance(n, (ast.Name, ast.Tuple, ast.List, ast.Starred)) for n in parts_of(target)):
                 raise OpaqueError("a loop variable that is not a name", "loop over names", target)
@@ -173,6 +188,12 @@ class LoopLowering(FillLowering):
             written.index, written.shift = targets[index], shift
             if isinstance(subscript.slice, ast.Name):
                 written.key = sources[targets[index]].target
+        for written in iteration.stored:
+            if written.kind == "index" and written.joined and written.key < 0:
+                # each of the statements finds its key
+                written.index, written.optional = -1, True
+                if any(other is written for other in iteration.late):
+                    written.kind = "nested"
         return targets
 
     def element(self, iteration: Iteration, element: tuple[str, ast.expr, ast.expr | None]) -> None:
@@ -182,16 +203,13 @@ class LoopLowering(FillLowering):
         if key is not None:
             written.key = self.single(self.hoisted(key))
         written.value = self.single(self.hoisted(value))
-        iteration.done.add(id(written))
 
     def leave_iteration(self, node: ast.AST) -> None:
         """Copy what the iteration leaves in its variables to where the next one, or what follows, looks."""
         if not self.loops:
             return  # pragma: no cover - break outside a loop is no Python
         iteration = self.loops[-1]
-        if iteration.missing():
-            raise OpaqueError("a container is written in some iterations only", REMAKE, node)
-        self.leave_optional(iteration, node)
+        self.leave_written(iteration, node)
         for name, slot in iteration.outs.items():
             version = self.env.get(name)
             source = None if version is None else (version.depth, version.slot)
@@ -237,14 +255,11 @@ class LoopLowering(FillLowering):
         body = without_copies(body, set(iteration.outs.values()) - keep)
         container = None
         for written in iteration.stored:
-            if written.after < 0:
+            if written.within:
+                self.bind(written.name, self.env[written.name].put(own=written.after, own_key=-1))
+            elif written.base is None:
                 written.inside, written.after = self.new(), self.new()
                 container = Version(depth, written.after, "list")
-                if written.name:
-                    around = self.loops[-1]
-                    outer = around.written_by(node)
-                    outer.value = written.after
-                    around.done.add(id(outer))
             else:
                 before = self.env[written.name]
                 self.bind(written.name, Version(depth, written.after, before.kind))

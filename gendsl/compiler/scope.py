@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import is_not
 from typing import Any
 
@@ -29,6 +29,7 @@ from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source as Definition
 from gendsl.compiler.syntax import indices_read, is_request
 from gendsl.compiler.trees import walk
+from gendsl.compiler.versions import Version
 
 _SCOPED = (ast.Lambda, ast.NamedExpr, *COMPREHENSIONS)
 _MAKE_KEYS = ("abs", "enumerate", "int", "len", "max", "min", "range", "reversed", "sorted", "zip")
@@ -43,37 +44,6 @@ class OpaqueError(Exception):
         self.rewrite = rewrite
         self.node = node
         self.whole = whole
-
-
-@dataclass(frozen=True)
-class Version:
-    """One version of a variable: where it lies, and what is known of its value.
-
-    Attributes:
-        kind: "list" or "array" where the body made it itself, so that it may change it; "number" where it
-            surely is one; "shared" where it may be such a list or array, or part of one; else "other".
-        aliased: whether its value may be reachable by another way.
-        unset: whether it may be unassigned.
-        own, own_key: see `Load`; for a container that the enclosing loop is writing.
-    """
-
-    depth: int
-    slot: int
-    kind: str = "other"
-    aliased: bool = False
-    unset: bool = False
-    own: int | None = None
-    own_key: int = -1
-
-
-def joined_kind(versions: Iterable[Version]) -> tuple[str, bool]:
-    """The kind of a variable that may have one of several versions, and whether it may be aliased."""
-    known = list(versions)
-    kinds = {version.kind for version in known}
-    aliased = any(version.aliased for version in known)
-    if len(kinds) == 1:
-        return kinds.pop(), aliased
-    return ("shared" if kinds & {"list", "array", "shared"} else "other"), aliased
 
 
 REMAKE = "build it in one statement, or by one `mu[i] = ...` or `.append(...)` in each iteration of a loop"
@@ -434,9 +404,8 @@ class Scope:
                 mode = RAW
             elif name not in copied and name not in own and name not in extra:
                 mode, keys = self.mode_of(name, first, own)
-            loads.append(Load(name, version.depth, version.slot, mode, keys, version.unset, version.own))
-            loads[-1].own_key = version.own_key
-            loads[-1].cells = bool(keys) and all(is_cell(key.result) for key in keys)
+            cells = bool(keys) and all(is_cell(key.result) for key in keys)
+            loads.append(version.load(name, mode, keys, cells))
         asking = [self.with_questions(statement) for statement in statements]
         asks = bool(guarded) or any(map(is_not, asking, statements))
         if not statements:

@@ -101,6 +101,24 @@ class Guards:
             raise NotSeparableError(self._compiled, reason, "write one entry after another", line) from None
         return key
 
+    def counted(self, key: Any, name: str, line: int) -> Any:
+        """The key of an entry that a nested loop writes of a container that it looks up in, too.
+
+        Raises:
+            NotSeparableError: it is anything but an index that counts from the start, or a tuple of such.
+        """
+        for part in key if type(key) is tuple else (key,):
+            if not (type(part) is int or isinstance(part, np.integer)) or part < 0:
+                reason = f"it changes {name} from the end, or at several entries at once, and looks up in it"
+                rewrite = "write one entry after another, at indices from the start"
+                raise NotSeparableError(self._compiled, reason, rewrite, line)
+        return key
+
+    def counted_in_row(self, key: tuple[Any, Any], name: str, line: int) -> Any:
+        """The same of an entry of a row, where the rows are those of a dict."""
+        self.counted(key[1], name, line)
+        return key
+
     def listed(self, value: Any, name: str, line: int) -> Any:
         """The list that `[...] * n` makes, of which no part is a view.
 

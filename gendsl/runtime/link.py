@@ -16,7 +16,7 @@ from gendsl.compiler.build import Compiled
 from gendsl.compiler.emit import emit
 from gendsl.compiler.helpers import Helper
 from gendsl.compiler.ir import RETVAL
-from gendsl.compiler.liveness import all_loads
+from gendsl.compiler.liveness import all_loads, levels
 from gendsl.compiler.tables import Table
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime import column_loops
@@ -227,7 +227,8 @@ class Linked:
         reads = []
         for load in code.loads:
             looked_up = tuple(ast.dump(key.result) for key in load.keys)
-            same = load.depth, load.slot, load.mode, load.own, looked_up
+            inner_slots = tuple(inner.slot for inner in levels(load)[1:])
+            same = load.depth, load.slot, load.mode, load.own, looked_up, inner_slots
             if load.depth < 0 or same in seen:
                 continue
             seen.add(same)
@@ -236,11 +237,13 @@ class Linked:
             key_slots = frozenset((inner.depth, inner.slot) for inner in of_keys)
             written = [(i.depth + 1, own) for i in of_keys if i.own is not None for own in (i.own, i.own_key)]
             key_slots = key_slots.union((depth, own) for depth, own in written if own >= 0)
-            reads.append(Read(load.depth, load.slot, load.mode, keys, load.own, key_slots))
-            if load.own is not None and load.own >= 0:
-                reads.append(Read(load.depth + 1, load.own, ir.RAW, [], None))
-            if load.own_key >= 0:
-                reads.append(Read(load.depth + 1, load.own_key, ir.RAW, [], None))
+            around = None
+            for level in levels(load):
+                read = Read(level.depth, level.slot, load.mode, keys, level.own, key_slots, around)
+                reads.append(read)
+                around = around or read
+                own = (level.own, level.own_key) if level.own is not None else ()
+                reads += [Read(level.depth + 1, slot, ir.RAW, [], None) for slot in own if slot >= 0]
             for key in load.keys:
                 reads += self._reads(key, seen, functions)
         return reads

@@ -142,6 +142,8 @@ def _steers(body: Sequence, at: Slot) -> set[Slot] | None:
                     steers |= read.key_slots
                 if read.own is not None:
                     steers.add((read.depth + 1, read.own))
+                if read.around is not None:
+                    steers.add((read.around.depth, read.around.slot))
     return steers
 
 

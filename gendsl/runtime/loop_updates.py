@@ -20,6 +20,7 @@ from gendsl.runtime.reads import Changes, Frames
 from gendsl.runtime.reverse import without_same
 from gendsl.runtime.totals import HUGE, total_of
 from gendsl.runtime.totals import change as changed_total
+from gendsl.runtime.written_keys import CELL
 
 if TYPE_CHECKING:
     from gendsl.runtime.loops import LoopBlock
@@ -81,7 +82,8 @@ class LoopUpdate:
             if written.base is not None:
                 change = building.change_of_base(changes[written.base[0]].get(written.base[1]))
                 if change is not None:
-                    changes[-1][written.inside] = change
+                    as_read = written.of_rows and change is not ALL
+                    changes[-1][written.inside] = _cells(change) if as_read else change
 
     def follow(self, visit: Any, common: int, limit: int | None) -> Iterations:
         """Visit iterations, and those that they concern, up to `common`; then run or drop the rest."""
@@ -259,13 +261,14 @@ class LoopUpdate:
                 gone = {*building.keys_in(t, was)}
             building.move(t, gone - come, come - gone, before)
         self._add_keys(written, keys)
-        return self._concerned(set(), written.inside, change_at(keys), t)
+        seen = _cells(keys) if written.of_rows else keys
+        return self._concerned(set(), written.inside, change_at(seen), t)
 
     def _add_keys(self, written: Stored, keys: Iterable[Any]) -> None:
         for key in keys:
-            self._add_key(written, key)
+            self._add_key(written, key, (*_cells((key,)),) if written.of_rows else (key,))
 
-    def _add_key(self, written: Stored, key: Any) -> None:
+    def _add_key(self, written: Stored, key: Any, seen: Iterable[Any]) -> None:
         known = self.keys.get(written.inside)
         if known is ALL:
             return
@@ -282,7 +285,7 @@ class LoopUpdate:
         own: Any = self.own.get(written.inside)
         if own is None or own is not inside:  # what is there is the change of what the container was before
             here[written.inside] = self.own[written.inside] = own = set(inside or ())
-        own.add(key)
+        own.update(seen)
 
     def _concerned(self, visit: Any, inside: int, change: Any, after: int) -> Any:
         """The iterations after one that read what has changed of a container that the loop writes."""
@@ -304,3 +307,9 @@ class LoopUpdate:
         for key in keys_of_change(index, change):
             visit.update(t for t in index.get(key).tolist() if t > after)
         return visit
+
+
+def _cells(keys: Iterable[Any]) -> set[Any]:
+    """The keys of entries of rows, and of their rows, for those that look them up: see `written_keys`."""
+    cells = {key if key is ALL or key is LENGTH else (CELL, *key) for key in keys}
+    return cells | {key[1] for key in cells if type(key) is tuple}

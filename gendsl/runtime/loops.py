@@ -146,7 +146,7 @@ class LoopBlock(Routed):
 
     def _written(self, written: Stored, frames: Frames, made: Any, values: list[Any]) -> Written:
         base = written.new() if written.base is None else frames[written.base[0]][written.base[1]]
-        if written.base is None and written.kind != "append":
+        if (written.base is None and written.kind != "append") or base is UNSET:
             base = {}
         count = None
         if written.kind == "index" and written.index >= 0:
@@ -157,7 +157,7 @@ class LoopBlock(Routed):
                 count = value.start + written.shift, value.step
             if count is not None and (count[0] < 0 or count[1] < 0 or type(count[0]) is not int):
                 count = None  # indices from the end of the container are not the same as counts
-        at = written.value, written.key, count, written.indices, written.rows, written.where
+        at = written.value, written.key, count, written.indices, written.rows, written.plain, written.where
         return Written(written.kind, base, made, *at)
 
     def _finish(self, frames: Frames, iterations: Iterations, before: Frame | None = None) -> None:

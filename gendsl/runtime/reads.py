@@ -31,9 +31,11 @@ class Read:
         keys: which entries it reads, where it reads entries.
         key_slots: the depths and slots of what these depend on.
         own: for a container that the loop itself writes, what it has written so far; see `ir.Load`.
+        around: where the loop writes entries of a container that a loop around it writes, the read of that:
+            the keys are those of its changes.
     """
 
-    __slots__ = ("depth", "key_slots", "keys", "mode", "own", "slot")
+    __slots__ = ("around", "depth", "key_slots", "keys", "mode", "own", "slot")
 
     def __init__(
         self,
@@ -43,7 +45,9 @@ class Read:
         keys: list[Key],
         own: int | None,
         key_slots: frozenset[tuple[int, int]] = frozenset(),
+        around: Read | None = None,
     ) -> None:
+        self.around = around
         self.key_slots = key_slots
         self.depth = depth
         self.slot = slot
@@ -53,6 +57,8 @@ class Read:
 
     def container(self, frames: Frames) -> Any:
         """What is read, as the code sees it."""
+        if self.around is not None:
+            return self.around.container(frames)
         value = frames[self.depth][self.slot]
         if self.own is not None:
             value = value.upto(frames[self.depth + 1], self.own)
@@ -79,7 +85,13 @@ def _keys(container: Any, key: Any) -> tuple[Any, ...]:
             return container.keys_of_cell(*key[1:])  # type: ignore[no-any-return]
         key = key[1]
     normal, from_the_end = _normal(container, key)
+    if normal is ALL and (parts := getattr(container, "parts_of", _no_parts)(key)) is not None:
+        return tuple(parts)
     return (normal, LENGTH) if from_the_end else (normal,)
+
+
+def _no_parts(_: Any) -> None:
+    """The keys of the parts of what no loop fills aren't known."""
 
 
 def _normal(container: Any, key: Any) -> tuple[Any, bool]:

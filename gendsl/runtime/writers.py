@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ class Writers(Keyed):
         """The keys of what iteration t writes."""
         if self.kind == "nested":
             return self.with_rows([self.normal(key) for key, _ in pairs_of(self.slot(t, self.value))])
-        if self.kind == "index" and self.slot(t, self.value) is UNSET:
+        if self.kind != "append" and self.slot(t, self.value) is UNSET:
             return ()
         return self.with_rows((self.key_of(t),))
 
@@ -82,7 +83,7 @@ class Writers(Keyed):
         """The keys that a frame of iteration t writes."""
         if self.kind == "nested":
             return self.with_rows([self.normal(key) for key, _ in pairs_of(frame[self.value])])
-        if self.kind == "index" and frame[self.value] is UNSET:
+        if self.kind != "append" and frame[self.value] is UNSET:
             return ()
         return self.with_rows((self.key_in(t, frame),))
 
@@ -94,7 +95,8 @@ class Writers(Keyed):
             self.forget()
         if change is ALL:
             return {ALL}
-        return {*self.with_rows([self.normal(key) for key in change if key is not LENGTH])}
+        keys = {*self.with_rows([self.normal(key) for key in change if key is not LENGTH])}
+        return keys | {LENGTH} if self.is_dict and LENGTH in change else keys
 
     def writers(self, key: Any) -> Sequence[int] | Integers:
         """The iterations that write the entry at a key, in order; at ALL, those that write several."""
@@ -213,10 +215,14 @@ class Writers(Keyed):
         if same:
             self._writers, self._known = before._writers, before._known
             self._shared = before._shared = True
-            if before._known == len(self.frames):
+            if before._known == len(self.frames) and (self.base is before.base or not len(self.base)):
                 self._from_end = before._from_end
 
 
 def pairs_of(entries: Any) -> Iterable[tuple[Any, Any]]:
     """The keys and values that one iteration writes: those of an inner loop's container, or of a dict."""
-    return entries.pairs() if isinstance(entries, Writers) else entries.items()
+    if entries is UNSET:
+        return ()
+    if not isinstance(entries, Writers):
+        return entries.items()  # type: ignore[no-any-return]
+    return chain(pairs_of(entries.base), entries.pairs()) if len(entries.base) else entries.pairs()

@@ -13,18 +13,19 @@ stored, and only code that wants the whole container gets a real list, dict or a
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.ir import POSITION
 from gendsl.compiler.tables import as_column
 from gendsl.errors import Location, raise_at
 from gendsl.runtime.change import ALL, LENGTH, SCALARS, UNSET
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.entries import EntryStore
+from gendsl.runtime.seen import Layered, View
 from gendsl.runtime.writers import STORES, Writers, pairs_of
 from gendsl.runtime.written_keys import CELL
 
@@ -34,7 +35,7 @@ _NOT_MADE: Any = object()
 class Written(Writers):
     """A container with entries written by the iterations of a loop; `where` is the user's line that does."""
 
-    __slots__ = ("_column", "_made", "_made_rows", "where")
+    __slots__ = ("_asked", "_column", "_made", "_made_rows", "plain", "where")
 
     def __init__(
         self,
@@ -46,6 +47,7 @@ class Written(Writers):
         count: Any,
         indices: int = 1,
         rows: bool = False,
+        plain: bool = False,
         where: Location | None = None,
     ) -> None:
         self.kind = kind
@@ -56,9 +58,11 @@ class Written(Writers):
         self.count = count
         self.indices = indices
         self.rows = rows
+        self.plain = plain
         self.where = where
         self.is_dict = isinstance(base, dict) or getattr(base, "is_dict", False)
         self._made: Any = _NOT_MADE
+        self._asked = 0
         self._made_rows: dict[Any, Any] = {}
         self._column: Any = None
         self._writers = None
@@ -72,7 +76,8 @@ class Written(Writers):
         after: Written = object.__new__(Written)
         after.kind, after.base, after.frames, after.is_dict = self.kind, self.base, frames, self.is_dict
         after.value, after.key, after.count, after.indices = self.value, self.key, self.count, self.indices
-        after.rows, after.where, after._made, after._made_rows = self.rows, self.where, _NOT_MADE, {}
+        after.rows, after.plain, after._made, after._made_rows = self.rows, self.plain, _NOT_MADE, {}
+        after.where, after._asked = self.where, 0
         after._column = after._writers = after._from_end = None
         after._known, after._shared = 0, False
         after.know_keys(self)
@@ -132,7 +137,7 @@ class Written(Writers):
         for key, value in pairs:
             at = self.normal(key)
             if at is ALL or (type(at) is int and not 0 <= at < len(self.base)):
-                self._put(whole(self.base).copy(), ((key, whole(value)),))
+                self.put(whole(self.base).copy(), ((key, whole(value)),))
             elif self.is_array or self.rows:
                 try:
                     self.converted(value, at)
@@ -174,8 +179,13 @@ class Written(Writers):
             return self._row(key if self.is_dict else self.index(key, len(self.base)), before, own, frame)
         if type(key) is tuple or self.indices > 1:
             found = ALL if several else self.entry_of(key)
-            if found is ALL:
+            if found is ALL and (several or (frame is None and self._is_asked_much(key))):
                 return self._seen(before, own, frame)[key]
+            if found is ALL:
+                put_at, made = self.put_at, self._seen
+                return self.part(
+                    key, lambda at: put_at(at, before, own, frame), lambda: made(before, own, frame)
+                )
             rest = key[self.indices :]
             entry = self._entry(found, before, own, frame)
             return entry[rest] if rest else entry
@@ -189,7 +199,18 @@ class Written(Writers):
             return self._seen(before, own, frame)[key]  # which raises what a list, or an array, does
         return self._entry(index, before, own, frame)
 
+    def _is_asked_much(self, key: Any) -> bool:
+        """Whether to make the array is the shorter way, after so many of its parts have been made."""
+        if self._made is _NOT_MADE:
+            self._asked += len(self.parts_of(key) or ())
+        return self._made is not _NOT_MADE or self._asked * 4 > prod(self.shape[: self.indices])
+
     def _entry(self, key: Any, before: int, own: Any, frame: Any) -> Any:
+        value = self.put_at(key, before, own, frame)
+        return self.before(key) if value is UNSET else self.converted(value, key)
+
+    def put_at(self, key: Any, before: int, own: Any = UNSET, frame: Any = None) -> Any:
+        """What iteration `before` finds written at a key, as changes have it; UNSET if nothing."""
         if self.kind == "nested":
             for written in chain(
                 () if own is UNSET else (own,),
@@ -197,13 +218,31 @@ class Written(Writers):
             ):
                 value = self._nested_entry(written, key)
                 if value is not UNSET:
-                    return self.converted(value, key)
-            return self._before(key)
+                    return value
+            return UNSET
         if own is not UNSET and key in (self.key_in(before, frame),):
-            return self.converted(own, key)
+            return own
         for t in self.writers_before(key, before):
-            return self.converted(self.slot(t, self.value), key)
-        return self._before(key)
+            return self.slot(t, self.value)
+        return UNSET
+
+    def put_within(self, key: Any, before: int, own: Any, frame: Any) -> Any:
+        """The same of what a loop has written of a container that one around it writes: see `Layered`."""
+        value = self.put_at(key, before, own, frame)
+        return self.base[key] if value is UNSET and key in self.base else value
+
+    def part(self, key: Any, put_at: Callable[[Any], Any], made: Callable[[], Any]) -> Any:
+        """A part of the array: what `put_at` finds written at its keys, or a part of what `made` gives."""
+        keys = self.parts_of(key)
+        if keys is None:
+            return made()[key]
+        part = self.base[key].copy()
+        entries = part.reshape(len(keys), *self.shape[self.indices :])
+        for i, at in enumerate(keys):
+            value = put_at(at)
+            if value is not UNSET:
+                entries[i] = whole(value)
+        return part
 
     def cell(
         self, key: Any, inner: Any, before: int | None = None, own: Any = UNSET, frame: Any = None
@@ -215,7 +254,7 @@ class Written(Writers):
             return self.entry(key, before, own, frame)[inner]
         return self._entry(found, before, own, frame)
 
-    def _before(self, key: Any) -> Any:
+    def before(self, key: Any) -> Any:
         """The entry that was there before the loop."""
         base = self.base
         if not self.rows:
@@ -250,16 +289,15 @@ class Written(Writers):
     def _nested_entry(self, entries: Any, key: Any) -> Any:
         """What an iteration has written last at a key; UNSET if nothing."""
         from_start = self.is_dict and not self.rows
-        if type(entries) is Written and (from_start or not entries.counts_from_end()):
-            raw = key[1:] if self.rows else key
-            return entries[raw] if len(entries.writers(raw)) else UNSET
+        if type(entries) is Written and (from_start or self.plain or not entries.counts_from_end()):
+            return entries.put_within(key[1:] if self.rows else key, len(entries.frames), UNSET, None)
         found = (value for k, value in reversed([*pairs_of(entries)]) if key in (self.normal(k),))
         return next(found, UNSET)
 
     def counts_from_end(self) -> bool:
         """Whether it is a dict with negative numbers among the parts of its keys."""
         if self._from_end is None:
-            parts = (part for key, _ in self.pairs() for part in (key if type(key) is tuple else (key,)))
+            parts = (part for key, _ in pairs_of(self) for part in (key if type(key) is tuple else (key,)))
             self._from_end = any(isinstance(part, (int, np.integer)) and part < 0 for part in parts)
         return self._from_end
 
@@ -270,6 +308,8 @@ class Written(Writers):
     def _some_several(self, own: Any, frame: Any) -> bool:
         """Whether an iteration writes several entries, the one of a frame that has written `own` too."""
         if self.kind == "append" or self.count is not None:
+            return False
+        if self.plain:
             return False
         if own is not UNSET and self.kind == "nested":
             return self.writes_several() or any(self.normal(key) is ALL for key, _ in pairs_of(own))
@@ -341,7 +381,7 @@ class Written(Writers):
             return made
         if own is UNSET and t == len(self.frames) and self._fills_at_once(made):
             return made
-        self._put(made, chain(self.pairs(t), self._pairs_with(own, frame)))
+        self.put(made, chain(self.pairs(t), self._pairs_with(own, frame)))
         return made
 
     def _fills_at_once(self, made: Any) -> bool:
@@ -359,7 +399,7 @@ class Written(Writers):
         made[first:end:step] = column.array()
         return True
 
-    def _put(self, made: Any, pairs: Iterable[tuple[Any, Any]]) -> None:
+    def put(self, made: Any, pairs: Iterable[tuple[Any, Any]]) -> None:
         """Write entries into a copy of the container; of rows, copies are made, too."""
         copies: dict[int, Any] = {}
         for key, value in pairs:
@@ -385,6 +425,10 @@ class Written(Writers):
         else:
             pairs = zip(self._first(t, self.key), self._first(t, self.value), strict=True)
             yield from ((key, value) for key, value in pairs if value is not UNSET)
+
+    def pairs_before(self, t: int, own: Any, frame: Any) -> Iterable[tuple[Any, Any]]:
+        """The keys and values of what iteration t of a loop within another finds written in this one's."""
+        return chain(pairs_of(self.base), self.pairs(t), self._pairs_with(own, frame))
 
     def _pairs_of(self, t: int) -> Iterable[tuple[Any, Any]]:
         value = self.slot(t, self.value)
@@ -412,62 +456,6 @@ class Written(Writers):
         return View(self, frame, own)
 
 
-class View:
-    """A container that a loop is filling, as one of the loop's iterations sees it."""
-
-    __slots__ = ("frame", "is_dict", "own", "t", "written")
-
-    def __init__(self, written: Written, frame: list[Any], own: int) -> None:
-        self.written = written
-        self.is_dict = written.is_dict
-        self.frame = frame
-        self.t: int = frame[POSITION]
-        self.own = frame[own] if own >= 0 else UNSET
-
-    @property
-    def is_array(self) -> bool:
-        """Whether it is an array."""
-        return self.written.is_array
-
-    @property
-    def indices(self) -> int:
-        """How many indices of an array name an entry."""
-        return self.written.indices
-
-    @property
-    def rows(self) -> bool:
-        """Whether its entries are those of its rows."""
-        return self.written.rows
-
-    def __len__(self) -> int:
-        extra = self.written.kind == "append" and self.own is not UNSET
-        if self.own is not UNSET and self.is_dict and not self.rows:
-            return len(self.made())
-        return self.written.length_before(self.t) + extra
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.written.entry(key, self.t, self.own, self.frame)
-
-    def __contains__(self, key: Any) -> bool:
-        return self.written.contains(key, self.t, self.own, self.frame)
-
-    def cell(self, key: Any, inner: Any) -> Any:
-        """An entry of a row."""
-        return self.written.cell(key, inner, self.t, self.own, self.frame)
-
-    def keys_of_cell(self, outer: Any, within: Any) -> tuple[Any, ...]:
-        """The keys of changes that concern code which looks up an entry of a row."""
-        return self.written.keys_of_cell(outer, within)
-
-    def entry_of(self, key: Any) -> Any:
-        """The key of the entry in which a lookup looks; ALL if it may look in several."""
-        return self.written.entry_of(key)
-
-    def made(self) -> Any:
-        """The list, dict or array itself."""
-        return self.written.made_before(self.t, self.own, self.frame)
-
-
 def _keys(container: Any) -> Any:
     return container.made() if type(container) is Written else container
 
@@ -477,7 +465,7 @@ def whole(value: Any) -> Any:
     kind = type(value)
     if kind in SCALARS:
         return value
-    if kind is Written or kind is View:
+    if kind is Written or kind is View or kind is Layered:
         return value.made()
     return value
 

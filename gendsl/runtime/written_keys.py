@@ -12,6 +12,8 @@ from __future__ import annotations
 import operator
 from abc import abstractmethod
 from collections.abc import Sequence
+from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -127,6 +129,26 @@ class Keyed(Columnar):
                 return ALL  # an error, where it is looked up
             found.append(int(part) + size if part < 0 else int(part))
         return found[0] if n == 1 else tuple(found)
+
+    def parts_of(self, key: Any) -> list[Any] | None:
+        """The keys of the entries of a part of an array, in order; None if that isn't known, or are most."""
+        n, shape = self.indices, self.shape
+        parts = key if type(key) is tuple else (key,)
+        if n < 2 or len(parts) > n or type(self.root) is not np.ndarray or n > len(shape):
+            return None
+        ranges: list[range] = []
+        for part, size in zip(parts, shape, strict=False):
+            if isinstance(part, slice):
+                ranges.append(range(*part.indices(size)))
+            elif (type(part) is int or isinstance(part, np.integer)) and -size <= part < size:
+                first = int(part) % size
+                ranges.append(range(first, first + 1))
+            else:
+                return None
+        ranges += map(range, shape[len(parts) : n])
+        if prod(map(len, ranges)) * 2 > prod(shape[:n]):
+            return None
+        return list(product(*ranges))
 
     def index(self, key: Any, size: int) -> Any:
         """An index counted from the start; ALL if it is none."""

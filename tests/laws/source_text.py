@@ -106,7 +106,7 @@ class Functions(Tables):
             self.choice, self.choice, self.plain, self.length, self.comprehension, self.comprehension,
             self.loop, self.loop, self.loop, self.branch, self.call, self.call, self.walk, self.mixture,
             self.vector, self.while_loop, self.opaque, self.grid, self.states, self.derived, self.derived,
-            self.one_of(self.named, self.scattered), self.labelled, self.lazy,
+            self.one_of(self.named, self.scattered), self.labelled, self.lazy, self.in_arms,
         )(scope)  # fmt: skip
 
     def function(self, name: str, returns: str, statements: int, recursive: str | None) -> None:

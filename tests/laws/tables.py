@@ -22,18 +22,58 @@ class Tables(Loops):
         self.emit(scope, f"for {i} in range({rows}):")
         if self.chance(3):
             self.choice(inner)
+        row = {"array": f"float({name}[{i} - 1].sum())", "lists": f"sum({name}[{i} - 1])"}.get(form, "0.1")
         innermost = inner.inner(j)
         innermost.wholes.append(j)
+        if columns in scope.positive and self.chance(4):
+            first = f"{self.address(f'{name}_0', inner)} @ ~normal({self.real(inner)}, 1)"
+            self.emit(inner, f"{_cell(name, form, i, '0')} = {first}")
         self.emit(inner, f"for {j} in range({columns}):")
+        if self.chance(4):
+            innermost.reals.append(f"(0.1 * {row} if {i} > 0 else 0.5)")
         if form != "dict" or self.chance(2):
             innermost.reals.append(f"({_cell(name, form, f'{i} - 1', j)} if {i} > 0 else 0.5)")
         innermost.reals.append(f"({_cell(name, form, i, f'{j} - 1')} if {j} > 0 else 0.25)")
-        self.cell(scope, innermost, name, _cell(name, form, i, j), form)
+        target = _cell(name, form, i, j)
+        if self.chance(4):
+            self.either(innermost, name, target, self.one_of(f"{i} == 0", self.condition(innermost)))
+        else:
+            self.cell(scope, innermost, name, target, form)
         if self.chance(3):
-            innermost.reals.append(_cell(name, form, i, j))
+            innermost.reals.append(target)
             self.choice(innermost)
+        if self.chance(4) and columns in scope.positive:
+            inner.reals += [_cell(name, form, i, "0"), row.replace(f"{i} - 1", i)]
+            self.choice(inner)
         for _ in range(self.one_of(1, 1, 2)):
             self.read_grid(scope, name, form, rows, columns)
+
+    def either(self, inner: Scope, name: str, target: str, test: str) -> None:
+        """Write one entry of a container in either arm of a branch."""
+        laws = [f"normal({self.real(inner)}, {self.positive(inner)})" for _ in range(2)]
+        values = [f"{self.address(name, inner)} @ ~{law}" for law in laws]
+        if self.chance(4):
+            values[self.one_of(0, 1)] = self.real(inner)
+        writes = [f"{target[:-1]}{v})" if target.endswith("()") else f"{target} = {v}" for v in values]
+        self.emit(inner, f"if {test}:", f"    {writes[0]}", "else:", f"    {writes[1]}")
+
+    def in_arms(self, scope: Scope) -> None:
+        """A chain that writes its entries in the arms of a branch."""
+        name, size, t = self.name("s"), self.size(scope), self.name("t")
+        form = self.one_of("fill", "array", "dict", "append", "append")
+        empty = {"fill": f"[0.5] * {size}", "array": f"np.zeros({size})", "dict": "{}", "append": "[]"}
+        self.emit(scope, f"{name} = {empty[form]}", f"for {t} in range({size}):")
+        inner = scope.inner(t)
+        if self.chance(3):
+            self.choice(inner)
+        inner.reals.append(f"({name}[{t} - 1] if {t} > 0 else 0.25)")
+        target = f"{name}.append()" if form == "append" else f"{name}[{t}]"
+        self.either(inner, name, target, self.one_of(f"{t} == 0", self.condition(inner)))
+        if self.chance(2):
+            inner.reals.append(f"{name}[{t}]")
+            self.choice(inner)
+        kept = {"dict": "dict", "array": "array", "append": "list"}.get(form, "array")
+        scope.containers.append(Container(name, size, "real", kept))
 
     def cell(self, scope: Scope, inner: Scope, name: str, target: str, form: str) -> None:
         """Write one entry of a table."""
