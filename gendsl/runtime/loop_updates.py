@@ -77,10 +77,13 @@ class LoopUpdate:
             building.know_keys(old[-1][written.inside])
             if not self.sources:
                 building.know_writers(old[-1][written.inside])
+            elif all(change is None or change == {LENGTH} for change in moved):
+                building.know_writers(old[-1][written.inside], growing=True)
             new[-1][written.inside] = building
             self.inside[written.inside] = building
             if written.base is not None:
-                change = building.change_of_base(changes[written.base[0]].get(written.base[1]))
+                depth, slot = written.base
+                change = building.change_of_base(changes[depth].get(slot), old[depth][slot])
                 if change is not None:
                     as_read = written.of_rows and change is not ALL
                     changes[-1][written.inside] = _cells(change) if as_read else change

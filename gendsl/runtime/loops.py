@@ -352,9 +352,10 @@ class LoopBlock(Routed):
             here.pop(written.inside, None)
             change = keys.get(written.inside)
             if written.base is not None:
-                base = frame[written.after].change_of_base(changes[written.base[0]].get(written.base[1]))
+                depth, slot = written.base
+                base = frame[written.after].change_of_base(changes[depth].get(slot), old[depth][slot])
                 if base is not None:
-                    change = ALL if base is ALL or change is ALL or length else {*base, *(change or ())}
+                    change = ALL if base is ALL or change is ALL else {*base, *(change or ())}
             if length and change is not ALL:
                 change = {*(change or ()), LENGTH}
             if change is not None:

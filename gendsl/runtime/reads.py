@@ -86,8 +86,14 @@ def _keys(container: Any, key: Any) -> tuple[Any, ...]:
         key = key[1]
     normal, from_the_end = _normal(container, key)
     if normal is ALL and (parts := getattr(container, "parts_of", _no_parts)(key)) is not None:
-        return tuple(parts)
+        return (*parts, LENGTH) if from_the_end else tuple(parts)
     return (normal, LENGTH) if from_the_end else (normal,)
+
+
+def _is_from_end(key: Any) -> bool:
+    """Whether it may depend on the length of an array which of its entries an index names."""
+    first = key[0] if type(key) is tuple and key else key
+    return not isinstance(first, (int, np.integer)) or bool(first < 0)
 
 
 def _no_parts(_: Any) -> None:
@@ -99,7 +105,7 @@ def _normal(container: Any, key: Any) -> tuple[Any, bool]:
     if type(key) is tuple or type(container) not in _SEQUENCES:
         entry_of = getattr(container, "entry_of", None)
         if entry_of is not None and (type(key) is tuple or container.indices > 1):  # a loop has filled it
-            return entry_of(key), False
+            return entry_of(key), not container.is_dict and _is_from_end(key)
     if type(key) is not int and not is_one_entry(container, key):
         return ALL, False
     normal = normal_key(container, key)

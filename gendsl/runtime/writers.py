@@ -30,11 +30,12 @@ class Writers(Keyed):
         frames: the iterations.
         value, key: the slots of an iteration's entry, or of the inner loop's dict, and of its key.
         count: for keys that are counted, the first and the step; else None.
+        plain: whether they surely are those of one entry each, at indices that count from the start.
     """
 
     __slots__ = (
         "_from_end", "_from_start", "_known", "_shared", "_writers",
-        "count", "frames", "key", "kind", "value",
+        "count", "frames", "key", "kind", "plain", "value",
     )  # fmt: skip
 
     kind: str
@@ -43,6 +44,7 @@ class Writers(Keyed):
     key: int
     count: Any
     _writers: dict[Any, list[int]] | ReverseIndex | None
+    plain: bool
     _known: int
     _shared: bool
     _from_end: bool | None
@@ -136,21 +138,20 @@ class Writers(Keyed):
         for i in range(size - 1, -1, -1):
             yield int(members[i])
 
-    def change_of_base(self, change: Any) -> Any:
-        change = super().change_of_base(change)
-        if change is None or change is ALL or LENGTH not in change or self.is_dict:
-            return change
-        return ALL if self.kind == "append" or self._writes_from_end() else change
+    def counts_from_start(self) -> bool:
+        if self.plain or self.is_dict or self.count is not None:
+            return True
+        return self.kind != "append" and not self._writes_from_end()
 
     def _writes_from_end(self) -> bool:
         """Whether some iteration writes at an index that is another entry's where the list is longer."""
-        if self.count is None:
-            for t in range(self._from_start, len(self.frames)):
-                keys = [key for key, value in self._pairs_of(t) if value is not UNSET]
-                indices = [key[0] for key in keys] if self.rows else keys
-                if not all(isinstance(index, (int, np.integer)) and index >= 0 for index in indices):
-                    return True
-                self._from_start = t + 1
+        for t in range(self._from_start, len(self.frames)):
+            keys = [key for key, value in self._pairs_of(t) if value is not UNSET]
+            several = self.rows or self.indices > 1
+            indices = [key[0] if several and type(key) is tuple else key for key in keys]
+            if not all(isinstance(index, (int, np.integer)) and index >= 0 for index in indices):
+                return True
+            self._from_start = t + 1
         return False
 
     def forget(self) -> None:
@@ -170,7 +171,7 @@ class Writers(Keyed):
         if isinstance(writers, ReverseIndex):
             index = writers
         else:
-            index = ReverseIndex.of((key, s) for key, members in writers.items() for s in members)
+            index = _as_index(writers)
             if before._writers is writers:
                 before._writers = index
         for key in gone:
@@ -205,18 +206,28 @@ class Writers(Keyed):
         if isinstance(before, Writers):
             self._from_start = min(before._from_start, len(self.frames))
 
-    def know_writers(self, before: Any) -> None:
-        """Take over which iteration writes what from a container whose iterations write at the same keys."""
+    def know_writers(self, before: Any, *, growing: bool = False) -> None:
+        """Take over which iteration writes what from a container whose iterations write at the same keys.
+
+        Args:
+            growing: whether there may come to be more iterations.
+        """
         if not isinstance(before, Writers) or before._writers is None or before._known > len(self.frames):
             return
-        same = self.is_dict or self.shape == before.shape  # indices from the end mean the same
-        if self.rows:
+        if growing and type(before._writers) is dict:
+            before._writers = _as_index(before._writers)
+        same = self.is_dict or self.plain or self.shape == before.shape  # indices from the end mean the same
+        if self.rows and not self.plain:
             same = self.base is before.base  # the rows may differ in their lengths
         if same:
             self._writers, self._known = before._writers, before._known
             self._shared = before._shared = True
             if before._known == len(self.frames) and (self.base is before.base or not len(self.base)):
                 self._from_end = before._from_end
+
+
+def _as_index(writers: dict[Any, list[int]]) -> ReverseIndex:
+    return ReverseIndex.of((key, t) for key, members in writers.items() for t in members)
 
 
 def pairs_of(entries: Any) -> Iterable[tuple[Any, Any]]:

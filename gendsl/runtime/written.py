@@ -35,7 +35,7 @@ _NOT_MADE: Any = object()
 class Written(Writers):
     """A container with entries written by the iterations of a loop; `where` is the user's line that does."""
 
-    __slots__ = ("_asked", "_column", "_made", "_made_rows", "plain", "where")
+    __slots__ = ("_asked", "_column", "_made", "_made_rows", "where")
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class Written(Writers):
             first, step = self.count
             if not max(first, first + step * (len(self.frames) - 1)) < len(self.base):
                 self.made()
-        elif type(before) is not Written or before.shape != self.shape:
+        elif type(before) is not Written or not _fits(before.shape, self.shape):
             self.made()
 
     def check_entry(self, frame: list[Any], change: Any = ALL) -> None:
@@ -454,6 +454,11 @@ class Written(Writers):
     def upto(self, frame: list[Any], own: int) -> View:
         """The container as the iteration of a frame sees it, which has written the slot `own` (or -1)."""
         return View(self, frame, own)
+
+
+def _fits(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether an array of one shape has room for the entries of another one."""
+    return len(shape) == len(other) and shape[0] <= other[0] and shape[1:] == other[1:]
 
 
 def _keys(container: Any) -> Any:

@@ -56,13 +56,31 @@ class Keyed(Columnar):
             return {key for key in change if type(key) is not tuple}
         return {key[0] if type(key) is tuple else key for key in change}
 
-    def change_of_base(self, change: Any) -> Any:
-        """What a change of the container before the loop is to those who read this one."""
-        if self.rows and change is not None and change is not ALL and not getattr(self.base, "rows", False):
+    def change_of_base(self, change: Any, before: Any) -> Any:
+        """What a change of the container before the loop is to those who read this one.
+
+        Args:
+            before: what that container was before the change.
+        """
+        if change is None:
+            return None
+        if (change is ALL or LENGTH in change) and not self.counts_from_start():
+            return ALL  # what has been written lies elsewhere now
+        if change is ALL:
+            if not _has_other_length(before, self.base):
+                return ALL
+            ends = range(*sorted((len(before), len(self.base))))
+            rest = product(*map(range, self.base.shape[1 : self.indices]))
+            return {LENGTH, *(ends if self.indices == 1 else ((i, *j) for j in rest for i in ends))}
+        if self.rows and not getattr(self.base, "rows", False):
             return {*change, *((ROW, key) for key in change if key is not LENGTH)}
-        if change is None or self.is_dict or self.indices == getattr(self.base, "indices", 1):
+        if self.is_dict or self.indices == getattr(self.base, "indices", 1):
             return change
         return ALL  # its entries are rows of these, or these of those
+
+    @abstractmethod
+    def counts_from_start(self) -> bool:
+        """Whether what is written stays where it is, however long the container was before the loop."""
 
     def with_rows(self, keys: Sequence[Any]) -> Sequence[Any]:
         """The keys of some entries, and those of the rows that they are in."""
@@ -212,6 +230,16 @@ class _Row:
 def cells(container: Any) -> Any:
     """A container for code that only looks up single entries of its rows."""
     return _Cells(container) if getattr(container, "rows", False) else container
+
+
+def _has_other_length(before: Any, now: Any) -> bool:
+    """Whether two arrays, of which one may be longer, have the same entries as far as both have any."""
+    if not (type(before) is type(now) is np.ndarray) or before.dtype != now.dtype or not now.ndim:
+        return False
+    if before.shape[1:] != now.shape[1:] or before.dtype == object:
+        return False
+    size = min(len(before), len(now))
+    return before[:size].tobytes() == now[:size].tobytes()
 
 
 def _keys(base: Any) -> Any:

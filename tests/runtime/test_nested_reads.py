@@ -158,6 +158,10 @@ def at_times(n, m):
         if t > 0:
             for j in range(m):
                 f[t, j] = ~normal(f[t - 1, j], 1)
+        s = ("s", t) @ ~bernoulli(0.5)
+        if s:
+            g[t, m] = ("gm", t) @ ~normal(g[t - 1, m] if (t - 1, m) in g else 0.0, 1)  # noqa: SIM401
+            ("v", t) @ ~normal(g[t, m], 1)
         for j in range(m):
             z = ("z", t, j) @ ~bernoulli(0.5)
             if z:
