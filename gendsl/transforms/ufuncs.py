@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -46,8 +47,10 @@ def no_rule(name: str) -> LostDerivativeError:
 def full_name(function: Any) -> str:
     """A numpy or scipy function as its documentation calls it."""
     if isinstance(function, np.ufunc):
-        module = "numpy" if getattr(np, function.__name__, None) is function else "scipy.special"
-        return f"{module}.{function.__name__}"
+        name = function.__name__
+        known = (m for m in ("numpy", "scipy.special") if getattr(sys.modules[m], name, None) is function)
+        module = next(known, None)
+        return name if module is None else f"{module}.{name}"
     public = [part for part in function.__module__.split(".") if not part.startswith("_")]
     return ".".join([*public, function.__name__])
 

@@ -304,6 +304,15 @@ def test_numpy_function_without_a_rule(name, x):
     assert name in message and "would drop the derivative" in message and "fix:" in message
 
 
+def test_a_function_of_nobodys_is_named_alone(x):
+    with pytest.raises(LostDerivativeError, match=r"^double \(vectorized\) would drop"):
+
+        def double(v):
+            return 2 * v
+
+        np.frompyfunc(double, 1, 1)(seed_array([1.0, 2.0], 0, np.eye(2)))
+
+
 def test_a_truth_value_is_no_number(x):
     assert lifted(np.logical_and)([x, 0.0], True).dtype == bool
     for ask in (np.logical_and, np.logical_or, np.logical_xor):
