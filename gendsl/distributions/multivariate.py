@@ -27,7 +27,10 @@ from gendsl.distributions.arrays import (
     value_array,
     weight_array,
 )
+from gendsl.distributions.discrete import poisson
+from gendsl.distributions.large import LARGE
 from gendsl.distributions.parameters import nonnegative_integer
+from gendsl.distributions.positive import gamma
 from gendsl.supports import Counts, RealVector, Simplex
 
 # Up to this many entries a loop over Python floats beats NumPy's cost per call.
@@ -92,6 +95,8 @@ class dirichlet(ArrayFamily):
                 return -inf
             total += w
             concentration += a
+        if concentration > LARGE:
+            return float(self.elementwise(np.array(weights), alpha))
         if not -_SIMPLEX_TOLERANCE <= total - 1.0 <= _SIMPLEX_TOLERANCE:
             return -inf
         return score + lgamma(concentration)
@@ -107,8 +112,16 @@ class dirichlet(ArrayFamily):
         allowed = positive | ((values == 0.0) & (concentrations == 1.0))
         with np.errstate(invalid="ignore"):
             inside = allowed.all(-1) & (np.abs(values.sum(-1) - 1.0) <= _SIMPLEX_TOLERANCE)
-        safe = anp.where(positive & inside[..., None], x, 1.0)
-        score = anp.sum((alpha - 1.0) * anp.log(safe) - gammaln(alpha), -1) + gammaln(anp.sum(alpha, -1))
+        total = anp.sum(alpha, -1)
+        if plain(total).max(initial=0.0) > LARGE:
+            # The weights are y / sum(y) for independent y_i of gamma distributions, whose densities keep
+            # their digits: logarithms of gamma functions are much larger than what is left of them.
+            y = anp.sum(alpha, -1, keepdims=True) * anp.where(inside[..., None], x, 0.5)
+            score = anp.sum(gamma.elementwise(y, alpha, 1.0), -1) - gamma.elementwise(total, total, 1.0)
+            score = score + (values.shape[-1] - 1) * anp.log(total) + anp.sum(y, -1) - total
+        else:
+            safe = anp.where(positive & inside[..., None], x, 1.0)
+            score = anp.sum((alpha - 1.0) * anp.log(safe) - gammaln(alpha), -1) + gammaln(total)
         return finished(anp.where(inside, score, -inf))
 
     @property
@@ -146,8 +159,14 @@ class multinomial(ArrayFamily):
             allowed = (x >= 0.0) & (x == np.floor(x)) & ((values > 0.0) | (x == 0.0))
             inside = allowed.all(-1) & (x.sum(-1) == self.n)
         counts = np.where(inside[..., None], x, 0.0)
-        log_p = anp.log(anp.where(values > 0.0, self.p, 1.0))
-        score = gammaln(self.n + 1.0) + anp.sum(counts * log_p - gammaln(counts + 1.0), -1)
+        if self.n > LARGE:
+            # The counts are those of independent Poisson distributions, given their sum; see `dirichlet`.
+            n = float(self.n)
+            score = anp.sum(poisson.elementwise(counts, n * self.p), -1) - poisson.elementwise(n, n)
+            score = score + n * (anp.sum(self.p) - 1.0)
+        else:
+            log_p = anp.log(anp.where(values > 0.0, self.p, 1.0))
+            score = gammaln(self.n + 1.0) + anp.sum(counts * log_p - gammaln(counts + 1.0), -1)
         return finished(anp.where(inside, score, -inf))
 
     @property

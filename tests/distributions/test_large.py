@@ -5,9 +5,10 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
-from autograd import elementwise_grad
+from autograd import elementwise_grad, grad
+from scipy.special import psi
 
-from gendsl import beta, binom, gamma, inv_gamma, neg_binom, poisson
+from gendsl import beta, binom, dirichlet, gamma, inv_gamma, multinomial, neg_binom, poisson
 from gendsl.distributions.column_scores import SCORES
 from gendsl.distributions.partials import PARTIALS
 
@@ -122,6 +123,41 @@ def test_derivatives_where_parameters_are_large(family, size):
         up, down = ([exact(family, x[i], *(c[i] + sign * step[i] * (j == k) for j, c in enumerate(columns)))
                      for i in range(len(x))] for sign in (1, -1))  # fmt: skip
         assert found == pytest.approx((np.array(up) - down) / (2 * step), rel=1e-4, abs=1e-4 / column.min())
+
+
+@pytest.mark.parametrize("size", [2e5, 1e8, 1e11])
+@pytest.mark.parametrize("small", [[], [0.5], [1.0]])
+def test_weights_keep_their_digits(size, small):
+    """What is left is what rounding of the weights alone does: 1e-16 times the size."""
+    alpha = np.array([0.3 * size, 2.0 * size, 0.7 * size, 1e-6 * size, *small])
+    x = dirichlet(alpha).sample(np.random.default_rng(3))
+    with localcontext() as context:
+        context.prec = 60
+        a, w = ([Decimal(float(v)) for v in vector] for vector in (alpha, x))
+        terms = ((b - 1) * v.ln() - log_gamma(b) for b, v in zip(a, w, strict=True))
+        expected = pytest.approx(float(sum(terms) + log_gamma(sum(a))), abs=1e-15 * size)
+    found = dirichlet(alpha).logpdf(x)
+    assert found == expected
+    assert dirichlet.elementwise(np.array([x, -x, x]), alpha).tolist() == [found, -math.inf, found]
+    slope = grad(lambda a: dirichlet.elementwise(x, a))(alpha)
+    assert slope == pytest.approx(psi(alpha.sum()) - psi(alpha) + np.log(x), abs=1e-9)
+
+
+@pytest.mark.parametrize("n", [2 * 10**5, 10**8, 10**11])
+def test_counts_keep_their_digits(n):
+    p = np.array([0.2, 0.5, 0.3, 0.0])
+    law = multinomial(n, p)
+    x = law.sample(np.random.default_rng(3))
+    with localcontext() as context:
+        context.prec = 60
+        k, q = ([Decimal(v) for v in vector.tolist()[:3]] for vector in (x, p))
+        terms = (i * v.ln() - log_gamma(i + 1) for i, v in zip(k, q, strict=True))
+        expected = float(log_gamma(Decimal(n) + 1) + sum(terms))
+    assert law.logpdf(x) == pytest.approx(expected, abs=1e-15 * n)
+    assert law.logpdf(np.array([n, 0, 0, 0])) == pytest.approx(n * math.log(0.2), rel=1e-12)
+    assert law.logpdf(x + np.array([-1, 0, 0, 1])) == -math.inf
+    slope = grad(lambda p: multinomial(n, p).logpdf(x))(p)
+    assert slope[:3] == pytest.approx(x[:3] / p[:3], rel=1e-12)
 
 
 @pytest.mark.parametrize("value", [1e-300, 1e300])
