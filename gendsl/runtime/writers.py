@@ -216,7 +216,7 @@ class Writers(Keyed):
             return
         if growing and type(before._writers) is dict:
             before._writers = _as_index(before._writers)
-        same = self.is_dict or self.plain or self.shape == before.shape  # indices from the end mean the same
+        same = self.is_dict or self.plain or self.is_as_long(before)  # indices from the end mean the same
         if self.rows and not self.plain:
             same = self.base is before.base  # the rows may differ in their lengths
         if same:

@@ -117,8 +117,15 @@ class Written(Writers):
             first, step = self.count
             if not max(first, first + step * (len(self.frames) - 1)) < len(self.base):
                 self.made()
-        elif type(before) is not Written or not _fits(before.shape, self.shape):
+        elif type(before) is not Written or not self._has_room_of(before):
             self.made()
+
+    def _has_room_of(self, before: Written) -> bool:
+        """Whether there is an entry where the container before an update had one."""
+        if not self.is_array or not before.is_array:
+            return self.is_array is before.is_array and len(before.base) <= len(self.base)
+        here, there = self.shape, before.shape
+        return len(here) == len(there) and there[0] <= here[0] and here[1:] == there[1:]
 
     def check_entry(self, frame: list[Any], change: Any = ALL) -> None:
         """The same for what an iteration's frame writes, as far as it is in a change of its `value`."""
@@ -454,11 +461,6 @@ class Written(Writers):
     def upto(self, frame: list[Any], own: int) -> View:
         """The container as the iteration of a frame sees it, which has written the slot `own` (or -1)."""
         return View(self, frame, own)
-
-
-def _fits(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Whether an array of one shape has room for the entries of another one."""
-    return len(shape) == len(other) and shape[0] <= other[0] and shape[1:] == other[1:]
 
 
 def _keys(container: Any) -> Any:

@@ -190,6 +190,12 @@ class Keyed(Columnar):
             root = root.base
         return root
 
+    def is_as_long(self, before: Keyed) -> bool:
+        """Whether indices name the same entries of it as of the container before an update."""
+        if self.is_array or before.is_array:
+            return self.shape == before.shape
+        return self.base is before.base or len(self.base) == len(before.base)
+
     @property
     def is_array(self) -> bool:
         """Whether it is an array."""

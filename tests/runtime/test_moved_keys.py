@@ -95,6 +95,46 @@ def after_what_was_there(n, k):
     return w
 
 
+@written((5, 3), (3, 2), (4, 6), (6, 1))
+@gen
+def after_two_loops(n, k):
+    w = []
+    for i in range(n):
+        w.append(("v", i) @ ~normal(0, 1))
+    for i in range(k):
+        w.append(("w", i) @ ~normal(w[-1], 1))
+    for i in range(3):
+        w[-1 - i] = ("q", i) @ ~normal(w[-3], 1)
+    for j in range(n):
+        ("y", j) @ ~normal(w[j] + w[-j], 1)
+    return w
+
+
+@written((5, 3), (3, 2), (4, 6), (6, 1))
+@gen
+def in_a_list_of_choices(n, k):
+    w = [("v", i) @ ~normal(0, 1) for i in range(n)]
+    for i in range(k):
+        z = ("z", i) @ ~uniform_discrete(-3, 2)
+        w[z] = ("w", i) @ ~normal(0, 1)
+    for j in range(n):
+        ("y", j) @ ~normal(w[j], 1)
+
+
+@written(3, 5, 2)
+@gen
+def how_many(n):
+    d = {}
+    for i in range(n):
+        z = ("z", i) @ ~uniform_discrete(0, 2)
+        for j in range(z):
+            d[i, j] = ("d", i, j) @ ~normal(0, 1)
+    ("size",) @ ~normal(len(d), 1)
+    for i in range(n):
+        if (i, 1) in d:
+            ("y", i) @ ~normal(d[i, 1] + len(d), 1)
+
+
 @written(3, 5, 2)
 @gen
 def keys_that_equal_nothing(n):
@@ -131,7 +171,8 @@ def test_a_key_moves_in_a_list_that_grows():
 
 
 @pytest.mark.parametrize(
-    "name", ["read_after_the_loop", "the_last_ones", "some_of_them", "after_what_was_there"]
+    "name",
+    ["read_after_the_loop", "the_last_ones", "some_of_them", "after_what_was_there", "after_two_loops"],
 )
 def test_a_list_grows_and_shrinks(name):
     model, _ = PROGRAMS[name]
@@ -150,3 +191,19 @@ def test_an_entry_is_found_from_the_other_end():
         trace = trace.update(choices, args=(size, 3), rng=1).trace
     fresh = model.reference.assess((6, 3), trace.choices)
     assert (trace.retval, trace.log_prob) == (fresh.retval, pytest.approx(fresh.log_prob))
+
+
+def test_a_list_of_choices_that_shrinks_has_no_room():
+    model, _ = PROGRAMS["in_a_list_of_choices"]
+    trace = model.generate((5, 3), init={("z", i): i for i in range(3)}, rng=1).trace
+    for runtime in (model, model.reference):
+        with pytest.raises(IndexError):
+            runtime.generate((5, 3), init=trace.choices).trace.update({}, args=(2, 3))
+
+
+def test_an_inner_loop_that_grows_makes_a_dict_longer():
+    model, _ = PROGRAMS["how_many"]
+    trace = model.generate((3,), init={("z", i): 1 for i in range(3)}, rng=1).trace
+    for inner in (2, 0, 1, 2):
+        trace = trace.update({("z", 1): inner}, rng=1).trace
+        assert trace.log_prob == pytest.approx(model.reference.assess((3,), trace.choices).log_prob)
