@@ -34,12 +34,12 @@ class Member:
 
     Attributes:
         choices: how many choices it makes outside its loops.
-        loops: its loops' states, and how many choices each of their iterations makes.
+        loops: its loops, and how many choices each of their iterations makes.
         heads: the first components of the addresses of its choices.
     """
 
     choices: int
-    loops: tuple[tuple[int, int], ...]
+    loops: tuple[tuple[Loop, int], ...]
     heads: frozenset[Any]
 
 
@@ -103,7 +103,7 @@ def as_member(source: Source, statement: ast.stmt, nodes: list[Node]) -> Member 
     for node in nodes:
         if isinstance(node, Loop) and not node.exits:
             found = _heads(node.body)
-            loops.append((node.state, sum(isinstance(inner, Site) for inner in node.body)))
+            loops.append((node, sum(isinstance(inner, Site) for inner in node.body)))
         else:
             found = _heads([node])
             choices += isinstance(node, Site)

@@ -305,6 +305,7 @@ class Loop(Node):
         names: slot -> name of the loop variables that are indices, for routing addresses.
         strict: whether all that it goes through must have one length.
         columns: its body as array code, if it has one.
+        fixed: whether surely no choice decides how many iterations there are; found of loops at the top.
     """
 
     sources: list[Source]
@@ -319,6 +320,12 @@ class Loop(Node):
     exits: bool
     strict: bool = False
     columns: Columns | None = None
+    fixed: bool = False
+
+    @property
+    def is_data(self) -> bool:
+        """Whether it may be kept as columns, and no choice decides how many iterations there are."""
+        return self.fixed and self.columns is not None
 
 
 @dataclass

@@ -15,6 +15,7 @@ import numpy as np
 
 from gendsl.compiler.conditional import assigned_at_once, assigned_surely
 from gendsl.compiler.families import ARRAYS, INTEGERS, SCALARS, is_in
+from gendsl.compiler.fixed import mark_fixed
 from gendsl.compiler.groups import Grouping, Statement, as_member
 from gendsl.compiler.helpers import Helper
 from gendsl.compiler.hoist import Hoist, unhoistable, without_walrus
@@ -91,6 +92,7 @@ class Lowerer(FilledLowering):
         helpers: list[Helper] = []
         vectorise(self.definition, self.nodes, self.codes, helpers)
         grouping = Grouping(self, statements)
+        mark_fixed(self.nodes)
         return Program(parameters, self.nodes, self.sizes[0], None, self.codes, grouping, helpers)
 
     def block(self, statements: Iterable[ast.stmt]) -> bool:

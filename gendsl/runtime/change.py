@@ -42,6 +42,9 @@ Change = Any
 
 SCALARS = frozenset((float, int, bool, str, bytes, type(None), complex))
 _COMPARED = 64  # entries; what is larger is taken to have changed altogether
+_BITS = {np.dtype(name): np.dtype(np.int64) for name in ("float64", "int64")}
+_MOST = 8
+"""Entries that are followed one by one where they are most of an array."""
 
 
 _COMPARABLE = SCALARS | {list, tuple, range}
@@ -97,7 +100,13 @@ def difference(old: Any, new: Any) -> Change:
             return None
         if new.ndim != 1:
             return ALL
-        return {i for i in range(len(new)) if old[i].tobytes() != new[i].tobytes()}
+        bits = _BITS.get(new.dtype)
+        if bits is None:
+            return {i for i in range(len(new)) if old[i].tobytes() != new[i].tobytes()}
+        changed = (old.view(bits) != new.view(bits)).nonzero()[0]
+        if len(changed) > _MOST and 2 * len(changed) > len(new):
+            return ALL
+        return set(changed.tolist())
     if isinstance(new, np.generic):
         return None if _same(old, new) else ALL
     return ALL

@@ -49,7 +49,10 @@ from gendsl.runtime.totals import Total
 from gendsl.runtime.totals import value as total_value
 
 LEAST = 48
-"""Iterations from which on a loop is kept as columns."""
+"""Iterations from which on a loop is kept as columns where choices may decide how many there are: to add some
+and to take some away costs less in frames."""
+FIXED = 8
+"""The same of a loop over data: no choice does."""
 MANY = 16
 """How many visited iterations are too many to go through one by one."""
 _FEW = 8

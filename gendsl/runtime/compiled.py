@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -248,9 +249,19 @@ class CompiledTrace(ReferenceTrace):
             at_definition(self.gen_fn, lambda: trace.settle(execution.made))
         if self._count >= 0:
             trace._count = self._count + execution.added - len(execution.gone)
-            if trace._count <= small.CHOICES and trace._count != self._count:
-                return self.gen_fn.fitted(trace)
+        if (trace._count != self._count or request is not None) and trace._may_be_small():
+            return self.gen_fn.fitted(trace)
         return trace._watched()
+
+    def _may_be_small(self) -> bool:
+        """Whether there are few choices, and none in a loop over data that is kept as columns."""
+        called = self._called
+        if self._count > small.CHOICES or called.linked.has_columns(called.frame):
+            return False
+        if self._count < 0 and small.may_be_small(self.gen_fn.compiled):
+            count = sum(1 for _ in islice(self._values(), small.CHOICES + 1))
+            self._count = count if count <= small.CHOICES else -1
+        return self._count >= 0
 
     def with_frame(self, frame: Frame, recent: dict[Path, Any]) -> CompiledTrace:
         """The trace that has the same choices, with what a new frame of the body holds."""

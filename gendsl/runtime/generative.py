@@ -258,7 +258,7 @@ class GenFunction(GenerativeFunction):
         """A trace of this program in the form that costs least to edit; see `small`."""
         if self.direct or not small.may_be_small(self.compiled) or self.linked is None:
             return trace
-        few = small.are_small(trace.args, trace.records)
+        few = small.are_small(trace.args, trace.records, self.linked.plates)
         if few == (type(trace) is ReferenceTrace):
             return trace
         if few:

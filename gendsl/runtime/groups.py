@@ -19,7 +19,7 @@ from gendsl.compiler.groups import Member
 from gendsl.compiler.ir import LENGTH, RETVAL, SCORE, WHOLE
 from gendsl.compiler.light import ENTRIES, entries
 from gendsl.errors import Location
-from gendsl.runtime import small
+from gendsl.runtime import column_loops, small
 from gendsl.runtime.blocks import Block, FragmentBlock, Touched
 from gendsl.runtime.change import ALL, SCALARS, difference, is_same
 from gendsl.runtime.edits import RegenerateEdit, UpdateEdit
@@ -219,8 +219,12 @@ def _fits(linked: Linked, frame: Frame) -> bool:
     """
     if linked.may_grow:
         return False
-    for state, choices in linked.lone_loops:
-        if len(frame[state][0].frames) * choices <= small.CHOICES:
+    for loop, choices in linked.lone_loops:
+        size = len(frame[loop.state][0].frames)
+        if size * choices <= small.CHOICES and not (loop.is_data and size >= column_loops.FIXED):
+            return False
+    for state, heads, choices in linked.grouped_plates:
+        if _are_many(frame[state][0], heads, choices):
             return False
     for block in linked.group_blocks:
         if len(frame[block.state][0]) > small.CHOICES or not _is_light(block, frame):
@@ -244,15 +248,29 @@ def _groups(linked: Linked, frame: Frame) -> tuple[Group, ...]:
     return tuple(groups)
 
 
-def _count(linked: Linked, frame: Frame, i: int, member: Member) -> int:
-    """How many choices a statement makes."""
+def _count(linked: Linked, frame: Frame, i: int, member: Member) -> int | None:
+    """How many choices a statement makes; None where it is a loop that is better kept as columns."""
     if not member.loops:
         return member.choices
     for first, last in linked.groups:
         if first <= i < last:
             (block,) = linked.units[first, last, True]
-            return sum(path[0] in member.heads for path in frame[block.state][0])
-    return member.choices + sum(len(frame[state][0].frames) * choices for state, choices in member.loops)
+            records = frame[block.state][0]
+            if any(loop.is_data and _are_many(records, member.heads, n) for loop, n in member.loops):
+                return None
+            return sum(path[0] in member.heads for path in records)
+    count = member.choices
+    for loop, choices in member.loops:
+        size = len(frame[loop.state][0].frames)
+        if loop.is_data and size >= column_loops.FIXED:
+            return None
+        count += size * choices
+    return count
+
+
+def _are_many(records: Records, heads: frozenset[Any], choices: int) -> bool:
+    """Whether a loop in a group, of so many choices in each iteration, is better kept as columns."""
+    return sum(path[0] in heads for path in records) >= column_loops.FIXED * choices
 
 
 def _is_light(block: GroupBlock, frame: Frame) -> bool:

@@ -123,9 +123,12 @@ class Linked:
         units: its blocks by their statements: first, last, and whether these are a group.
         may_group: whether there are other forms, with groups.
         group_blocks: the groups' blocks.
-        lone_loops: the states of the loops that might be in a group and aren't, and how many choices each of
-            their iterations makes.
+        lone_loops: the loops that might be in a group and aren't, and how many choices each of their
+            iterations makes.
         may_grow: whether choices that stand alone, side by side, might be a group.
+        data_loops: the states of the loops over data that are in no group.
+        plates: the first components of the addresses of choices in loops in columns of which no choice
+            decides how many iterations there are.
         alone: the sites in loops whose choices are edited by themselves; see `local_sites`.
         watch: when a trace in this form is compared with the reference runtime.
     """
@@ -139,6 +142,7 @@ class Linked:
         arguments = compiled.origin.node.args
         self.positional = len(arguments.posonlyargs) + len(arguments.args)
         self.disjoint = _disjoint(program)
+        self.plates = _heads_of_data(program.body) if self.disjoint else frozenset()
         self._forms: dict[tuple[Group, ...], Linked] = {(): self}
         self._grouped: dict[Group, tuple[ir.Group, Runner]] = {}
         self._spread: dict[Group, Callable[..., Any] | None] = {}
@@ -173,10 +177,32 @@ class Linked:
             group.link(self.body.blocks)
         ungrouped = [None if grouped else statements[i].member for i, _, grouped in self.units]
         self.lone_loops = [loop for member in ungrouped if member is not None for loop in member.loops]
+        loops = (node for (i, _, grouped) in self.units for node in statements[i].nodes if not grouped)
+        self.data_loops = [node.state for node in loops if isinstance(node, ir.Loop) and node.is_data]
+        self.grouped_plates = self._grouped_plates()
         self.may_grow, choices = False, 0
         for member in ungrouped:
             choices = 0 if member is None or member.loops else choices + member.choices
             self.may_grow = self.may_grow or choices > 1
+
+    def has_columns(self, frame: Frame) -> bool:
+        """Whether a loop over data goes on for as long as one that is kept as columns, by what it has done.
+
+        It isn't known of one in a group.
+        """
+        return bool(self.plates) and any(
+            len(frame[state][0].frames) >= column_loops.FIXED for state in self.data_loops
+        )
+
+    def _grouped_plates(self) -> list[tuple[int, frozenset[Any], int]]:
+        """The loops over data in groups: the group's state, what the addresses begin with, and how many
+        choices an iteration makes."""
+        return [
+            (blocks[0].state, member.heads, choices)
+            for (first, last, grouped), blocks in self.units.items() if grouped
+            for member in (statement.member for statement in self.program.grouping.statements[first:last])
+            for loop, choices in member.loops if loop.is_data and choices
+        ]  # fmt: skip
 
     def grouped(self, groups: tuple[Group, ...]) -> Linked:
         """The same body with some groups of statements executed as a whole."""
@@ -303,12 +329,18 @@ class Linked:
             return ColumnLoopBlock(
                 node.node, sources, body, node.size, node.carried, columns.leaves, node.outs, node.stored,
                 node.state, node.strict, addresses, steps, lookups, columns.unlooked,
-                column_loops.LEAST if self.columns_from is None else self.columns_from,
+                self._columns_from(node),
             )  # fmt: skip
         return LoopBlock(
             node.node, sources, body, node.size, node.carried, node.outs, node.stored, node.state, node.exits,
             node.strict, addresses,
         )  # fmt: skip
+
+    def _columns_from(self, node: ir.Loop) -> int:
+        """The iterations from which on a loop is kept as columns."""
+        if self.columns_from is not None:
+            return self.columns_from
+        return min(column_loops.FIXED, column_loops.LEAST) if node.fixed else column_loops.LEAST
 
     def _step(self, step: ir.ColumnSite | ir.ColumnValue, body: Sequence) -> Step:
         made = Step(self._runner(step.code), step.value if isinstance(step, ir.ColumnSite) else step.slot)
@@ -394,6 +426,13 @@ class Linked:
     def find(self, frame: Frame, path: Path) -> Any:
         """The record at a path, or a call's as (None, what it returned, 0.0); None if there is neither."""
         return next((record for _, record in self.body.find((frame,), path, 0, False)), None)
+
+
+def _heads_of_data(body: list[ir.Node]) -> frozenset[Any]:
+    """The first components of the addresses of choices in loops over data."""
+    loops = (node for node in body if isinstance(node, ir.Loop) and node.is_data)
+    parts = (site.parts for loop in loops for site in loop.body if isinstance(site, ir.Site))
+    return frozenset(some[0][0] for some in parts if some and some[0][1] is None)
 
 
 def _disjoint(program: ir.Program) -> bool:

@@ -2,16 +2,19 @@
 
 Running a light body again costs one or two microseconds for each choice; following a change through blocks
 costs some tens whatever the number of choices. Below about two dozen choices the first is cheaper, often
-several times. What a trace is depends on its program, its arguments and its choices alone, so that one seed
+several times. It is not where a loop over data makes eight of them or more, which array code
+scores at once. What a trace is depends on its program, its arguments and its choices alone, so that one seed
 gives one chain however its traces came about.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler.light import ENTRIES, entries
+from gendsl.runtime import column_loops
 from gendsl.runtime.watched import is_forced
 
 if TYPE_CHECKING:
@@ -26,8 +29,16 @@ def may_be_small(compiled: Compiled) -> bool:
     return CHOICES > 0 and not is_forced() and compiled.light
 
 
-def are_small(args: tuple[Any, ...], records: Mapping[Any, Any]) -> bool:
-    """Whether a trace of a light program is to be executed whole."""
+def are_small(args: tuple[Any, ...], records: Mapping[Any, Any], plates: frozenset[Any]) -> bool:
+    """Whether a trace of a light program is to be executed whole.
+
+    Args:
+        plates: what the addresses of choices begin with that columns may hold, however the others turn out.
+    """
     if len(records) > CHOICES:
         return False
+    if plates:
+        made = Counter(path[0] for path in records)
+        if any(made[head] >= column_loops.FIXED for head in plates):
+            return False
     return entries(args) + sum(entries(record[1]) for record in records.values()) <= ENTRIES + CHOICES

@@ -423,7 +423,9 @@ class ReferenceTrace(Trace):
         trace = ReferenceTrace(self.gen_fn, args, retval, execution, observed)
         if self._structure is not None and execution.records.keys() == self.records.keys():
             trace._structure = self._structure
-        return trace if len(execution.records) <= small.CHOICES else self.gen_fn.fitted(trace)
+        if args is self.args and len(execution.records) <= small.CHOICES:
+            return trace
+        return self.gen_fn.fitted(trace)
 
     def weight_of(self, execution: Update) -> float:
         """log p(t'; x') / (p(t; x) q(fresh)) of a finished update of this trace."""
