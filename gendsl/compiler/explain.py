@@ -50,6 +50,7 @@ def explain(
     *,
     few: int = 0,
     together: int = 0,
+    many: int = 0,
 ) -> str:
     """The body with what is said of each line beside it, below what holds for all of it.
 
@@ -57,12 +58,16 @@ def explain(
         columns: for each plate, whether its choices are kept and scored as columns.
         few: up to how many choices a trace is executed whole.
         together: up to how many choices statements side by side are.
+        many: from how many iterations on a loop over data is not.
     """
     listing, summary = annotated(program, definition, columns)
     if few and program.opaque is None:
         summary += f"\nA trace of up to {few} choices is executed whole, which costs less."
     if together:
         summary += f"\nStatements side by side that make up to {together} choices are executed as one block."
+    over_data = any(isinstance(node, Loop) and node.is_data for node in program.body)
+    if over_data and many and (few or together):
+        summary += f"\nA loop over data of {many} iterations or more is kept as columns instead."
     return f"{_head(definition)}\n{summary}\n\n{listing}"
 
 

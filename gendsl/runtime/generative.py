@@ -30,7 +30,7 @@ from gendsl.interface import (
     Rng,
     as_rng,
 )
-from gendsl.runtime import small
+from gendsl.runtime import column_loops, small
 from gendsl.runtime.arguments import private, separate
 from gendsl.runtime.at_once import body_at_once
 from gendsl.runtime.compiled import CompiledTrace
@@ -201,6 +201,7 @@ class GenFunction(GenerativeFunction):
             lambda loop: loop.columns is not None,
             few=small.CHOICES if small.may_be_small(self.compiled) else 0,
             together=0 if self.linked is None or not has_groups(self.linked) else small.CHOICES,
+            many=column_loops.FIXED,
         )
 
     @or_whole

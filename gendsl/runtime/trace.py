@@ -401,7 +401,12 @@ class ReferenceTrace(Trace):
         """Raise unless the selection names choices of this trace and no observation."""
         check_is_selection(selection)
         if not skip_absent:
-            selection.check(self.records, "the selection")
+            try:
+                selection.check(self.records, "the selection")
+            except UnknownAddressError as error:
+                more = "a kernel takes skip_absent=True where only some traces have the choices"
+                error.fix = f"{error.fix}; {more}"
+                raise
         for path in self.observed_paths:
             if path in selection:
                 path = next(p for p in self.records if p in self.observed_paths and p in selection)

@@ -261,6 +261,8 @@ def test_single_site_moves_one_choice_and_corrects_for_their_number():
     with pytest.raises(KernelError, match=r"write single_site\(select\('mu', 'k'\)\)"):
         single_site(["mu", "k"])
     assert single_site(select("w"), skip_absent=True)(trace, 1)[1].reason is not None
+    with pytest.raises(UnknownAddressError, match="a kernel takes skip_absent=True where only some traces"):
+        single_site(select("w"))(trace, 1)
 
 
 def test_a_function_may_pick_the_selection():
