@@ -59,7 +59,10 @@ def _kept(value: Any, known: Any, frozen: bool = True) -> Any:
     if kind is np.ndarray:
         if type(known) is np.ndarray and _same_array(value, known):
             return known
-        return _copied(value, frozen)
+        made = value.copy()
+        if frozen:
+            made.setflags(write=False)
+        return made
     if kind is list or kind is tuple:
         if type(known) is not kind or len(known) != len(value):
             known = None
@@ -85,13 +88,6 @@ def _kept(value: Any, known: Any, frozen: bool = True) -> Any:
     if _is_table(value):
         return known if type(known) is kind and _same_table(value, known) else value.copy()
     return value
-
-
-def _copied(array: np.ndarray, frozen: bool) -> np.ndarray:
-    """A copy of an array, of its own class, that is read-only if `frozen`."""
-    made = array.copy() if type(array) is np.ndarray else copy.copy(array)
-    made.flags.writeable = not frozen
-    return made
 
 
 def _is_table(value: Any) -> bool:
@@ -120,9 +116,10 @@ def _same_column(value: Any, known: Any) -> bool:
 
 def _of_a_class(value: Any, known: Any, frozen: bool) -> Any:
     """The same for an instance of a class derived from a container's."""
-    if isinstance(value, np.ndarray):
-        return _copied(value, frozen)
     made = copy.copy(value)
+    if isinstance(value, np.ndarray):
+        made.setflags(write=not frozen)
+        return made
     if type(value) is deque:
         made = deque((_kept(entry, _MISSING, frozen) for entry in value), value.maxlen)
     elif type(value) in (Counter, OrderedDict, defaultdict):
