@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import replace
 
+from gendsl.compiler.array_rows import as_entries
 from gendsl.compiler.ir import FIRST, RAW, Copy, Loop, Node, Source
 from gendsl.compiler.iterables import Over, may_fail_later, sources_of
 from gendsl.compiler.liveness import slots_read, without_copies
@@ -80,6 +81,7 @@ class LoopLowering(FillLowering):
     ) -> Version | None:
         """Lower a loop, or with `element` (kind, value, key) a comprehension; its container, if it is one."""
         sources = []
+        statements = as_entries(self.definition, self.effects, statements)
         leaves = any(exits(s, True) or breaks(s) for s in statements)
         if leaves and (over.strict or any(may_fail_later(e, self.effects) for e, _, _ in over.sources)):
             reason = "it may end before it meets an error in what it goes through"

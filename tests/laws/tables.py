@@ -25,6 +25,11 @@ class Tables(Loops):
         row = {"array": f"float({name}[{i} - 1].sum())", "lists": f"sum({name}[{i} - 1])"}.get(form, "0.1")
         innermost = inner.inner(j)
         innermost.wholes.append(j)
+        whole = form
+        form = self.one_of("array", "array", "lists") if whole == "array" else form  # how entries are spelled
+        if whole == "array" and self.chance(4):
+            self.emit(inner, f"{name}_row = {name}[{i} - 1]")
+            innermost.reals.append(f"{name}_row[{j}]")
         if columns in scope.positive and self.chance(4):
             first = f"{self.address(f'{name}_0', inner)} @ ~normal({self.real(inner)}, 1)"
             self.emit(inner, f"{_cell(name, form, i, '0')} = {first}")
@@ -46,7 +51,7 @@ class Tables(Loops):
             inner.reals += [_cell(name, form, i, "0"), row.replace(f"{i} - 1", i)]
             self.choice(inner)
         for _ in range(self.one_of(1, 1, 2)):
-            self.read_grid(scope, name, form, rows, columns)
+            self.read_grid(scope, name, whole, rows, columns)
 
     def either(self, inner: Scope, name: str, target: str, test: str) -> None:
         """Write one entry of a container in either arm of a branch."""

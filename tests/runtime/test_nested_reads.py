@@ -374,6 +374,58 @@ def named(n, m, names):
     return x, y
 
 
+@written(*SIZES)
+@gen
+def rows_by_name(n, m):
+    x = np.zeros((n, m))
+    z = np.ones((n, m, 2))
+    for t in range(n):
+        before = x[t - 1]
+        if t == 0:
+            for j in range(m):
+                x[t][j] = ~normal(before.sum(), 1)
+        else:
+            row = x[0]
+            last = z[t - 1]
+            for j in range(m):
+                x[t][j] = ~normal(before[j] + row[-1] + last[j, 0] + last[j:].sum(), 1)
+                x[t - 1][j] = 0.5 * before[j]
+        own = x[t]
+        for i, v in enumerate(("a", "b")):
+            for j in range(m):
+                z[t][j, i] = ("z", t, j, v) @ ~normal(own[j] + x[t][0] + sum(own[k] for k in range(j)), 1)
+        ("y", t) @ ~normal(own.sum() + before.sum() + x[t][:1].sum(), 1)
+    for t in range(n):
+        ("w", t) @ ~normal(x[t][m - 1] + z[t].sum() if m else 0.0, 1)
+    return x, z
+
+
+@written(*SIZES)
+@gen
+def row_kept(n, m):
+    x = np.zeros((n, m))
+    for t in range(1, n):
+        before = x[t - 1]
+        for j in range(m):
+            x[t, j] = ~normal(before.sum(), 1)
+            x[t - 1, j] = 0.5
+    return x
+
+
+@pytest.mark.parametrize("runtime", ["model", "reference"])
+def test_a_row_that_is_not_there_is_an_error(runtime):
+    @gen
+    def model(n):
+        x = np.zeros((n, 2))
+        for t in range(n):
+            after = x[t + 1]
+            for j in range(2):
+                x[t, j] = ~normal(0.0 if t else after[j], 1)
+
+    with pytest.raises(IndexError, match="out of bounds"):
+        (model if runtime == "model" else model.reference).simulate((1,), rng=1)
+
+
 OPAQUE = Programs()
 
 
@@ -402,13 +454,27 @@ def many_at_once(n, m):
 
 @OPAQUE.written(*SIZES)
 @gen
-def row_kept(n, m):
+def row_passed_on(n, m):
+    x = np.zeros((n, m))
+    kept = []
+    for t in range(1, n):
+        before = x[t - 1]
+        kept.append(before)
+        for j in range(m):
+            x[t, j] = ~normal(before.sum(), 1)
+            x[t - 1, j] = 0.5
+    return [row.sum() for row in kept]
+
+
+@OPAQUE.written(*SIZES)
+@gen
+def another_name(n, m):
     x = np.zeros((n, m))
     for t in range(1, n):
         before = x[t - 1]
         for j in range(m):
             x[t, j] = ~normal(before.sum(), 1)
-            x[t - 1, j] = 0.5
+            before = before + 1.0
     return x
 
 
