@@ -19,8 +19,8 @@ from gendsl.compiler.versions import Version
 from gendsl.compiler.writes import Write, key_of, leaves, times_named, write_of
 
 COUNT = "count or sum up in one expression, as `[z.count(k) for k in range(m)]`, once all of it is there"
-OTHER = "__gendsl_other"
-"""A key in code of ours, which no name of the user's is."""
+OTHER, PUT = "__gendsl_other", "__gendsl_put"
+"""A key and an entry in code of ours, which no names of the user's are."""
 
 _Tree = TypeVar("_Tree", bound=ast.AST)
 
@@ -288,11 +288,12 @@ class FillLowering(Scope):
         if own is not None and own >= 0:
             before = self.temporary()
             self.bind(before, Version(self.depth, own, "other"))
+            before = f"{TOOLS}.put_before({before})"
             kept = before  # in a dict, a key stays where it was first written, and as it was written there
             if not self.effects.is_dict(written.name):
                 # a key that was written before comes last now: f[-1] may be what f[n - 1] is
                 same = ast.unparse(key)
-                kept = f"{{{OTHER}: {before}[{OTHER}] for {OTHER} in {before} if {OTHER} != {same}}}"
+                kept = f"{{{OTHER}: {PUT} for {OTHER}, {PUT} in {before}.items() if {OTHER} != {same}}}"
             entries = ast.Dict([None, clone(key)], [ast.parse(kept, mode="eval").body, value])
         slot = self.single(located(ast.copy_location(entries, value)))
         self.bind(written.name, version.put(own=slot, own_key=-1))

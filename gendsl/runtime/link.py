@@ -46,6 +46,7 @@ from gendsl.runtime.regions import Called, RegionBlock
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.verify import Schedule
 from gendsl.runtime.watched import is_forced
+from gendsl.runtime.writers import put_before
 from gendsl.runtime.written import copied, copied_rows, whole
 from gendsl.runtime.written_keys import CELL, cells
 
@@ -78,6 +79,7 @@ class _Tools(Guards):
     whole = staticmethod(whole)
     own = staticmethod(copied)
     own_rows = staticmethod(copied_rows)
+    put_before = staticmethod(put_before)
     CELL = CELL
     cells = staticmethod(cells)
 

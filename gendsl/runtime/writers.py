@@ -174,10 +174,13 @@ class Writers(Keyed):
             index = _as_index(writers)
             if before._writers is writers:
                 before._writers = index
+        # where they were looked up since it writes elsewhere, they are as they should be already
         for key in gone:
-            index = index.remove(key, t)
+            if _has(index, key, t):
+                index = index.remove(key, t)
         for key in come:
-            index = index.add(key, t)
+            if not _has(index, key, t):
+                index = index.add(key, t)
         self._writers = index
 
     def writes_where(self, before: Writers) -> bool:
@@ -226,8 +229,18 @@ class Writers(Keyed):
                 self._from_end = before._from_end
 
 
+def _has(index: ReverseIndex, key: Any, t: int) -> bool:
+    bucket = index.bucket(key)
+    return bucket is not None and t in bucket
+
+
 def _as_index(writers: dict[Any, list[int]]) -> ReverseIndex:
     return ReverseIndex.of((key, t) for key, members in writers.items() for t in members)
+
+
+def put_before(entries: Any) -> dict[Any, Any]:
+    """What an iteration has put into a container so far, by statements of which some may not have run."""
+    return {} if entries is UNSET else entries
 
 
 def pairs_of(entries: Any) -> Iterable[tuple[Any, Any]]:

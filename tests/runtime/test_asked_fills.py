@@ -78,6 +78,51 @@ def looked_up(n, order):
     return f
 
 
+@written(4, 3, 5)
+@gen
+def counted(n):
+    s = {}
+    for t in range(n):
+        z = ("z", t) @ ~uniform_discrete(0, 3)
+        if z not in s:
+            s[z] = 0
+        s[z] = s[z] + 1
+    for z in s:
+        ("y", z) @ ~normal(s[z], 1)
+    return s
+
+
+@written(4, 3, 5)
+@gen
+def first_under_a_condition(n):
+    f = [0.0] * 4
+    for t in range(n):
+        z = ("z", t) @ ~uniform_discrete(0, 3)
+        if z > 1:
+            f[z] = ("f", t) @ ~normal(0, 1)
+        f[z - 1] = f[z] + 1
+    for k in range(4):
+        ("y", k) @ ~normal(f[k], 1)
+    return f
+
+
+@written(4, 3, 5)
+@gen
+def under_two_conditions(n):
+    s = {}
+    for t in range(n):
+        z = ("z", t) @ ~uniform_discrete(0, 3)
+        if z > 2:
+            s[z] = 1.0
+        if z < 1:
+            s[z - 1] = ("s", t) @ ~normal(0, 1)
+        if z in s:
+            ("l", t) @ ~normal(len(s), 1)
+    for z in s:
+        ("y", z) @ ~normal(s[z], 1)
+    return s
+
+
 test_both_runtimes_agree = PROGRAMS.test_of_agreement(columns_from=[None, 2])
 test_none_is_executed_whole = PROGRAMS.test_of_blocks()
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gendsl import gen, normal, uniform_discrete
+from gendsl import bernoulli, gen, normal, uniform_discrete
 from tests.runtime.idioms import Programs
 
 PROGRAMS = Programs()
@@ -135,6 +135,20 @@ def how_many(n):
             ("y", i) @ ~normal(d[i, 1] + len(d), 1)
 
 
+@written((5, 3), (3, 2), (4, 6), (6, 1))
+@gen
+def written_or_read(n, k):
+    w = [0.5] * n
+    for i in range(k):
+        z = ("z", i) @ ~uniform_discrete(-2, 2)
+        b = ("b", i) @ ~bernoulli(0.5)
+        if b:
+            w[z] = ("w", i) @ ~normal(w[0] + w[-1], 1)
+        else:
+            ("y", i) @ ~normal(w[z], 1)
+    return w
+
+
 @written(3, 5, 2)
 @gen
 def keys_that_equal_nothing(n):
@@ -207,3 +221,16 @@ def test_an_inner_loop_that_grows_makes_a_dict_longer():
     for inner in (2, 0, 1, 2):
         trace = trace.update({("z", 1): inner}, rng=1).trace
         assert trace.log_prob == pytest.approx(model.reference.assess((3,), trace.choices).log_prob)
+
+
+@pytest.mark.parametrize("now", [0, -2])
+def test_a_key_moves_where_the_iteration_looks_up_from_the_end(now):
+    """In a trace in which nobody has asked yet which iterations write where."""
+    model, _ = PROGRAMS["written_or_read"]
+    start = {("b", 0): True, ("z", 0): -1}
+    trace = model.generate((3, 1), init=start, rng=1).trace
+    for args in ((4, 2), (3, 1)):
+        trace = trace.update({}, args=args, rng=1).trace
+    trace = trace.update({("z", 0): now}, rng=1).trace
+    fresh = model.reference.assess((3, 1), trace.choices)
+    assert (trace.retval, trace.log_prob) == (fresh.retval, pytest.approx(fresh.log_prob))
