@@ -5,6 +5,8 @@ what doesn't change in the loop is evaluated once, as the user wrote it:
 
     mu[z] + 2 * t            ->   add(gather(mu, z), multiply(2, t))
     X[i] @ beta              ->   dot(rows(X, i), beta)
+    -X[i] @ beta             ->   negative(dot(signed(rows(X, i)), beta))
+    (X[i] - m) @ beta        ->   dot(rowwise("-", rows(X, i), m), beta)
     a if t > 0 else b        ->   choose(compare(">", t, 0), a, b)
     mu[t - 1] if t > 0 else b
         ->   apart(compare(">", t, 0), lambda t: gather(mu, subtract(t, 1)), lambda t: b, t)
@@ -40,11 +42,12 @@ _UNARY: dict[type[ast.unaryop], str] = {ast.USub: "negative", ast.UAdd: "positiv
 _SIGNS: dict[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
 }  # fmt: skip
+_ROWWISE: dict[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**",
+}  # fmt: skip
 _COUNTED = {op: sign for op, sign in _SIGNS.items() if sign in ("<", "<=", ">", ">=")}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _SCOPED = (ast.Lambda, ast.NamedExpr, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Await)
-
-
 
 
 class ScalarError(Exception):
@@ -340,6 +343,9 @@ class ArrayExpressions:
         row, fixed = (left, right) if self.varies(left) else (right, left)
         if self.varies(fixed):
             raise ScalarError
+        if isinstance(row, ast.UnaryOp) and isinstance(row.op, ast.USub):
+            rows = self.tool(node, "signed", self.row(row.operand))
+            return self.tool(node, "negative", self.tool(node, "dot", rows, self.vector(fixed)))
         return self.tool(node, "dot", self.row(row), self.vector(fixed))
 
     def row(self, node: ast.expr) -> ast.expr:
@@ -356,6 +362,13 @@ class ArrayExpressions:
                 self.varies(container) or isinstance(index, (ast.Slice, ast.Tuple))
             ):
                 return self.lookup(node, "rows", container, index)
+            case ast.UnaryOp(ast.USub(), operand):
+                return self.tool(node, "rowwise", ast.Constant("*"), self.row(operand), ast.Constant(-1))
+            case ast.BinOp(left, op, right) if type(op) in _ROWWISE and not (
+                self.varies(left) and self.varies(right)
+            ):
+                given = [self.row(part) if self.varies(part) else self.vector(part) for part in (left, right)]
+                return self.tool(node, "rowwise", ast.Constant(_ROWWISE[type(op)]), *given)
         raise ScalarError
 
     def tool(self, at: ast.AST, name: str, *arguments: ast.expr) -> ast.expr:

@@ -74,6 +74,12 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
+ROWWISE: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow,
+}  # fmt: skip
+"""Arithmetic on rows of arrays."""
+
+
 PLACES: dict[Any, str] = {np.searchsorted: "left", bisect.bisect_left: "left", bisect.bisect_right: "right"}
 """Functions of a sorted sequence and a number that find the number's place, and the side of equal ones."""
 
@@ -199,6 +205,28 @@ def dot(matrix: Any, vector: Any) -> Any:
     if made.dtype != float or not math.isfinite(made.sum()):  # one pass, and no array between
         raise NotColumnsError
     return made
+
+
+def signed(matrix: Any) -> Any:
+    """A matrix of numbers that have a sign."""
+    if type(matrix) is not np.ndarray or matrix.ndim != 2 or matrix.dtype not in KINDS:
+        raise NotColumnsError
+    if matrix.dtype.kind == "b":
+        raise NotColumnsError
+    return matrix
+
+
+def rowwise(sign: str, left: Any, right: Any) -> Any:
+    """An arithmetic operation on each row and a number or vector, the same for all rows."""
+    matrix, other = (left, right) if getattr(left, "ndim", 0) == 2 else (right, left)
+    shape = signed(matrix).shape[1:]
+    if type(other) is np.ndarray:
+        usual = other.shape == shape and other.dtype in KINDS
+    else:
+        usual = type(other) is not bool and type(other) in _NUMBERS
+    if not usual:
+        raise NotColumnsError
+    return ROWWISE[sign](left, right)
 
 
 def fixed(value: Any) -> Any:

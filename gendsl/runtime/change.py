@@ -44,7 +44,7 @@ SCALARS = frozenset((float, int, bool, str, bytes, type(None), complex))
 _COMPARED = 64  # entries; what is larger is taken to have changed altogether
 _BITS = {np.dtype(name): np.dtype(np.int64) for name in ("float64", "int64")}
 _MOST = 8
-"""Entries that are followed one by one where they are most of an array."""
+"""Entries that are followed one by one, even where they are a quarter of an array."""
 
 
 _COMPARABLE = SCALARS | {list, tuple, range}
@@ -104,7 +104,7 @@ def difference(old: Any, new: Any) -> Change:
         if bits is None:
             return {i for i in range(len(new)) if old[i].tobytes() != new[i].tobytes()}
         changed = (old.view(bits) != new.view(bits)).nonzero()[0]
-        if len(changed) > _MOST and 2 * len(changed) > len(new):
+        if len(changed) > _MOST and 4 * len(changed) > len(new):
             return ALL
         return set(changed.tolist())
     if isinstance(new, np.generic):

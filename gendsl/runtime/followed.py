@@ -116,11 +116,23 @@ class FollowedVectors:
         """The product of each row with a vector."""
         if isinstance(vector, (list, tuple)) and holds_box(vector):
             vector = anp.array(vector)
-        if not isbox(vector):
+        if not (isbox(matrix) or isbox(vector)):
             return vectors.dot(matrix, vector)
-        if getval(vector).shape != matrix.shape[1:]:
+        if np.shape(getval(vector)) != matrix.shape[1:]:
             raise NotColumnsError
-        return anp.dot(matrix, vector)
+        return anp.dot(matrix, _operand(vector))
+
+    @staticmethod
+    def signed(matrix: Any) -> Any:
+        """A matrix of numbers that have a sign."""
+        vectors.signed(getval(matrix))
+        return matrix
+
+    @staticmethod
+    def rowwise(sign: str, left: Any, right: Any) -> Any:
+        """An arithmetic operation on each row and a number or vector, the same for all rows."""
+        made = vectors.rowwise(sign, getval(left), getval(right))
+        return vectors.ROWWISE[sign](left, right) if isbox(left) or isbox(right) else made
 
     @staticmethod
     def fixed(value: Any) -> Any:
@@ -136,7 +148,6 @@ class FollowedVectors:
     def each(values: Any) -> Any:
         """Values that can be gone through more than once, and are the same each time."""
         return list(values) if isbox(values) and np.ndim(getval(values)) == 1 else vectors.each(values)
-
 
     @staticmethod
     def total(terms: Any) -> Any:

@@ -113,6 +113,42 @@ def later_rows(rows):
         ("y", i) @ ~normal(rows[i] @ beta, 1)
 
 
+@programs.written((X,), (Z,), (X[:5],))
+@gen
+def with_a_sign(rows):
+    """The sign belongs to the row: `-x @ b` is `(-x) @ b`."""
+    beta = np.array([("b", j) @ ~normal(0, 1) for j in range(3)])
+    for i in range(len(rows)):
+        ("y", i) @ ~bernoulli(1 / (1 + math.exp(-rows[i] @ beta)))
+
+
+@programs.written((X,), (Z,), (X[:5],))
+@gen
+def centred_and_scaled(rows):
+    beta = np.array([("b", j) @ ~normal(0, 1) for j in range(3)])
+    scale = np.array([1.0, 2.0, 0.5])
+    for i in range(len(rows)):
+        ("y", i) @ ~normal((rows[i, :] - 1e4) / scale @ beta, 1e3)
+
+
+@programs.written((X,), (Z,), (X[:5],))
+@gen
+def powers(rows):
+    beta = np.array([("b", j) @ ~normal(0, 1) for j in range(3)])
+    m = np.array([("m", j) @ ~normal(0, 1) for j in range(3)])
+    for i, row in enumerate(rows):
+        ("y", i) @ ~normal(np.dot(2 * -row**2 + m, beta), 1)
+
+
+@programs.written((X,), (Z,), (X[:5],))
+@gen
+def weighted(rows):
+    s = ~normal(0, 1)
+    beta = np.array([0.5, 1.0, -1.0])
+    for i in range(len(rows)):
+        ("y", i) @ ~normal(np.sum(s * rows[i] * beta), 1)
+
+
 AT_ONCE = set(programs)
 
 
@@ -154,7 +190,13 @@ def test_a_row_that_is_read_in_two_ways_or_meets_another_row_is_no_column():
     assert trace.log_prob == pytest.approx(two_rows.reference.assess((X, X), trace.choices).log_prob)
 
 
-@pytest.mark.parametrize("name", ["matmul", "dot_with_a_list", "loop_over_rows", "logistic", "cells"])
+GRADIENTS = (
+    "matmul", "dot_with_a_list", "loop_over_rows", "logistic", "cells", "with_a_sign", "centred_and_scaled",
+    "powers",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
 def test_gradients(name, monkeypatch):
     model, (args, *_) = programs[name]
     trace = model.simulate(args, rng=2)
@@ -197,3 +239,22 @@ def test_what_is_no_matrix_or_out_of_range_is_left_to_python():
             vectors.dot(X, vector)
     with pytest.raises(NotColumnsError):
         vectors.dot(Z, np.ones(3, int))  # whose products are integers of NumPy's
+
+
+def test_arithmetic_of_rows_is_that_of_each_row():
+    for sign, other in (("+", 1.5), ("-", X[0]), ("*", 2), ("/", np.float64(3.0)), ("**", 2)):
+        of_rows = vectors.rowwise(sign, X, other)
+        one_by_one = [eval(f"row {sign} other", {"row": row, "other": other}) for row in X]
+        assert np.array_equal(of_rows, one_by_one)
+        one_by_one = [eval(f"2.5 {sign} row", {"row": row}) for row in X + 9]
+        assert np.array_equal(vectors.rowwise(sign, 2.5, X + 9), one_by_one)
+    lists = vectors.rows(X.tolist(), range(N))  # twice a list is a longer list
+    for matrix in (lists, X > 0, X[0], X.astype(np.float32), "x"):
+        with pytest.raises(NotColumnsError):
+            vectors.rowwise("*", matrix, 2)
+        with pytest.raises(NotColumnsError):
+            vectors.signed(matrix)
+    others = X, X[:, :1], X[0][:2], [1.0, 2.0, 3.0], True, None, np.ones(3, object), X[0].astype(np.float32)
+    for other in others:
+        with pytest.raises(NotColumnsError):
+            vectors.rowwise("*", X, other)
