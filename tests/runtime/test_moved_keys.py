@@ -229,6 +229,7 @@ def test_a_key_moves_where_the_iteration_looks_up_from_the_end(now):
     model, _ = PROGRAMS["written_or_read"]
     start = {("b", 0): True, ("z", 0): -1}
     trace = model.generate((3, 1), init=start, rng=1).trace
+    trace.update({("z", 0): now}, rng=1)  # from now on it is known who reads what
     for args in ((4, 2), (3, 1)):
         trace = trace.update({}, args=args, rng=1).trace
     trace = trace.update({("z", 0): now}, rng=1).trace
