@@ -32,7 +32,7 @@ from gendsl.compiler.ir import Code, Gather, Load
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source
 from gendsl.compiler.trees import clone, located, walk
-from gendsl.compiler.vectors import ELEMENTWISE, NUMBERS, PAIRWISE, PLACES
+from gendsl.compiler.vectors import ELEMENTWISE, NUMBERS, PAIRWISE, PLACES, REDUCED
 
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide",
@@ -183,6 +183,12 @@ class ArrayExpressions:
                 self.effects.is_builtin(node.func, "sum")
             ):
                 return self.count(node, each) or self.total(node, each)
+            case ast.Call(args=[row], keywords=[]) if self.called(node.func) in REDUCED:
+                return self.tool(node, "reduced", node.func, self.row(row))
+            case ast.Call(ast.Attribute(row, "sum" | "mean" as name), [], []) if self.varies(row):
+                return self.tool(node, "reduced", ast.Constant(name), self.row(row))
+            case ast.Call(args=[test, then, otherwise], keywords=[]) if self.called(node.func) is np.where:
+                return self.tool(node, "choose", *map(self.operand, (test, then, otherwise)))
             case ast.Call(args=[argument], keywords=[]) if not isinstance(argument, ast.Starred):
                 if self.called(node.func) in ELEMENTWISE:
                     return self.tool(node, "elementwise", node.func, self.vector(argument))
@@ -358,10 +364,17 @@ class ArrayExpressions:
                 container
             ):
                 return self.tool(node, "rows", self.vector(container), self.vector(index))
+            case ast.Subscript(container, ast.Tuple([index, ast.Slice() as part])) if not (
+                self.varies(container) or self.varies(part)
+            ):
+                whole = self.tool(node, "rows", self.vector(container), self.vector(index))
+                return self.tool(node, "parts", self.tool(node, "signed", whole), self.bounds(part))
             case ast.Subscript(container, index) if not (
                 self.varies(container) or isinstance(index, (ast.Slice, ast.Tuple))
             ):
                 return self.lookup(node, "rows", container, index)
+            case ast.Subscript(whole, ast.Slice() as part) if not self.varies(part):
+                return self.tool(node, "parts", self.row(whole), self.bounds(part))
             case ast.UnaryOp(ast.USub(), operand):
                 return self.tool(node, "rowwise", ast.Constant("*"), self.row(operand), ast.Constant(-1))
             case ast.BinOp(left, op, right) if type(op) in _ROWWISE and not (
@@ -370,6 +383,12 @@ class ArrayExpressions:
                 given = [self.row(part) if self.varies(part) else self.vector(part) for part in (left, right)]
                 return self.tool(node, "rowwise", ast.Constant(_ROWWISE[type(op)]), *given)
         raise ScalarError
+
+    def bounds(self, part: ast.Slice) -> ast.expr:
+        """A slice, the same in all iterations, as a value."""
+        ends = (part.lower, part.upper, part.step)
+        given = [ast.Constant(None) if end is None else self.vector(end) for end in ends]
+        return located(ast.copy_location(ast.Tuple(given, ast.Load()), part))
 
     def tool(self, at: ast.AST, name: str, *arguments: ast.expr) -> ast.expr:
         self.computes |= name not in ("gather", "cells", "chosen", "entry", "rows", "fixed")

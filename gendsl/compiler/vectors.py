@@ -74,6 +74,14 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
+REDUCED: dict[Any, Callable[[Any], Any]] = {
+    np.sum: lambda matrix: matrix.sum(axis=1), np.mean: lambda matrix: matrix.mean(axis=1),
+    np.linalg.norm: lambda matrix: np.sqrt(np.square(matrix, dtype=float).sum(axis=1)),
+}  # fmt: skip
+REDUCED |= {"sum": REDUCED[np.sum], "mean": REDUCED[np.mean]}
+"""Functions, and methods by their names, that make a number of an array, and what they are of rows."""
+
+
 ROWWISE: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow,
 }  # fmt: skip
@@ -227,6 +235,19 @@ def rowwise(sign: str, left: Any, right: Any) -> Any:
     if not usual:
         raise NotColumnsError
     return ROWWISE[sign](left, right)
+
+
+def parts(matrix: Any, bounds: tuple[Any, Any, Any]) -> Any:
+    """The same slice of each row."""
+    return matrix[:, slice(*bounds)]
+
+
+def reduced(function: Any, matrix: Any) -> Any:
+    """`[function(row) for row in matrix]`, for a function in `REDUCED`."""
+    made = REDUCED[function](signed(matrix))
+    if made.dtype != float or not math.isfinite(made.sum()):
+        raise NotColumnsError
+    return made
 
 
 def fixed(value: Any) -> Any:

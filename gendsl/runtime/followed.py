@@ -128,6 +128,18 @@ class FollowedVectors:
         vectors.signed(getval(matrix))
         return matrix
 
+    parts = staticmethod(vectors.parts)
+
+    @staticmethod
+    def reduced(function: Any, matrix: Any) -> Any:
+        """`[function(row) for row in matrix]`."""
+        if not isbox(matrix):
+            return vectors.reduced(function, matrix)
+        vectors.reduced(function, getval(matrix))
+        if function is np.linalg.norm:
+            return anp.sqrt(anp.sum(matrix * matrix, axis=1))
+        return (anp.mean if function in (np.mean, "mean") else anp.sum)(matrix, axis=1)
+
     @staticmethod
     def rowwise(sign: str, left: Any, right: Any) -> Any:
         """An arithmetic operation on each row and a number or vector, the same for all rows."""

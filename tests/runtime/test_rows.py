@@ -149,6 +149,36 @@ def weighted(rows):
         ("y", i) @ ~normal(np.sum(s * rows[i] * beta), 1)
 
 
+@programs.written((X,), (Z,), (X[:5],))
+@gen
+def parts_of_rows(rows):
+    beta = np.array([("b", j) @ ~normal(0, 1) for j in range(3)])
+    first = 1
+    for i in range(len(rows)):
+        mean = beta[0] + rows[i, first:] @ beta[1:] + rows[i][:2] @ beta[:-1]
+        ("y", i) @ ~normal(mean + rows[i, ::-1] @ beta, 1)
+
+
+@programs.written((X,), (X[:5],))
+@gen
+def distances(rows):
+    beta = np.array([("b", j) @ ~normal(0, 1) for j in range(3)])
+    for i in range(len(rows)):
+        squared = np.sum((rows[i] - beta) ** 2)
+        apart = np.linalg.norm(rows[i] - beta) + (rows[i] + beta).mean() + np.mean(2 * rows[i])
+        apart += rows[i, 1:].sum()
+        ("y", i) @ ~normal(squared, 0.5)
+        ("z", i) @ ~normal(apart, 0.5)
+
+
+@programs.written((X, OFFSETS), (X[:5], OFFSETS))
+@gen
+def where_a_number_is(rows, offsets):
+    beta = np.array([("b", j) @ ~normal(0, 1) for j in range(3)])
+    for i in range(len(rows)):
+        ("y", i) @ ~normal(np.where(offsets[i] < beta[0], rows[i] @ beta, beta[1]), 1)
+
+
 AT_ONCE = set(programs)
 
 
@@ -192,7 +222,7 @@ def test_a_row_that_is_read_in_two_ways_or_meets_another_row_is_no_column():
 
 GRADIENTS = (
     "matmul", "dot_with_a_list", "loop_over_rows", "logistic", "cells", "with_a_sign", "centred_and_scaled",
-    "powers",
+    "powers", "parts_of_rows", "distances",
 )  # fmt: skip
 
 
@@ -258,3 +288,16 @@ def test_arithmetic_of_rows_is_that_of_each_row():
     for other in others:
         with pytest.raises(NotColumnsError):
             vectors.rowwise("*", X, other)
+
+
+def test_a_number_of_each_row_is_what_the_function_gives():
+    for function in (np.sum, np.mean, np.linalg.norm):
+        assert vectors.reduced(function, X) == pytest.approx([function(row) for row in X], rel=1e-14)
+    wide = np.array([[1 << 40, 1 << 40], [3, 4]])
+    assert vectors.reduced(np.linalg.norm, wide) == pytest.approx([np.linalg.norm(row) for row in wide])
+    for matrix in (X > 0, X[0], WITH_NAN, vectors.rows(X.tolist(), range(N))):
+        with pytest.raises(NotColumnsError):
+            vectors.reduced(np.linalg.norm, matrix)
+    with pytest.raises(NotColumnsError):
+        vectors.reduced(np.sum, Z)  # whose sums are integers of NumPy's
+    assert np.array_equal(vectors.parts(X, (None, None, -1)), X[:, ::-1])
