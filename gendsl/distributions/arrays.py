@@ -133,13 +133,31 @@ def parameter_cholesky(family: str, name: str, x: Any, *, may_be_empty: bool = F
     Raises:
         ParameterError: not a symmetric, positive definite matrix.
     """
+    key = None
+    if type(x) is np.ndarray and x.dtype == np.float64 and 0 < x.size <= _SMALL and x.ndim == 2:
+        key = len(x), x.tobytes()  # the points of a cluster share one
+        known = _FACTORS.get(key)
+        if known is not None:
+            return as_array(x), known
     matrix = parameter_array(family, name, x, 2, may_be_empty=may_be_empty)
     if not is_symmetric(plain(matrix)):
         raise bad_parameter(family, name, "be symmetric", x)
     try:
-        return matrix, cholesky(matrix)
+        lower = cholesky(matrix)
     except np.linalg.LinAlgError:
         raise bad_parameter(family, name, "be positive definite", x) from None
+    if key is not None:
+        if len(_FACTORS) >= _MOST_FACTORS:
+            _FACTORS.clear()
+        lower.flags.writeable = False
+        _FACTORS[key] = lower
+    return matrix, lower
+
+
+_SMALL = 64  # entries
+_MOST_FACTORS = 256
+_FACTORS: dict[tuple[int, bytes], Any] = {}
+"""The factors of small matrices that were asked for lately, by their numbers of rows and entries."""
 
 
 # What autograd wraps costs several microseconds more than NumPy's own, and most of what is scored is plain.

@@ -11,7 +11,7 @@ import pytest
 import scipy.stats
 from autograd.test_util import check_grads
 
-from gendsl.distributions import dirichlet, inv_wishart, lkj, multinomial, mvnormal, wishart
+from gendsl.distributions import arrays, dirichlet, inv_wishart, lkj, multinomial, mvnormal, wishart
 from gendsl.distributions.arrays import _solve
 from gendsl.errors import ParameterError, ValueTypeError
 from gendsl.supports import RealArray
@@ -397,3 +397,22 @@ def test_triangular_systems_have_first_and_second_derivatives(transposed):
     check_grads(lambda a, b: _solve(a, b, transposed), modes=["rev"], order=2)(lower, right)
     expected = np.linalg.solve(lower.T if transposed else lower, right)
     np.testing.assert_allclose(_solve(lower, right, transposed), expected, rtol=1e-12)
+
+
+def test_points_that_share_a_covariance_share_its_factor():
+    """A matrix that changes in place, or another with the same entries, has the factor of what it is now."""
+    cov = np.array([[2.0, 0.5], [0.5, 1.0]])
+    first, second = mvnormal([0.0, 0.0], cov), mvnormal([1.0, 1.0], cov.copy())
+    assert first._lower is second._lower
+    cov[0, 0] = 3.0
+    assert np.array_equal(mvnormal([0.0, 0.0], cov)._lower, np.linalg.cholesky(cov))
+    assert np.array_equal(second._lower @ second._lower.T, [[2.0, 0.5], [0.5, 1.0]])
+    wide = np.full((2, 8), 0.5)  # as many entries as a square matrix may have
+    mvnormal(np.zeros(4), np.eye(4))
+    for bad in (wide, np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([[1.0, 0.2], [0.3, 1.0]]), np.eye(4)[:2]):
+        for _ in range(2):
+            with pytest.raises(ParameterError):
+                mvnormal([0.0, 0.0], bad)
+    for k in range(600):  # they are not kept for ever
+        mvnormal([0.0], np.array([[1.0 + k]]))
+    assert len(arrays._FACTORS) <= 256
