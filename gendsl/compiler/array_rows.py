@@ -11,11 +11,11 @@ spelling that the user gave it.
 from __future__ import annotations
 
 import ast
-from collections import Counter
 
 import numpy as np
 
 from gendsl.compiler.effects import Effects
+from gendsl.compiler.integers import bound_otherwise, counted, is_integer
 from gendsl.compiler.names import COMPREHENSIONS, SCOPES, arguments_of, loaded, stored
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source
@@ -31,7 +31,7 @@ def as_entries(definition: Source, effects: Effects, statements: list[ast.stmt])
     arrays = {name for name in changed - {*stored(*statements)} if _has_two_axes(name, definition, effects)}
     if not arrays:
         return statements
-    spelling = _Spelling(arrays, _counted(definition, effects), definition, {*stored(*statements)})
+    spelling = _Spelling(arrays, counted(definition, effects.is_builtin), definition, {*stored(*statements)})
     return spelling.block(statements)
 
 
@@ -49,30 +49,6 @@ def _has_two_axes(name: str, definition: Source, effects: Effects) -> bool:
             case _:
                 return False
     return True
-
-
-def _counted(definition: Source, effects: Effects) -> set[str]:
-    """The names that are only ever what a loop over a range, or an `enumerate`, counts."""
-    found: Counter[str] = Counter()
-    for part in walk(definition.node):
-        match part:
-            case ast.For(target=ast.Name(id=name), iter=ast.Call(func=function)):
-                found[name] += effects.is_builtin(function, "range")
-            case ast.For(
-                target=ast.Tuple(elts=[ast.Name(id=name), _]),
-                iter=ast.Call(func=function, args=[_], keywords=[]),
-            ):
-                found[name] += effects.is_builtin(function, "enumerate")
-    parts = (part for part in walk(definition.node) if isinstance(part, ast.Name))
-    times = Counter(part.id for part in parts if not isinstance(part.ctx, ast.Load))
-    return {name for name in found if found[name] == times[name]} - _bound_otherwise(definition)
-
-
-def _bound_otherwise(definition: Source) -> set[str]:
-    """The names that anything but an assignment or a loop binds: arguments, patterns, imports, functions."""
-    fields = "arg", "asname", "name", "rest"
-    found = (getattr(part, field, None) for part in walk(definition.node) for field in fields)
-    return {name for name in found if name is not None}
 
 
 class _Spelling(Transformer):
@@ -108,26 +84,14 @@ class _Spelling(Transformer):
         scopes = [n for s in after for n in walk(s) if isinstance(n, (*SCOPES, *COMPREHENSIONS))]
         inside = {n for scope in scopes for n in names_inside(scope)}
         assigned = [n for n in uses if not isinstance(n.ctx, ast.Load)]
-        known = len(assigned) == 1 and len(uses) == own + 1 and name not in _bound_otherwise(self.definition)
+        known = len(assigned) == 1 and len(uses) == own + 1 and name not in bound_otherwise(self.definition)
         return known and inside.isdisjoint(names) and loaded(row).isdisjoint(self.assigned)
 
     def _is_row(self, node: ast.AST) -> bool:
         """Whether it is the row of an array at one integer."""
         match node:
             case ast.Subscript(value=ast.Name(id=name), slice=index):
-                return name in self.arrays and self._is_integer(index)
-        return False
-
-    def _is_integer(self, index: ast.expr) -> bool:
-        match index:
-            case ast.Name(id=name):
-                return name in self.counted
-            case ast.Constant(value=value):
-                return type(value) is int
-            case ast.BinOp(left, ast.Add() | ast.Sub() | ast.Mult() | ast.Mod(), right):
-                return self._is_integer(left) and self._is_integer(right)
-            case ast.UnaryOp(ast.USub(), operand):
-                return self._is_integer(operand)
+                return name in self.arrays and is_integer(index, self.counted)
         return False
 
     def visit_If(self, node: ast.If) -> ast.AST:

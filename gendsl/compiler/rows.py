@@ -1,7 +1,7 @@
 """Lists and dicts of rows that nothing else holds, so that the entries of a row may be changed in place.
 
-    f = [[0.0] * m for _ in range(n)]       each row is a list of its own
-    f = [[0.0] * m] * n                     all rows are one list: what is put into one is in all of them
+f = [[0.0] * m for _ in range(n)]       each row is a list of its own
+f = [[0.0] * m] * n                     all rows are one list: what is put into one is in all of them
 """
 
 from __future__ import annotations
@@ -9,9 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+import numpy as np
+
 from gendsl.compiler.contents import Contents
 from gendsl.compiler.emit import TOOLS
+from gendsl.compiler.integers import counted, is_integer
 from gendsl.compiler.names import arguments_of, loaded, root_name
+from gendsl.compiler.sharing import Names
 from gendsl.compiler.trees import located, walk
 
 _READING = frozenset(("count", "get", "index", "items", "keys", "values"))
@@ -54,7 +58,48 @@ def as_written(node: ast.expr) -> str:
 
 
 class Rows(Contents):
-    """What is known of the rows of one function's lists and dicts."""
+    """What is known of the rows of one function's lists and dicts, and of the entries of its arrays."""
+
+    _counted: set[str] | None = None
+
+    def reached(self, node: ast.expr | None) -> tuple[Names, Names]:
+        if isinstance(node, ast.Subscript) and self._is_number_of_array(node):
+            return set(), set()
+        return super().reached(node)
+
+    def _is_number_of_array(self, node: ast.Subscript) -> bool:
+        """Whether it is an entry, at an integer for each axis, of what surely is an array of numbers."""
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=parts)):
+                pass
+            case _:
+                return False
+        if not self.of_name(f"axes: {len(parts)}", name, False, lambda: self._has_axes(name, len(parts))):
+            return False
+        if self._counted is None:
+            self._counted = counted(self.source, self.is_builtin)
+        return all(is_integer(part, self._counted) for part in parts)
+
+    def _has_axes(self, name: str, axes: int) -> bool:
+        """Whether a name is only bound to arrays of numbers that are made with so many axes."""
+        values = self.bindings(name, *self.source.node.body)
+        if not values or name in arguments_of(self.source.node):
+            return False
+        for value in values:
+            match value:
+                case ast.Call(args=[ast.Tuple(elts=sizes)], keywords=keywords):
+                    made = self.function_of(value)
+                    numbers = all(
+                        word.arg == "dtype" and any(self.is_builtin(word.value, t) for t in ("int", "float"))
+                        for word in keywords
+                    )
+                    known = any(made is maker for maker in (np.zeros, np.ones, np.empty))
+                    starred = any(isinstance(size, ast.Starred) for size in sizes)
+                    if not (known and numbers) or len(sizes) != axes or starred:
+                        return False
+                case _:
+                    return False
+        return True
 
     def has_own_rows(self, name: str) -> bool:
         """Whether each row of a list or a dict of a name is one that nothing else holds when it is put there,

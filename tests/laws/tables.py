@@ -34,6 +34,9 @@ class Tables(Loops):
             first = f"{self.address(f'{name}_0', inner)} @ ~normal({self.real(inner)}, 1)"
             self.emit(inner, f"{_cell(name, form, i, '0')} = {first}")
         self.emit(inner, f"for {j} in range({columns}):")
+        if whole == "array" and self.chance(4):
+            self.emit(innermost, f"{name}_p = {_cell(name, form, f'{i} - 1', j)}")
+            innermost.reals.append(f"{name}_p")
         if self.chance(4):
             innermost.reals.append(f"(0.1 * {row} if {i} > 0 else 0.5)")
         if form != "dict" or self.chance(2):

@@ -376,6 +376,32 @@ def named(n, m, names):
 
 @written(*SIZES)
 @gen
+def entries_by_name(n, m):
+    s = 0.0
+    x = np.zeros((n, m))
+    v, w = np.ones((n, m), dtype=int), np.empty((n, m, 2))
+    w[:] = 0.5
+    for t in range(n):
+        before = x[t - 1]
+        for j in range(m):
+            last = x[t - 1, j] if t > 0 else 0.5
+            if j > 0:
+                near = [last, x[t, j - 1]]
+            else:
+                near = [last]
+            s = 0.5 * s + before[j]
+            x[t, j] = ~normal(sum(near) + s, 1)
+            s += x[t, j]
+            v[t, j] = ("v", t, j) @ ~uniform_discrete(0, 3)
+            count = v[t, j]
+            w[t, j, 0] = ("w", t, j) @ ~normal(count, 1)
+            w[t, j, 1] = w[t, j, 0] * w[t - 1, j, 1]
+        ("y", t) @ ~normal(s, 1)
+    return x, s, v, w
+
+
+@written(*SIZES)
+@gen
 def rows_by_name(n, m):
     x = np.zeros((n, m))
     z = np.ones((n, m, 2))
