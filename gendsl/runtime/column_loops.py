@@ -314,6 +314,8 @@ class ColumnLoopBlock(LookedThrough):
             raise NotColumnsError
         lookups = [lookup for lookup in self.lookups if lookup.container == slot]
         scope = self.store_scope(store)
+        if getattr(scope[slot[0]][slot[1]], "indices", 1) > 1:
+            raise NotColumnsError  # a row is the entries in it, as the generic index knows
         found = []
         for lookup in lookups:
             with np.errstate(**ARITHMETIC):  # type: ignore[arg-type]

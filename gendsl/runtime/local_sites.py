@@ -303,7 +303,8 @@ def readers_after(
     for slot, index in before.readers.items():
         if slot is ADDRESSES or type(index) is SameIndex or slot in site.steady:
             continue
-        if slot in site.single and type(was) is type(now) is int and was >= 0 and now >= 0:
+        entries = slot[0] > 0 or getattr(frame[slot[1]], "indices", 1) == 1  # and no rows
+        if entries and slot in site.single and type(was) is type(now) is int and was >= 0 and now >= 0:
             s = t + site.single[slot]
             if was != now and s in visited:
                 readers[slot] = index.moved(was, now, s)

@@ -13,7 +13,6 @@ import operator
 from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import product
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -71,7 +70,7 @@ class Keyed(Columnar):
                 return ALL
             ends = range(*sorted((len(before), len(self.base))))
             rest = product(*map(range, self.base.shape[1 : self.indices]))
-            return {LENGTH, *(ends if self.indices == 1 else ((i, *j) for j in rest for i in ends))}
+            return {LENGTH, *ends, *(() if self.indices == 1 else ((i, *j) for j in rest for i in ends))}
         if self.rows and not getattr(self.base, "rows", False):
             return {*change, *((ROW, key) for key in change if key is not LENGTH)}
         if self.is_dict or self.indices == getattr(self.base, "indices", 1):
@@ -84,7 +83,11 @@ class Keyed(Columnar):
 
     def with_rows(self, keys: Sequence[Any]) -> Sequence[Any]:
         """The keys of some entries, and those of the rows that they are in."""
-        return [*keys, *(key[1] for key in keys if key is not ALL)] if self.rows else keys
+        if self.rows:
+            return [*keys, *(key[1] for key in keys if key is not ALL)]
+        if self.indices > 1 and not self.is_dict:  # array code that looks up rows knows them by one index
+            return [*keys, *(key[0] for key in keys if type(key) is tuple)]
+        return keys
 
     def normal(self, key: Any) -> Any:
         """A key at which an iteration writes, as changes have it; ALL if it may name several entries."""
@@ -149,7 +152,7 @@ class Keyed(Columnar):
         return found[0] if n == 1 else tuple(found)
 
     def parts_of(self, key: Any) -> list[Any] | None:
-        """The keys of the entries of a part of an array, in order; None if that isn't known, or are most."""
+        """The keys of the entries of a part of an array, in order; None if that isn't known."""
         n, shape = self.indices, self.shape
         parts = key if type(key) is tuple else (key,)
         if n < 2 or len(parts) > n or type(self.root) is not np.ndarray or n > len(shape):
@@ -164,8 +167,6 @@ class Keyed(Columnar):
             else:
                 return None
         ranges += map(range, shape[len(parts) : n])
-        if prod(map(len, ranges)) * 2 > prod(shape[:n]):
-            return None
         return list(product(*ranges))
 
     def index(self, key: Any, size: int) -> Any:

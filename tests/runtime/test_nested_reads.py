@@ -452,6 +452,26 @@ def test_a_row_that_is_not_there_is_an_error(runtime):
         (model if runtime == "model" else model.reference).simulate((1,), rng=1)
 
 
+@written((3, 2), (2, 3), (4, 3), (12, 2), (1, 2))
+@gen
+def rows_in_columns(n, m):
+    b = ~normal(0, 1)
+    x, v = np.zeros((n, m)), np.ones(m)
+    for t in range(n):
+        for j in range(m):
+            x[t, j] = ~normal(x[t - 1, j], 1)
+    z = []
+    for i in range(n):
+        z.append(("z", i) @ ~uniform_discrete(0, n - 1))
+    for i in range(n):
+        ("y", i) @ ~normal(b * x[z[i]].sum() + x[i].sum(), 1)
+    for i in range(n):
+        k = ("k", i) @ ~uniform_discrete(-n, n - 1)
+        ("w", i) @ ~normal(x[k].mean() + np.sum(x[k, 1:]), 1)
+    for t in range(n):
+        ("u", t) @ ~normal(x[t] @ v + x[t, 0] + x[-1].sum(), 1)
+
+
 OPAQUE = Programs()
 
 
