@@ -139,6 +139,13 @@ class binom(DiscreteFamily):
         return _integers(0, self.n)
 
 
+def _whole(law: geometric, draw: float) -> int:
+    """A draw without its fraction."""
+    if draw == _INF:
+        raise ParameterError(f"{law!r} can't be sampled: its draws are beyond all floats")
+    return int(draw)
+
+
 class geometric(DiscreteFamily):
     """The number of failures before the first success: log mass log(p) + x log(1 - p)."""
 
@@ -151,10 +158,7 @@ class geometric(DiscreteFamily):
     def sample(self, rng: np.random.Generator) -> int:
         if self.p == 1.0:
             return 0
-        draw = rng.standard_exponential() / -_log1p(-self.p)  # P(draw >= k) = (1 - p)^k
-        if draw == _INF:
-            raise ParameterError(f"{self!r} can't be sampled: its draws are beyond all floats")
-        return int(draw)
+        return _whole(self, rng.standard_exponential() / -_log1p(-self.p))  # P(draw >= k) = (1 - p)^k
 
     def at(self, x: int) -> float:
         if not x >= 0:

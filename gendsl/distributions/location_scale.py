@@ -163,10 +163,10 @@ class von_mises(ScalarFamily):
         self.kappa = nonnegative("von_mises", "kappa", kappa)
 
     def sample(self, rng: np.random.Generator) -> float:
-        mu = self.mu
-        if not -math.pi <= mu <= math.pi:  # NumPy takes away one turn only, where kappa is above 1e6
-            mu = math.atan2(math.sin(mu), math.cos(mu))
-        return rng.vonmises(mu, self.kappa)
+        if -math.pi <= self.mu <= math.pi:
+            return rng.vonmises(self.mu, self.kappa)
+        # NumPy takes away one turn only, where kappa is above 1e6
+        return rng.vonmises(math.atan2(math.sin(self.mu), math.cos(self.mu)), self.kappa)
 
     def at(self, x: float) -> float:
         if not -math.pi <= x <= math.pi:
