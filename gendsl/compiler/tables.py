@@ -122,16 +122,16 @@ class Table(Columnar):
 class Entry:
     """A container of which one entry is asked for, with a value in its place."""
 
-    __slots__ = ("_container", "key", "value")
+    __slots__ = ("container", "key", "value")
 
     value: Any
 
     def __init__(self, container: Any, key: int) -> None:
-        self._container = container
+        self.container = container
         self.key = key
 
     def __len__(self) -> int:
-        return len(self._container)
+        return len(self.container)
 
     def __getitem__(self, key: int) -> Any:
         if key != self.key:

@@ -38,12 +38,12 @@ _TYPES: dict[str, tuple[type, ...]] = {
 class Column:
     """A persistent vector of floats, of integers or of booleans; indices are from 0 to len - 1."""
 
-    __slots__ = ("__weakref__", "_chunks", "_flat", "_format", "_positive", "_size")
+    __slots__ = ("__weakref__", "_chunks", "_flat", "_format", "_size", "positive")
 
     _chunks: list[list[Chunk[Any]]] | None
     _flat: Array | None
     _format: str
-    _positive: bool | None  # whether surely no element is negative; None if nobody has asked
+    positive: bool | None  # whether surely no element is negative; None if `never_negative` hasn't been asked
     _size: int
 
     @staticmethod
@@ -115,7 +115,7 @@ class Column:
         new._chunks = chunks
         new._flat = None
         new._format = form
-        new._positive = self._positive and value >= 0
+        new.positive = self.positive and value >= 0
         new._size = self._size
         return was if form != "b" else was == 1, new
 
@@ -137,13 +137,13 @@ class Column:
             raise TypeError(f"values of {given.dtype} for a column of {dtype}")
         if where.min() < 0 or where.max() >= self._size:
             raise IndexError(int(where.min() if where.min() < 0 else where.max()))
-        positive = self._positive and bool(given.min() >= 0)
+        positive = self.positive and bool(given.min() >= 0)
         if len(where) * _MANY >= self._size:
             flat = self.array().copy()
             flat[where] = given
             flat.flags.writeable = False
             new = _column(form, self._size, flat, None)
-            new._positive = positive
+            new.positive = positive
             return new
         chunks = self._split().copy()
         own: dict[int, Chunk[Any]] = {}  # the chunks that are the new column's alone
@@ -159,7 +159,7 @@ class Column:
                 chunk = own[at] = chunks[k][within] = chunks[k][within][:]
             chunk[i & _IN_CHUNK] = value
         new = _column(form, self._size, None, chunks)
-        new._positive = positive
+        new.positive = positive
         return new
 
     def append(self, value: Number) -> Column:
@@ -200,9 +200,9 @@ class Column:
 
     def never_negative(self) -> bool:
         """Whether surely no element is negative; found out once, and known of what a change makes of it."""
-        known = self._positive
+        known = self.positive
         if known is None:
-            known = self._positive = bool((self.array() >= 0).all())
+            known = self.positive = bool((self.array() >= 0).all())
         return known
 
     def array(self) -> Array:
@@ -245,7 +245,7 @@ _new: Any = object.__new__
 def _column(form: str, size: int, flat: Array | None, chunks: list[list[Chunk[Any]]] | None) -> Column:
     column: Column = _new(Column)
     column._format, column._size, column._flat, column._chunks = form, size, flat, chunks
-    column._positive = None
+    column.positive = None
     return column
 
 

@@ -12,7 +12,7 @@ before0 in its columns store0, and container0 is mu:
     key0 = len(container0.base) + t                where the container has the mean of iteration t
     bucket0 = index0.bucket(key0)
     if bucket0 is not None:                        else no point has this mean
-        entry0 = Entry(container0, key0)
+        entry0 = Entry(container0, key0)           without its constructor, which takes longer
         given0 = {9: key0}                         what an iteration has, as z here
         outer0 = {6: entry0}                       and what it reads outside
         own0_1 = gathered(bucket0, 1, columns0[1])
@@ -71,14 +71,16 @@ if container{k}.kind == "append" and type(base) is list: key{k} = len(base) + t
 else: key{k} = key_of(container{k}, t)
 bucket{k} = index{k}.bucket(key{k})
 if bucket{k} is not None:
-    if not columns{k}[{keys}].never_negative() and not is_key(
+    keys = columns{k}[{keys}]
+    if not (keys.positive or keys.never_negative()) and not is_key(
         loop{k}, store{k}, {of}, key{k}, bucket{k}.array()
     ): raise NotColumnsError
     given{k} = {{{given}}}
 {targets}\
-    entry{k} = Entry(container{k}, key{k})
+    entry{k} = new(Entry)
+    entry{k}.container, entry{k}.key = container{k}, key{k}
     outer{k} = {{{outer}}}
-    scope{k} = outer{k}, given{k}
+{scope}\
 {handed}\
 {own}\
 """
@@ -198,7 +200,7 @@ class Plate:
         self.scope: dict[str, Any] = {
             "ColumnFrames": ColumnFrames, "Entry": Entry, "NotColumnsError": NotColumnsError,
             "changed": changed_total, "gathered": gathered, "hand_on": hand_on, "is_key": is_key,
-            "key_of": _key, "taken": taken, "total_value": total_value,
+            "key_of": _key, "new": object.__new__, "taken": taken, "total_value": total_value,
             f"at{k}": (0, slot), f"handed{k}": affected.handed, f"loop{k}": loop,
         }  # fmt: skip
         given = {of: f"key{k}"}
@@ -222,6 +224,7 @@ class Plate:
             given=", ".join(f"{own}: {value}" for own, value in given.items()),
             targets=_TARGETS.format(k=k) if loop.needed_targets else "",
             outer=", ".join(f"{own}: {f'entry{k}' if own == slot else f'f0[{own}]'}" for own in reads),
+            scope=f"    scope{k} = outer{k}, given{k}\n" if self._needs_scope(affected) else "",
             handed=f"    hand_on(handed{k}, scope{k}, columns{k}, bucket{k}.array())\n"
             if affected.handed else "",
             own="".join(f"    own{k}_{i} = gathered(bucket{k}, {i}, columns{k}[{i}])\n" for i in numbers),
@@ -229,6 +232,11 @@ class Plate:
         self.told = f"before{k}, store{k}, {totals}"
         total = total_text(loop, f"p{k}_")
         self.put = _PUT.format(k=k, outer=outer_text(loop), totals=totals) + dedent(leaving(loop, total))
+
+    def _needs_scope(self, affected: Any) -> bool:
+        """Whether something is found by all that an iteration has and reads, not from the entry alone."""
+        at_once = all(not step.computes and step.family not in VECTORS for step in self._steps)
+        return bool(affected.handed or affected.assigned) or not at_once
 
     def scores(self, value: str, mark: str, keeping: str) -> str:
         """The lines that score the members with a value of the entry.

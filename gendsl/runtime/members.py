@@ -27,22 +27,19 @@ _NOTHING = (None, None)
 class Gathered:
     """The entries of a column at the members of a bucket, as an array.
 
-    The column itself is not kept alive: it may be that of a version which nobody has any more.
+    The column itself is not kept alive: it may be that of a version which nobody has any more. `column` gives
+    it, or None.
     """
 
-    __slots__ = ("_column", "_last", "_most", "_one_before", "_summary", "array")
+    __slots__ = ("_last", "_most", "_one_before", "_summary", "array", "column")
 
     def __init__(self, column: Column, array: np.ndarray) -> None:
-        self._column = ref(column)
+        self.column = ref(column)
         self._summary: Summary | None = _UNKNOWN
         self._most = LARGE * len(array)
         self.array = array
         self._last: tuple[Any, Total | None] = _NOTHING
         self._one_before: tuple[Any, Total | None] = _NOTHING
-
-    def is_of(self, column: Column) -> bool:
-        """Whether these are the entries of that very column."""
-        return self._column() is column
 
     def known(self, value: Any) -> Total | None:
         """What was kept for a value, if it was one of the last two: a trace's, and one proposed since."""
@@ -85,6 +82,6 @@ def gathered(bucket: Bucket, number: int, column: Column) -> Gathered:
     if kept is None:
         kept = bucket.kept = {}
     known: Gathered | None = kept.get(number)
-    if known is None or not known.is_of(column):
+    if known is None or known.column() is not column:
         known = kept[number] = Gathered(column, column.take(bucket.array()))
     return known

@@ -63,7 +63,7 @@ class Written(Writers):
         self.is_dict = isinstance(base, dict) or getattr(base, "is_dict", False)
         self._made: Any = _NOT_MADE
         self._asked = 0
-        self._made_rows: dict[Any, Any] = {}
+        self._made_rows: dict[Any, Any] | None = None
         self._column: Any = None
         self._writers = None
         self._known = 0
@@ -76,11 +76,11 @@ class Written(Writers):
         after: Written = object.__new__(Written)
         after.kind, after.base, after.frames, after.is_dict = self.kind, self.base, frames, self.is_dict
         after.value, after.key, after.count, after.indices = self.value, self.key, self.count, self.indices
-        after.rows, after.plain, after._made, after._made_rows = self.rows, self.plain, _NOT_MADE, {}
-        after.where, after._asked = self.where, 0
-        after._column = after._writers = after._from_end = None
-        after._known, after._shared = 0, False
-        after.know_keys(self)
+        after.rows, after.plain, after.where, after._made = self.rows, self.plain, self.where, _NOT_MADE
+        after._column = after._made_rows = after._writers = after._from_end = None
+        after._known = after._asked = 0
+        after._shared = False
+        after._from_start = self._from_start and min(self._from_start, len(frames))
         if self._writers is not None:
             after.know_writers(self)
         return after
@@ -272,7 +272,7 @@ class Written(Writers):
 
     def _row(self, key: Any, before: int, own: Any, frame: Any) -> Any:
         """A row as an iteration of a frame sees it, or what follows the loop (None)."""
-        if frame is None and key in self._made_rows:
+        if frame is None and self._made_rows is not None and key in self._made_rows:
             return self._made_rows[key]
         row = whole(self.row_at(key))
         if type(row) is list:
@@ -282,6 +282,8 @@ class Written(Writers):
             for inner, value in self._pairs_in(key, before, own, frame):
                 row[inner] = value
         if frame is None:
+            if self._made_rows is None:
+                self._made_rows = {}
             self._made_rows[key] = row
         return row
 
