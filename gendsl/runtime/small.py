@@ -37,7 +37,7 @@ def are_small(args: tuple[Any, ...], records: Mapping[Any, Any], plates: frozens
     """
     if len(records) > CHOICES:
         return False
-    if plates:
+    if plates and len(records) >= column_loops.FIXED:
         made = Counter(path[0] for path in records)
         if any(made[head] >= column_loops.FIXED for head in plates):
             return False
