@@ -321,12 +321,7 @@ class CompiledTrace(ReferenceTrace):
         if args is None and few and self._called.linked.alone:
             found = edited(self, choices.items())  # type: ignore[union-attr]
             if found is not None:
-                after, weight, before = found
-                watch = after._called.linked.watch
-                watch.edits += 1
-                if watch.edits >= watch.due:
-                    watch.keep(after)
-                return Updated(after, weight, ChoiceMap._from_flat(before))
+                return Updated(found[0]._watched(), found[1], ChoiceMap._from_flat(found[2]))
         flat = choicemap(choices)
         given = Constraints(flat)
         execution = UpdateEdit(self.records, given, FRESH if rng is None else as_rng(rng))
