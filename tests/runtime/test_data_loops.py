@@ -112,6 +112,12 @@ def by_choices(xs):
     taken = [v for v in z if v > 0]
     for i, v in enumerate(taken):
         ("b", i) @ ~normal(v, 1)
+    some = {}
+    for i in range(len(xs)):
+        if z[i] > 0:
+            some[i] = ("s", i) @ ~normal(0, 1)
+    for i in some:
+        ("e", i) @ ~normal(some[i], 1)
     for i in range(len([0] * k)):
         ("c", i) @ ~normal(0, 1)
     if k:
@@ -133,6 +139,16 @@ def heads_of_fixed(model):
     loops = [node for node in model.compiled.program.body if isinstance(node, ir.Loop)]
     sites = [site for loop in loops if loop.fixed for site in loop.body if isinstance(site, ir.Site)]
     return {site.parts[0][0] for site in sites}
+
+
+@gen
+def few_before_many(m, n):
+    """The first two statements are one block while the loop is short."""
+    s = ~gamma(2, 1)
+    for i in range(m):
+        ("y", i) @ ~normal(1, s)
+    for i in range(n):
+        ("x", i) @ ~normal(0, s)
 
 
 FOUND = {
@@ -164,6 +180,7 @@ ARGS = {
     assigned: [(9,), (8,), (3,), (12,)],
     chain: [(8,), (9,), (7,), (20,)],
     waves: [(np.arange(n) * 0.3,) for n in (9, 12, 6, 30)],
+    few_before_many: [(5, 30), (9, 30), (3, 30), (7, 40), (12, 30)],
     two_sizes: [(8, 4), (6, 6), (4, 8), (5, 7), (12, 12)],
     computed: [([0.1 * i for i in range(n)],) for n in (9, 7, 8, 20)],
     by_choices: [([0.1 * i for i in range(n)],) for n in (9, 7, 8, 12)],
@@ -209,6 +226,16 @@ def test_the_form_is_the_same_however_a_trace_came_about(model):
         assert trace.log_prob == pytest.approx(made.log_prob, rel=1e-12)
         seen.add(form_of(trace) == "whole")
     assert len(seen) > 1
+
+
+@usual
+def test_a_loop_that_becomes_long_enough_for_columns_leaves_its_group():
+    trace = few_before_many.simulate((5, 30), rng=1)
+    together = ((0, 3),)  # the docstring is a statement, too
+    assert trace._called.linked.groups == together
+    for m, groups in ((7, together), (8, ()), (12, ()), (6, together)):
+        trace = trace.update({}, args=(m, 30), rng=m).trace
+        assert trace._called.linked.groups == groups
 
 
 def test_iterations_that_come_one_by_one_stay_as_they_are_kept():

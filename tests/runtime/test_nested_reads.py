@@ -547,9 +547,4 @@ def test_both_runtimes_agree(name, seed, columns_from):
     (PROGRAMS if name in PROGRAMS else OPAQUE).agree(name, seed, columns_from=columns_from)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_none_is_executed_whole(name):
-    model, args = PROGRAMS[name]
-    for given in args:
-        model.simulate(given, rng=1)
-    assert "opaque" not in model.explain()
+test_none_is_executed_whole = PROGRAMS.test_of_blocks()
