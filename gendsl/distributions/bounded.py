@@ -26,15 +26,8 @@ from gendsl.distributions.parameters import (
     real,
     shown,
 )
-from gendsl.distributions.special import (
-    HALF_LOG_2PI,
-    density,
-    log_beta,
-    log_betas,
-    log_normal_mass,
-    log_normal_masses,
-    where,
-)
+from gendsl.distributions.special import density, log_beta, log_betas, where
+from gendsl.distributions.truncation import log_truncated, log_truncateds
 from gendsl.errors import ParameterError
 from gendsl.supports import Interval, Support
 
@@ -254,27 +247,19 @@ class truncated_normal(ScalarFamily):
         return min(max(self.mean + self.sd * z, self.low), self.high)
 
     def at(self, x: float) -> float:
-        mean, sd, low, high = self.mean, self.sd, self.low, self.high
-        if not low <= x <= high:
+        if not self.low <= x <= self.high:
             return -_INF
-        z = (x - mean) / sd
-        log_mass = log_normal_mass((low - mean) / sd, (high - mean) / sd)
-        return -0.5 * z * z - _log(sd) - HALF_LOG_2PI - log_mass
+        return log_truncated(x, self.mean, self.sd, self.low, self.high)
 
     @staticmethod
     def elementwise(x: Any, mean: Any, sd: Any, low: Any, high: Any) -> Any:
-        # an infinite end stays where it is, whatever mean and sd do: its derivative is 0, not 0 * inf
-        below, above = low == -_INF, high == _INF
-        a = where(below, -_INF, (where(below, mean, low) - mean) / sd)
-        b = where(above, _INF, (where(above, mean, high) - mean) / sd)
-
         def inner(x: Any) -> Any:
-            z = (x - mean) / sd
-            log_density = -0.5 * z * z - anp.log(sd) - HALF_LOG_2PI - log_normal_masses(a, b)
+            log_density = log_truncateds(x, mean, sd, low, high)
             return where(log_density == log_density, log_density, -_INF)
 
         inside = (low <= x) & (x <= high) & (x > -_INF) & (x < _INF)
-        return density(inside, x, where(below, where(above, mean, high), low), inner)
+        stand_in = where(low == -_INF, where(high == _INF, mean, high), low)
+        return density(inside, x, stand_in, inner)
 
     @property
     def support(self) -> Support:

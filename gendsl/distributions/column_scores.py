@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
 
 from gendsl.distributions.base import Distribution
 from gendsl.distributions.bounded import beta, uniform
@@ -30,7 +29,8 @@ from gendsl.distributions.special import (
     log_beta,
     log_betas,
     log_choose,
-    log_gamma_ratio,
+    log_gammas,
+    log_half_step,
 )
 
 Score = Callable[..., Any]
@@ -53,7 +53,7 @@ def _shapes(*parameters: Any) -> bool:
 
 
 def _log_gamma(shape: Any) -> Any:
-    return gammaln(shape) if type(shape) is np.ndarray else math.lgamma(shape)
+    return log_gammas(shape) if type(shape) is np.ndarray else math.lgamma(shape)
 
 
 def _normal(x: np.ndarray, mean: Any, sd: Any) -> Any:
@@ -91,7 +91,7 @@ def _student_t(x: np.ndarray, df: Any, loc: Any, scale: Any) -> Any:
     z /= df
     np.log1p(z, z)
     z *= -0.5 * (df + 1.0)
-    z += log_gamma_ratio(0.5 * df, 0.5) - 0.5 * (math.log(df) + LOG_PI) - log_of(scale)
+    z += log_half_step(df) - 0.5 * (math.log(df) + LOG_PI) - log_of(scale)
     return z
 
 
@@ -109,7 +109,9 @@ def _gamma(x: np.ndarray, shape: Any, scale: Any) -> Any:
     score -= x / scale
     score -= _log_gamma(shape) + log_scale
     if any_large(shape):
-        return np.where(shape > LARGE, poisson_kernels(shape - 1.0, x / scale) - log_scale, score)
+        ratio = x / scale
+        large = (shape > LARGE) & (ratio > 0.0) & (ratio < math.inf)
+        return np.where(large, poisson_kernels(shape - 1.0, ratio) - log_scale, score)
     return score
 
 
@@ -122,8 +124,9 @@ def _inv_gamma(x: np.ndarray, shape: Any, scale: Any) -> Any:
     score -= scale / x
     score -= _log_gamma(shape)
     if any_large(shape):
-        by_series = poisson_kernels(shape, scale / x) + np.log(shape) - log_x
-        return np.where(shape > LARGE, by_series, score)
+        ratio = scale / x
+        large = (shape > LARGE) & (ratio > 0.0) & (ratio < math.inf)
+        return np.where(large, poisson_kernels(shape, ratio) + np.log(shape) - log_x, score)
     return score
 
 
@@ -223,7 +226,7 @@ def _poisson(x: np.ndarray, rate: Any) -> Any:
     if all_from_0_to(len(LOG_FACTORIALS) - 1, x):
         log_factorials = LOG_FACTORIALS.take(x)
     elif x.min() >= 0:
-        log_factorials = gammaln(x + 1.0)
+        log_factorials = log_gammas(x + 1.0)
         large = any_large(x)
     else:
         return None

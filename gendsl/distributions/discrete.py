@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import autograd.numpy as anp
 import numpy as np
-from autograd.scipy.special import gammaln
 from autograd.tracer import getval
 
 from gendsl.distributions.base import DiscreteFamily
@@ -39,6 +38,7 @@ from gendsl.distributions.special import (
     log_betas,
     log_choose,
     log_chooses,
+    log_gammas,
     where,
 )
 from gendsl.errors import ParameterError
@@ -241,7 +241,7 @@ class poisson(DiscreteFamily):
     def elementwise(x: Any, rate: Any) -> Any:
         def inner(x: Any) -> Any:
             safe = where(rate > 0.0, rate, 1.0)
-            log_mass = x * anp.log(safe) - rate - gammaln(x + 1.0)
+            log_mass = x * anp.log(safe) - rate - log_gammas(x + 1.0)
             if any_large(x):
                 log_mass = where(x > LARGE, poisson_kernels(x, safe), log_mass)
             return where((rate == 0.0) & (x > 0), -_INF, log_mass)

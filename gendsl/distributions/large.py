@@ -18,10 +18,15 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.extend import defvjp, primitive
 from autograd.numpy.numpy_vjps import unbroadcast_f
-from autograd.scipy.special import psi
 from autograd.tracer import getval
 
-from gendsl.distributions.special import HALF_LOG_2PI, stirling_rest
+from gendsl.distributions.special import (
+    HALF_LOG_2PI,
+    digamma_differences,
+    log_less_digamma,
+    stirling_rest,
+    where,
+)
 
 LARGE = 1e5
 """From here on the error of the textbook formulas, less than 1e-9 below, is worth the cost."""
@@ -85,21 +90,22 @@ def _binomial_kernels(i: Any, j: Any, p: Any, q: Any) -> Any:
     return (rest + root - _deviances(i, n * p) - _deviances(j, n * q))[()]
 
 
+def _to_count(i: Any, j: Any, p: Any, q: Any) -> Any:
+    """The derivative of `binomial_kernel` in i; the smaller of p and q has the more digits."""
+    return digamma_differences(i + 1.0, j) + where(p < 0.5, anp.log(p), anp.log1p(-q))
+
+
 poisson_kernels = primitive(_poisson_kernels)
 defvjp(
     poisson_kernels,
-    lambda ans, m, y: unbroadcast_f(m, lambda g: g * (anp.log(y) - psi(m + 1.0))),
+    lambda ans, m, y: unbroadcast_f(m, lambda g: g * log_less_digamma(anp.log(y), y, m + 1.0)),
     lambda ans, m, y: unbroadcast_f(y, lambda g: g * (m / y - 1.0)),
 )
 binomial_kernels = primitive(_binomial_kernels)
 defvjp(
     binomial_kernels,
-    lambda ans, i, j, p, q: unbroadcast_f(
-        i, lambda g: g * (psi(i + j + 1.0) - psi(i + 1.0) + anp.log(p))
-    ),
-    lambda ans, i, j, p, q: unbroadcast_f(
-        j, lambda g: g * (psi(i + j + 1.0) - psi(j + 1.0) + anp.log(q))
-    ),
+    lambda ans, i, j, p, q: unbroadcast_f(i, lambda g: g * _to_count(i, j, p, q)),
+    lambda ans, i, j, p, q: unbroadcast_f(j, lambda g: g * _to_count(j, i, q, p)),
     lambda ans, i, j, p, q: unbroadcast_f(p, lambda g: g * i / p),
     lambda ans, i, j, p, q: unbroadcast_f(q, lambda g: g * j / q),
 )

@@ -7,7 +7,6 @@ from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
-import scipy.special
 
 from gendsl.distributions.base import ScalarFamily
 from gendsl.distributions.parameters import LARGEST, PLAIN, nonnegative, positive, real
@@ -19,9 +18,11 @@ from gendsl.distributions.special import (
     density,
     log1p_square,
     log1p_squares,
-    log_gamma_ratio,
-    log_gamma_ratios,
+    log_half_step,
+    log_half_steps,
     log_i0e,
+    log_i0es,
+    where,
 )
 from gendsl.supports import Circle, Real
 
@@ -101,13 +102,11 @@ class cauchy(ScalarFamily):
         return self.loc + self.scale * rng.standard_cauchy()
 
     def at(self, x: float) -> float:
-        return -log1p_square((x - self.loc) / self.scale) - _log(self.scale) - LOG_PI
+        return -log1p_square(x - self.loc, self.scale) - _log(self.scale) - LOG_PI
 
     @staticmethod
     def elementwise(x: Any, loc: Any, scale: Any) -> Any:
-        return density(
-            _finite(x), x, loc, lambda x: -log1p_squares((x - loc) / scale) - anp.log(scale) - LOG_PI
-        )
+        return density(_finite(x), x, loc, lambda x: -log1p_squares(x - loc, scale) - anp.log(scale) - LOG_PI)
 
 
 class student_t(ScalarFamily):
@@ -124,30 +123,34 @@ class student_t(ScalarFamily):
         self.scale = positive("student_t", "scale", scale)
 
     def sample(self, rng: np.random.Generator) -> float:
-        z = min(max(rng.standard_t(self.df), -_FAR), _FAR)  # for small df a draw may be beyond all floats
+        z = min(max(-_FAR, rng.standard_t(self.df)), _FAR)  # for small df a draw may be beyond all floats
         return self.loc + self.scale * z
 
     def at(self, x: float) -> float:
         df = self.df
-        z = (x - self.loc) / self.scale
         return (
-            log_gamma_ratio(0.5 * df, 0.5)
+            log_half_step(df)
             - 0.5 * (_log(df) + LOG_PI)
             - _log(self.scale)
-            - 0.5 * (df + 1.0) * log1p_square(z / math.sqrt(df))
+            - 0.5 * (df + 1.0) * log1p_square(x - self.loc, self.scale, math.sqrt(df))
         )
 
     @staticmethod
     def elementwise(x: Any, df: Any, loc: Any, scale: Any) -> Any:
         def inner(x: Any) -> Any:
             return (
-                log_gamma_ratios(0.5 * df, 0.5)
+                log_half_steps(df)
                 - 0.5 * (anp.log(df) + LOG_PI)
                 - anp.log(scale)
-                - 0.5 * (df + 1.0) * log1p_squares((x - loc) / scale / anp.sqrt(df))
+                - 0.5 * (df + 1.0) * log1p_squares(x - loc, scale, anp.sqrt(df))
             )
 
         return density(_finite(x), x, loc, inner)
+
+
+def _on_circle(angle: float) -> float:
+    """The same angle from -pi to pi, of which the sine and the cosine lose no digits."""
+    return angle if -math.pi <= angle <= math.pi else math.atan2(math.sin(angle), math.cos(angle))
 
 
 class von_mises(ScalarFamily):
@@ -166,18 +169,20 @@ class von_mises(ScalarFamily):
         if -math.pi <= self.mu <= math.pi:
             return rng.vonmises(self.mu, self.kappa)
         # NumPy takes away one turn only, where kappa is above 1e6
-        return rng.vonmises(math.atan2(math.sin(self.mu), math.cos(self.mu)), self.kappa)
+        return rng.vonmises(_on_circle(self.mu), self.kappa)
 
     def at(self, x: float) -> float:
         if not -math.pi <= x <= math.pi:
             return -_INF
         # cos(t) - 1 = -2 sin(t / 2)^2, and I0(kappa) = exp(kappa) i0e(kappa): nothing cancels
-        sine = math.sin(0.5 * (x - self.mu))
-        return -2.0 * self.kappa * sine * sine - LOG_2PI - _log(scipy.special.i0e(self.kappa))
+        sine = math.sin(0.5 * (x - _on_circle(self.mu)))
+        return -2.0 * sine * (sine * self.kappa) - LOG_2PI - log_i0e(self.kappa)
 
     @staticmethod
     def elementwise(x: Any, mu: Any, kappa: Any) -> Any:
         def inner(x: Any) -> Any:
-            return -2.0 * kappa * anp.sin(0.5 * (x - mu)) ** 2 - LOG_2PI - log_i0e(kappa)
+            turned = where(anp.abs(mu) > math.pi, anp.arctan2(anp.sin(mu), anp.cos(mu)), mu)
+            sine = anp.sin(0.5 * (x - turned))
+            return -2.0 * sine * (sine * kappa) - LOG_2PI - log_i0es(kappa)
 
         return density((x >= -math.pi) & (x <= math.pi), x, 0.0, inner)

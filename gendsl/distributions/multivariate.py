@@ -31,6 +31,7 @@ from gendsl.distributions.discrete import poisson
 from gendsl.distributions.large import LARGE
 from gendsl.distributions.parameters import nonnegative_integer
 from gendsl.distributions.positive import gamma
+from gendsl.distributions.special import log_gammas
 from gendsl.supports import Counts, RealVector, Simplex
 
 # Up to this many entries a loop over Python floats beats NumPy's cost per call.
@@ -121,7 +122,7 @@ class dirichlet(ArrayFamily):
             score = score + (values.shape[-1] - 1) * anp.log(total) + anp.sum(y, -1) - total
         else:
             safe = anp.where(positive & inside[..., None], x, 1.0)
-            score = anp.sum((alpha - 1.0) * anp.log(safe) - gammaln(alpha), -1) + gammaln(total)
+            score = anp.sum((alpha - 1.0) * anp.log(safe) - log_gammas(alpha), -1) + log_gammas(total)
         return finished(anp.where(inside, score, -inf))
 
     @property

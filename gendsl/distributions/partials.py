@@ -8,12 +8,12 @@ arguments for which it is None, are left to autograd.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln, psi
 
 from gendsl.distributions.base import Distribution
 from gendsl.distributions.bounded import beta, uniform
@@ -21,7 +21,22 @@ from gendsl.distributions.discrete import bernoulli, binom, geometric, poisson
 from gendsl.distributions.large import LARGE, any_large, binomial_kernels, poisson_kernels
 from gendsl.distributions.location_scale import cauchy, laplace, normal, student_t
 from gendsl.distributions.positive import exponential, gamma, half_cauchy, half_normal, inv_gamma, log_normal
-from gendsl.distributions.special import HALF_LOG_2PI, LOG_2, LOG_PI, log_betas, log_chooses, where
+from gendsl.distributions.special import (
+    HALF_LOG_2PI,
+    LOG_2,
+    LOG_PI,
+    digamma_differences,
+    log1p_square,
+    log1p_squares,
+    log_betas,
+    log_chooses,
+    log_gamma,
+    log_gammas,
+    log_half_step,
+    log_half_steps,
+    log_less_digamma,
+    where,
+)
 
 Partials = tuple[Any, ...] | None
 """The log density, and a derivative for x and each parameter."""
@@ -36,7 +51,7 @@ def _log1p(x: Any) -> Any:
 
 
 def _log_gamma(x: Any) -> Any:
-    return gammaln(x) if type(x) is np.ndarray else math.lgamma(x)
+    return log_gammas(x) if type(x) is np.ndarray else log_gamma(x)
 
 
 def _all(condition: Any) -> bool:
@@ -59,27 +74,45 @@ def _laplace(x: Any, loc: Any, scale: Any) -> Partials:
     return -abs(z) - _log(scale) - LOG_2, -slope, slope, (abs(z) - 1.0) / scale
 
 
+def _bends(d: Any, scale: Any, root: Any = 1.0) -> tuple[Any, Any]:
+    """z / (1 + z²) and z² / (1 + z²) for z = d / (scale root), also where z² is beyond all floats."""
+    z = d / scale / root
+    if type(z) is not np.ndarray:
+        if abs(z) <= 1.0:
+            return z / (1.0 + z * z), z * z / (1.0 + z * z)
+        w = 1.0 / z
+        return w / (1.0 + w * w), 1.0 / (1.0 + w * w)
+    large = np.abs(z) > 1.0
+    w = np.where(large, 1.0 / np.where(large, z, 1.0), z)
+    squares = w * w
+    return w / (1.0 + squares), np.where(large, 1.0, squares) / (1.0 + squares)
+
+
+def _log1p_square(d: Any, scale: Any, root: Any = 1.0) -> Any:
+    several = any(type(part) is np.ndarray for part in (d, scale, root))
+    return log1p_squares(d, scale, root) if several else log1p_square(d, scale, root)
+
+
 def _cauchy(x: Any, loc: Any, scale: Any) -> Partials:
-    z = (x - loc) / scale
-    slope = 2.0 * z / ((1.0 + z * z) * scale)
-    to_scale = (z * z - 1.0) / ((1.0 + z * z) * scale)
-    return -_log1p(z * z) - _log(scale) - LOG_PI, -slope, slope, to_scale
+    first, second = _bends(x - loc, scale)
+    slope = 2.0 * first / scale
+    value = -_log1p_square(x - loc, scale) - _log(scale) - LOG_PI
+    return value, -slope, slope, (2.0 * second - 1.0) / scale
 
 
 def _student_t(x: Any, df: Any, loc: Any, scale: Any) -> Partials:
-    z = (x - loc) / scale
-    tail = _log1p(z * z / df)
-    pull = (df + 1.0) * z / (df + z * z)
-    value = (
-        _log_gamma(0.5 * (df + 1.0)) - _log_gamma(0.5 * df) - 0.5 * (_log(df) + LOG_PI) - _log(scale)
-        - 0.5 * (df + 1.0) * tail
-    )  # fmt: skip
+    several = type(df) is np.ndarray
+    root: Any = np.sqrt(df) if several else math.sqrt(df)
+    steps = log_half_steps(df) if several else log_half_step(df)
+    first, second = _bends(x - loc, scale, root)
+    tail = _log1p_square(x - loc, scale, root)
+    pull = (df + 1.0) * first / root / scale
+    value = steps - 0.5 * (_log(df) + LOG_PI) - _log(scale) - 0.5 * (df + 1.0) * tail
 
     def to_df() -> Any:
-        gammas = psi(0.5 * (df + 1.0)) - psi(0.5 * df)
-        return 0.5 * (gammas - 1.0 / df - tail + pull * z / df)
+        return 0.5 * (digamma_differences(0.5 * df, 0.5) - 1.0 / df - tail + second + second / df)
 
-    return value, -pull / scale, to_df, pull / scale, (pull * z - 1.0) / scale
+    return value, -pull, to_df, pull, ((df + 1.0) * second - 1.0) / scale
 
 
 def _exponential(x: Any, rate: Any) -> Partials:
@@ -92,8 +125,10 @@ def _gamma(x: Any, shape: Any, scale: Any) -> Partials:
     log_ratio, ratio = _log(x) - _log(scale), x / scale
     value = (shape - 1.0) * log_ratio - ratio - _log_gamma(shape) - _log(scale)
     if any_large(shape):
-        value = where(shape > LARGE, poisson_kernels(shape - 1.0, ratio) - _log(scale), value)
-    return value, (shape - 1.0) / x - 1.0 / scale, lambda: log_ratio - psi(shape), (ratio - shape) / scale
+        large = (shape > LARGE) & (ratio > 0.0) & (ratio < math.inf)
+        value = where(large, poisson_kernels(shape - 1.0, ratio) - _log(scale), value)
+    to_shape = functools.partial(log_less_digamma, log_ratio, ratio, shape)
+    return value, (shape - 1.0) / x - 1.0 / scale, to_shape, (ratio - shape) / scale
 
 
 def _inv_gamma(x: Any, shape: Any, scale: Any) -> Partials:
@@ -102,8 +137,10 @@ def _inv_gamma(x: Any, shape: Any, scale: Any) -> Partials:
     log_ratio, ratio = _log(scale) - _log(x), scale / x
     value = shape * log_ratio - _log(x) - ratio - _log_gamma(shape)
     if any_large(shape):
-        value = where(shape > LARGE, poisson_kernels(shape, ratio) + _log(shape) - _log(x), value)
-    return value, (ratio - shape - 1.0) / x, lambda: log_ratio - psi(shape), shape / scale - 1.0 / x
+        large = (shape > LARGE) & (ratio > 0.0) & (ratio < math.inf)
+        value = where(large, poisson_kernels(shape, ratio) + _log(shape) - _log(x), value)
+    to_shape = functools.partial(log_less_digamma, log_ratio, ratio, shape)
+    return value, (ratio - shape - 1.0) / x, to_shape, (shape - ratio) / scale
 
 
 def _log_normal(x: Any, mu: Any, sigma: Any) -> Partials:
@@ -126,9 +163,9 @@ def _half_normal(x: Any, scale: Any) -> Partials:
 def _half_cauchy(x: Any, scale: Any) -> Partials:
     if not _positive(x):
         return None
-    z = x / scale
-    below = (1.0 + z * z) * scale
-    return LOG_2 - LOG_PI - _log(scale) - _log1p(z * z), -2.0 * z / below, (z * z - 1.0) / below
+    first, second = _bends(x, scale)
+    value = LOG_2 - LOG_PI - _log(scale) - _log1p_square(x, scale)
+    return value, -2.0 * first / scale, (2.0 * second - 1.0) / scale
 
 
 def _beta(x: Any, a: Any, b: Any) -> Partials:
@@ -142,8 +179,8 @@ def _beta(x: Any, a: Any, b: Any) -> Partials:
     return (
         value,
         (a - 1.0) / x - (b - 1.0) / (1.0 - x),
-        lambda: log_x - psi(a) + psi(a + b),
-        lambda: log_rest - psi(b) + psi(a + b),
+        lambda: log_x + digamma_differences(a, b),
+        lambda: log_rest + digamma_differences(b, a),
     )
 
 

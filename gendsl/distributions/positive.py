@@ -7,7 +7,6 @@ from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
-from autograd.scipy.special import gammaln
 
 from gendsl.distributions.base import ScalarFamily
 from gendsl.distributions.large import LARGE, any_large, poisson_kernel, poisson_kernels
@@ -19,6 +18,7 @@ from gendsl.distributions.special import (
     density,
     log1p_square,
     log1p_squares,
+    log_gammas,
     where,
 )
 from gendsl.supports import Interval, Positive
@@ -94,10 +94,13 @@ class gamma(ScalarFamily):
         log_scale = anp.log(scale)
 
         def inner(x: Any) -> Any:
-            usual = (shape - 1.0) * (anp.log(x) - log_scale) - x / scale - gammaln(shape) - log_scale
+            usual = (shape - 1.0) * (anp.log(x) - log_scale) - x / scale - log_gammas(shape) - log_scale
             if not any_large(shape):
                 return usual
-            return where(shape > LARGE, poisson_kernels(shape - 1.0, x / scale) - log_scale, usual)
+            ratio = x / scale
+            large = (shape > LARGE) & (ratio > 0.0) & (ratio < _INF)
+            by_series = poisson_kernels(shape - 1.0, where(large, ratio, 1.0)) - log_scale
+            return where(large, by_series, usual)
 
         at_zero = where(shape < 1.0, _INF, where(shape == 1.0, -log_scale, -_INF))
         return where(x == 0.0, at_zero, density((x > 0.0) & (x < _INF), x, scale, inner))
@@ -137,11 +140,13 @@ class inv_gamma(ScalarFamily):
     def elementwise(x: Any, shape: Any, scale: Any) -> Any:
         def inner(x: Any) -> Any:
             log_x = anp.log(x)
-            usual = shape * (anp.log(scale) - log_x) - log_x - gammaln(shape) - scale / x
+            usual = shape * (anp.log(scale) - log_x) - log_x - log_gammas(shape) - scale / x
             if not any_large(shape):
                 return usual
-            by_series = poisson_kernels(shape, scale / x) + anp.log(shape) - log_x
-            return where(shape > LARGE, by_series, usual)
+            ratio = scale / x
+            large = (shape > LARGE) & (ratio > 0.0) & (ratio < _INF)
+            by_series = poisson_kernels(shape, where(large, ratio, 1.0)) + anp.log(shape) - log_x
+            return where(large, by_series, usual)
 
         return density((x > 0.0) & (x < _INF), x, scale, inner)
 
@@ -224,11 +229,11 @@ class half_cauchy(ScalarFamily):
     def at(self, x: float) -> float:
         if not 0.0 <= x < _INF:
             return -_INF
-        return -log1p_square(x / self.scale) - _log(self.scale) - LOG_PI + LOG_2
+        return -log1p_square(x, self.scale) - _log(self.scale) - LOG_PI + LOG_2
 
     @staticmethod
     def elementwise(x: Any, scale: Any) -> Any:
         def inner(x: Any) -> Any:
-            return -log1p_squares(x / scale) - anp.log(scale) - LOG_PI + LOG_2
+            return -log1p_squares(x, scale) - anp.log(scale) - LOG_PI + LOG_2
 
         return density((x >= 0.0) & (x < _INF), x, scale, inner)

@@ -16,14 +16,16 @@ import numpy as np
 import scipy.special
 from autograd.extend import defvjp, primitive
 from autograd.numpy.numpy_vjps import unbroadcast_f
-from autograd.scipy.special import gammaln, psi
+from autograd.scipy.special import psi
+from autograd.tracer import getval
 
 LOG_2 = math.log(2.0)
 LOG_PI = math.log(math.pi)
 LOG_2PI = math.log(2.0 * math.pi)
 HALF_LOG_2PI = 0.5 * LOG_2PI
-_SQRT_HALF = math.sqrt(0.5)
 _STIRLING_FROM = 16.0  # from here on five terms of Stirling's series are exact to the last digit
+_TINY = 1e-300  # up to here gamma(x) is 1 / x to the last digit
+_BESSEL_FROM, _RATIO_FROM = 1e10, 1e4
 
 
 def _where(condition: Any, x: Any, y: Any) -> Any:
@@ -49,6 +51,25 @@ def density(inside: Any, x: Any, stand_in: Any, log_density: Callable[[Any], Any
         return where(inside, log_density(where(inside, x, stand_in)), -math.inf)
 
 
+def _log_gammas(x: Any) -> Any:
+    found = scipy.special.gammaln(x)
+    tiny = x < _TINY  # scipy's is infinite where 1 / x is
+    return np.where(tiny, -np.log(np.where(tiny, x, 1.0)), found)[()] if np.any(tiny) else found
+
+
+log_gammas = primitive(_log_gammas)
+"""log gamma(x) for x > 0, elementwise."""
+defvjp(log_gammas, lambda ans, x: lambda g: g * psi(x))
+
+
+def log_gamma(x: float) -> float:
+    """log gamma(x) for x > 0; infinite where that is beyond all floats."""
+    try:
+        return math.lgamma(x)
+    except OverflowError:
+        return math.inf
+
+
 def stirling_rest(z: Any) -> Any:
     """log gamma(z) - ((z - 1/2) log z - z + log(2 pi) / 2) by Stirling's series (DLMF 5.11.1)."""
     y = 1.0 / (z * z)
@@ -70,13 +91,40 @@ def _log_gamma_ratios(a: Any, d: Any) -> Any:
     rest = stirling_rest(z + d) - stirling_rest(z)
     by_series = (z - 0.5) * np.log1p(d / z) + d * (np.log(z + d) - 1.0) + rest
     y = np.where(large, 1.0, a)
-    return np.where(large, by_series, scipy.special.gammaln(y + d) - scipy.special.gammaln(y))[()]
+    return np.where(large, by_series, _log_gammas(y + d) - _log_gammas(y))[()]
+
+
+def digamma_differences(a: Any, d: Any) -> Any:
+    """psi(a + d) - psi(a) for a > 0, d >= 0, elementwise; exact also where d is small against a large a."""
+    if type(a) is float and a < _STIRLING_FROM:
+        return psi(a + d) - psi(a)
+    large = a >= _STIRLING_FROM
+    z = where(large, a, _STIRLING_FROM)
+    by_series = anp.log1p(d / z) + _digamma_rest(z + d) - _digamma_rest(z)
+    y = where(large, 1.0, a)
+    return where(large, by_series, psi(y + d) - psi(y))
+
+
+def _digamma_rest(z: Any) -> Any:
+    """psi(z) - log z (DLMF 5.11.2)."""
+    y = 1.0 / (z * z)
+    return -0.5 / z - y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y / 132))))
+
+
+def log_less_digamma(log_y: Any, y: Any, m: Any) -> Any:
+    """log(y) - psi(m) for positive y and m, elementwise; exact also where y is close to a large m."""
+    if type(m) is float and m < _STIRLING_FROM:
+        return log_y - psi(m)
+    t = (y - m) / m
+    close = (m >= _STIRLING_FROM) & (t > -0.5) & (t < 1.0)
+    z = where(close, m, _STIRLING_FROM)
+    return where(close, anp.log1p(where(close, t, 0.0)) - _digamma_rest(z), log_y - psi(m))
 
 
 log_gamma_ratios = primitive(_log_gamma_ratios)
 defvjp(
     log_gamma_ratios,
-    lambda ans, a, d: unbroadcast_f(a, lambda g: g * (psi(a + d) - psi(a))),
+    lambda ans, a, d: unbroadcast_f(a, lambda g: g * digamma_differences(a, d)),
     lambda ans, a, d: unbroadcast_f(d, lambda g: g * psi(a + d)),
 )
 
@@ -92,7 +140,7 @@ def log_beta(a: float, b: float) -> float:
 def log_betas(a: Any, b: Any) -> Any:
     """log B(a, b), elementwise."""
     larger, smaller = where(a < b, b, a), where(a < b, a, b)
-    return gammaln(smaller) - log_gamma_ratios(larger, smaller)
+    return log_gammas(smaller) - log_gamma_ratios(larger, smaller)
 
 
 def log_choose(n: int, k: int) -> float:
@@ -104,81 +152,77 @@ def log_choose(n: int, k: int) -> float:
 def log_chooses(n: Any, k: Any) -> Any:
     """log of n over k for 0 <= k <= n, elementwise."""
     k = anp.minimum(k, n - k)
-    return log_gamma_ratios(n - k + 1.0, k) - gammaln(k + 1.0)
+    return log_gamma_ratios(n - k + 1.0, k) - log_gammas(k + 1.0)
 
 
-def log1p_square(z: float) -> float:
-    """log(1 + z^2), also where z^2 is beyond all floats."""
-    z = abs(z)
-    return math.log1p(z * z) if z <= 1.0 else 2.0 * math.log(z) + math.log1p(1.0 / (z * z))
+def log_half_step(df: float) -> float:
+    """log(gamma((df + 1) / 2) / gamma(df / 2)), also where half of df is no float."""
+    return log_gamma_ratio(0.5 * df, 0.5) if df > _TINY else 0.5 * LOG_PI + math.log(df) - LOG_2
 
 
-def log1p_squares(z: Any) -> Any:
-    """log(1 + z^2), elementwise."""
-    z = anp.abs(z)
+def log_half_steps(df: Any) -> Any:
+    """The same, elementwise."""
+    tiny = df <= _TINY
+    usual = log_gamma_ratios(0.5 * where(tiny, 1.0, df), 0.5)
+    return where(tiny, 0.5 * LOG_PI + anp.log(where(tiny, df, 1.0)) - LOG_2, usual)
+
+
+def log1p_square(d: float, scale: float, root: float = 1.0) -> float:
+    """log(1 + z^2) with z = d / (scale root), also where z^2 or z itself is beyond all floats."""
+    z = abs(d / scale / root)
+    if z <= 1.0:
+        return math.log1p(z * z)
+    if z < math.inf:
+        return 2.0 * math.log(z) + math.log1p(1.0 / (z * z))
+    return 2.0 * (math.log(abs(d)) - math.log(scale) - math.log(root))
+
+
+def log1p_squares(d: Any, scale: Any, root: Any = 1.0) -> Any:
+    """The same, elementwise."""
+    far = np.isinf(getval(d) / getval(scale) / getval(root))
+    z = anp.abs(where(far, 0.0, d) / scale / root)
     large = z > 1.0
     beyond = where(large, z, 1.0)
     small = where(large, 1.0 / beyond, z)
-    return 2.0 * anp.log(beyond) + anp.log1p(small * small)
+    usual = 2.0 * anp.log(beyond) + anp.log1p(small * small)
+    if not np.any(far):
+        return usual
+    logs = anp.log(where(far, anp.abs(d), 1.0)) - anp.log(scale) - anp.log(root)
+    return where(far, 2.0 * logs, usual)
 
 
-log_i0e = primitive(lambda x: np.log(scipy.special.i0e(x)))  # log(I0(x)) - x for x >= 0
-_bessel_ratio = primitive(lambda x: scipy.special.i1e(x) / scipy.special.i0e(x))  # I1(x) / I0(x)
-defvjp(log_i0e, lambda ans, x: lambda g: g * (_bessel_ratio(x) - 1.0))
-defvjp(
-    _bessel_ratio,
-    lambda ans, x: lambda g: g * (1.0 - where(x == 0.0, 0.5, ans / where(x == 0.0, 1.0, x)) - ans * ans),
-)
-
-# --- the mass of an interval under the standard normal distribution --------------------------------
-
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
-_QUADRATURE = tuple(zip(_NODES.tolist(), _WEIGHTS.tolist(), strict=True))
-_ERFC_TO = 36.0  # the upper tail underflows soon after
+def log_i0e(kappa: float) -> float:
+    """log(I0(kappa)) - kappa for kappa >= 0."""
+    if kappa > _BESSEL_FROM:
+        return 0.125 / kappa - 0.5 * (LOG_2PI + math.log(kappa))
+    return math.log(scipy.special.i0e(kappa))
 
 
-def log_normal_tail(t: float) -> float:
-    """log P(Z > t)."""
-    if t < _ERFC_TO:
-        return math.log(0.5 * math.erfc(t * _SQRT_HALF))
-    return float(scipy.special.log_ndtr(-t))
+def _log_i0es(kappa: Any) -> Any:
+    far = kappa > _BESSEL_FROM
+    z = np.where(far, kappa, _BESSEL_FROM)
+    by_series = 0.125 / z - 0.5 * (LOG_2PI + np.log(z))
+    return np.where(far, by_series, np.log(scipy.special.i0e(np.where(far, 0.0, kappa))))[()]
 
 
-def log_normal_mass(a: float, b: float) -> float:
-    """log P(a < Z < b) for a < b, exact also for narrow intervals and far out in the tails."""
-    if math.isinf(a) and math.isinf(b):
-        return 0.0
-    if a + b < 0.0:
-        a, b = -b, -a
-    width = b - a
-    if width < 1.0 and width * b < 1.0:  # the density is nearly flat: the tails would cancel
-        middle, half = 0.5 * (a + b), 0.5 * width
-        flat = math.fsum(w * math.exp(-t * half * (middle + 0.5 * t * half)) for t, w in _QUADRATURE)
-        return math.log(half * flat) - 0.5 * middle * middle - HALF_LOG_2PI
-    if a <= 0.0:
-        return math.log1p(-0.5 * (math.erfc(b * _SQRT_HALF) + math.erfc(-a * _SQRT_HALF)))
-    beyond_a = log_normal_tail(a)
-    return beyond_a + math.log1p(-math.exp(log_normal_tail(b) - beyond_a))
+def _bessel_rests(x: Any) -> Any:
+    far = x > _RATIO_FROM
+    y = 1.0 / np.where(far, x, _RATIO_FROM)
+    by_series = -0.5 * y * (1.0 + 0.25 * y * (1.0 + y * (1.0 + 1.5625 * y)))
+    return np.where(far, by_series, scipy.special.i1e(x) / scipy.special.i0e(x) - 1.0)[()]
 
 
-@np.errstate(all="ignore")
-def _log_normal_masses(a: Any, b: Any) -> Any:
-    a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
-    swap = a + b < 0.0
-    a, b = np.where(swap, -b, a), np.where(swap, -a, b)
-    width = b - a
-    middle, half = 0.5 * (a + b), 0.5 * width
-    flat = sum(w * np.exp(-t * half * (middle + 0.5 * t * half)) for t, w in _QUADRATURE)
-    narrow = np.log(half * flat) - 0.5 * middle * middle - HALF_LOG_2PI
-    central = np.log1p(-scipy.special.ndtr(-b) - scipy.special.ndtr(a))
-    beyond_a = scipy.special.log_ndtr(-a)
-    tail = beyond_a + np.log1p(-np.exp(scipy.special.log_ndtr(-b) - beyond_a))
-    return np.where((width < 1.0) & (width * b < 1.0), narrow, np.where(a <= 0.0, central, tail))[()]
+def _bessel_curve(x: Any, rest: Any) -> Any:
+    """The derivative of I1(x) / I0(x)."""
+    far, ratio = x > _RATIO_FROM, 1.0 + rest
+    y = 1.0 / where(far, x, _RATIO_FROM)
+    by_series = 0.5 * y * y * (1.0 + 0.5 * y * (1.0 + 1.5 * y))
+    over = where(x == 0.0, 0.5, ratio / where(x == 0.0, 1.0, x))
+    return where(far, by_series, 1.0 - over - ratio * ratio)
 
 
-log_normal_masses = primitive(_log_normal_masses)
-defvjp(
-    log_normal_masses,
-    lambda ans, a, b: unbroadcast_f(a, lambda g: -g * anp.exp(-0.5 * a * a - HALF_LOG_2PI - ans)),
-    lambda ans, a, b: unbroadcast_f(b, lambda g: g * anp.exp(-0.5 * b * b - HALF_LOG_2PI - ans)),
-)
+log_i0es = primitive(_log_i0es)
+"""`log_i0e`, elementwise."""
+_bessel_rest = primitive(_bessel_rests)  # I1(x) / I0(x) - 1
+defvjp(log_i0es, lambda ans, x: lambda g: g * _bessel_rest(x))
+defvjp(_bessel_rest, lambda ans, x: lambda g: g * _bessel_curve(x, ans))
