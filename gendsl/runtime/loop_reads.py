@@ -161,5 +161,7 @@ def _steers_of_loop(loop: Routed, at: Slot) -> set[Slot] | None:
     inner = {slot for slot in use.steers if slot[0] >= loop.depth}
     if not inner <= {(loop.depth, source.target) for source in loop.sources}:
         return None
-    outside: set[Slot] = use.steers - inner
+    around = loop.depth - 1  # what the loop is filling there is by another name what it has filled
+    filled = {(around, written.inside): (around, written.after) for written in loop.stored}
+    outside = {filled.get(slot, slot) for slot in use.steers - inner}
     return outside | {(read.depth, read.slot) for read in reads}

@@ -288,6 +288,19 @@ def nothing_chosen(n, m):
 
 @written(*SIZES)
 @gen
+def arms(n, m):
+    x = np.zeros((n, m))
+    for t in range(n):
+        for j in range(m):
+            if j > 0 and x[t, j - 1] > 0.0:
+                x[t, j] = ~normal(0.5, 1)
+            else:
+                x[t, j] = ~normal(x[t - 1, j] if t > 0 else 0.0, 1)
+    return x
+
+
+@written(*SIZES)
+@gen
 def whole_numbers(n, m):
     x = np.zeros((n, m), dtype=int)
     for t in range(n):
@@ -548,3 +561,23 @@ def test_both_runtimes_agree(name, seed, columns_from):
 
 
 test_none_is_executed_whole = PROGRAMS.test_of_blocks()
+
+
+def test_what_is_read_where_the_filled_entries_say_so():
+    """An entry decides which arm the next one takes, and so whether the entry of the row before is read."""
+    trace = arms.generate((3, 2), init={("x", t, j): -1.0 for t in range(3) for j in range(2)}, rng=1).trace
+    changes = [
+        (1, 0, 1.0),
+        (0, 1, 0.25),
+        (1, 0, -1.0),
+        (0, 1, 0.75),
+        (2, 0, 0.5),
+        (1, 1, 0.5),
+        (2, 0, -0.5),
+        (1, 1, 2.0),
+    ]
+    for t, j, value in changes:
+        trace = trace.update({("x", t, j): value}).trace
+        assert trace.log_prob == pytest.approx(
+            arms.reference.assess((3, 2), trace.choices).log_prob, abs=1e-9
+        )
