@@ -49,16 +49,19 @@ class Making:
 
     Attributes:
         from_family: those that make a choice from a family of ours, given which of its parameters are
-            constants, and whether no other `~` can have its address. Its parameters are in variables of
-            their names, its address in `path`. Its value is left in `value`.
+            constants, and whether no other `~` can have its address. Its other parameters are in variables
+            of their names, its address in `path`. Its value is left in `value`.
         others: those that make a choice from what is in `distribution`; `sugar` says whether an assignment
             gives it its address. None where that is done as `rewrite` has it.
+        called: those that make one from what calling `kind` gives, given with how many arguments, which are
+            in `argument_0` and so on.
         first: those that the body begins with.
     """
 
     from_family: Callable[[Any, dict[str, float], bool], list[ast.stmt]]
     others: list[ast.stmt] | None
     first: list[ast.stmt]
+    called: Callable[[int], list[ast.stmt]] | None = None
 
 
 class _Spreader(Rewriter):
@@ -124,14 +127,15 @@ class _Spreader(Rewriter):
         made: list[ast.stmt] = [assign("path", self.visit(path))]
         arguments = [self.visit(argument) for argument in operand.args]
         made.append(assign("family", operand.func))
-        made += [assign(name, given) for name, given in zip(family.parameters, arguments, strict=True)]
+        constants = _constants(dict(zip(family.parameters, operand.args, strict=True)))
+        named = zip(family.parameters, arguments, strict=True)
+        made += [assign(name, argument) for name, argument in named if name not in constants]
         makers = ast.Attribute(ast.Name(EXECUTION, ast.Load()), "makers", ast.Load())
         given = [ast.Name(EXECUTION, ast.Load()), load("path"), ast.Constant(sugar)]
-        given += [load(name) for name in family.parameters]
+        given += [ast.Constant(constants[p]) if p in constants else load(p) for p in family.parameters]
         call = ast.Call(ast.Subscript(makers, load("family"), ast.Load()), given, [])
         known = self.constants.load(family)
         is_family = ast.Compare(load("family"), [ast.Is()], [known])
-        constants = _constants(dict(zip(family.parameters, operand.args, strict=True)))
         made_here = self.making.from_family(family, constants, self._is_alone(path))
         choice = ast.If(is_family, made_here, [assign("value", call)])
         for part in walk(choice):  # what fails to be made is the distribution, not the choice
@@ -164,10 +168,14 @@ class _Spreader(Rewriter):
     ) -> list[ast.stmt] | None:
         if self.making.others is None:
             return None
-        first: list[ast.stmt] = [assign("path", self.visit(path))]
-        first.append(assign("distribution", self._callable(operand)))
-        choice = _placed_at(value, [assign("sugar", ast.Constant(sugar)), *self.making.others])
-        return [*first, *choice]
+        first: list[ast.stmt] = [assign("path", self.visit(path)), assign("sugar", ast.Constant(sugar))]
+        if self.making.called is None or not _is_plain_call(operand):
+            first.append(assign("distribution", self._callable(operand)))
+            return [*first, *_placed_at(value, self.making.others)]
+        assert isinstance(operand, ast.Call)
+        first.append(assign("kind", operand.func))
+        first += [assign(f"argument_{i}", self.visit(part)) for i, part in enumerate(operand.args)]
+        return [*first, *_placed_at(operand, self.making.called(len(operand.args)))]
 
     def _callable(self, expression: ast.expr) -> ast.expr:
         """E' of the operand of a `~`: a class is called as it is."""
@@ -258,6 +266,13 @@ def _appended(node: _Statement) -> ast.expr | None:
         case ast.Expr(ast.Call(ast.Attribute(ast.Name(), "append"), [value], [])):
             return value
     return None
+
+
+def _is_plain_call(operand: ast.expr) -> bool:
+    """Whether an expression calls what a name says, with arguments by position."""
+    if not isinstance(operand, ast.Call) or not isinstance(operand.func, ast.Name) or operand.keywords:
+        return False
+    return bool(operand.args) and not any(isinstance(argument, ast.Starred) for argument in operand.args)
 
 
 def _path(address: ast.expr) -> ast.expr | None:

@@ -14,6 +14,7 @@ import numpy as np
 from autograd.tracer import getval, isbox
 
 from gendsl.choices.values import same_value
+from gendsl.distributions.class_measures import measure_of_class
 from gendsl.errors import ParameterError, UntracedChoiceError, ValueTypeError
 from gendsl.supports import Integers, Real, Support
 
@@ -26,6 +27,8 @@ _MOST_KNOWN = 64
 _UNKNOWN: Any = ((lambda: _UNKNOWN), None)  # refers to nothing that is a value
 MEASURE = "_measure"
 """The attribute of a distribution that says what its measure is; no parameter of it."""
+ARGUMENTS = "_arguments"
+"""The attribute of a distribution that says how it was made; no parameter of it."""
 CHECK = "__gendsl_check__"
 """The attribute of a function of a user's that has a check around it: what puts it there."""
 _OPERATORS: dict[np.ufunc, tuple[str, str]] = {
@@ -50,6 +53,8 @@ class Distribution:
         checks_support: whether `logpdf` itself gives -inf outside the support.
         _measure: a support with the kind, dimension and shape of the distribution's own, where that is known
             without making it; else None. (What `measured` found out is kept in the instance.)
+        _arguments: its class and what that was called with, where calling it with that again surely gives
+            the same (as `runtime.remade` finds out, and keeps in the instance); else None.
 
     Arithmetic with numbers gives the distribution of the result: `1 + poisson(3)`, `normal(0, 1) * 2`.
     """
@@ -58,9 +63,12 @@ class Distribution:
     parameters: ClassVar[tuple[str, ...]] = ()
     checks_support: ClassVar[bool] = False
     _measure: ClassVar[Support | None] = None
+    _arguments: ClassVar[tuple[Any, ...] | None] = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if not _is_ours(cls) and "support" in cls.__dict__ and "_measure" not in cls.__dict__:
+            cls._measure = measure_of_class(cls)
         logpdf = cls.__dict__.get("logpdf")
         if logpdf is not None and _is_to_be_checked(cls) and not isinstance(logpdf, property):
             cls.logpdf = _within_support(logpdf)  # type: ignore[assignment, method-assign]
@@ -177,7 +185,11 @@ def measured(distribution: Distribution) -> Support:
 
 def _is_to_be_checked(kind: type[Distribution]) -> bool:
     """Whether its formulas may know nothing of its support: a user's class that doesn't say that they do."""
-    return not kind.checks_support and not kind.__module__.startswith("gendsl.")
+    return not kind.checks_support and not _is_ours(kind)
+
+
+def _is_ours(kind: type[Distribution]) -> bool:
+    return kind.__module__.startswith("gendsl.")
 
 
 def _within_support(logpdf: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import functools
 import threading
 from collections.abc import Callable
 from math import inf
@@ -26,6 +27,7 @@ from gendsl.errors import EXECUTION, ParameterError
 from gendsl.runtime.executions import Assess, Execution, Simulate
 from gendsl.runtime.records import PLAIN_FAMILIES, UNCHANGEABLE, detached, drawn, is_unchanged
 from gendsl.runtime.reexecutions import Update
+from gendsl.runtime.remade import is_remade
 
 _KEEP = """\
 if SECOND:
@@ -105,7 +107,7 @@ given = __gendsl__.values.get
 """
 
 _FIRST = """\
-old = __gendsl__.old
+old = __gendsl__.old.get
 values = __gendsl__.values
 prefix = __gendsl__.prefix
 """
@@ -114,20 +116,20 @@ prefix = __gendsl__.prefix
 _BEFORE = """\
 if prefix:
     path = prefix + path
-before = old.get(path)
-value = values.get(path, MISSING)
+before = old(path)
 """
 
 _KEEP_BEFORE = _KEEP.replace("= record", "= before").replace("score += score", "score += before[2]")
 
 _AGAIN = (
     _BEFORE
-    + "if value is MISSING and before is not None and SAME:\n"
+    + "if path not in values and before is not None and SAME:\n"
     + _indented(_KEEP_BEFORE)
     + """\
     value = before[1]
 else:
     MAKE
+    value = values.get(path, MISSING)
     if value is MISSING and before is not None:
         value = before[1]
         if type(before[0]) is not type(distribution):
@@ -149,7 +151,7 @@ else:
 _ANY_AGAIN = (
     _BEFORE
     + """\
-if value is MISSING and before is not None and (
+if path not in values and before is not None and (
     distribution is before[0] or is_unchanged(distribution, before[0])
 ):
 """
@@ -159,18 +161,44 @@ if value is MISSING and before is not None and (
     if type(value) not in UNCHANGEABLE:
         value = detached(value)
 else:
-    value = __gendsl__.again(path, distribution, sugar, before, value)
+    value = __gendsl__.again(path, distribution, sugar, before, values.get(path, MISSING))
 """
 )
 """The same where its distribution is of any class."""
 
+_CALLED_AGAIN = (
+    _BEFORE
+    + """\
+distribution = None
+if path not in values and before is not None and (
+    (was := before[0]._arguments) is not None and was[0] is kind and ALIKE
+    or is_remade(kind, (ARGUMENTS,), distribution := CALLED(ARGUMENTS), before[0])
+):
+"""
+    + _indented(_KEEP_BEFORE)
+    + """\
+    value = before[1]
+    if type(value) not in UNCHANGEABLE:
+        value = detached(value)
+else:
+    if distribution is None:
+        distribution = CALLED(ARGUMENTS)
+    value = __gendsl__.again(path, distribution, sugar, before, values.get(path, MISSING))
+"""
+)
+"""The same where it is what a class or a function gives for some arguments.
+
+A class that only keeps what it is called with isn't called where it was with the same objects.
+"""
+
 _VARIABLES = frozenset((
-    "before", "distribution", "given", "old", "path", "prefix", "record", "records", "score",
-    "sugar", "value", "values",
+    "before", "distribution", "given", "kind", "old", "path", "prefix", "record", "records", "score",
+    "sugar", "value", "values", "was",
 ))  # fmt: skip
 _SCOPE = {
     **vars(builtins), "MISSING": MISSING, "UNCHANGEABLE": UNCHANGEABLE, "as_path": as_path,
-    "detached": detached, "drawn": drawn, "inf": inf, "is_unchanged": is_unchanged,
+    "detached": detached, "drawn": drawn, "inf": inf, "is_remade": is_remade,
+    "is_unchanged": is_unchanged,
 }  # fmt: skip
 CONSTANTS = Constants()
 _KNOWN: dict[tuple[Any, str], Any] = {}
@@ -243,6 +271,15 @@ def _known(family: Any, constants: dict[str, float]) -> Any:
     return _KNOWN[key]
 
 
+@functools.cache
+def _called_again(count: int) -> list[ast.stmt]:
+    """The statements that make a choice from what is called with some number of arguments."""
+    names = [f"argument_{i}" for i in range(count)]
+    alike = " and ".join(f"was[{i}] is {name}" for i, name in enumerate(names, 1))
+    text = _CALLED_AGAIN.replace("ARGUMENTS", ", ".join(names)).replace("ALIKE", alike)
+    return _filled(text.replace("CALLED", "(kind if type(kind) is type else __gendsl__.callee(kind))"))
+
+
 class _Filler(Transformer):
     """Fills a template in."""
 
@@ -255,10 +292,11 @@ class _Filler(Transformer):
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         place = getattr(node.value, "id", None)
-        if place == "MAKE" and self.known is not None:
-            return assign("distribution", CONSTANTS.load(self.known))
         if place == "MAKE":
-            return made(self.family, CONSTANTS, self.constants)
+            given = [assign(name, ast.Constant(value)) for name, value in self.constants.items()]
+            if self.known is not None:
+                return [*given, assign("distribution", CONSTANTS.load(self.known))]
+            return [*given, *made(self.family, CONSTANTS, self.constants)]
         if place == "DRAW":
             rng = ast.Attribute(ast.Name(EXECUTION, ast.Load()), "rng", ast.Load())
             return value_of(self.family, "sample", {"rng": rng}, "value", CONSTANTS)
@@ -281,7 +319,7 @@ class _Filler(Transformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id == "SAME":
             return self._same()
-        if node.id in _VARIABLES:
+        if node.id in _VARIABLES or node.id.startswith("argument_"):
             return ast.Name(own(node.id), node.ctx)
         if node.id == EXECUTION:
             return node
@@ -293,9 +331,12 @@ class _Filler(Transformer):
         earlier = ast.Subscript(load("before"), ast.Constant(0), ast.Load())
         tests: list[ast.expr] = [_compared(self._type_of(earlier), ast.Is(), CONSTANTS.load(self.family))]
         for name in self.family.parameters:
-            if name not in self.constants:
+            now: ast.expr = load(name)
+            if name in self.constants:
+                now = ast.Constant(self.constants[name])
+            else:
                 tests.append(_compared(self._type_of(load(name)), ast.In(), CONSTANTS.load(_NUMBERS)))
-            tests.append(_compared(ast.Attribute(earlier, name, ast.Load()), ast.Eq(), load(name)))
+            tests.append(_compared(ast.Attribute(earlier, name, ast.Load()), ast.Eq(), now))
         same = ast.BoolOp(ast.And(), tests)
         if self.known is None:
             return same
@@ -312,6 +353,8 @@ def _compared(left: ast.expr, how: ast.cmpop, right: ast.expr) -> ast.expr:
 MAKING: dict[type[Execution], Making] = {
     Simulate: Making(_Blocks(_DRAWN, once=True), None, _filled(_RECORDS)),
     Assess: Making(_Blocks(_GIVEN, once=True), None, _filled(_RECORDS + _GET)),
-    Update: Making(_Blocks(_AGAIN, once=False), _filled(_ANY_AGAIN), _filled(_RECORDS + _FIRST)),
+    Update: Making(
+        _Blocks(_AGAIN, once=False), _filled(_ANY_AGAIN), _filled(_RECORDS + _FIRST), _called_again
+    ),
 }
 """For each class of executions, the statements that make choices."""

@@ -120,14 +120,14 @@ def _are_comparable(old: np.ndarray, new: np.ndarray) -> bool:
 
 
 def is_same(old: Any, new: Any) -> bool:
-    """Whether `difference` finds none."""
+    """Whether two values surely are the same: `difference` finds none."""
     if old is new:
         return True
     kind = type(new)
     if kind is not type(old):
         return False
     if kind is list:
-        if not len(new) == len(old) <= _COMPARED:
+        if not len(new) == len(old) <= _COMPARED or _differ(old, new):
             return False
         return all(map(is_, old, new)) or all(map(_same, old, new))
     if kind in _COMPARABLE:
@@ -135,6 +135,14 @@ def is_same(old: Any, new: Any) -> bool:
     if kind is np.ndarray:
         return _are_comparable(old, new) and bool(old.tobytes() == new.tobytes())
     return difference(old, new) is None
+
+
+def _differ(old: list[Any], new: list[Any]) -> bool:
+    """Whether two lists differ as Python compares them, which is quick; False where it can't compare them."""
+    try:
+        return bool(old != new)
+    except Exception:  # of arrays, or whatever else is in them
+        return False
 
 
 def change_at(keys: set[Any]) -> Change:

@@ -48,6 +48,17 @@ _Error = TypeVar("_Error", bound=BaseException)
 FRESH: Any = object()
 """A generator that is made when it is first used: most updates draw nothing, and making one takes longer."""
 
+_PROGRAMS: set[type] = set()
+"""Classes of generative functions; to ask an abstract class takes longer."""
+
+
+def _is_program(thing: Any) -> bool:
+    found = isinstance(thing, GenerativeFunction)
+    if found:
+        _PROGRAMS.add(type(thing))
+    return found
+
+
 class Given(Protocol):
     """Where an execution looks up the values of choices that it is given."""
 
@@ -166,7 +177,7 @@ class Execution:
 
     def spliced(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """The value of `... @ ~function(...)`."""
-        if isinstance(function, GenerativeFunction):
+        if type(function) in _PROGRAMS or _is_program(function):
             return self.call(function, args, kwargs)
         return self.splice(self.callee(function)(*args, **kwargs))
 

@@ -161,7 +161,9 @@ class GenFunction(GenerativeFunction):
         try:
             if execution.spread and compiled.is_spread:
                 body = compiled.at_once.get(Update) or body_at_once(compiled, Update)
-                return body(execution, *self.bound, *args, **kwargs)
+                if kwargs or self.bound:
+                    return body(execution, *self.bound, *args, **kwargs)
+                return body(execution, *args)
             return execution.body_of(compiled)(*self.bound, *args, **kwargs, __gendsl__=execution)
         except TypeError as error:
             if is_from_body(error):

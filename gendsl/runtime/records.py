@@ -12,7 +12,7 @@ from autograd.tracer import isbox
 from gendsl.address import Path
 from gendsl.distributions import Distribution
 from gendsl.distributions.arithmetic import affine
-from gendsl.distributions.base import MEASURE, ScalarFamily, measured
+from gendsl.distributions.base import ARGUMENTS, MEASURE, ScalarFamily, measured
 from gendsl.errors import NaNError, ValueTypeError
 from gendsl.runtime.change import is_same
 from gendsl.supports import Support
@@ -45,6 +45,7 @@ class _PlainFamilies(dict[type, type | None]):
 PLAIN_FAMILIES = _PlainFamilies()
 _FLOATS = np.dtype(float)
 _ABSENT: Any = object()
+_NO_PARAMETERS = frozenset((ARGUMENTS, MEASURE))
 
 
 class _Attributes(dict[type, tuple[tuple[str, ...], bool]]):
@@ -75,16 +76,16 @@ def is_unchanged(distribution: Distribution, before: Distribution) -> bool:
             return False
     if has_others:
         mine, theirs = distribution.__dict__, before.__dict__
-        if len(mine) - (MEASURE in mine) != len(theirs) - (MEASURE in theirs):
-            return False
         for name, value in mine.items():
             was = theirs.get(name, _ABSENT)
-            if was is value or name == MEASURE:
+            if was is value or name in _NO_PARAMETERS:
                 continue
             if type(value) is type(was) is float and value == was != 0.0:
                 continue
             if was is _ABSENT or not is_same(was, value):
                 return False
+        if len(mine) != len(theirs):
+            return len(mine.keys() - _NO_PARAMETERS) == len(theirs.keys() - _NO_PARAMETERS)
     return True
 
 

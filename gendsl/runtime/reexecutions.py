@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Set
 from math import inf
-from typing import Any, NamedTuple
+from types import GeneratorType
+from typing import Any
 
 import numpy as np
 
@@ -194,23 +195,10 @@ class Regenerate(Execution, makers=Makers(REGENERATED)):
         return distribution, value, score
 
 
-class Again(NamedTuple):
-    """What an execution leaves that makes choices again by statements.
-
-    Attributes:
-        execution: the execution, which is over.
-        log_weight: the change of the log probability.
-        gone: the choices that are no longer made.
-        observed: the paths of the observations.
-        is_alike: whether it makes the choices that were made before, and no others.
-    """
-
-    execution: Update
-    retval: Any
-    log_weight: float
-    gone: Records
-    observed: Set[Path]
-    is_alike: bool
+Again = tuple[Update, Any, float, Records, Set[Path], bool]
+"""What an execution leaves that makes choices again by statements: itself, which is over; what the body
+returned; the change of the log probability; the choices that are no longer made; the paths of the
+observations; and whether it makes the choices that were made before, and no others."""
 
 
 def executed_again(trace: Any, given: Exactly, stop_at_zero: bool) -> Again | None:
@@ -226,16 +214,17 @@ def executed_again(trace: Any, given: Exactly, stop_at_zero: bool) -> Again | No
     old, observed = trace.records, trace.observed_paths
     execution = Update(old, given, None, stop_at_zero=stop_at_zero)
     execution.quick = execution.spread = True
+    execution.function = gen_fn
     try:
-        retval = execution.call(gen_fn, trace.args, {})
+        retval = gen_fn.run_body(execution, trace.args, {})
     except Exception:
         return None
     records = execution.records
     weight = execution.score - trace.log_prob
-    if execution.failure is not None or not -inf < weight < inf:
+    if execution.failure is not None or not -inf < weight < inf or type(retval) is GeneratorType:
         return None
     execution.__class__ = Closed  # type: ignore[assignment]
-    is_alike = records.keys() == old.keys()
+    is_alike = not execution.added and len(records) == len(old)
     gone: Records = {}
     if not is_alike or execution.calls.keys() != trace.calls.keys():
         try:
@@ -247,4 +236,4 @@ def executed_again(trace: Any, given: Exactly, stop_at_zero: bool) -> Again | No
             if path in observed:
                 observed = frozenset(path for path in observed if path in records)
                 break
-    return Again(execution, retval, weight, gone, observed, is_alike)
+    return execution, retval, weight, gone, observed, is_alike

@@ -39,7 +39,7 @@ from gendsl.runtime.arguments import private
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.gradients import gradients
 from gendsl.runtime.measures import describe_measure, remeasured, same_measure
-from gendsl.runtime.records import Record, Records, detached
+from gendsl.runtime.records import UNCHANGEABLE, Record, Records, detached
 from gendsl.runtime.reexecutions import Regenerate, Update, executed_again
 from gendsl.runtime.saving import save_trace
 from gendsl.runtime.structure import Structure, paths_in
@@ -117,6 +117,10 @@ class Edit(NamedTuple):
     remeasured: dict[Path, tuple[Distribution, Distribution]]
 
 
+_new = tuple.__new__
+"""Makes a named tuple, as its class does, in half of the time."""
+
+
 class ReferenceTrace(Trace):
     """A trace that stores every choice with its distribution, value and score.
 
@@ -185,7 +189,8 @@ class ReferenceTrace(Trace):
             as_path(address)  # explains what can't be an address
             raise
         if record is not None:
-            return detached(record[1])
+            value = record[1]
+            return value if type(value) in UNCHANGEABLE else detached(value)
         if path in self.calls:
             return self.calls[path]
         raise self.unknown(as_path(address))
@@ -320,14 +325,15 @@ class ReferenceTrace(Trace):
         if args is None and rng is None and type(given) is Exactly:
             again = executed_again(self, given, stop_at_zero)
             if again is not None:
-                new = ReferenceTrace(self.gen_fn, self.args, again.retval, again.execution, again.observed)
-                if again.is_alike:
+                execution, retval, weight, gone, observed, is_alike = again
+                new = ReferenceTrace(self.gen_fn, self.args, retval, execution, observed)
+                if is_alike:
                     new._structure = self._structure
-                if len(new.records) > small.CHOICES:
+                if len(execution.records) > small.CHOICES:
                     new = self.gen_fn.fitted(new)
-                remade = again.execution.remade
-                other = remeasured(self, again.execution.records, remade, values) if remade else {}
-                return Edit(new, again.log_weight, again.gone, other)
+                remade = execution.remade
+                other = remeasured(self, execution.records, remade, values) if remade else {}
+                return _new(Edit, (new, weight, gone, other))
         execution = Update(self.records, given, rng, stop_at_zero=stop_at_zero)
         new = self.rerun(execution, args)
         if isinstance(given, Constraints):

@@ -117,7 +117,8 @@ class Accessor(Lifter):
             free = state.next_coordinate
             start = free[0]
             free[0] = start + 1
-            number = Dual(value, {start: 1.0})
+            number = Dual()
+            number.value, number.tangent = value, {start: 1.0}
             state.seeds[path] = number, start
             return number
         return state.value(path, label)
@@ -154,7 +155,8 @@ class Accessor(Lifter):
             usual = plain == plain and (label is continuous or label is discrete or label is None)
             if not (free and usual and path not in state.entries):
                 return put_at(state, path, value, label, line)
-            state.entries[path] = Write(value, label, line)
+            entry = state.entries[path] = Write()
+            entry.value, entry.label, entry.line = value, label, line
             state.values[path] = plain
         except TypeError:
             handle[address]  # says so if it is no address
@@ -171,7 +173,8 @@ class Accessor(Lifter):
                 record = source.near(start) or source.find(start)
                 if record is not None and end and end not in target.entries and end not in target.protected:
                     source.supports[start] = record[0]._measure or measured(record[0])
-                    target.entries[end] = Copy(source, start, line)
+                    entry = target.entries[end] = Copy()
+                    entry.source, entry.path, entry.line = source, start, line
                     target.values[end] = record[1]
                     return
             except TypeError:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from gendsl.errors import ValueTypeError
-from gendsl.transforms.forward import Dual, lost, real
+from gendsl.transforms.forward import Dual, dual, lost, real
 
 _KEEP_ARRAY = (
     "use it as an array: arithmetic, indexing and numpy.* functions accept it. To fill another array, start "
@@ -64,7 +64,7 @@ def scalar(value: Any, row: np.ndarray) -> Dual:
 
 def _from_dense(value: float, dense: list[float]) -> Dual:
     # All zeros are kept: they may be the 0 in 0 * inf, which an empty tangent would hide.
-    return Dual(value, {i: d for i, d in enumerate(dense) if d} or dict(enumerate(dense)))
+    return dual(value, {i: d for i, d in enumerate(dense) if d} or dict(enumerate(dense)))
 
 
 def finish(value: Any, tangent: np.ndarray) -> Any:

@@ -187,7 +187,8 @@ class _Writer:
             else:
                 merge += "s0 * d"
             lines += [f"    if kind{i} is Dual:", f"        size += s{i}", f"        {merge}"]
-        lines += [f"    if size - size != 0.0: {by_steps}", f"    return Dual({result}, total)"]
+        lines += [f"    if size - size != 0.0: {by_steps}", "    made = Dual()"]
+        lines += [f"    made.value, made.tangent = {result}, total", "    return made"]
         return "\n".join(lines)
 
     def _forward(self, node: ast.expr) -> tuple[str, Callable[[str], None]]:

@@ -102,7 +102,7 @@ def chain(y: float, terms: Iterable[tuple[float, Dual]]) -> Dual:
     for slope, x in terms:
         for i, d in x.tangent.items():
             total[i] = total[i] + slope * d if i in total else slope * d
-    return Dual(y, total)
+    return dual(y, total)
 
 
 def _method(name: str, function: Callable[[float], float]) -> Callable[[Dual], Dual]:
@@ -119,22 +119,30 @@ def _method(name: str, function: Callable[[float], float]) -> Callable[[Dual], D
             with np.errstate(all="ignore"):
                 y = float(ufunc(x))
             slope = edge_slope(rule, x, y)
-        return Dual(y, {i: slope * d for i, d in self.tangent.items()})
+        return dual(y, {i: slope * d for i, d in self.tangent.items()})
 
     method.__name__ = name
     return method
 
 
+def dual(value: float, tangent: dict[int, float]) -> Dual:
+    """A number with its tangent."""
+    made = Dual()
+    made.value = value
+    made.tangent = tangent
+    return made
+
+
 class Dual:
-    """A number and its tangent: `value`, and `tangent[i]` = d value / d coordinate i (absent: 0)."""
+    """A number and its tangent: `value`, and `tangent[i]` = d value / d coordinate i (absent: 0).
+
+    Made by `dual`, or where the cost of a move is by the lines that are in it: an `__init__` would double the
+    time that it takes.
+    """
 
     __slots__ = ("tangent", "value")
     value: float
     tangent: dict[int, float]
-
-    def __init__(self, value: float, tangent: dict[int, float]) -> None:
-        self.value = value
-        self.tangent = tangent
 
     def __repr__(self) -> str:
         return f"Dual({self.value!r}, {self.tangent!r})"
@@ -155,11 +163,11 @@ class Dual:
             total = self.tangent.copy()
             for i, d in other.tangent.items():
                 total[i] = total[i] + d if i in total else d
-            return Dual(self.value + other.value, total)
+            return dual(self.value + other.value, total)
         if type(other) is float or type(other) is int:
-            return Dual(self.value + other, self.tangent)
+            return dual(self.value + other, self.tangent)
         number = real(other)
-        return NotImplemented if number is None else Dual(self.value + number, self.tangent)
+        return NotImplemented if number is None else dual(self.value + number, self.tangent)
 
     __radd__ = __add__
 
@@ -168,11 +176,11 @@ class Dual:
             total = self.tangent.copy()
             for i, d in other.tangent.items():
                 total[i] = total[i] - d if i in total else -d
-            return Dual(self.value - other.value, total)
+            return dual(self.value - other.value, total)
         if type(other) is float or type(other) is int:
-            return Dual(self.value - other, self.tangent)
+            return dual(self.value - other, self.tangent)
         number = real(other)
-        return NotImplemented if number is None else Dual(self.value - number, self.tangent)
+        return NotImplemented if number is None else dual(self.value - number, self.tangent)
 
     def __rsub__(self, other: Any) -> Any:
         number = other if type(other) is float or type(other) is int else real(other)
@@ -181,7 +189,7 @@ class Dual:
         total = {}
         for i, d in self.tangent.items():
             total[i] = -d
-        return Dual(number - self.value, total)
+        return dual(number - self.value, total)
 
     def __mul__(self, other: Any) -> Any:
         if type(other) is Dual:
@@ -192,14 +200,14 @@ class Dual:
                 total[i] = b * d
             for i, d in other.tangent.items():
                 total[i] = total[i] + a * d if i in total else a * d
-            return Dual(a * b, total)
+            return dual(a * b, total)
         number = other if type(other) is float or type(other) is int else real(other)
         if number is None:
             return NotImplemented
         total = {}
         for i, d in self.tangent.items():
             total[i] = number * d
-        return Dual(self.value * number, total)
+        return dual(self.value * number, total)
 
     __rmul__ = __mul__
 
@@ -213,14 +221,14 @@ class Dual:
                 total[i] = d / b
             for i, d in other.tangent.items():
                 total[i] = total[i] + a * d if i in total else a * d
-            return Dual(y, total)
+            return dual(y, total)
         number = other if type(other) is float or type(other) is int else real(other)
         if number is None:
             return NotImplemented
         total = {}
         for i, d in self.tangent.items():
             total[i] = d / number
-        return Dual(self.value / number, total)
+        return dual(self.value / number, total)
 
     def __rtruediv__(self, other: Any) -> Any:
         number = other if type(other) is float or type(other) is int else real(other)
@@ -232,7 +240,7 @@ class Dual:
         total = {}
         for i, d in self.tangent.items():
             total[i] = slope * d
-        return Dual(y, total)
+        return dual(y, total)
 
     def __pow__(self, other: Any) -> Any:
         x = self.value
@@ -251,7 +259,7 @@ class Dual:
         total = {}
         for i, d in self.tangent.items():
             total[i] = slope * d
-        return Dual(y, total)
+        return dual(y, total)
 
     def __rpow__(self, other: Any) -> Any:
         base = real(other)
@@ -259,13 +267,13 @@ class Dual:
             return NotImplemented
         y = _real_power(base, self.value)
         slope = exponent_slope(base, self.value, y)
-        return Dual(y, {i: slope * d for i, d in self.tangent.items()})
+        return dual(y, {i: slope * d for i, d in self.tangent.items()})
 
     def __mod__(self, other: Any) -> Any:
         if type(other) is Dual:
             raise lost("x % y, for y a number with a derivative,")
         number = real(other)
-        return NotImplemented if number is None else Dual(self.value % number, self.tangent)
+        return NotImplemented if number is None else dual(self.value % number, self.tangent)
 
     def __rmod__(self, other: Any) -> Any:
         if real(other) is None:
@@ -288,7 +296,7 @@ class Dual:
         total = {}
         for i, d in self.tangent.items():
             total[i] = -d
-        return Dual(-self.value, total)
+        return dual(-self.value, total)
 
     def __pos__(self) -> Dual:
         return self
@@ -299,7 +307,7 @@ class Dual:
             return self
         if x < 0.0:
             return -self
-        return Dual(abs(x), dict.fromkeys(self.tangent, math.nan))  # no derivative at zero
+        return dual(abs(x), dict.fromkeys(self.tangent, math.nan))  # no derivative at zero
 
     # --- looking at the value --------------------------------------------------------------------
 
@@ -434,7 +442,7 @@ class Dual:
 
 def seed_scalar(value: Any, index: int) -> Dual:
     """The number that coordinate `index` is."""
-    return Dual(float(value), {index: 1.0})
+    return dual(float(value), {index: 1.0})
 
 
 # numpy's functions of scalars that need no arrays. Comparisons are here too: np.float64(1.0) < x.

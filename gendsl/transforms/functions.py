@@ -20,6 +20,7 @@ from gendsl.transforms.forward import (
     ARITHMETIC_ERRORS,
     Dual,
     chain,
+    dual,
     edge_slope,
     exponent_slope,
     lost,
@@ -59,7 +60,9 @@ def _of_one(function: Function, rule: Slope) -> Function:
         tangent = {}
         for i, d in x.tangent.items():
             tangent[i] = slope * d
-        return Dual(y, tangent)
+        made = Dual()
+        made.value, made.tangent = y, tangent
+        return made
 
     return differentiable
 
@@ -150,7 +153,7 @@ def _of_dividend(function: Function) -> Function:
     def remainder(x: Any, y: Any, /) -> Any:
         if type(y) is Dual:
             raise lost(f"math.{function.__name__}(x, y), for y a number with a derivative,")
-        return Dual(function(x.value, y), x.tangent) if type(x) is Dual else function(x, y)
+        return dual(function(x.value, y), x.tangent) if type(x) is Dual else function(x, y)
 
     return remainder
 

@@ -12,7 +12,7 @@ import numpy as np
 from gendsl.errors import LostDerivativeError
 from gendsl.interface import GenerativeFunction
 from gendsl.transforms.arrays import DualArray
-from gendsl.transforms.forward import Dual
+from gendsl.transforms.forward import dual
 
 NOT_A_CHOICE = 0
 """The coordinate of values that come from a return value: no choice's, so nothing may depend on it."""
@@ -30,7 +30,7 @@ def undifferentiated(value: Any, known: dict[int, Any] | None = None) -> Any:
     `known` holds the copies made so far, by the id of the original, since objects can be cyclic.
     """
     if isinstance(value, (float, np.floating)):
-        return Dual(float(value), {NOT_A_CHOICE: 1.0})
+        return dual(float(value), {NOT_A_CHOICE: 1.0})
     if isinstance(value, _OPAQUE) or _is_pure(value):
         return value
     known = {} if known is None else known

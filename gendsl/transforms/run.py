@@ -18,7 +18,7 @@ from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.views import RecordsView
 from gendsl.supports import Support
 from gendsl.transforms.arrays import DualArray, seed_array, short
-from gendsl.transforms.forward import Dual
+from gendsl.transforms.forward import dual
 from gendsl.transforms.handles import InputHandle, OutputHandle
 from gendsl.transforms.returned import NOT_A_CHOICE
 from gendsl.transforms.vectors import seed_entries
@@ -119,7 +119,12 @@ class Input(InputHandle):
         self.trace = trace
         self.records = records = trace.records
         self.find: Near = records.get
-        self.near, self.known = lookups(records)
+        self.near: Near
+        self.known: Known
+        if type(records) is dict:
+            self.near, self.known = self.find, _unknown
+        else:
+            self.near, self.known = lookups(records)
         self.observed = observed = trace.observed_paths
         self.heads = observed.heads if type(observed) is PathSet else None
         self.args = args
@@ -177,7 +182,7 @@ class Input(InputHandle):
         start = self.next_coordinate[0]
         self.next_coordinate[0] += support.dim
         if support.shape == ():
-            number = Dual(float(value), {start: 1.0} if support.dim else {})
+            number = dual(float(value), {start: 1.0} if support.dim else {})
             self.seeds[path] = number, start
             return number
         entries = seed_entries(value, start, support)
@@ -245,7 +250,10 @@ Line = tuple[str, int, str]
 
 
 class Entry:
-    """What an output was given at one address, with the line that gave it."""
+    """What an output was given at one address, with the line that gave it.
+
+    Those who make one set its attributes: an `__init__` would double the time that it takes.
+    """
 
     __slots__ = ("line",)
     line: Line
@@ -260,22 +268,16 @@ class Write(Entry):
     """A value written to an output: as it was written, so with its derivatives."""
 
     __slots__ = ("label", "value")
-
-    def __init__(self, value: Any, label: Label | None, line: Line) -> None:
-        self.value = value
-        self.label = label
-        self.line = line
+    value: Any
+    label: Label | None
 
 
 class Copy(Entry):
     """A choice copied to an output."""
 
     __slots__ = ("path", "source")
-
-    def __init__(self, source: Input, path: Path, line: Line) -> None:
-        self.source = source
-        self.path = path
-        self.line = line
+    path: Path
+    source: Input
 
 
 class Output(OutputHandle):

@@ -18,7 +18,17 @@ from gendsl.runtime.records import detached
 from gendsl.transforms.arrays import DualArray
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.handles import Handle, InputHandle, OutputHandle
-from gendsl.transforms.run import Copy, Label, Line, Output, Write, check_is_label, continuous, discrete
+from gendsl.transforms.run import (
+    Copy,
+    Input,
+    Label,
+    Line,
+    Output,
+    Write,
+    check_is_label,
+    continuous,
+    discrete,
+)
 
 
 def read(source: Any, label: Label | None = None) -> Any:
@@ -98,9 +108,11 @@ def put_at(state: Output, path: Path, value: Any, label: Label | None, line: Lin
             _refuse_as_value(value)
         else:
             value = detached(value)
+    entry = Write()
+    entry.value, entry.label, entry.line = value, label, line
     if path in state.entries or path in state.protected:
-        state.put(path, Write(value, label, line), plain)  # which raises
-    state.entries[path] = Write(value, label, line)
+        state.put(path, entry, plain)  # which raises
+    state.entries[path] = entry
     state.values[path] = plain
 
 
@@ -135,14 +147,20 @@ def carry(source: Any, destination: Any, line: Line) -> None:
     if record is not None:
         if not target:
             refuse_whole(destination)
-        destination.state.put(target, Copy(state, start, line), record[1])
+        destination.state.put(target, _copied(state, start, line), record[1])
         return
     below = state.trace.paths_below(start)
     if not below and start not in state.trace.calls:
         raise state.missing(start)
     for path in below:
-        entry = Copy(state, path, line)
+        entry = _copied(state, path, line)
         destination.state.put(target + path[len(start) :], entry, state.records[path][1])
+
+
+def _copied(source: Input, path: Path, line: Line) -> Copy:
+    entry = Copy()
+    entry.source, entry.path, entry.line = source, path, line
+    return entry
 
 
 def _refuse_handle(thing: Any, verb: str, what: str) -> NoReturn:

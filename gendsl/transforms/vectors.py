@@ -13,7 +13,7 @@ import numpy as np
 
 from gendsl.supports import RealArray, Simplex, Support
 from gendsl.transforms.arrays import DualArray
-from gendsl.transforms.forward import Dual
+from gendsl.transforms.forward import Dual, dual
 
 SHORT = 16
 """How many entries a short vector has at most."""
@@ -38,7 +38,7 @@ def seed_entries(value: Any, start: int, support: Support) -> list[Any] | None:
             _seeds.clear()
         tangents = _seeds[key] = _tangents(support.embedding, start)
     values = value.tolist() if type(value) is np.ndarray else [float(x) for x in value]
-    return list(map(Dual, values, tangents))
+    return list(map(dual, values, tangents))
 
 
 def _tangents(embedding: np.ndarray, start: int) -> list[dict[int, float]]:

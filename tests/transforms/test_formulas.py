@@ -14,7 +14,7 @@ from gendsl.errors import GenDSLError, HandleError, traceback_location
 from gendsl.transforms import formulas as formulas_module
 from gendsl.transforms.access import Accessor
 from gendsl.transforms.apply import image
-from gendsl.transforms.forward import Dual
+from gendsl.transforms.forward import Dual, dual
 
 LIFTER = Accessor()
 FUNCTIONS = ["sqrt", "exp", "log", "log1p", "expm1", "sin", "cos", "tanh"]
@@ -89,8 +89,8 @@ numbers = st.one_of(
 arguments = st.tuples(
     *[
         st.one_of(
-            numbers.map(lambda x, i=i: Dual(x, {i + 1: 1.0})),
-            numbers.map(lambda x, i=i: Dual(x, {1: 0.5, i + 2: -2.0})),
+            numbers.map(lambda x, i=i: dual(x, {i + 1: 1.0})),
+            numbers.map(lambda x, i=i: dual(x, {1: 0.5, i + 2: -2.0})),
             numbers,
             st.integers(-2, 4),
         )
@@ -130,7 +130,7 @@ def by_occurrence(text, values):
             owners.append(int(node.id[1:]))
             node.id = f"x{len(separate)}"
             value = values[owners[-1]]
-            separate.append(Dual(value.value, {len(separate): 1.0}) if type(value) is Dual else value)
+            separate.append(dual(value.value, {len(separate): 1.0}) if type(value) is Dual else value)
     tangent = step_by_step(tree, names.split(), separate).tangent
     return [(owners[k], slope) for k, slope in tangent.items()]
 
@@ -190,7 +190,7 @@ def test_planted_mistakes_are_seen(was, wrong, check_derivative):
 
 def test_a_function_that_is_another_by_now():
     made = LIFTER.formulas["sqrt | x0 * x1 - f0(x0)"]
-    x, y = Dual(4.0, {1: 1.0}), Dual(3.0, {2: 1.0})
+    x, y = dual(4.0, {1: 1.0}), dual(3.0, {2: 1.0})
     assert made(math.sqrt, x, y).value == 10.0
     assert made(lambda x: x * x, x, y).value == -4.0
     assert made(lambda x: x * x, x, y).tangent == {1: -5.0, 2: 4.0}

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gendsl.errors import LostDerivativeError
-from gendsl.transforms.forward import Dual, seed_scalar
+from gendsl.transforms.forward import Dual, dual, seed_scalar
 
 METHODS = {
     "sqrt": (0.3, 2.5, 1e6),
@@ -171,7 +171,7 @@ def test_comparisons_look_at_values():
     assert np.float64(1) < x and np.float64(2.0) == x
     assert x == seed_scalar(2.0, 9)
     assert x != "2.0" and x != None  # noqa: E711
-    assert x and not Dual(0.0, {0: 1.0})
+    assert x and not dual(0.0, {0: 1.0})
     assert max(x, y) is y and min(x, y, 1) == 1 and sorted([y, x])[0] is x
     with pytest.raises(TypeError, match="not supported"):
         operator.lt(x, "a")

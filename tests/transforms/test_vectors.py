@@ -5,7 +5,7 @@ import pytest
 
 from gendsl.supports import Real, RealArray, Simplex
 from gendsl.transforms.arrays import DualArray, seed_array, short
-from gendsl.transforms.forward import Dual
+from gendsl.transforms.forward import Dual, dual
 from gendsl.transforms.vectors import SHORT, entries, numbers, seed_entries
 
 VALUE = np.array([0.2, 0.3, 0.5])
@@ -104,7 +104,7 @@ def test_seeds_are_kept_by_shape_and_start():
 
 
 def test_the_values_of_a_list():
-    x = Dual(2.0, {1: 1.0})
+    x = dual(2.0, {1: 1.0})
     assert numbers([x, 3, 0.5]) == [2.0, 3, 0.5]
     assert numbers([1.0, 2]) is None  # no derivatives: an ordinary value
     assert numbers([x, np.float64(1.0)]) is None and numbers([x, [x]]) is None
