@@ -26,8 +26,8 @@ _MEASURES: dict[Any, Support] = {
 """Class of supports -> one with the kind, the dimension, the shape and the values' type of all of them."""
 
 _ARGUMENTS = frozenset((
-    "BINARY_OP", "KW_NAMES", "LOAD_ATTR", "LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "PRECALL", "PUSH_NULL",
-    "UNARY_NEGATIVE",
+    "BINARY_OP", "KW_NAMES", "LOAD_ATTR", "LOAD_CONST", "LOAD_GLOBAL", "LOAD_SMALL_INT", "PRECALL",
+    "PUSH_NULL", "UNARY_NEGATIVE",
 ))  # fmt: skip
 """The instructions of arguments that are computed from attributes, constants and global names."""
 
@@ -57,8 +57,8 @@ def _class_returned(function: FunctionType) -> Any:
     *arguments, call, end = code[first + 1 :]
     if not call.opname.startswith("CALL") or end.opname != "RETURN_VALUE":
         return None
-    if arguments and (arguments[0].opname in ("LOAD_ATTR", "LOAD_METHOD")):
+    if arguments and arguments[0].opname in ("LOAD_ATTR", "LOAD_METHOD"):
         return None
-    if any(i.opname not in _ARGUMENTS for i in arguments):
+    if any(i.opname not in _ARGUMENTS and not i.opname.startswith("LOAD_FAST") for i in arguments):
         return None
     return function.__globals__.get(code[first].argval)

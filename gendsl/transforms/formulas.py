@@ -32,7 +32,7 @@ _SLOPES = {
 
 _FUNCTIONS: dict[Any, str] = {getattr(math, name): name for name in _SLOPES}
 
-_LEAST, _MOST = 3, 40
+_LEAST, _MOST = 2, 40
 """How many operations a formula has; fewer are as fast step by step."""
 
 _MOST_ARGUMENTS = 12
