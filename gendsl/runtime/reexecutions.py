@@ -224,13 +224,15 @@ def executed_again(trace: Any, given: Exactly, stop_at_zero: bool) -> Again | No
     if execution.failure is not None or not -inf < weight < inf or type(retval) is GeneratorType:
         return None
     execution.__class__ = Closed  # type: ignore[assignment]
-    is_alike = not execution.added and len(records) == len(old)
-    gone: Records = {}
-    if not is_alike or execution.calls.keys() != trace.calls.keys():
+    added, calls_alike = execution.added, execution.calls.keys() == trace.calls.keys()
+    is_alike = not added and len(records) == len(old)
+    if added or not calls_alike:
         try:
             check_namespaces(records, execution.calls)
         except GenDSLError:
             return None
+    gone: Records = {}
+    if len(records) - added < len(old):
         gone = {path: record for path, record in old.items() if path not in records}
         for path in gone:
             if path in observed:
