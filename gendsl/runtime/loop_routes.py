@@ -34,6 +34,8 @@ class Routed(Block):
     """The slots that say what the loop begins with."""
     exits: bool
     """Whether an iteration may be the last before the loop's end."""
+    stored: list[Any]
+    """The containers that it fills: a Stored each."""
 
     def readers_of(self, iterations: Iterations, frames: Frames, slot: Slot, offset: int = 0) -> Any:
         """Which iterations read which key of a container."""
