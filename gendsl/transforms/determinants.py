@@ -15,7 +15,7 @@ operation rounds off counts as a change of one entry.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import hypot
 from typing import Any
 
@@ -54,6 +54,25 @@ def known_determinant(pattern: Pattern, entries: list[float]) -> float | None:
         return None
     det = formula(*entries)
     return det if det > _SMALLEST else None
+
+
+def determinant_of_few(rows: Sequence[int], columns: Sequence[dict[int, float]]) -> float | None:
+    """|det| of one or two columns, of which most small moves have no more, in as many rows.
+
+    None where a column has an entry in another row, or the determinant might not be accurate.
+    """
+    if len(rows) == 1:
+        (first,) = columns
+        if len(first) != 1:
+            return None
+        det = abs(first.get(rows[0], 0.0))
+    else:
+        a, b = rows
+        first, second = columns
+        if (a in first) + (b in first) + (a in second) + (b in second) != len(first) + len(second):
+            return None
+        det = abs(first.get(a, 0.0) * second.get(b, 0.0) - first.get(b, 0.0) * second.get(a, 0.0))
+    return det if _SMALLEST < det < _LARGEST else None  # nor if one is NaN
 
 
 def _note(pattern: Pattern) -> None:

@@ -15,7 +15,7 @@ from gendsl.address import Path
 from gendsl.distributions.base import measured
 from gendsl.runtime.records import Records
 from gendsl.supports import Simplex, Support
-from gendsl.transforms.determinants import known_determinant
+from gendsl.transforms.determinants import determinant_of_few, known_determinant
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.returned import NOT_A_CHOICE
 from gendsl.transforms.run import Copy, Input, Output, Run, Write, continuous, discrete, lookups, measure_in
@@ -127,6 +127,8 @@ def log_abs_det_of(live: Sequence[int], columns: list[Tangent]) -> float | None:
         return None
     if not columns:
         return 0.0
+    if len(columns) <= 2 and (det := determinant_of_few(live, columns)) is not None:
+        return math.log(det)
     slopes: list[float] = []
     for tangent in columns:
         slopes += tangent.values()

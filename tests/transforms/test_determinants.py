@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gendsl.transforms import determinants
-from gendsl.transforms.determinants import formula_of, known_determinant
+from gendsl.transforms.determinants import determinant_of_few, formula_of, known_determinant
 
 
 @pytest.fixture(autouse=True)
@@ -144,3 +144,29 @@ def test_not_all_patterns_are_kept(monkeypatch):
             found = known_determinant(((i,), (i,)), [2.0])
         assert found == (2.0 if i > 50 else None)
         assert len(determinants._seen) <= 5 and len(determinants._formulas) <= 5
+
+
+def test_one_or_two_columns_have_a_determinant_without_a_formula():
+    found = 0
+    for seed in range(2000):
+        (rows, columns), entries = a_matrix(seed)
+        if len(rows) > 2:
+            continue
+        values = iter(entries)
+        given = [{row: next(values) for row in column} for column in columns]
+        det, size = exact((rows, columns), entries)
+        answer = determinant_of_few(rows, given)
+        if any(not set(column) <= set(rows) for column in columns) or det == 0:
+            assert answer is None
+            continue
+        found += 1
+        assert abs(answer - det) <= 1e-14 * size
+        assert determinant_of_few(rows[::-1], given[::-1]) == pytest.approx(answer, rel=1e-12)
+    assert found > 100
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, 1e30, 1e-60])
+def test_one_or_two_columns_that_might_not_be_accurate_are_for_others(wrong):
+    assert determinant_of_few([3], [{3: wrong}]) is None
+    assert determinant_of_few([3, 1], [{3: wrong}, {1: 1.0}]) is None
+    assert determinant_of_few([3, 1], [{3: wrong, 1: 1.0}, {1: wrong}]) is None
