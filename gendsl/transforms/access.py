@@ -79,34 +79,31 @@ class Accessor(Lifter):
     def read_at(self, function: Any, handle: Any, address: Any, label: Any = _ABSENT) -> Any:
         """`function(handle[address], label)`, where function is usually `read`."""
         path = address if type(address) is tuple else (address,)
-        kind = type(handle)
-        if kind is Input and function is read:
-            state = handle
-        elif kind is DeeperInput and function is read:
-            state = handle.state
-            path = handle.path + path
-        else:
-            return self.lift(function)(handle[address], *(() if label is _ABSENT else (label,)))
-        if label is _ABSENT:
-            label = None
+        state = handle
+        if type(handle) is not Input or function is not read:
+            if type(handle) is not DeeperInput or function is not read:
+                return self.lift(function)(handle[address], *(() if label is _ABSENT else (label,)))
+            state, path = handle.state, handle.path + path
         try:
             record = state.near(path)
-            known = state.known(path) if record is None else None
+            known = None if record is not None else state.known(path)
         except TypeError:
             handle[address]  # says so if it is no address
             raise
-        if known is not None:
-            support, value = known
-        elif record is None:
-            return state.value(path, label)
-        else:
+        if record is not None:
             support, value = record[0]._measure or measured(record[0]), record[1]
+        elif known is not None:
+            support, value = known
+        else:
+            return state.value(path, None if label is _ABSENT else label)
         kind = type(value)
         if support.discrete:
-            if (kind is int or kind is bool) and (label is None or label is discrete):
+            if (kind is int or kind is bool) and (label is discrete or label is _ABSENT or label is None):
                 state.supports[path] = support
                 return value
-        elif kind is float and type(support) is Real and (label is None or label is continuous):
+        elif kind is float and type(support) is Real and (
+            label is continuous or label is _ABSENT or label is None
+        ):
             state.supports[path] = support
             heads = state.heads
             if (heads is None or path[0] in heads) and path in state.observed:
@@ -121,7 +118,7 @@ class Accessor(Lifter):
             number.value, number.tangent = value, {start: 1.0}
             state.seeds[path] = number, start
             return number
-        return state.value(path, label)
+        return state.value(path, None if label is _ABSENT else label)
 
     def write_at(
         self, function: Any, line: Line, handle: Any, address: Any, value: Any, label: Any = _ABSENT
