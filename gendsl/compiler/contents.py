@@ -66,22 +66,24 @@ class Contents(Callees):
         if not isinstance(node, ast.BinOp):
             return False
         sides = node.left, node.right
-        if not isinstance(node.op, ast.Mult):
-            return any(self.is_list_or_array(side, is_number) for side in sides)
+        if any(self.is_list_or_array(side, is_number) for side in sides):
+            return True
         others = [side for side in sides if not self._is_list(side)]
-        return self._is_new_list(node) and not all(self._is_count(side, is_number) for side in others)
+        multiplied = isinstance(node.op, ast.Mult) and self._is_new_list(node)
+        return multiplied and not all(self._is_count(side, is_number) for side in others)
+
+    def may_become_array(self, node: ast.AugAssign, is_number: Callable[[ast.expr], bool]) -> bool:
+        """Whether `a *= n`, or `a += b`, may give an array where a was a list: if n or b is one."""
+        if isinstance(node.op, ast.Mult):
+            return not self._is_count(node.value, is_number)
+        entries = isinstance(node.value, (ast.Tuple, ast.GeneratorExp, ast.Constant))
+        lists = self._is_list(node.value) and not self.is_list_or_array(node.value, is_number)
+        return not entries and not lists
 
     def _is_count(self, node: ast.expr, is_number: Callable[[ast.expr], bool]) -> bool:
-        """Whether an expression gives a number: what `range` goes up to is one."""
+        """Whether an expression surely gives a number. (What `range` goes up to may be an array of one.)"""
         if isinstance(node, ast.BinOp):
             return self._is_count(node.left, is_number) and self._is_count(node.right, is_number)
-        if isinstance(node, ast.Name) and any(
-            isinstance(argument, ast.Name) and argument.id == node.id
-            for call in self.source.parts
-            if isinstance(call, ast.Call) and self.is_builtin(call.func, "range")
-            for argument in call.args
-        ):
-            return True
         return is_number(node)
 
     def _is_list(self, node: ast.expr | None) -> bool:

@@ -5,6 +5,7 @@
     thing.sample()              still(..., thing, "sample").sample()    is it a distribution, or an urn?
     found = search(text)        found = settled(..., search(text))  is it an iterator?
     start = [0.5, 0.5] * w      start = listed([0.5, 0.5] * w, ...) is it a list, or an array?
+    start *= w                  start *= w; listed(start, ...)      is it a list still?
 
 Where the answer is no, the body is executed whole from then on.
 """
@@ -12,7 +13,7 @@ Where the answer is no, the body is executed whole from then on.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from gendsl.compiler.effects import Effects
@@ -22,32 +23,32 @@ from gendsl.compiler.objects import CHANGING_METHODS, PURE_METHODS
 from gendsl.compiler.trees import Transformer, clone, walk
 from gendsl.errors import EXECUTION
 
+IsNumber = Callable[[ast.expr], bool]
+
 
 def with_questions(
-    tree: Any, effects: Effects, rows: set[str], is_number: Callable[[ast.expr], bool]
+    tree: Any, effects: Effects, lists: set[str], rows: set[str], is_number: IsNumber
 ) -> Any:
     """A statement, as the statements to put in its place, or an expression, with what it is to ask.
 
     Args:
+        lists: the variables that are taken to have lists.
         rows: the variables of which an entry may be a list, though nothing shows that it is.
         is_number: whether an expression surely gives a number, which no call can change.
     """
-    if not any(_asks(part, effects, rows, is_number) for part in walk(tree)):
-        return tree
-    return _Questions(effects, rows, is_number).visit(clone(tree))
+    questions = _Questions(effects, lists, rows, is_number)
+    return questions.visit(clone(tree)) if any(map(questions.asks, walk(tree))) else tree
 
 
-def _asks(part: ast.AST, effects: Effects, rows: set[str], is_number: Callable[[ast.expr], bool]) -> bool:
-    match part:
-        case ast.AugAssign(target=ast.Subscript() as target):
-            return root_name(target) in rows
-        case ast.Assign(targets=[ast.Name(name)], value=ast.BinOp() as value):
-            return effects.is_list_or_array(value, is_number) and effects.has_parts_kept(name)
-        case ast.Assign(value=value) | ast.AnnAssign(value=value) if isinstance(value, ast.Call):
-            return _may_iterate(value, effects) or _is_watched(value, effects, is_number)
-        case ast.Call():
-            return _is_watched(part, effects, is_number) or effects.misleads_perhaps(part)
-    return False
+def _given(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr]]:
+    """The names to which an assignment gives the values of expressions, with these."""
+    match target, value:
+        case ast.Name(name), ast.expr():
+            yield name, value
+        case (ast.Tuple(names) | ast.List(names)), (ast.Tuple(values) | ast.List(values)):
+            if len(names) == len(values) and not any(isinstance(e, ast.Starred) for e in (*names, *values)):
+                for pair in zip(names, values, strict=True):
+                    yield from _given(*pair)
 
 
 def _is_own(call: ast.Call) -> bool:
@@ -68,12 +69,38 @@ def _may_iterate(call: ast.Call, effects: Effects) -> bool:
 
 
 class _Questions(Transformer):
-    def __init__(
-        self, effects: Effects, rows: set[str], is_number: Callable[[ast.expr], bool]
-    ) -> None:
+    def __init__(self, effects: Effects, lists: set[str], rows: set[str], is_number: IsNumber) -> None:
         self.effects = effects
+        self.lists = lists
         self.rows = rows
         self.is_number = is_number
+
+    def asks(self, part: ast.AST) -> bool:
+        """Whether a part of the statement or expression asks something itself."""
+        effects, is_number = self.effects, self.is_number
+        match part:
+            case ast.AugAssign(target=ast.Subscript() as target):
+                return root_name(target) in self.rows
+            case ast.AugAssign(target=ast.Name(name)):
+                kept = name in self.lists and effects.has_parts_kept(name)
+                return kept and effects.may_become_array(part, is_number)
+            case ast.Assign() | ast.AnnAssign() if self.listed(part):
+                return True
+            case ast.Assign(value=value) | ast.AnnAssign(value=value) if isinstance(value, ast.Call):
+                return _may_iterate(value, effects) or _is_watched(value, effects, is_number)
+            case ast.Call():
+                return _is_watched(part, effects, is_number) or effects.misleads_perhaps(part)
+        return False
+
+    def listed(self, node: ast.Assign | ast.AnnAssign) -> dict[ast.expr, str]:
+        """The values of an assignment that must be lists, with the names that they get."""
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        given = _given(targets[0], node.value) if len(targets) == 1 else ()
+        return {
+            value: name
+            for name, value in given
+            if self.effects.is_list_or_array(value, self.is_number) and self.effects.has_parts_kept(name)
+        }
 
     def where(self, call: ast.expr) -> ast.Tuple:
         """Where a call is, how it is written, and which of its arguments are the body's own."""
@@ -86,20 +113,24 @@ class _Questions(Transformer):
         return ast.Tuple([*parts], ast.Load())
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        asks = isinstance(node.target, ast.Subscript) and root_name(node.target) in self.rows
+        asks = self.asks(node)
         self.generic_visit(node)
         if not asks:
             return node
+        if isinstance(node.target, ast.Name):
+            name = ast.Constant(node.target.id)
+            value = ast.Name(node.target.id, ast.Load())
+            return [node, _placed(ast.Expr(_tool("listed", value, name, ast.Constant(node.lineno))), node)]
         entry = clone(node.target)
         entry.ctx = ast.Load()
         arguments = [entry, ast.Constant(ast.unparse(entry)), ast.Constant(node.lineno)]
         return [_placed(ast.Expr(_tool("alone", *arguments)), node), node]
 
     def visit_Assign(self, node: ast.Assign | ast.AnnAssign) -> ast.AST:
-        if isinstance(node.value, ast.BinOp) and _asks(node, self.effects, self.rows, self.is_number):
-            name, line = ast.Constant(ast.unparse(node.targets[0])), ast.Constant(node.lineno)  # type: ignore[union-attr]
+        listed = self.listed(node)
+        if listed:
             self.generic_visit(node)
-            node.value = _placed(_tool("listed", node.value, name, line), node.value)
+            node.value = _with_lists(node.value, listed, node.lineno)
             return node
         settled = isinstance(node.value, ast.Call) and _may_iterate(node.value, self.effects)
         where = self.where(node.value) if settled and node.value is not None else None
@@ -134,6 +165,16 @@ class _Questions(Transformer):
         made = _tool("watched", where, node.func, *node.args)
         made.keywords = node.keywords
         return _placed(made, node)
+
+
+def _with_lists(value: Any, listed: dict[ast.expr, str], line: int) -> Any:
+    """What an assignment gives its targets, with the question at what must be lists."""
+    if value in listed:
+        name = ast.Constant(listed[value])
+        return _placed(_tool("listed", value, name, ast.Constant(line)), value)
+    if isinstance(value, (ast.Tuple, ast.List)):
+        value.elts = [_with_lists(part, listed, line) for part in value.elts]
+    return value
 
 
 def _tool(name: str, *arguments: ast.expr) -> ast.Call:

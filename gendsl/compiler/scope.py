@@ -419,7 +419,8 @@ class Scope:
 
     def with_questions(self, tree: ast.AST) -> Any:
         """A statement or an expression with what it asks when it runs."""
-        return with_questions(tree, self.effects, self.rows(tree), self.is_number)
+        lists = {name for name, version in self.env.items() if version.kind == "list"}
+        return with_questions(tree, self.effects, lists, self.rows(tree), self.is_number)
 
     def mode_of(self, name: str, parts: list[ast.AST], own: set[str]) -> tuple[str, list[Code]]:
         """How code reads a variable: by index, if every use is `name[index]`, or only its length."""

@@ -107,10 +107,13 @@ class Written(Writers):
 
     def check_room(self, before: Any = None) -> None:
         """Raise what Python raises where an entry is written out of range, or doesn't fit; after an update
-        of `before`, `check_entry` has looked at what changed, unless the list or array is another."""
-        if self.kind == "append" or not len(self.frames) or (self.is_dict and not self.rows):
+        of `before`, `check_entry` has looked at what changed, unless the container is another."""
+        if not len(self.frames) or (self.is_dict and not self.rows):
             return
-        if self.rows:
+        if self.kind == "append":
+            if self.is_array:  # which looked like a list: `[0.5] * n`
+                raise_at(self.where, AttributeError("'numpy.ndarray' object has no attribute 'append'"))
+        elif self.rows:
             if type(before) is not Written or before.base is not self.base:
                 self.made()
         elif self.count is not None and len(self.shape) == 1:
