@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.compiler.ir import Part, Stored
+from gendsl.compiler.ir import Part
 from gendsl.runtime.blocks import Block
 from gendsl.runtime.loop_parts import (
     ADDRESSES,
@@ -32,8 +32,6 @@ class Routed(Block):
     """How the body reads the slots outside the loop: an OuterUse each."""
     firsts: frozenset[Slot]
     """The slots that say what the loop begins with."""
-    stored: list[Stored]
-    """The containers that it writes."""
     exits: bool
     """Whether an iteration may be the last before the loop's end."""
     stored: list[Any]
