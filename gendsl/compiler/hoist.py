@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from gendsl.compiler.lower import Lowerer
 
 
+_GO_THROUGH = "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"
+"""Functions that go through all of their first argument before they do anything else that could be seen."""
+
+
 class Hoist(Transformer):
     """Takes the choices out of an expression whose parts are all evaluated, in order."""
 
@@ -50,6 +54,20 @@ class Hoist(Transformer):
             node.keys[i] = None if key is None else self.visit(key)
             node.values[i] = self.visit(value)
         return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """`sorted(... for j in xs)`, where all is evaluated before the call, as of a list."""
+        effects = self.lowerer.effects
+        match node:
+            case ast.Call(args=[ast.GeneratorExp() as each, *rest]) if has_choice(each):
+                listed = ast.copy_location(ast.ListComp(each.elt, each.generators), each)
+                if effects.is_builtin(node.func, "list") and not (rest or node.keywords):
+                    return self.visit_ListComp(listed)
+                if any(effects.is_builtin(node.func, name) for name in _GO_THROUGH) and not any(
+                    map(has_choice, (*rest, *node.keywords))
+                ):
+                    node.args[0] = listed
+        return self.generic_visit(node)
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         return self._comprehension(node, "list", node.elt, None) if has_choice(node) else node

@@ -218,8 +218,10 @@ class _Vectoriser(ArrayStatements):
     def scope(self, code: Code) -> None:
         """Note which names of a piece of code are columns."""
         own = [load for load in code.loads if load.depth == self.loop.depth]
-        if any(load.own is not None or load.unset or load.depth < 0 for load in code.loads):
+        if any(load.own is not None or load.depth < 0 for load in code.loads):
             raise ScalarError
+        if any(load.unset and load.depth == self.loop.depth for load in code.loads):
+            raise ScalarError  # outside it, a variable without a value is without one in all iterations
         inside = {written.inside for written in self.loop.stored}
         if any(load.depth == self.loop.depth - 1 and load.slot in inside for load in code.loads):
             raise ScalarError
