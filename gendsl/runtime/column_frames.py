@@ -165,8 +165,10 @@ class ColumnFrames:
             for i, values in changed.items():
                 columns[i] = _with(columns[i], values)
         except TypeError:
-            frames = PersistentVector.of([*self.with_outer(outer, self.values)])
-            return frames.set_many(recent)
+            store = self.with_outer(outer, self.values)
+            left = self.loop.length(self.values)  # fewer, where the loop goes through less than before
+            assert left is not None
+            return PersistentVector.of([*map(store._frame, range(min(self.size, left)))]).set_many(recent)
         new = ColumnFrames(
             self.loop, outer, self.values, self.size, tuple(columns), tuple(totals), self.arrays
         )

@@ -377,6 +377,27 @@ def test_they_become_frames_when_some_of_many_values_are_of_another_type():
     assert weight == pytest.approx(expected - trace.log_prob, abs=1e-9)
 
 
+@gen
+def largest(xs):
+    most = 0
+    for i in range(len(xs)):
+        most = max(most, xs[i])
+        ("y", i) @ ~normal(most, 1)
+
+
+@pytest.mark.parametrize("n", [N, N - 10, N + 10])
+def test_they_become_frames_when_there_are_other_iterations_too(n):
+    """The first number of another type comes with fewer, or with more, to go through."""
+    numbers = [i % 7 for i in range(n)]
+    trace = largest.simulate(([i % 7 for i in range(N)],), rng=1)
+    assert type(chain_of(trace)[1]) is ColumnFrames
+    new, _, discard = trace.update(args=([*numbers[:5], 7.5, *numbers[6:]],), rng=2)
+    assert type(chain_of(new)[1]) is PersistentVector
+    assert len(discard) == max(N - n, 0)
+    for t in (new, new.update({("y", 3): 0.25}).trace, trace):
+        assert t.log_prob == pytest.approx(largest.reference.assess(t.args, t.choices).log_prob, abs=1e-9)
+
+
 @pytest.mark.parametrize(
     "model", [looked_up_by_what_is_derived, means_of_the_step_before], ids=lambda model: model.name
 )
