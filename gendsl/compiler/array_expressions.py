@@ -32,7 +32,8 @@ from gendsl.compiler.ir import Code, Gather, Load
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source
 from gendsl.compiler.trees import clone, located, walk
-from gendsl.compiler.vectors import ELEMENTWISE, NUMBERS, PAIRWISE, PLACES, REDUCED
+from gendsl.compiler.vector_rows import REDUCED
+from gendsl.compiler.vectors import ELEMENTWISE, NUMBERS, PAIRWISE, PLACES
 
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide",
@@ -42,7 +43,7 @@ _UNARY: dict[type[ast.unaryop], str] = {ast.USub: "negative", ast.UAdd: "positiv
 _SIGNS: dict[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
 }  # fmt: skip
-_ROWWISE: dict[type[ast.operator], str] = {
+ROWWISE_SIGNS: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**",
 }  # fmt: skip
 _COUNTED = {op: sign for op, sign in _SIGNS.items() if sign in ("<", "<=", ">", ">=")}
@@ -122,7 +123,7 @@ class ArrayExpressions:
                 if isinstance(part, ast.Call) and not self.effects.leaves_alone(part):
                     raise ScalarError  # evaluated once, it might not mean what it does each time
             return node
-        node = _unwatched(node)
+        node = unwatched(node)
         match node:
             case ast.Name(name):
                 self.used(name, "number")
@@ -377,11 +378,11 @@ class ArrayExpressions:
                 return self.tool(node, "parts", self.row(whole), self.bounds(part))
             case ast.UnaryOp(ast.USub(), operand):
                 return self.tool(node, "rowwise", ast.Constant("*"), self.row(operand), ast.Constant(-1))
-            case ast.BinOp(left, op, right) if type(op) in _ROWWISE and not (
+            case ast.BinOp(left, op, right) if type(op) in ROWWISE_SIGNS and not (
                 self.varies(left) and self.varies(right)
             ):
                 given = [self.row(part) if self.varies(part) else self.vector(part) for part in (left, right)]
-                return self.tool(node, "rowwise", ast.Constant(_ROWWISE[type(op)]), *given)
+                return self.tool(node, "rowwise", ast.Constant(ROWWISE_SIGNS[type(op)]), *given)
         raise ScalarError
 
     def bounds(self, part: ast.Slice) -> ast.expr:
@@ -391,7 +392,7 @@ class ArrayExpressions:
         return located(ast.copy_location(ast.Tuple(given, ast.Load()), part))
 
     def tool(self, at: ast.AST, name: str, *arguments: ast.expr) -> ast.expr:
-        self.computes |= name not in ("gather", "cells", "chosen", "entry", "rows", "fixed")
+        self.computes |= name not in ("gather", "cells", "chosen", "either", "entry", "rows", "fixed", "same")
         vectors = ast.Attribute(ast.Name(TOOLS, ast.Load()), "vectors", ast.Load())
         made = ast.Call(ast.Attribute(vectors, name, ast.Load()), list(arguments), [])
         for part in (made, made.func, vectors, vectors.value):
@@ -426,7 +427,7 @@ def _is_plain(node: ast.AST) -> bool:
     )
 
 
-def _unwatched(node: ast.expr) -> ast.expr:
+def unwatched(node: ast.expr) -> ast.expr:
     """A call as it was before it was to be asked about what it does to its arguments."""
     match node:
         case ast.Call(ast.Attribute(ast.Name(name), "watched"), [_, function, *given], keywords) if (

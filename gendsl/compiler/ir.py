@@ -14,6 +14,8 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from gendsl.errors import Location
 
 SCORE, STATUS, POSITION, RETVAL, FIRST = 0, 1, 2, 3, 4
@@ -222,6 +224,7 @@ class ColumnSite:
     Attributes:
         value, state: as in its `Site`.
         family: the family that it had when the body was lowered.
+        dtype, rows: the type of its column, and whether its values are vectors, which are rows of it.
         computes: whether its parameters are computed from columns, not only looked up.
         position, index: which component of its address is a loop variable, and the slot of that.
     """
@@ -234,6 +237,8 @@ class ColumnSite:
     index: int
     parts: list[Part]
     computes: bool
+    dtype: np.dtype[Any]
+    rows: bool = False
 
 
 @dataclass

@@ -80,6 +80,8 @@ def _is_plain(loop: Loop) -> bool:
     if any(source.code.statements for source in loop.sources):
         return False
     sites = [step for step in loop.columns.steps if isinstance(step, ColumnSite)]
+    if any(site.rows for site in sites):
+        return False
     return all(
         slot is None for site in sites for i, (_, slot) in enumerate(site.parts) if i != site.position
     )

@@ -11,6 +11,8 @@ EXACT = 1 << 53
 """The integers below are told apart as floats."""
 KINDS = frozenset((np.dtype(float), np.dtype(np.int64), np.dtype(bool)))
 """The types of columns."""
+NUMBER_TYPES = frozenset((float, int, bool, np.float64, np.int64))
+"""The types of their entries, as users may have them."""
 
 
 class NotColumnsError(Exception):
@@ -57,6 +59,15 @@ def _integers(values: Any) -> np.ndarray:
     return column
 
 
+def _stacked(vectors: Any) -> np.ndarray:
+    first = vectors[0]
+    if first.ndim != 1 or first.dtype not in KINDS:
+        raise NotColumnsError
+    if any(vector.shape != first.shape or vector.dtype != first.dtype for vector in vectors):
+        raise NotColumnsError
+    return np.array(vectors)
+
+
 class Columnar(ABC):
     """A sequence that knows how it is made a column."""
 
@@ -66,13 +77,17 @@ class Columnar(ABC):
     def column(self) -> Any:
         """It as a column; see `as_column`."""
 
+    @abstractmethod
+    def as_rows(self) -> Any:
+        """It as a column of rows; see the function."""
+
 
 class Rows(np.ndarray):
     """A matrix made of lists or tuples: they have entries, as rows of an array do, but no products."""
 
 
 def as_rows(values: Any) -> Any:
-    """A matrix, or a sequence of lists of one length, as a column of its rows.
+    """A matrix, or a sequence of vectors or of lists of one length, as a column of its rows.
 
     Raises:
         NotColumnsError: it is none, or one of which the types of the entries would not be kept apart.
@@ -82,8 +97,10 @@ def as_rows(values: Any) -> Any:
         if values.ndim == 2 and values.dtype in KINDS:
             return values
         raise NotColumnsError
-    if kind is Table:
-        return values.rows()
+    if isinstance(values, Columnar):
+        return values.as_rows()
+    if (kind is list or kind is tuple) and values and {*map(type, values)} == {np.ndarray}:
+        return _stacked(values)
     if (kind is not list and kind is not tuple) or not {list, tuple}.issuperset(map(type, values)):
         raise NotColumnsError
     if len({*map(len, values)}) != 1:
@@ -106,8 +123,7 @@ class Table(Columnar):
             self._column = as_column(self.values)
         return self._column
 
-    def rows(self) -> Any:
-        """It as a column of rows; see `as_rows`."""
+    def as_rows(self) -> Any:
         if self._rows is None:
             self._rows = as_rows(self.values)
         return self._rows

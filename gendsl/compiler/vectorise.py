@@ -16,7 +16,7 @@ import copy
 from typing import Any
 
 from gendsl.compiler.array_expressions import Bound, ScalarError
-from gendsl.compiler.array_statements import ArrayStatements
+from gendsl.compiler.array_vectors import ArrayVectors
 from gendsl.compiler.effects import Effects
 from gendsl.compiler.helpers import Helper
 from gendsl.compiler.ir import (
@@ -37,7 +37,7 @@ from gendsl.compiler.names import stored
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source
 from gendsl.compiler.trees import located
-from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS
+from gendsl.distributions.columns import COLUMN_DTYPES, ROW_FAMILIES, VECTORS
 
 
 def vectorise(definition: Source, body: list[Node], codes: list[Code], helpers: list[Helper]) -> None:
@@ -49,9 +49,8 @@ def vectorise(definition: Source, body: list[Node], codes: list[Code], helpers: 
     for node in body:
         if isinstance(node, Loop):
             vectorise(definition, node.body, codes, helpers)
-            try:
-                node.columns = _Vectoriser(definition, effects, node, helpers).columns()
-            except ScalarError:
+            node.columns = _columns(definition, effects, node, helpers)
+            if node.columns is None:
                 continue
             codes += [step.code for step in node.columns.steps]
             codes += [gather.code for gather in node.columns.gathers]
@@ -60,19 +59,53 @@ def vectorise(definition: Source, body: list[Node], codes: list[Code], helpers: 
                 vectorise(definition, arm, codes, helpers)
 
 
-class _Vectoriser(ArrayStatements):
+def _columns(definition: Source, effects: Effects, loop: Loop, helpers: list[Helper]) -> Columns | None:
+    """The array code of a loop, or None. What turns out to be a vector is lowered as one the next time."""
+    wanted: frozenset[int] = frozenset()
+    while True:
+        try:
+            return _Vectoriser(definition, effects, loop, helpers, wanted).columns()
+        except _VectorsError as error:
+            if error.slots <= wanted:
+                return None
+            wanted |= error.slots
+        except ScalarError:
+            return None
+
+
+class _VectorsError(Exception):
+    """Some variables are vectors, and were lowered as numbers."""
+
+    def __init__(self, slots: set[int]) -> None:
+        super().__init__()
+        self.slots = slots
+
+
+class _Vectoriser(ArrayVectors):
     """The array code of one loop.
 
     Attributes:
         known: the slots of an iteration that have columns so far.
         unlooked: the containers that are also read at indices which no lookup tells.
+        wanted: the variables that are to be lowered as vectors.
     """
 
-    def __init__(self, definition: Source, effects: Effects, loop: Loop, helpers: list[Helper]) -> None:
+    def __init__(
+        self, definition: Source, effects: Effects, loop: Loop, helpers: list[Helper], wanted: frozenset[int]
+    ) -> None:
         super().__init__(definition, effects, loop.depth, helpers)
         self.loop = loop
+        self.wanted = wanted
         self.known = {source.target for source in loop.sources} | {into for _, _, into, _ in loop.carried}
         self.unlooked: set[tuple[int, int]] = set()
+        self.vectors = set()
+        self.amounts = {
+            slot[1]  # what is in an address is no array
+            for node in loop.body
+            if isinstance(node, Site)
+            for _, slot in node.parts or ()
+            if slot is not None and slot[0] == loop.depth
+        }
 
     def columns(self) -> Columns:
         loop = self.loop
@@ -97,8 +130,14 @@ class _Vectoriser(ArrayStatements):
         for i, site in enumerate(sites):
             if not all(_distinct(site, other) for other in sites[:i]):
                 raise ScalarError
+        leaves = self.leaves(steps)
+        self.vectors.update(
+            into
+            for (_, _, into, _), slot in zip(loop.carried, leaves, strict=True)
+            if slot in self.vectors
+        )
         self.take_rows(steps)
-        return Columns(steps, self.gathers, self.unlooked, self.leaves(steps))
+        return Columns(steps, self.gathers, self.unlooked, leaves)
 
     def leaves(self, steps: list[ColumnSite | ColumnValue]) -> list[int]:
         """For each carried variable, the slot of the choice or the assigned variable that it is at the end.
@@ -128,20 +167,22 @@ class _Vectoriser(ArrayStatements):
 
     def take_rows(self, steps: list[ColumnSite | ColumnValue]) -> None:
         """Let the variables that are read as rows of a matrix be columns of rows."""
-        left = set(self.rows)
+        left = self.rows - self.vectors
         for source in self.loop.sources:
             source.rows = source.target in left
             left.discard(source.target)
+        wanted: set[int] = set()
         for step in steps:
             if isinstance(step, ColumnValue) and step.slot in left:
-                looked_up = step.code.result
-                if not isinstance(looked_up, ast.Call) or not isinstance(looked_up.func, ast.Attribute):
-                    raise ScalarError
-                if looked_up.func.attr != "gather":
-                    raise ScalarError
-                looked_up.func.attr = "rows"
+                match step.code.result:
+                    case ast.Call(ast.Attribute(attr="gather") as tool):
+                        tool.attr = "rows"
+                    case _:
+                        wanted.add(step.slot)
                 left.discard(step.slot)
-        if left or self.rows & self.numbers:
+        if wanted:
+            raise _VectorsError(wanted)
+        if left or (self.rows | self.vectors) & self.numbers:
             raise ScalarError
 
     # --- blocks -----------------------------------------------------------------------------------
@@ -166,19 +207,26 @@ class _Vectoriser(ArrayStatements):
         self.computes = False
         function = call.func.args[0]
         family: Any = known_value(self.definition, function)
-        has_columns = isinstance(family, type) and family in COLUMN_DTYPES
-        if not has_columns:
+        rows = ROW_FAMILIES.get(family) if isinstance(family, type) else None
+        if rows is None and not (isinstance(family, type) and family in COLUMN_DTYPES):
             raise ScalarError
         given = dict(zip(family.parameters, call.args, strict=False))
         given.update({keyword.arg or "": keyword.value for keyword in call.keywords})
         if len(call.args) + len(call.keywords) != len(given) or set(given) != set(family.parameters):
             raise ScalarError
         parameters = [given[name] for name in family.parameters]
-        lower = self.shared if family in VECTORS else self.operand
-        result = ast.Tuple([function, *map(lower, parameters)], ast.Load())
+        lower = self.shared if family in VECTORS or rows else self.operand
+        by_row = rows.rows if rows else ()
+        lowered = [self.vector_of(p) if i in by_row else lower(p) for i, p in enumerate(parameters)]
+        result = ast.Tuple([function, *lowered], ast.Load())
         self.note_unlooked(node.thing)
         code = self.code(node.thing, ast.copy_location(result, call))
-        return ColumnSite(code, node.value, node.state, family, own[0], index[1], node.parts, self.computes)
+        dtype = rows.dtype if rows else COLUMN_DTYPES[family]
+        (self.vectors if rows else self.amounts).add(node.value)
+        return ColumnSite(
+            code, node.value, node.state, family, own[0], index[1], node.parts, self.computes, dtype,
+            rows is not None,
+        )  # fmt: skip
 
     def shared(self, node: ast.expr) -> ast.expr:
         """A vector that all iterations share, or one of several that each looks up."""
@@ -202,6 +250,8 @@ class _Vectoriser(ArrayStatements):
         results = code.result.elts if isinstance(code.result, ast.Tuple) else [code.result]
         if not results or len(results) != len(node.defs):
             raise ScalarError
+        if not self.wanted.isdisjoint(node.defs):
+            return self.of_vectors(node, results)
         self.bound = {
             name: Bound(unset=True)
             for name in stored(*code.statements)
@@ -214,6 +264,18 @@ class _Vectoriser(ArrayStatements):
         self.bound = {}
         self.note_unlooked(code)
         return [ColumnValue(value, slot) for value, slot in zip(made, node.defs, strict=True)]
+
+    def of_vectors(self, node: Fragment, results: list[ast.expr]) -> list[ColumnValue]:
+        """The same of a statement that only gives a vector a name."""
+        code, (slot, *others) = node.code, node.defs
+        match code.statements, results:
+            case [ast.Assign([ast.Name(name)], value)], [ast.Name(found)] if name == found and not others:
+                made = self.code(code, self.vector_of(value))
+            case _:
+                raise ScalarError
+        self.vectors.add(slot)
+        self.note_unlooked(code)
+        return [ColumnValue(made, slot)]
 
     def scope(self, code: Code) -> None:
         """Note which names of a piece of code are columns."""

@@ -1,4 +1,4 @@
-"""What array code calls: Python's arithmetic and lookups on columns.
+"""What array code calls: Python's arithmetic and lookups on columns; of rows, see `vector_rows`.
 
 A column is a one-dimensional array of floats, 64-bit integers or booleans, or a range; a column of rows is a
 two-dimensional array, of which entries, and products with a vector, are taken. Results are what
@@ -11,17 +11,39 @@ from __future__ import annotations
 import bisect
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from scipy import special
 
-from gendsl.compiler.tables import EXACT, KINDS, Entry, NotColumnsError, Table, as_column, as_rows
+from gendsl.compiler.tables import EXACT, NUMBER_TYPES, Entry, NotColumnsError, Table, as_column
+from gendsl.compiler.vector_rows import (  # noqa: F401 (array code calls them here)
+    REDUCED,
+    ROWWISE,
+    across,
+    as_vectors,
+    assembled,
+    between,
+    cells,
+    checked,
+    dot,
+    each_entry,
+    either,
+    entry,
+    mapped,
+    parts,
+    reduced,
+    rows,
+    rowwise,
+    same,
+    signed,
+    spread,
+    unpacked,
+)
 
 _WIDE = 1 << 62  # of 64-bit integers, those that a rounded number tells to be some
-_NUMBERS = frozenset((float, int, bool, np.float64, np.int64))
 _GONE_THROUGH = frozenset((list, tuple, range, np.ndarray))
 
 
@@ -74,20 +96,6 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-REDUCED: dict[Any, Callable[[Any], Any]] = {
-    np.sum: lambda matrix: matrix.sum(axis=1), np.mean: lambda matrix: matrix.mean(axis=1),
-    np.linalg.norm: lambda matrix: np.sqrt(np.square(matrix, dtype=float).sum(axis=1)),
-}  # fmt: skip
-REDUCED |= {"sum": REDUCED[np.sum], "mean": REDUCED[np.mean]}
-"""Functions, and methods by their names, that make a number of an array, and what they are of rows."""
-
-
-ROWWISE: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow,
-}  # fmt: skip
-"""Arithmetic on rows of arrays."""
-
-
 PLACES: dict[Any, str] = {np.searchsorted: "left", bisect.bisect_left: "left", bisect.bisect_right: "right"}
 """Functions of a sorted sequence and a number that find the number's place, and the side of equal ones."""
 
@@ -101,7 +109,7 @@ def gather(container: Any, index: Any) -> Any:
             value = container[index]
         else:
             raise NotColumnsError
-        if type(value) not in _NUMBERS:
+        if type(value) not in NUMBER_TYPES:
             raise NotColumnsError
         return value
     column = as_column(container)
@@ -119,30 +127,6 @@ def gather(container: Any, index: Any) -> Any:
     return column[index]
 
 
-def rows(container: Any, index: Any) -> Any:
-    """`[container[i] for i in index]` of a matrix."""
-    matrix = as_rows(container)
-    if type(index) is range and index.step == 1 and index.start >= 0 and index.stop <= len(matrix):
-        return matrix[index.start : index.stop]
-    return matrix[_checked(index, len(matrix))]
-
-
-def cells(container: Any, *indices: Any) -> Any:
-    """`container[i, j, ...]` of an array, where some of the indices are columns."""
-    array = container if type(container) is np.ndarray else np.asarray(as_rows(container))
-    if array.dtype not in KINDS or array.ndim != len(indices):
-        raise NotColumnsError
-    return array[tuple(map(_checked, indices, array.shape))]
-
-
-def entry(rows: Any, index: Any) -> Any:
-    """`[row[i] for row, i in zip(rows, index)]`; of one integer, that entry of each row."""
-    matrix = np.asarray(as_rows(rows))
-    if type(index) is int:
-        return matrix[:, _checked(index, matrix.shape[1])]
-    return matrix[np.arange(len(matrix)), _checked(index, matrix.shape[1])]
-
-
 class Chosen:
     """One of several vectors for each iteration; `index` is a column that says which."""
 
@@ -158,23 +142,8 @@ def chosen(container: Any, index: Any) -> Any:
     if type(index) is np.ndarray and index.dtype.kind == "b" and not isinstance(container, np.ndarray):
         index = index.astype(np.int64)
     container = container.values if type(container) is Table else container
-    index = _checked(index, len(container))
+    index = checked(index, len(container))
     return container[index] if type(index) is int else Chosen(container, index)
-
-
-def _checked(index: Any, size: int) -> Any:
-    """An index, or a column of them, none from the end or out of range."""
-    if type(index) is range:
-        index = np.arange(index.start, index.stop, index.step)
-    if type(index) is int:
-        least = most = index
-    elif type(index) is np.ndarray and index.dtype.kind == "i":
-        least, most = (index.min(), index.max()) if len(index) else (0, 0)
-    else:
-        raise NotColumnsError
-    if least < 0 or most >= size:
-        raise NotColumnsError
-    return index
 
 
 def place(values: Any, column: Any, side: str) -> Any:
@@ -202,71 +171,11 @@ def _numbers(values: Any) -> Any:
     return column
 
 
-def dot(matrix: Any, vector: Any) -> Any:
-    """The product of each row with a vector."""
-    if type(matrix) is not np.ndarray or type(vector) not in (np.ndarray, list, tuple):
-        raise NotColumnsError
-    fixed = np.asarray(vector)
-    if fixed.dtype not in KINDS or fixed.shape != matrix.shape[1:]:
-        raise NotColumnsError
-    made = matrix @ fixed
-    if made.dtype != float or not math.isfinite(made.sum()):  # one pass, and no array between
-        raise NotColumnsError
-    return made
-
-
-def signed(matrix: Any) -> Any:
-    """A matrix of numbers that have a sign."""
-    if type(matrix) is not np.ndarray or matrix.ndim != 2 or matrix.dtype not in KINDS:
-        raise NotColumnsError
-    if matrix.dtype.kind == "b":
-        raise NotColumnsError
-    return matrix
-
-
-def rowwise(sign: str, left: Any, right: Any) -> Any:
-    """An arithmetic operation on each row and a number or vector, the same for all rows."""
-    matrix, other = (left, right) if getattr(left, "ndim", 0) == 2 else (right, left)
-    shape = signed(matrix).shape[1:]
-    if type(other) is np.ndarray:
-        usual = other.shape == shape and other.dtype in KINDS
-    else:
-        usual = type(other) is not bool and type(other) in _NUMBERS
-    if not usual:
-        raise NotColumnsError
-    return ROWWISE[sign](left, right)
-
-
-def parts(matrix: Any, bounds: tuple[Any, Any, Any]) -> Any:
-    """The same slice of each row."""
-    return matrix[:, slice(*bounds)]
-
-
-def reduced(function: Any, matrix: Any) -> Any:
-    """`[function(row) for row in matrix]`, for a function in `REDUCED`."""
-    made = REDUCED[function](signed(matrix))
-    if made.dtype != float or not math.isfinite(made.sum()):
-        raise NotColumnsError
-    return made
-
-
 def fixed(value: Any) -> Any:
     """A value that is the same in all iterations, and is no array."""
     if isinstance(value, np.ndarray):
         raise NotColumnsError
     return value
-
-
-def across(matrix: Any) -> Iterator[Any]:
-    """The first entries of all rows, the second ones, and so on."""
-    return iter(np.asarray(as_rows(matrix)).T)
-
-
-def unpacked(matrix: Any, size: int) -> Iterator[Any]:
-    """The same of rows with so many entries."""
-    if as_rows(matrix).shape[1] != size:
-        raise NotColumnsError
-    return across(matrix)
 
 
 def each(values: Any) -> Any:
@@ -286,8 +195,8 @@ def total(terms: Iterable[Any]) -> Any:
 
 def fold(step: Callable[..., Any], state: tuple[Any, ...], entries: Iterable[tuple[Any, ...]]) -> Any:
     """What a loop carries, after it: `step` gives what it is after an iteration."""
-    for entry in entries:
-        state = step(*state, *entry)
+    for each_of_them in entries:
+        state = step(*state, *each_of_them)
     return state
 
 
@@ -299,7 +208,7 @@ def _operand(value: Any) -> Any:
         return np.arange(value.start, value.stop, value.step)
     if kind is bool:
         return int(value)
-    if kind not in _NUMBERS:
+    if kind not in NUMBER_TYPES:
         raise NotColumnsError
     return value
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import autograd.numpy as anp
 import numpy as np
@@ -133,12 +133,9 @@ def parameter_cholesky(family: str, name: str, x: Any, *, may_be_empty: bool = F
     Raises:
         ParameterError: not a symmetric, positive definite matrix.
     """
-    key = None
-    if type(x) is np.ndarray and x.dtype == np.float64 and 0 < x.size <= _SMALL and x.ndim == 2:
-        key = len(x), x.tobytes()  # the points of a cluster share one
-        known = _FACTORS.get(key)
-        if known is not None:
-            return as_array(x), known
+    known = factor_of(x)
+    if known is not None:
+        return x, known.lower
     matrix = parameter_array(family, name, x, 2, may_be_empty=may_be_empty)
     if not is_symmetric(plain(matrix)):
         raise bad_parameter(family, name, "be symmetric", x)
@@ -146,17 +143,35 @@ def parameter_cholesky(family: str, name: str, x: Any, *, may_be_empty: bool = F
         lower = cholesky(matrix)
     except np.linalg.LinAlgError:
         raise bad_parameter(family, name, "be positive definite", x) from None
-    if key is not None:
+    if _is_small(x):
         if len(_FACTORS) >= _MOST_FACTORS:
             _FACTORS.clear()
         lower.flags.writeable = False
-        _FACTORS[key] = lower
+        rows = [row[: i + 1] for i, row in enumerate(lower.tolist())]
+        _FACTORS[len(x), x.tobytes()] = Factor(lower, rows, log_det_of_cholesky(lower))
     return matrix, lower
+
+
+class Factor(NamedTuple):
+    """The lower Cholesky factor of a matrix, its rows as far as they aren't 0, and log det of the matrix."""
+
+    lower: Any
+    rows: list[list[float]]
+    log_det: float
+
+
+def factor_of(x: Any) -> Factor | None:
+    """The factor of a small matrix, if it was asked for lately: the points of a cluster share one."""
+    return _FACTORS.get((len(x), x.tobytes())) if _is_small(x) else None
+
+
+def _is_small(x: Any) -> bool:
+    return type(x) is np.ndarray and x.dtype == np.float64 and 0 < x.size <= _SMALL and x.ndim == 2
 
 
 _SMALL = 64  # entries
 _MOST_FACTORS = 256
-_FACTORS: dict[tuple[int, bytes], Any] = {}
+_FACTORS: dict[tuple[int, bytes], Factor] = {}
 """The factors of small matrices that were asked for lately, by their numbers of rows and entries."""
 
 

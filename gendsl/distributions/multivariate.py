@@ -17,6 +17,7 @@ from gendsl.distributions.arrays import (
     ArrayFamily,
     as_array,
     bad_parameter,
+    factor_of,
     finished,
     log_det_of_cholesky,
     outside,
@@ -39,9 +40,11 @@ _SMALL = 40
 _TINY = math.ulp(0.0)
 _SIMPLEX_TOLERANCE = 1e-9
 # Squares of anything larger overflow; every normal density there is 0 to double precision.
-_FAR = 1e150
+FAR = 1e150
 
-_simplex = functools.lru_cache(maxsize=1024)(Simplex)  # a move asks for supports often
+# a move asks for supports often
+_simplex = functools.lru_cache(maxsize=1024)(Simplex)
+_real_vector = functools.lru_cache(maxsize=1024)(RealVector)
 
 
 class dirichlet(ArrayFamily):
@@ -152,22 +155,27 @@ class multinomial(ArrayFamily):
         return rng.multinomial(self.n, p / p.sum())
 
     def logpdf(self, x: Any) -> Any:
+        return self.elementwise(x, self.n, self.p)
+
+    @staticmethod
+    def elementwise(x: Any, n: int, p: Any) -> Any:
+        """The log density; `x` and `p` broadcast over leading axes."""
         x = plain(value_array("multinomial", x, 1))
-        values = plain(self.p)
-        if x.shape[-1] != values.size:
+        values = plain(p)
+        if x.shape[-1] != values.shape[-1]:
             return outside(x.shape[:-1])
         with np.errstate(invalid="ignore"):
             allowed = (x >= 0.0) & (x == np.floor(x)) & ((values > 0.0) | (x == 0.0))
-            inside = allowed.all(-1) & (x.sum(-1) == self.n)
+            inside = allowed.all(-1) & (x.sum(-1) == n)
         counts = np.where(inside[..., None], x, 0.0)
-        if self.n > LARGE:
+        if n > LARGE:
             # The counts are those of independent Poisson distributions, given their sum; see `dirichlet`.
-            n = float(self.n)
-            score = anp.sum(poisson.elementwise(counts, n * self.p), -1) - poisson.elementwise(n, n)
-            score = score + n * (anp.sum(self.p) - 1.0)
+            draws = float(n)
+            score = anp.sum(poisson.elementwise(counts, draws * p), -1) - poisson.elementwise(draws, draws)
+            score = score + draws * (anp.sum(p, -1) - 1.0)
         else:
-            log_p = anp.log(anp.where(values > 0.0, self.p, 1.0))
-            score = gammaln(self.n + 1.0) + anp.sum(counts * log_p - gammaln(counts + 1.0), -1)
+            log_p = anp.log(anp.where(values > 0.0, p, 1.0))
+            score = gammaln(n + 1.0) + anp.sum(counts * log_p - gammaln(counts + 1.0), -1)
         return finished(anp.where(inside, score, -inf))
 
     @property
@@ -187,29 +195,40 @@ class mvnormal(ArrayFamily):
     deviations is the same and costs less.
     """
 
-    __slots__ = ("_constant", "_lower", "cov", "mean")
+    __slots__ = ("_rows", "constant", "cov", "lower", "mean")
     parameters = ("mean", "cov")
 
     def __init__(self, mean: Any, cov: Any) -> None:
+        self._rows: list[list[float]] | None = None
+        known = factor_of(cov)
+        if known is not None and _is_plain(mean, len(cov)) and all(map(math.isfinite, mean.tolist())):
+            self.mean, self.cov, self.lower, self._rows = mean, cov, known.lower, known.rows
+            self.constant = -0.5 * (len(mean) * LOG_2PI + known.log_det)
+            return
         self.mean = parameter_array("mvnormal", "mean", mean, 1, may_be_empty=True)
         if np.ndim(plain(cov)) == 1:
             raise bad_parameter(
                 "mvnormal", "cov", "be a square matrix of finite numbers", cov,
                 "for independent entries write product(normal, mean, sd), with standard deviations",
             )  # fmt: skip
-        self.cov, self._lower = parameter_cholesky("mvnormal", "cov", cov, may_be_empty=True)
+        self.cov, self.lower = parameter_cholesky("mvnormal", "cov", cov, may_be_empty=True)
         dim = len(self.mean)
         if len(self.cov) != dim:
             raise bad_parameter(
                 "mvnormal", "cov", f"have {dim} rows and columns, as many as mean has entries", cov
             )
-        self._constant = -0.5 * (dim * LOG_2PI + log_det_of_cholesky(self._lower))
+        self.constant = -0.5 * (dim * LOG_2PI + log_det_of_cholesky(self.lower))
+        known = factor_of(cov)
+        if known is not None and not isbox(self.mean):
+            self._rows = known.rows
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
         mean = plain(self.mean)
-        return np.asarray(mean + plain(self._lower) @ rng.standard_normal(len(mean)))
+        return np.asarray(mean + plain(self.lower) @ rng.standard_normal(len(mean)))
 
     def logpdf(self, x: Any) -> Any:
+        if self._rows is not None and _is_plain(x, len(self.mean)):
+            return self._of_few(x.tolist(), self._rows)
         x = value_array("mvnormal", x, 1)
         values = plain(x)
         lead, dim = values.shape[:-1], len(self.mean)
@@ -217,21 +236,41 @@ class mvnormal(ArrayFamily):
             return outside(lead)
         if not dim:
             return finished(np.zeros(lead))
-        inside = (np.abs(values) < _FAR).all(-1)
-        if not (lead or isbox(x) or isbox(self.mean) or isbox(self._lower)):
+        inside = (np.abs(values) < FAR).all(-1)
+        if not (lead or isbox(x) or isbox(self.mean) or isbox(self.lower)):
             return self._one(x) if inside else -inf
         deviation = anp.where(inside[..., None], x, 0.0) - self.mean
         with np.errstate(over="ignore"):
-            whitened = solve_lower(self._lower, anp.reshape(deviation, (-1, dim)).T)
+            whitened = solve_lower(self.lower, anp.reshape(deviation, (-1, dim)).T)
             squares = anp.reshape(anp.sum(whitened**2, 0), lead)
-        return finished(anp.where(inside, self._constant - 0.5 * squares, -inf))
+        return finished(anp.where(inside, self.constant - 0.5 * squares, -inf))
+
+    def _of_few(self, x: list[float], rows: list[list[float]]) -> float:
+        """The log density at one vector of few numbers, without NumPy; `rows` are those of the factor."""
+        squares = 0.0
+        whitened: list[float] = []
+        for value, mean, row in zip(x, self.mean.tolist(), rows, strict=True):
+            if not -FAR < value < FAR:
+                return -inf
+            left = value - mean
+            for entry, other in zip(row, whitened):  # noqa: B905 (the last of a row is on the diagonal; hot)
+                left -= entry * other
+            left /= row[-1]
+            whitened.append(left)
+            squares += left * left
+        return float(self.constant - 0.5 * squares)
 
     def _one(self, x: np.ndarray) -> float:
         """The log density at one vector of numbers."""
         with np.errstate(over="ignore"):
-            whitened = solve_lower(self._lower, (x - self.mean)[:, None])
-            return float(self._constant - 0.5 * (whitened**2).sum(0)[0])
+            whitened = solve_lower(self.lower, (x - self.mean)[:, None])
+            return float(self.constant - 0.5 * (whitened**2).sum(0)[0])
 
     @property
     def support(self) -> RealVector:
-        return RealVector((len(self.mean),))
+        return _real_vector((len(self.mean),))
+
+
+def _is_plain(vector: Any, size: int) -> bool:
+    """Whether it is a vector of so many floats."""
+    return type(vector) is np.ndarray and vector.dtype == float and vector.shape == (size,)

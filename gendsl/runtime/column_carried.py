@@ -14,7 +14,6 @@ import numpy as np
 from gendsl.choices import MISSING
 from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.column_steps import Lookup, Step
-from gendsl.runtime.columns import Column
 from gendsl.runtime.loop_parts import Slot
 
 _EXACT = 1 << 53
@@ -99,23 +98,27 @@ def hand_on(
         depth, slot = carried.first
         start = scope[depth][slot]
         if many is None:
-            array = column.array() if type(column) is Column else column
+            array = column if type(column) is np.ndarray else column.array()
             made = np.empty_like(array)
             made[1:] = array[:-1]
-            made[:1] = _as_element(start, array.dtype)
+            made[:1] = _as_element(start, array.dtype, array.shape[1:])
         else:
             made = column.take(np.maximum(many - 1, 0))
-            made[many == 0] = _as_element(start, column.dtype)
+            made[many == 0] = _as_element(start, column.dtype, made.shape[1:])
         scope[-1][carried.into] = made
 
 
-def _as_element(start: Any, dtype: np.dtype[Any]) -> Any:
-    """What the first iteration is handed, as an element of a column that has the others.
+def _as_element(start: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
+    """What the first iteration is handed, as an element of a column, or a row, that has the others.
 
     Raises:
         NotColumnsError: it is of another type, in a way that matters.
     """
     kind = type(start)
+    if shape:
+        if kind is np.ndarray and start.shape == shape and start.dtype == dtype:
+            return start
+        raise NotColumnsError
     if kind is {"f": float, "i": int, "b": bool}[dtype.kind]:
         if kind is int and not -_EXACT < start < _EXACT:
             raise NotColumnsError

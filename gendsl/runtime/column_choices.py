@@ -10,11 +10,11 @@ from gendsl.address import Path
 from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_steps import Step
-from gendsl.runtime.columns import Column
 from gendsl.runtime.loop_parts import Iterations
 from gendsl.runtime.loops import LoopBlock
 from gendsl.runtime.paths import ColumnPaths, PathSet
 from gendsl.runtime.reads import Frames
+from gendsl.runtime.row_columns import AnyColumn, entries_of
 from gendsl.runtime.totals import value as total
 
 _AT_ONCE = 1024
@@ -124,7 +124,8 @@ class LookedThrough(LoopBlock):
         )
 
 
-def _entries(column: Column) -> Iterator[Any]:
+def _entries(column: AnyColumn) -> Iterator[Any]:
     """The entries of a column, some at a time: whoever wants the first few doesn't wait for all."""
-    array = column.array()
-    return chain.from_iterable(array[t : t + _AT_ONCE].tolist() for t in range(0, len(array), _AT_ONCE))
+    return chain.from_iterable(
+        entries_of(column, t, t + _AT_ONCE) for t in range(0, len(column), _AT_ONCE)
+    )

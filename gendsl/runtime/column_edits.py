@@ -19,7 +19,7 @@ from gendsl.runtime.change import change_at
 from gendsl.runtime.column_carried import and_next
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
 from gendsl.runtime.column_steps import moved_total
-from gendsl.runtime.columns import plain_type
+from gendsl.runtime.columns import Column, plain_type
 from gendsl.runtime.edits import UpdateEdit
 from gendsl.runtime.loop_parts import Iterations, Slot
 from gendsl.runtime.reads import Changes, Frames
@@ -121,7 +121,7 @@ def _given(
     given: Given = {}
     sites = []
     offset = len(execution.prefix)
-    kinds = [plain_type(column) for column in store.columns]
+    kinds = [plain_type(column) if type(column) is Column else np.ndarray for column in store.columns]
     lookup = execution.given.lookup
     for t, some in paths.items():
         for path in some:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gendsl.distributions.columns import COLUMN_DTYPES
 from gendsl.runtime.columns import Column, plain_type
 from gendsl.runtime.persistent import PersistentVector
 from gendsl.runtime.reads import Frame, Frames
+from gendsl.runtime.row_columns import AnyColumn, RowColumn, column_of_values, entries_of
 from gendsl.runtime.totals import Total, total_of
 from gendsl.runtime.totals import change as changed_total
 
@@ -54,7 +54,7 @@ class ColumnFrames:
         outer: Outer,
         values: list[Any],
         size: int,
-        columns: tuple[Column, ...],
+        columns: tuple[AnyColumn, ...],
         totals: tuple[Total, ...],
         arrays: dict[int, tuple[Any, Any]],
         shared: dict[int, Any] | None = None,
@@ -96,7 +96,7 @@ class ColumnFrames:
         """The frames from iteration `start` on."""
         return map(self._frame, range(start, self.size))
 
-    def column(self, slot: int) -> Column | None:
+    def column(self, slot: int) -> AnyColumn | None:
         """The column whose values a slot has, if it is a choice."""
         i = self.loop.column_of.get(slot)
         return None if i is None else self.columns[i]
@@ -113,8 +113,7 @@ class ColumnFrames:
         """One slot of every frame."""
         column = self.column(slot)
         if column is not None:
-            entries: list[Any] = column.array().tolist()
-            return entries
+            return entries_of(column)
         if slot in self.loop.targets:
             return [self.entry(t, slot) for t in range(self.size)]
         return [frame[slot] for frame in self]
@@ -122,7 +121,7 @@ class ColumnFrames:
     # --- other versions ---------------------------------------------------------------------------
 
     def over(
-        self, outer: Outer, columns: tuple[Column, ...], totals: tuple[Total, ...], shared: dict[int, Any]
+        self, outer: Outer, columns: tuple[AnyColumn, ...], totals: tuple[Total, ...], shared: dict[int, Any]
     ) -> ColumnFrames:
         """The iterations of the same sources, with other choices, or read in another scope."""
         new: ColumnFrames = _new(ColumnFrames)
@@ -219,33 +218,28 @@ def gathered(
     loop: ColumnLoopBlock, frames: Frames, values: list[Any], made: list[Frame]
 ) -> ColumnFrames | None:
     """Iterations that ran one by one, as columns; None if columns can't hold their choices."""
-    columns, totals = [], []
+    columns: list[AnyColumn] = []
+    totals = []
     for step, (value, state) in zip(loop.sites, loop.choices, strict=True):
-        dtype = COLUMN_DTYPES[step.family]
-        entries = [frame[value] for frame in made]
         if {type(frame[state][0]) for frame in made} != {step.family}:
             return None
-        if set(map(type, entries)) != {type(dtype.type(0).item())}:
+        column = column_of_values([frame[value] for frame in made], step.dtype, rows=step.rows)
+        if column is None:
             return None
-        try:
-            columns.append(Column.of(np.array(entries, dtype)))
-        except OverflowError:
-            return None
+        columns.append(column)
         totals.append(total_of([frame[state][2] for frame in made]))
     for slot in loop.kept:
         entries = [frame[slot] for frame in made]
-        kind, *others = set(map(type, entries))
-        if kind not in _KEPT or others:
+        dtype = _KEPT.get(type(entries[0]))
+        column = None if dtype is None else column_of_values(entries, np.dtype(dtype), rows=False)
+        if column is None:
             return None
-        try:
-            columns.append(Column.of(np.array(entries, _KEPT[kind])))
-        except OverflowError:
-            return None
+        columns.append(column)
     outer = outer_of(loop.reads, frames)
     return ColumnFrames(loop, outer, values, len(made), tuple(columns), tuple(totals), {})
 
 
-def _with(column: Column, values: dict[int, Any]) -> Column:
+def _with(column: AnyColumn, values: dict[int, Any]) -> AnyColumn:
     """A column with other elements at some places.
 
     Raises:
@@ -255,12 +249,14 @@ def _with(column: Column, values: dict[int, Any]) -> Column:
         for t, value in values.items():
             column = column.set(t, value)
         return column
-    if set(map(type, values.values())) != {plain_type(column)}:
+    if type(column) is Column and set(map(type, values.values())) != {plain_type(column)}:
         raise TypeError
     return column.set_many([*values], [*values.values()])
 
 
-def _extended(column: Column, values: list[Any]) -> Column:
+def _extended(column: AnyColumn, values: list[Any]) -> AnyColumn:
+    if isinstance(column, RowColumn):
+        return column.extended(values)
     if len(values) <= _FEW:
         for value in values:
             column = column.append(value)

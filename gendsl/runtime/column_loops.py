@@ -18,7 +18,7 @@ from gendsl.choices import MISSING, Constraints
 from gendsl.compiler.ir import Part, Stored
 from gendsl.compiler.tables import NotColumnsError
 from gendsl.compiler.vectors import taken
-from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS
+from gendsl.distributions.columns import VECTORS
 from gendsl.runtime.blocks import Sequence, Touched
 from gendsl.runtime.change import ALL, LENGTH
 from gendsl.runtime.column_carried import hand_on, handed_on, needs_of
@@ -35,7 +35,6 @@ from gendsl.runtime.column_steps import (
     drawn_column,
 )
 from gendsl.runtime.column_updates import ColumnUpdate
-from gendsl.runtime.columns import Column
 from gendsl.runtime.executions import Assess, Generate, Simulate
 from gendsl.runtime.fused import fused_frame
 from gendsl.runtime.loop_edits import edit_few
@@ -44,6 +43,7 @@ from gendsl.runtime.loop_updates import LoopUpdate
 from gendsl.runtime.paths import ColumnPaths, PathSet
 from gendsl.runtime.reads import Changes, Frames
 from gendsl.runtime.reverse import ReverseIndex, SameIndex
+from gendsl.runtime.row_columns import AnyColumn, any_column
 from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.totals import Total
 from gendsl.runtime.totals import value as total_value
@@ -149,7 +149,7 @@ class ColumnLoopBlock(LookedThrough):
         rng: Any = getattr(execution, "rng", None)
         state = None if rng is None else rng.bit_generator.state
         kind = type(execution)
-        columns: list[Column] = []
+        columns: list[AnyColumn] = []
         totals: list[Total] = []
         used: list[tuple[Constraints, ColumnPaths]] = []
         weight = 0.0
@@ -162,7 +162,7 @@ class ColumnLoopBlock(LookedThrough):
             frame = self.vector_frame(values, size, arrays)
             scope = (*frames, frame)
             known: list[Any] = [
-                MISSING if kind is Simulate else self._given(execution, kind, path, used, step.family)
+                MISSING if kind is Simulate else self._given(execution, kind, path, used, step)
                 for step, path in zip(self.sites, paths, strict=True)
             ]
             hand_on(self.needed_handed, scope, [*known, *[MISSING for _ in self.kept]])
@@ -183,7 +183,7 @@ class ColumnLoopBlock(LookedThrough):
                 if not drawn:
                     weight += total_value(total)
                 frame[step.slot] = given
-                columns.append(Column.of(given))
+                columns.append(any_column(given))
                 totals.append(total)
         except Exception:  # the iterations, one by one, meet it where it belongs
             if rng is not None and state is not None:
@@ -209,14 +209,13 @@ class ColumnLoopBlock(LookedThrough):
         kind: Any,
         path: ColumnPaths,
         used: list[tuple[Constraints, ColumnPaths]],
-        family: Any,
+        step: Step,
     ) -> Any:
         """The values given for a choice of all iterations, or MISSING.
 
         Raises:
             NotColumnsError: they are given one by one, or not all.
         """
-        dtype = COLUMN_DTYPES[family]
         if kind is Assess:
             if type(execution.given) is not Constraints:
                 raise NotColumnsError
@@ -224,12 +223,12 @@ class ColumnLoopBlock(LookedThrough):
             if given is MISSING:
                 raise NotColumnsError
             used.append((execution.given, path))
-            return as_typed(given, dtype)
+            return as_typed(given, step)
         for constraints in (execution.observations, execution.init):
             given = constraints.column(path.before, path.indices, path.after)
             if given is not MISSING:
                 used.append((constraints, path))
-                return as_typed(given, dtype)
+                return as_typed(given, step)
         return MISSING
 
     # --- array code -------------------------------------------------------------------------------

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.tables import NotColumnsError, as_column
+from gendsl.compiler.tables import NotColumnsError, as_column, as_rows
 from gendsl.compiler.vectors import Chosen
-from gendsl.distributions.columns import COLUMN_DTYPES, sample_columns, score_columns, total_columns
+from gendsl.distributions.columns import ROW_FAMILIES, sample_columns, score_columns, total_columns
 from gendsl.runtime.loop_parts import Slot
 from gendsl.runtime.reads import Runner
 from gendsl.runtime.sites import SiteBlock
@@ -29,11 +29,15 @@ class Step:
 
     Attributes:
         site: the site of the choice; then `family` is its family, and `number` its place among the sites.
+        dtype, rows: the type of its column, and whether its values are vectors, which are rows of it.
         computes: whether its parameters are computed from columns.
         needs: what it depends on, directly or by other assigned variables: slots by depth.
     """
 
-    __slots__ = ("computes", "family", "index", "needs", "number", "position", "runner", "site", "slot")
+    __slots__ = (
+        "computes", "dtype", "family", "index", "needs", "number", "position", "rows", "runner", "site",
+        "slot",
+    )  # fmt: skip
 
     def __init__(self, runner: Runner, slot: int) -> None:
         self.runner = runner
@@ -41,6 +45,8 @@ class Step:
         self.site: SiteBlock | None = None
         self.computes = True
         self.family: Any = None
+        self.dtype: Any = None
+        self.rows = False
         self.number = self.position = self.index = -1
         self.needs: set[Slot] = set()
 
@@ -65,7 +71,7 @@ def column_total(family: Any, column: np.ndarray, parameters: tuple[Any, ...]) -
     """
     if Chosen in map(type, parameters):
         totals = [
-            column_total(family, column[members], given) for members, given in _by_vector(parameters)
+            column_total(family, column[members], given) for members, given in _by_vector(family, parameters)
         ]
         high = math.fsum(part for total in totals for part in total[:2])
         return high, 0.0, sum(count for _, _, count in totals)
@@ -87,18 +93,21 @@ def drawn_column(family: Any, rng: Any, size: int, parameters: tuple[Any, ...]) 
         NotColumnsError: they have to be drawn one by one.
     """
     if Chosen in map(type, parameters):
-        made = np.empty(size, COLUMN_DTYPES[family])
-        for members, given in _by_vector(parameters):
-            made[members] = drawn_column(family, rng, len(members), given)
-        return made
+        made: Any = None
+        for members, given in _by_vector(family, parameters):
+            some = drawn_column(family, rng, len(members), given)
+            made = np.empty((size, *some.shape[1:]), some.dtype) if made is None else made
+            made[members] = some
+        return made  # type: ignore[no-any-return]
     draws = sample_columns(family, rng, size, parameters)
     if draws is None:
         raise NotColumnsError
     return draws
 
 
-def _by_vector(parameters: tuple[Any, ...]) -> Iterator[tuple[np.ndarray, tuple[Any, ...]]]:
-    """The iterations that have the same vectors as parameters, and these.
+def _by_vector(family: Any, parameters: tuple[Any, ...]) -> Iterator[tuple[np.ndarray, tuple[Any, ...]]]:
+    """The iterations that have the same vectors as parameters, and these; of a matrix with a row for each,
+    their rows.
 
     Raises:
         NotColumnsError: there are so many that array code doesn't pay.
@@ -107,28 +116,34 @@ def _by_vector(parameters: tuple[Any, ...]) -> Iterator[tuple[np.ndarray, tuple[
     index = indices[0]
     if any(not np.array_equal(index, other) for other in indices[1:]):
         raise NotColumnsError
+    known = ROW_FAMILIES.get(family)
+    apart = () if known is None else [i for i in known.rows if np.ndim(parameters[i]) == 2]
     keys, which = np.unique(index, return_inverse=True)
     if len(keys) > _MOST_VECTORS:
         raise NotColumnsError
     order = np.argsort(which, kind="stable")
     ends = np.cumsum(np.bincount(which))
     for key, members in zip(keys.tolist(), np.split(order, ends[:-1]), strict=True):
-        yield members, tuple(p.vectors[key] if type(p) is Chosen else p for p in parameters)
+        yield members, tuple(
+            p.vectors[key] if type(p) is Chosen else p[members] if i in apart else p
+            for i, p in enumerate(parameters)
+        )
 
 
-def as_typed(given: Any, dtype: np.dtype[Any]) -> np.ndarray:
-    """Given values as a column of a family, as each by itself would be taken; a copy.
+def as_typed(given: Any, step: Step) -> np.ndarray:
+    """Given values as the column of a choice, as each by itself would be taken; a copy.
 
     Raises:
         NotColumnsError: some would be kept as something else.
     """
-    column: Any = as_column(given)
+    dtype = step.dtype
+    column: Any = as_rows(given) if step.rows else as_column(given)
     if type(column) is range:
         column = np.arange(column.start, column.stop, column.step)
     kind = column.dtype.kind
     fits = dtype.kind in ("f", kind) or (dtype.kind == "i" and kind == "b")
     if fits or (dtype.kind == "b" and kind == "i" and ((column == 0) | (column == 1)).all()):
-        made: np.ndarray = column.astype(dtype)
+        made: np.ndarray = np.array(column, dtype, order="C")
         return made
     raise NotColumnsError
 

@@ -12,7 +12,7 @@ import numpy as np
 from autograd.tracer import getval, isbox
 
 from gendsl.address import Path
-from gendsl.compiler import vectors
+from gendsl.compiler import vector_rows, vectors
 from gendsl.compiler.plates import Plate
 from gendsl.compiler.tables import NotColumnsError, as_column, as_rows
 from gendsl.compiler.vectors import Chosen
@@ -86,8 +86,8 @@ class FollowedVectors:
             raise NotColumnsError
         return container[index]
 
-    rows = staticmethod(vectors.rows)
-    entry = staticmethod(vectors.entry)
+    rows = staticmethod(vector_rows.rows)
+    entry = staticmethod(vector_rows.entry)
     fold = staticmethod(vectors.fold)
 
     @staticmethod
@@ -109,7 +109,7 @@ class FollowedVectors:
         """`container[i, j, ...]`, where some of the indices are columns."""
         if any(map(isbox, indices)):
             raise NotColumnsError
-        return vectors.cells(container, *indices)
+        return vector_rows.cells(container, *indices)
 
     @staticmethod
     def dot(matrix: Any, vector: Any) -> Any:
@@ -117,7 +117,7 @@ class FollowedVectors:
         if isinstance(vector, (list, tuple)) and holds_box(vector):
             vector = anp.array(vector)
         if not (isbox(matrix) or isbox(vector)):
-            return vectors.dot(matrix, vector)
+            return vector_rows.dot(matrix, vector)
         if np.shape(getval(vector)) != matrix.shape[1:]:
             raise NotColumnsError
         return anp.dot(matrix, _operand(vector))
@@ -125,17 +125,17 @@ class FollowedVectors:
     @staticmethod
     def signed(matrix: Any) -> Any:
         """A matrix of numbers that have a sign."""
-        vectors.signed(getval(matrix))
+        vector_rows.signed(getval(matrix))
         return matrix
 
-    parts = staticmethod(vectors.parts)
+    parts = staticmethod(vector_rows.parts)
 
     @staticmethod
     def reduced(function: Any, matrix: Any) -> Any:
         """`[function(row) for row in matrix]`."""
         if not isbox(matrix):
-            return vectors.reduced(function, matrix)
-        vectors.reduced(function, getval(matrix))
+            return vector_rows.reduced(function, matrix)
+        vector_rows.reduced(function, getval(matrix))
         if function is np.linalg.norm:
             return anp.sqrt(anp.sum(matrix * matrix, axis=1))
         return (anp.mean if function in (np.mean, "mean") else anp.sum)(matrix, axis=1)
@@ -143,8 +143,8 @@ class FollowedVectors:
     @staticmethod
     def rowwise(sign: str, left: Any, right: Any) -> Any:
         """An arithmetic operation on each row and a number or vector, the same for all rows."""
-        made = vectors.rowwise(sign, getval(left), getval(right))
-        return vectors.ROWWISE[sign](left, right) if isbox(left) or isbox(right) else made
+        made = vector_rows.rowwise(sign, getval(left), getval(right))
+        return vector_rows.ROWWISE[sign](left, right) if isbox(left) or isbox(right) else made
 
     @staticmethod
     def fixed(value: Any) -> Any:
@@ -153,8 +153,8 @@ class FollowedVectors:
         return value
 
     number = _followed(vectors.number, _refused)
-    across = staticmethod(vectors.across)
-    unpacked = staticmethod(vectors.unpacked)
+    across = staticmethod(vector_rows.across)
+    unpacked = staticmethod(vector_rows.unpacked)
 
     @staticmethod
     def each(values: Any) -> Any:

@@ -350,6 +350,7 @@ class Linked:
             made.site = next(b for b in body.blocks if isinstance(b, SiteBlock) and b.state == step.state)
             made.computes = step.computes
             made.family, made.position, made.index = step.family, step.position, step.index
+            made.dtype, made.rows = step.dtype, step.rows
         return made
 
     # --- running ----------------------------------------------------------------------------------

@@ -20,22 +20,22 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.tables import as_column
 from gendsl.errors import Location, raise_at
 from gendsl.runtime.change import ALL, LENGTH, SCALARS, UNSET
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.entries import EntryStore
 from gendsl.runtime.seen import Layered, View
-from gendsl.runtime.writers import STORES, Writers, pairs_of
+from gendsl.runtime.writers import STORES, pairs_of
+from gendsl.runtime.written_arrays import AsArrays
 from gendsl.runtime.written_keys import CELL
 
 _NOT_MADE: Any = object()
 
 
-class Written(Writers):
+class Written(AsArrays):
     """A container with entries written by the iterations of a loop; `where` is the user's line that does."""
 
-    __slots__ = ("_asked", "_column", "_made", "_made_rows", "where")
+    __slots__ = ("_asked", "_made", "_made_rows", "where")
 
     def __init__(
         self,
@@ -84,24 +84,6 @@ class Written(Writers):
         if self._writers is not None:
             after.know_writers(self)
         return after
-
-    def column(self) -> Any:
-        if self._column is None:
-            frames = self.frames
-            column = None
-            if self._is_filled() and type(frames) in STORES:
-                column = frames.column(self.value)
-            self._column = as_column(self.made()) if column is None else column.array()
-        return self._column
-
-    def _is_filled(self) -> bool:
-        """Whether entry t is that of iteration t, and there is no other."""
-        base = self.base
-        if self.kind == "append":
-            return type(base) is list and not base
-        if self.count != (0, 1):
-            return False
-        return not len(base) if type(base) is dict else type(base) is list and len(base) == len(self.frames)
 
     # --- whether there is room for it ---------------------------------------------------------------
 
@@ -395,21 +377,6 @@ class Written(Writers):
             return made
         self.put(made, chain(self.pairs(t), self._pairs_with(own, frame)))
         return made
-
-    def _fills_at_once(self, made: Any) -> bool:
-        """Put all entries into an array, if they are a column of which it holds every element as it is."""
-        frames = self.frames
-        if self.count is None or type(made) is not np.ndarray or made.ndim > 1 or type(frames) not in STORES:
-            return False
-        column = frames.column(self.value)
-        if column is None or not len(column) or not np.can_cast(column.dtype, made.dtype):
-            return False
-        first, step = self.count
-        end = first + step * len(column)
-        if end - step >= len(made):
-            return False  # an error, where it is put in by itself
-        made[first:end:step] = column.array()
-        return True
 
     def put(self, made: Any, pairs: Iterable[tuple[Any, Any]]) -> None:
         """Write entries into a copy of the container; of rows, copies are made, too."""

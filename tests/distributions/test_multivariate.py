@@ -403,10 +403,10 @@ def test_points_that_share_a_covariance_share_its_factor():
     """A matrix that changes in place, or another with the same entries, has the factor of what it is now."""
     cov = np.array([[2.0, 0.5], [0.5, 1.0]])
     first, second = mvnormal([0.0, 0.0], cov), mvnormal([1.0, 1.0], cov.copy())
-    assert first._lower is second._lower
+    assert first.lower is second.lower
     cov[0, 0] = 3.0
-    assert np.array_equal(mvnormal([0.0, 0.0], cov)._lower, np.linalg.cholesky(cov))
-    assert np.allclose(second._lower @ second._lower.T, [[2.0, 0.5], [0.5, 1.0]], rtol=1e-14)
+    assert np.array_equal(mvnormal([0.0, 0.0], cov).lower, np.linalg.cholesky(cov))
+    assert np.allclose(second.lower @ second.lower.T, [[2.0, 0.5], [0.5, 1.0]], rtol=1e-14)
     wide = np.full((2, 8), 0.5)  # as many entries as a square matrix may have
     mvnormal(np.zeros(4), np.eye(4))
     for bad in (wide, np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([[1.0, 0.2], [0.3, 1.0]]), np.eye(4)[:2]):

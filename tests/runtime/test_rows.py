@@ -251,7 +251,7 @@ def test_gradients(name, monkeypatch):
 
 def test_what_is_no_matrix_or_out_of_range_is_left_to_python():
     ragged = [[0.5], [1.0, 2.0]]
-    for other in (X[0].tolist(), X[0], X.astype(np.float32), X.astype(object), [X[0], X[1]], ragged):
+    for other in (X[0].tolist(), X[0], X.astype(np.float32), X.astype(object), [X[0], X[1] > 0], ragged):
         with pytest.raises(NotColumnsError):
             vectors.rows(other, range(2))
     for index in (np.array([0, -1]), np.array([N]), range(8, N + 1), range(-1, 2), np.array([0.0]), "a"):
@@ -269,6 +269,15 @@ def test_what_is_no_matrix_or_out_of_range_is_left_to_python():
             vectors.dot(X, vector)
     with pytest.raises(NotColumnsError):
         vectors.dot(Z, np.ones(3, int))  # whose products are integers of NumPy's
+
+
+def test_a_list_of_vectors_of_one_length_is_a_matrix():
+    for some in ([X[0], X[1], X[2]], (X[0], X[1], X[2])):
+        assert np.array_equal(vectors.rows(some, np.array([2, 0])), X[[2, 0]])
+        assert vectors.rows(some, 1) is X[1] or np.array_equal(vectors.rows(some, 1), X[1])
+    for other in ([X[0], X[1][:2]], [X[0], X[1].tolist()], [X, X], [X[0].astype(object)]):
+        with pytest.raises(NotColumnsError):
+            vectors.rows(other, np.array([0]))
 
 
 def test_arithmetic_of_rows_is_that_of_each_row():

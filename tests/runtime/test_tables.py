@@ -140,15 +140,15 @@ def test_gradients(name, monkeypatch):
 
 @pytest.mark.parametrize(
     "values",
-    [RAGGED, OTHERS, ARRAYS, [], [[0.5], 1.0], [[True, 0.5]], [[2**53 + 1, 0.5]], [[2**70]], 1.0, {0: [1.0]},
-     np.ones(3), np.ones((2, 2), np.float32)],
+    [RAGGED, OTHERS, [ARRAYS[0], ARRAYS[1] > 0], [], [[0.5], 1.0], [[True, 0.5]], [[2**53 + 1, 0.5]],
+     [[2**70]], 1.0, {0: [1.0]}, np.ones(3), np.ones((2, 2), np.float32)],
 )  # fmt: skip
 def test_what_is_no_column_of_rows(values):
     with pytest.raises(NotColumnsError):
         as_rows(values)
     if type(values) is list:
         with pytest.raises(NotColumnsError):
-            Table(values).rows()
+            Table(values).as_rows()
 
 
 @pytest.mark.parametrize("values", [X, MIXED, WHOLE, PAIRS, YES, tuple(X), np.array(X)], ids=repr)
