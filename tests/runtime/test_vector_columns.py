@@ -18,6 +18,7 @@ from gendsl import (
     multinomial,
     mvnormal,
     normal,
+    poisson,
     select,
     uniform_discrete,
 )
@@ -411,6 +412,24 @@ def test_a_matrix_that_all_points_share_is_no_mean():
 
     with pytest.raises(ParameterError):
         model.simulate((np.zeros((60, 2)),), rng=1)
+
+
+def test_a_row_of_another_length_may_come_with_fewer_iterations():
+    @gen
+    def counts(ns):
+        for i, n in enumerate(ns):
+            ("x", i) @ ~poisson(n)
+
+    for program, long, short, value in (
+        (of_lists, [[0.0, 1.0]] * 60, [[0.0, 1.0]] * 50, np.ones(3)),
+        (counts, [1.0] * 60, [1.0] * 50, 2**70),
+    ):
+        trace = program.simulate((long,), rng=1)
+        twin = program.reference.generate((long,), trace.choices)[0]
+        for path in (("x", 4), ("x", 49)):
+            found, expected = (t.update({path: value}, args=(short,), rng=1) for t in (trace, twin))
+            assert found.log_weight == pytest.approx(expected.log_weight) and len(found.trace.choices) == 50
+            assert {*found.discard} == {*expected.discard}
 
 
 # --- what it costs -------------------------------------------------------------------------------------
