@@ -48,6 +48,10 @@ ROWWISE_SIGNS: dict[type[ast.operator], str] = {
 }  # fmt: skip
 _COUNTED = {op: sign for op, sign in _SIGNS.items() if sign in ("<", "<=", ">", ">=")}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_LOOKING_UP = frozenset((
+    "cells", "chosen", "either", "entry", "fixed", "gather", "law", "rows", "same",
+))  # fmt: skip
+"""The tools that compute nothing."""
 _SCOPED = (ast.Lambda, ast.NamedExpr, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Await)
 
 
@@ -392,7 +396,7 @@ class ArrayExpressions:
         return located(ast.copy_location(ast.Tuple(given, ast.Load()), part))
 
     def tool(self, at: ast.AST, name: str, *arguments: ast.expr) -> ast.expr:
-        self.computes |= name not in ("gather", "cells", "chosen", "either", "entry", "rows", "fixed", "same")
+        self.computes |= name not in _LOOKING_UP
         vectors = ast.Attribute(ast.Name(TOOLS, ast.Load()), "vectors", ast.Load())
         made = ast.Call(ast.Attribute(vectors, name, ast.Load()), list(arguments), [])
         for part in (made, made.func, vectors, vectors.value):

@@ -17,6 +17,7 @@ from gendsl.compiler.definition import FunctionNode
 from gendsl.compiler.emit import TOOLS
 from gendsl.compiler.ir import Branch, Code, ColumnSite, Loop, Node, Program
 from gendsl.compiler.trees import Transformer, clone, located, walk
+from gendsl.distributions.columns import COLUMN_DTYPES
 from gendsl.errors import EXECUTION
 
 
@@ -80,7 +81,7 @@ def _is_plain(loop: Loop) -> bool:
     if any(source.code.statements for source in loop.sources):
         return False
     sites = [step for step in loop.columns.steps if isinstance(step, ColumnSite)]
-    if any(site.rows for site in sites):
+    if not all(site.family in COLUMN_DTYPES for site in sites):
         return False
     return all(
         slot is None for site in sites for i, (_, slot) in enumerate(site.parts) if i != site.position

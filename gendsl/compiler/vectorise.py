@@ -16,7 +16,7 @@ import copy
 from typing import Any
 
 from gendsl.compiler.array_expressions import Bound, ScalarError
-from gendsl.compiler.array_vectors import ArrayVectors
+from gendsl.compiler.array_laws import ArrayLaws
 from gendsl.compiler.effects import Effects
 from gendsl.compiler.helpers import Helper
 from gendsl.compiler.ir import (
@@ -37,7 +37,6 @@ from gendsl.compiler.names import stored
 from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source
 from gendsl.compiler.trees import located
-from gendsl.distributions.columns import COLUMN_DTYPES, ROW_FAMILIES, VECTORS
 
 
 def vectorise(definition: Source, body: list[Node], codes: list[Code], helpers: list[Helper]) -> None:
@@ -81,7 +80,7 @@ class _VectorsError(Exception):
         self.slots = slots
 
 
-class _Vectoriser(ArrayVectors):
+class _Vectoriser(ArrayLaws):
     """The array code of one loop.
 
     Attributes:
@@ -207,37 +206,15 @@ class _Vectoriser(ArrayVectors):
         self.computes = False
         function = call.func.args[0]
         family: Any = known_value(self.definition, function)
-        rows = ROW_FAMILIES.get(family) if isinstance(family, type) else None
-        if rows is None and not (isinstance(family, type) and family in COLUMN_DTYPES):
-            raise ScalarError
-        given = dict(zip(family.parameters, call.args, strict=False))
-        given.update({keyword.arg or "": keyword.value for keyword in call.keywords})
-        if len(call.args) + len(call.keywords) != len(given) or set(given) != set(family.parameters):
-            raise ScalarError
-        parameters = [given[name] for name in family.parameters]
-        lower = self.shared if family in VECTORS or rows else self.operand
-        by_row = rows.rows if rows else ()
-        lowered = [self.vector_of(p) if i in by_row else lower(p) for i, p in enumerate(parameters)]
-        result = ast.Tuple([function, *lowered], ast.Load())
+        lowered = self.lowered(family, call)
+        result = ast.Tuple([function, *lowered.parameters], ast.Load())
         self.note_unlooked(node.thing)
         code = self.code(node.thing, ast.copy_location(result, call))
-        dtype = rows.dtype if rows else COLUMN_DTYPES[family]
-        (self.vectors if rows else self.amounts).add(node.value)
+        (self.vectors if lowered.rows else self.amounts).add(node.value)
         return ColumnSite(
-            code, node.value, node.state, family, own[0], index[1], node.parts, self.computes, dtype,
-            rows is not None,
+            code, node.value, node.state, family, own[0], index[1], node.parts, self.computes, lowered.dtype,
+            lowered.rows,
         )  # fmt: skip
-
-    def shared(self, node: ast.expr) -> ast.expr:
-        """A vector that all iterations share, or one of several that each looks up."""
-        if not self.varies(node):
-            return self.vector(node)
-        match node:
-            case ast.Subscript(container, index) if not (
-                self.varies(container) or isinstance(index, (ast.Slice, ast.Tuple))
-            ):
-                return self.lookup(node, "chosen", container, index)
-        raise ScalarError
 
     def fragment(self, node: Fragment) -> list[ColumnValue]:
         code = node.code

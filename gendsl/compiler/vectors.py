@@ -42,6 +42,7 @@ from gendsl.compiler.vector_rows import (  # noqa: F401 (array code calls them h
     spread,
     unpacked,
 )
+from gendsl.distributions.composite_columns import Law
 
 _WIDE = 1 << 62  # of 64-bit integers, those that a rounded number tells to be some
 _GONE_THROUGH = frozenset((list, tuple, range, np.ndarray))
@@ -169,6 +170,13 @@ def _numbers(values: Any) -> Any:
     if column.dtype.kind == "b" or (column.dtype.kind == "f" and np.isnan(column).any()):
         raise NotColumnsError
     return column
+
+
+def law(family: Any, *parameters: Any) -> Law:
+    """A distribution of each iteration among the parameters of another."""
+    return Law(
+        family, tuple(np.arange(p.start, p.stop, p.step) if type(p) is range else p for p in parameters)
+    )
 
 
 def fixed(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 The parameters are those of the family's constructor, each a number, or an array with one entry for each
 point; vectors (of `categorical`, `piecewise_uniform`, `mixture_of_normals`) are shared by all points.
-Of a family whose values are vectors the column is a matrix; see `row_columns`.
+For families whose values are vectors, and those that are made of others, see `column_laws`.
 Every function returns None where it can't vouch for the result: for families without columns, for what is
 no column of numbers, and where the constructor would refuse the parameters of some point. It is then for
 the caller to go point by point, and to meet the error at the point where it belongs. Nothing is asked of
@@ -24,13 +24,9 @@ from gendsl.distributions.column_draws import DRAWS, VECTORS
 from gendsl.distributions.column_scores import SCORES, SHARED, sum_of
 from gendsl.distributions.column_totals import TOTALS, shared_total, total_of_scores
 from gendsl.distributions.discrete import binom, uniform_discrete
-from gendsl.distributions.row_columns import ROW_FAMILIES, sample_rows, score_rows
 from gendsl.errors import ParameterError
 
-__all__ = [
-    "COLUMN_DTYPES", "ROW_FAMILIES", "VECTORS", "sample_columns", "score_columns", "total_columns",
-    "valid_columns",
-]  # fmt: skip
+__all__ = ["COLUMN_DTYPES", "VECTORS", "sample_columns", "score_columns", "total_columns", "valid_columns"]
 
 _INF = math.inf
 _EXACT = 1 << 52  # integers up to here are floats, and so are their neighbours
@@ -50,8 +46,6 @@ _INTEGERS = {binom: (0,), uniform_discrete: (0, 1)}
 @np.errstate(all="ignore")
 def score_columns(family: Any, x: Any, parameters: tuple[Any, ...]) -> np.ndarray | None:
     """The log density at each point, of shape (n,): `family(*parameters of the point).logpdf(x[i])`."""
-    if family in ROW_FAMILIES:
-        return score_rows(family, x, parameters)
     column = _values(family, x)
     if column is None:
         return None
@@ -81,9 +75,9 @@ def score_columns(family: Any, x: Any, parameters: tuple[Any, ...]) -> np.ndarra
 def total_columns(family: Any, x: Any, parameters: tuple[Any, ...]) -> float | None:
     """The sum of the log densities at all points; -inf where one of them is."""
     dtype = COLUMN_DTYPES.get(family)
-    if dtype is None and family not in ROW_FAMILIES:
+    if dtype is None:
         return None
-    if dtype is not None and type(x) is np.ndarray and x.ndim == 1 and len(x) and x.dtype == dtype:
+    if type(x) is np.ndarray and x.ndim == 1 and len(x) and x.dtype == dtype:
         total = math.nan
         if family in SHARED:
             law = _law(family, parameters)
@@ -108,8 +102,6 @@ def sample_columns(
     family: Any, rng: np.random.Generator, n: int, parameters: tuple[Any, ...]
 ) -> np.ndarray | None:
     """n independent draws, of the family's column type."""
-    if family in ROW_FAMILIES:
-        return sample_rows(family, rng, n, parameters)
     dtype = COLUMN_DTYPES.get(family)
     if dtype is None:
         return None

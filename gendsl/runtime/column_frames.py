@@ -221,7 +221,7 @@ def gathered(
     columns: list[AnyColumn] = []
     totals = []
     for step, (value, state) in zip(loop.sites, loop.choices, strict=True):
-        if {type(frame[state][0]) for frame in made} != {step.family}:
+        if not all(step.is_of_family(frame[state][0]) for frame in made):
             return None
         column = column_of_values([frame[value] for frame in made], step.dtype, rows=step.rows)
         if column is None:

@@ -10,7 +10,9 @@ import numpy as np
 
 from gendsl.compiler.tables import NotColumnsError, as_column, as_rows
 from gendsl.compiler.vectors import Chosen
-from gendsl.distributions.columns import ROW_FAMILIES, sample_columns, score_columns, total_columns
+from gendsl.distributions.column_laws import sample_column, score_column, total_column
+from gendsl.distributions.compound import product
+from gendsl.distributions.row_columns import ROW_FAMILIES
 from gendsl.runtime.loop_parts import Slot
 from gendsl.runtime.reads import Runner
 from gendsl.runtime.sites import SiteBlock
@@ -50,6 +52,11 @@ class Step:
         self.number = self.position = self.index = -1
         self.needs: set[Slot] = set()
 
+    def is_of_family(self, distribution: Any) -> bool:
+        """Whether a distribution is of the choice's family."""
+        kind = type(distribution)
+        return kind is self.family or (self.family is product and issubclass(kind, product))
+
 
 class Lookup:
     """A lookup by index in a container outside the loop; see `ir.Gather`. `needs`: what the index reads."""
@@ -75,12 +82,12 @@ def column_total(family: Any, column: np.ndarray, parameters: tuple[Any, ...]) -
         ]
         high = math.fsum(part for total in totals for part in total[:2])
         return high, 0.0, sum(count for _, _, count in totals)
-    total = total_columns(family, column, parameters)
+    total = total_column(family, column, parameters)
     if total is None:
         raise NotColumnsError
     if abs(total) < LARGE * len(column):
         return total, 0.0, 0
-    scores = score_columns(family, column, parameters)
+    scores = score_column(family, column, parameters)
     if scores is None:
         raise NotColumnsError
     return total_of(scores.tolist())
@@ -99,7 +106,7 @@ def drawn_column(family: Any, rng: Any, size: int, parameters: tuple[Any, ...]) 
             made = np.empty((size, *some.shape[1:]), some.dtype) if made is None else made
             made[members] = some
         return made  # type: ignore[no-any-return]
-    draws = sample_columns(family, rng, size, parameters)
+    draws = sample_column(family, rng, size, parameters)
     if draws is None:
         raise NotColumnsError
     return draws

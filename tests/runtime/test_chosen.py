@@ -57,8 +57,14 @@ def test_both_runtimes_agree(name, seed, columns_from, in_columns):
 
 def test_all_iterations_are_run_and_scored_at_once(monkeypatch):
     groups = (np.arange(N) % 3).tolist()
+    extend = ColumnLoopBlock._extend
+
+    def few(self, execution, frames, values, made):
+        assert self.length(values) < self.least
+        return extend(self, execution, frames, values, made)
+
     with monkeypatch.context() as patched:
-        patched.setattr(ColumnLoopBlock, "_extend", None)
+        patched.setattr(ColumnLoopBlock, "_extend", few)
         trace = by_group.simulate((groups,), rng=1)
     frames = [trace._called.frame[block.state][0].frames for block in trace._called.linked.body.blocks]
     assert type(frames[-1]) is ColumnFrames
