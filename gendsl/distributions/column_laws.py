@@ -8,7 +8,7 @@ import numpy as np
 
 from gendsl.distributions import columns
 from gendsl.distributions.composite_columns import COMPOSITES, REFUSED
-from gendsl.distributions.row_columns import ROW_FAMILIES, sample_rows, score_rows
+from gendsl.distributions.row_columns import ROW_FAMILIES, sample_rows, score_rows, total_rows
 
 __all__ = ["sample_column", "score_column", "total_column"]
 
@@ -31,8 +31,7 @@ def total_column(family: Any, x: Any, parameters: tuple[Any, ...]) -> float | No
     """The sum of the log densities at all points; -inf where one of them is."""
     total: float | None
     if family in ROW_FAMILIES:
-        scores = score_rows(family, x, parameters)
-        total = None if scores is None else float(scores.sum())
+        total = total_rows(family, x, parameters)
     elif family in COMPOSITES:
         try:
             with np.errstate(all="ignore"):

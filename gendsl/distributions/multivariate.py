@@ -38,7 +38,7 @@ from gendsl.supports import Counts, RealVector, Simplex
 # Up to this many entries a loop over Python floats beats NumPy's cost per call.
 _SMALL = 40
 _TINY = math.ulp(0.0)
-_SIMPLEX_TOLERANCE = 1e-9
+SIMPLEX_TOLERANCE = 1e-9
 # Squares of anything larger overflow; every normal density there is 0 to double precision.
 FAR = 1e150
 
@@ -101,7 +101,7 @@ class dirichlet(ArrayFamily):
             concentration += a
         if concentration > LARGE:
             return float(self.elementwise(np.array(weights), alpha))
-        if not -_SIMPLEX_TOLERANCE <= total - 1.0 <= _SIMPLEX_TOLERANCE:
+        if not -SIMPLEX_TOLERANCE <= total - 1.0 <= SIMPLEX_TOLERANCE:
             return -inf
         return score + lgamma(concentration)
 
@@ -115,7 +115,7 @@ class dirichlet(ArrayFamily):
         positive = values > 0.0
         allowed = positive | ((values == 0.0) & (concentrations == 1.0))
         with np.errstate(invalid="ignore"):
-            inside = allowed.all(-1) & (np.abs(values.sum(-1) - 1.0) <= _SIMPLEX_TOLERANCE)
+            inside = allowed.all(-1) & (np.abs(values.sum(-1) - 1.0) <= SIMPLEX_TOLERANCE)
         total = anp.sum(alpha, -1)
         if plain(total).max(initial=0.0) > LARGE:
             # The weights are y / sum(y) for independent y_i of gamma distributions, whose densities keep

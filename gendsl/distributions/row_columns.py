@@ -11,13 +11,23 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from gendsl.distributions.arrays import SUM_TOLERANCE, solve_lower
 from gendsl.distributions.base import Distribution
-from gendsl.distributions.multivariate import FAR, dirichlet, multinomial, mvnormal
+from gendsl.distributions.column_scores import LOG_FACTORIALS
+from gendsl.distributions.large import LARGE
+from gendsl.distributions.multivariate import FAR, SIMPLEX_TOLERANCE, dirichlet, multinomial, mvnormal
 from gendsl.errors import ParameterError
 
 _TINY = math.ulp(0.0)
+_REFUSED = (ParameterError, TypeError, ValueError)
+"""What is raised where there is no such distribution."""
+_TRUSTED = 1e40
+"""A sum of log densities from which on one of the points may be too far away for a float."""
+_WIDE = 1e100
+_BLOCK = 2048
+"""Points whose entries stay in the cache."""
 _FEW_AXES = 8
 """Up to how many entries of a vector arithmetic on columns solves faster than BLAS."""
 
@@ -29,12 +39,14 @@ class RowFamily(NamedTuple):
         dtype: the type of their entries.
         rows: which of the parameters may have a row for each point; the others are the same for all.
         score: the log density of each row of a matrix, for such parameters; None where it can't tell.
+        total: their sum, by a shorter way; NaN where that decides nothing.
         sample: so many draws as rows; None where they must be made one by one.
     """
 
     dtype: np.dtype[Any]
     rows: tuple[int, ...]
     score: Callable[..., np.ndarray | None]
+    total: Callable[..., float] | None
     sample: Callable[..., np.ndarray | None]
 
 
@@ -42,17 +54,30 @@ class RowFamily(NamedTuple):
 def score_rows(family: Any, x: Any, parameters: tuple[Any, ...]) -> np.ndarray | None:
     """The log density at each point, of shape (n,); see `columns.score_columns`."""
     known = ROW_FAMILIES[family]
-    if type(x) is not np.ndarray or x.ndim != 2 or x.dtype != known.dtype:
-        return None
-    if len(parameters) != len(family.parameters) or not _are_rows(known, parameters, len(x)):
+    if not _are_rows(family, x, parameters):
         return None
     if not len(x):
         return np.empty(0)
     try:
         scores = known.score(x, *parameters)
-    except (ParameterError, TypeError, ValueError):  # TypeError, ValueError: autograd traces a parameter
+    except _REFUSED:
         return None
     return None if scores is None or np.isnan(scores).any() else scores
+
+
+@np.errstate(all="ignore")
+def total_rows(family: Any, x: Any, parameters: tuple[Any, ...]) -> float | None:
+    """The sum of the log densities at all points; -inf where one of them is."""
+    total = ROW_FAMILIES[family].total
+    if total is not None and _are_rows(family, x, parameters) and len(x):
+        try:
+            found = total(x, *parameters)
+        except _REFUSED:
+            return None
+        if -_TRUSTED < found < _TRUSTED:
+            return found
+    scores = score_rows(family, x, parameters)
+    return None if scores is None else float(scores.sum())
 
 
 def sample_rows(
@@ -60,19 +85,29 @@ def sample_rows(
 ) -> np.ndarray | None:
     """n independent draws, as the rows of a matrix."""
     known = ROW_FAMILIES[family]
-    if len(parameters) != len(family.parameters) or not (n and _are_rows(known, parameters, n)):
+    if not n or not _are_for(family, n, parameters):
         return None
     try:
         with np.errstate(all="ignore"):
             draws = known.sample(rng, n, *parameters)
-    except (ParameterError, TypeError, ValueError):
+    except _REFUSED:
         return None
     return None if draws is None else np.ascontiguousarray(draws, known.dtype)
 
 
-def _are_rows(known: RowFamily, parameters: tuple[Any, ...], n: int) -> bool:
-    """Whether a parameter that is a matrix of vectors has one for each of n points."""
-    return all(np.ndim(parameters[i]) != 2 or len(parameters[i]) == n for i in known.rows)
+def _are_rows(family: Any, x: Any, parameters: tuple[Any, ...]) -> bool:
+    """Whether x is a column of a family's type, and has a row for each that is among the parameters."""
+    dtype = ROW_FAMILIES[family].dtype
+    return (
+        type(x) is np.ndarray and x.ndim == 2 and x.dtype == dtype and _are_for(family, len(x), parameters)
+    )
+
+
+def _are_for(family: Any, n: int, parameters: tuple[Any, ...]) -> bool:
+    """Whether all parameters are there, and one that is a matrix of vectors has one for each of n points."""
+    if len(parameters) != len(family.parameters):
+        return False
+    return all(np.ndim(parameters[i]) != 2 or len(parameters[i]) == n for i in ROW_FAMILIES[family].rows)
 
 
 def _floats(parameter: Any) -> np.ndarray:
@@ -116,23 +151,50 @@ def _score_mvnormal(x: np.ndarray, mean: Any, cov: Any) -> np.ndarray | None:
     return scores
 
 
+def _total_mvnormal(x: np.ndarray, mean: Any, cov: Any) -> float:
+    known = _normal(mean, cov)
+    if known is None:
+        return math.nan
+    means, law = known
+    dim = len(law.mean)
+    if x.shape[1] != dim or not 0 < dim <= _FEW_AXES:
+        return math.nan
+    if not (np.abs(law.lower).max() < _WIDE and means.max() < _WIDE and means.min() > -_WIDE):
+        return math.nan  # what is far away might not show in the sum
+    buffer = np.empty((dim, min(len(x), _BLOCK)))
+    squares = 0.0
+    for start in range(0, len(x), _BLOCK):
+        some = x[start : start + _BLOCK].T
+        shift = means[:, None] if means.ndim == 1 else means[start : start + _BLOCK].T
+        whitened = buffer[:, : some.shape[1]]
+        np.subtract(some, shift, whitened)
+        for row in _whiten(whitened, law.lower):
+            squares += float(row.dot(row))
+    return float(len(x) * law.constant - 0.5 * squares)
+
+
 def _squares(deviations: np.ndarray, lower: np.ndarray) -> np.ndarray:
     """|L⁻¹ z|² of each row z, by one solution for all of them."""
-    dim = len(lower)
-    if dim > _FEW_AXES:
+    if len(lower) > _FEW_AXES:
         whitened = solve_lower(lower, deviations.T)
         np.multiply(whitened, whitened, whitened)
         return np.asarray(whitened.sum(0))
-    rows = np.ascontiguousarray(deviations.T)
-    squares = np.zeros(rows.shape[1])
-    for i in range(dim):
-        row = rows[i]
-        for j in range(i):
-            if lower[i, j]:
-                row -= lower[i, j] * rows[j]
-        row /= lower[i, i]
+    squares = np.zeros(len(deviations))
+    for row in _whiten(np.ascontiguousarray(deviations.T), lower):
         squares += row * row
     return squares
+
+
+def _whiten(rows: np.ndarray, lower: np.ndarray) -> np.ndarray:
+    """L⁻¹ z for each column z of a matrix, in place: of few rows faster than BLAS, which is made for many."""
+    for i, factors in enumerate(lower.tolist()):
+        row = rows[i]
+        for j in range(i):
+            if factors[j]:
+                row -= factors[j] * rows[j]
+        if factors[i] != 1.0:
+            row /= factors[i]
+    return rows
 
 
 def _sample_mvnormal(rng: np.random.Generator, n: int, mean: Any, cov: Any) -> np.ndarray | None:
@@ -158,7 +220,15 @@ def _concentrations(alpha: Any) -> np.ndarray | None:
 
 def _score_dirichlet(x: np.ndarray, alpha: Any) -> np.ndarray | None:
     concentrations = _concentrations(alpha)
-    return None if concentrations is None else np.asarray(dirichlet.elementwise(x, concentrations))
+    if concentrations is None:
+        return None
+    sums = concentrations.sum(-1)
+    usual = x.shape[1] == concentrations.shape[-1] and np.max(sums) <= LARGE
+    if not usual or not x.min() > 0.0 or np.abs(x.sum(1) - 1.0).max() > SIMPLEX_TOLERANCE:
+        return np.asarray(dirichlet.elementwise(x, concentrations))
+    logs, powers = np.log(x), concentrations - 1.0
+    terms = logs @ powers if powers.ndim == 1 else np.einsum("ij,ij->i", logs, powers)
+    return np.asarray(terms + (gammaln(sums) - gammaln(concentrations).sum(-1)))
 
 
 def _sample_dirichlet(rng: np.random.Generator, n: int, alpha: Any) -> np.ndarray | None:
@@ -192,7 +262,15 @@ def _probabilities(n: Any, p: Any) -> tuple[int, np.ndarray] | None:
 
 def _score_multinomial(x: np.ndarray, n: Any, p: Any) -> np.ndarray | None:
     known = _probabilities(n, p)
-    return None if known is None else np.asarray(multinomial.elementwise(x, *known))
+    if known is None:
+        return None
+    n, probabilities = known
+    usual = x.shape[1] == probabilities.shape[-1] and 0 < n < len(LOG_FACTORIALS)
+    if not usual or x.min() < 0 or not probabilities.min() > 0.0 or (x.sum(1) != n).any():
+        return np.asarray(multinomial.elementwise(x, n, probabilities))
+    logs = np.log(probabilities)
+    terms = x @ logs if logs.ndim == 1 else np.einsum("ij,ij->i", x, logs)
+    return np.asarray(terms + (LOG_FACTORIALS[n] - LOG_FACTORIALS.take(x).sum(1)))
 
 
 def _sample_multinomial(rng: np.random.Generator, size: int, n: Any, p: Any) -> np.ndarray | None:
@@ -204,8 +282,8 @@ def _sample_multinomial(rng: np.random.Generator, size: int, n: Any, p: Any) -> 
 
 
 ROW_FAMILIES: dict[type[Distribution], RowFamily] = {
-    mvnormal: RowFamily(np.dtype(float), (0,), _score_mvnormal, _sample_mvnormal),
-    dirichlet: RowFamily(np.dtype(float), (0,), _score_dirichlet, _sample_dirichlet),
-    multinomial: RowFamily(np.dtype(int), (1,), _score_multinomial, _sample_multinomial),
+    mvnormal: RowFamily(np.dtype(float), (0,), _score_mvnormal, _total_mvnormal, _sample_mvnormal),
+    dirichlet: RowFamily(np.dtype(float), (0,), _score_dirichlet, None, _sample_dirichlet),
+    multinomial: RowFamily(np.dtype(int), (1,), _score_multinomial, None, _sample_multinomial),
 }
 """The families of vectors that have columns."""
