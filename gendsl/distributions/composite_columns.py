@@ -30,17 +30,6 @@ class Law(NamedTuple):
         """The parameters for so many values at each point, one after the other."""
         return tuple(np.repeat(p, times) if type(p) is np.ndarray else p for p in self.parameters)
 
-    def first(self) -> Distribution:
-        """The distribution at the first point.
-
-        Raises:
-            ParameterError: there is none.
-        """
-        made: Distribution = self.family(
-            *(p[0].item() if type(p) is np.ndarray else p for p in self.parameters)
-        )
-        return made
-
 
 class Composite(NamedTuple):
     """How columns are scored and drawn, for parameters that are laws, and others."""
@@ -144,7 +133,7 @@ def _sample_product(rng: np.random.Generator, size: int, *parameters: Any) -> np
 
 
 def _weights(weights: Any, laws: tuple[Law, ...], n: int) -> np.ndarray | None:
-    """The weights, of shape (k, 1) or (k, n), where there is such a mixture at the points."""
+    """The weights, of shape (k, 1) or (k, n), if they are valid at each of n points."""
     if np.ndim(weights) == 2:
         rows = np.asarray(weights, float)
         if rows.shape != (n, len(laws)) or not rows.min() >= 0.0:
@@ -153,7 +142,8 @@ def _weights(weights: Any, laws: tuple[Law, ...], n: int) -> np.ndarray | None:
             return None
     else:
         rows = weight_array("mixture", "weights", weights)[None, :]
-    mixture(rows[0], [law.first() for law in laws])
+        if rows.shape[1] != len(laws):
+            return None
     return rows.T
 
 

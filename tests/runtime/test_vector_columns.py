@@ -376,6 +376,43 @@ def test_values_of_other_shapes_are_what_they_are_to_the_reference_runtime(value
         assert found == pytest.approx(expected) if isinstance(expected, float) else found == expected
 
 
+@gen
+def into_an_array_of_objects(n):
+    table = np.empty(n, object)
+    for i in range(n):
+        table[i] = ("x", i) @ ~mvnormal(np.zeros(2), S)
+    return table
+
+
+@gen
+def into_an_array_of_numbers(n):
+    table = np.zeros(n)
+    for i in range(n):
+        table[i] = ("x", i) @ ~mvnormal(np.zeros(2), S)
+    return table
+
+
+def test_vectors_in_arrays_of_one_axis():
+    trace = into_an_array_of_objects.simulate((60,), rng=1)
+    trace = trace.update({("x", 3): np.ones(2)}).trace
+    twin = into_an_array_of_objects.reference.generate((60,), trace.choices)[0]
+    assert [row.tolist() for row in trace.retval] == [row.tolist() for row in twin.retval]
+    for program in (into_an_array_of_numbers, into_an_array_of_numbers.reference):
+        with pytest.raises(ValueError):
+            assert program.simulate((60,), rng=1).retval is None
+
+
+def test_a_mixture_has_one_weight_for_each_distribution():
+    @gen
+    def model(n):
+        for i in range(n):
+            ("x", i) @ ~mixture([1.0], [normal(0, 1), normal(1, 1)])
+
+    for program in (model, model.reference):
+        with pytest.raises(ParameterError, match="one weight for each"):
+            program.simulate((60,), rng=1)
+
+
 def test_integers_and_lists_are_taken_as_floats():
     ones = np.ones((60, 2))
     for xs in (ones.astype(int), ones.tolist(), [np.ones(2)] * 60, ones.astype(np.float32)):
@@ -564,6 +601,7 @@ LAWS = {
         (ROWS.normal(size=(N, 2)), S),
         (ROWS.normal(size=(N, 11)), 2.0 * np.eye(11) + 0.1),
         (ROWS.integers(0, 3, (N, 1)), np.array([[4.0]])),
+        (np.zeros(2), 1e296 * np.eye(2)),
     ],
     dirichlet: [
         ([0.5, 2.0, 3.0],),
@@ -602,6 +640,17 @@ def test_a_column_scores_what_its_points_do(family, given):
     scores = score_column(family, outside, given)
     assert scores[3] == -np.inf and scores[4] == pytest.approx(expected[4], rel=1e-9, abs=1e-9)
     assert total_column(family, outside, given) == -np.inf
+
+
+def test_what_is_too_far_away_shows_in_the_sum():
+    far = np.full((N, 2), 1e155)
+    for given in ((far[0], np.eye(2)), (far, np.eye(2)), (far[0] - 1.0, S)):
+        assert mvnormal(*point(given, mvnormal, 0)).logpdf(far[0]) == -np.inf
+        assert total_column(mvnormal, far, given) == -np.inf
+        assert score_column(mvnormal, far, given)[0] == -np.inf
+    cov = np.array([[1e-300, 0.0], [0.0, 1e300]])
+    x = np.array([[1e-150, 1e151]] * N)
+    assert total_column(mvnormal, x, (np.zeros(2), cov)) == -np.inf
 
 
 @pytest.mark.parametrize(("family", "given"), cases())
