@@ -96,7 +96,8 @@ class ArrayLaws(ArrayVectors):
         if call.keywords or not components:
             raise ScalarError
         family: Any = known_value(self.definition, components[0])
-        if isinstance(family, type) and family in COLUMN_DTYPES and components is call.args:
+        has_columns = isinstance(family, type) and family in COLUMN_DTYPES and family not in VECTORS
+        if has_columns and components is call.args:
             return Lowered([components[0], *map(self.vector_of, components[1:])], COLUMN_DTYPES[family], True)
         laws, dtypes = zip(*map(self.law, components), strict=True)
         return Lowered([*laws], _common(dtypes), rows=True)

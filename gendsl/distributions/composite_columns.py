@@ -14,7 +14,7 @@ import numpy as np
 
 from gendsl.distributions.arrays import weight_array
 from gendsl.distributions.base import Distribution
-from gendsl.distributions.columns import sample_columns, score_columns, total_columns
+from gendsl.distributions.columns import VECTORS, sample_columns, score_columns, total_columns
 from gendsl.distributions.compound import iid, product
 from gendsl.distributions.mixtures import log_sum, mixture
 from gendsl.errors import ParameterError
@@ -28,6 +28,8 @@ class Law(NamedTuple):
 
     def repeated(self, times: int) -> tuple[Any, ...]:
         """The parameters for so many values at each point, one after the other."""
+        if self.family in VECTORS:
+            return self.parameters  # all points share them
         return tuple(np.repeat(p, times) if type(p) is np.ndarray else p for p in self.parameters)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from gendsl.runtime.columns import Array, Column
 from gendsl.runtime.persistent import PersistentVector
 
-_BITS = 5
+_BITS = 6
 _LENGTH = 1 << _BITS
 _IN_CHUNK = _LENGTH - 1
 _MANY = 32  # changing or taking more than the 32nd part of a column is left to NumPy

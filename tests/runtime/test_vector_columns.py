@@ -205,7 +205,7 @@ def repeated(n):
         ("y", i) @ ~iid(normal(x[1] + m, 1 + x[0] ** 2), n=2)
         ("k", i) @ ~iid(poisson(math.exp(m)), 2)
         ("b", i) @ ~iid(bernoulli(p), 4)
-        ("c", i) @ ~iid(categorical([0.2, 0.5, 0.3]), 2)
+        ("c", i) @ ~iid(categorical(np.array([0.2, 0.5, 0.3])), 2)
 
 
 @written(4, 3, 7)
