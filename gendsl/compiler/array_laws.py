@@ -1,10 +1,10 @@
 """Distributions as array code: a family, and its parameters in all iterations at once.
 
-    normal(mu[z], 1)                   ->   normal, gather(mu, z), 1
-    mvnormal(mu[z], cov)               ->   mvnormal, rows(mu, z), cov
-    iid(normal(m, s), 3)               ->   iid, law(normal, m, s), 3
-    product(normal, mu[z], s)          ->   product, normal, rows(mu, z), s
-    mixture([w, 1 - w], [f(a), g(b)])  ->   mixture, [w, 1 - w], (law(f, a), law(g, b))
+normal(mu[z], 1)                   ->   normal, gather(mu, z), 1
+mvnormal(mu[z], cov)               ->   mvnormal, rows(mu, z), cov
+iid(normal(m, s), 3)               ->   iid, law(normal, m, s), 3
+product(normal, mu[z], s)          ->   product, normal, rows(mu, z), s
+mixture([w, 1 - w], [f(a), g(b)])  ->   mixture, [w, 1 - w], (law(f, a), law(g, b))
 """
 
 from __future__ import annotations

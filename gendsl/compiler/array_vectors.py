@@ -62,7 +62,7 @@ class ArrayVectors(ArrayStatements):
                 self.called(node.func) is np.array
             ):
                 return self.tool(node, "assembled", *self.entries(entries))
-            case ast.Call(args=[argument], keywords=[]) if isinstance(self.called(node.func), np.ufunc):
+            case ast.Call(args=[argument], keywords=[]) if _is_of_numbers(self.called(node.func)):
                 return self.tool(node, "each_entry", node.func, self.part(argument))
             case ast.Call() if self.called(node.func) in ELEMENTWISE:
                 return self.tool(node, "spread", self.vector(node))
@@ -70,9 +70,7 @@ class ArrayVectors(ArrayStatements):
                 self.varies(container) or isinstance(index, ast.Tuple)
             ):
                 return self.tool(node, "spread", self.vector(node))
-            case ast.Subscript(container, index) if not (
-                self.varies(container) or _has_slice(index)
-            ):
+            case ast.Subscript(container, index) if not (self.varies(container) or _has_slice(index)):
                 return self.lookup(node, "either", container, index)
         return self.row(node)
 
@@ -94,6 +92,11 @@ class ArrayVectors(ArrayStatements):
         which = int(self.varies(right))
         given = [self.part(part) if self.varies(part) else self.vector(part) for part in (left, right)]
         return self.tool(node, "mapped", *given, ast.Constant(which))
+
+
+def _is_of_numbers(function: object) -> bool:
+    """Whether a function is one of NumPy's kind that makes each entry of an array another."""
+    return isinstance(function, np.ufunc) and function.signature is None and function.nout == 1
 
 
 def _has_slice(index: ast.expr) -> bool:

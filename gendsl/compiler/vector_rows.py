@@ -273,6 +273,6 @@ def assembled(*entries: Any) -> Any:
 
 def as_vectors(made: Any) -> Any:
     """What array code has made for vectors, if they are."""
-    if not isinstance(made, np.ndarray):
+    if not isinstance(made, np.ndarray) or made.dtype not in KINDS:
         raise NotColumnsError
     return made
