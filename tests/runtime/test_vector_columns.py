@@ -208,9 +208,9 @@ def repeated(n):
         ("c", i) @ ~iid(categorical(np.array([0.2, 0.5, 0.3])), 2)
 
 
-@written(4, 3, 7)
+@written((4, X), (3, X), (7, X))
 @gen
-def products(n):
+def products(n, rows):
     m = ~normal(0, 1)
     mean = ~mvnormal(np.zeros(3), np.eye(3))
     mu = [("mu", j) @ ~mvnormal(np.zeros(3), np.eye(3)) for j in range(2)]
@@ -218,7 +218,7 @@ def products(n):
         z = ("z", i) @ ~bernoulli(0.3)
         x = ("x", i) @ ~product(normal, mean, 1.5)
         ("y", i) @ ~product(normal, mu[z], [1.0, 2.0, 0.5])
-        ("w", i) @ ~product(normal, X[i] + x, 1 + X[i] ** 2)
+        ("w", i) @ ~product(normal, rows[i] + x, 1 + rows[i] ** 2)
         ("v", i) @ ~product(normal(m, 1), gamma(2.0, 1 + x[0] ** 2))
         ("k", i) @ ~product([poisson(1.0 + i), bernoulli(0.5), uniform_discrete(z, 4)])
         ("u", i) @ ~product(uniform, np.zeros(2), 1.0 + m**2)
@@ -237,7 +237,7 @@ def mixtures(n):
         ("z", i) @ ~mixture(weights, [gamma(2.0, 1.0), half_normal(1 + p), exponential(1.0)])
         ("k", i) @ ~mixture([0.5, 0.5], [poisson(1.0 + p), geometric(0.5)])
         ("b", i) @ ~mixture([w, 1 - w], [bernoulli(p), uniform_discrete(0, 3)])
-        ("c", i) @ ~mixture(weights=[0.0, 1.0], distributions=[uniform(0, 1), uniform(-1, 1 + m**2)])
+        ("c", i) @ ~mixture(weights=[0.0, 1.0], distributions=[uniform(0, 1), laplace(m, 1)])
 
 
 @written(4, 3, 7)
@@ -271,7 +271,7 @@ def regression(rows, n):
     b = ~mvnormal(np.zeros(3), np.eye(3))
     w = np.stack([b, 2 * b], axis=1)
     for i in range(n):
-        m = np.array(rows[i]) @ w
+        m = rows[i] @ w
         ("x", i) @ ~mvnormal(m, S)
     for i in range(n):
         ("y", i) @ ~mvnormal(rows[i] * b, np.eye(3))
@@ -294,8 +294,8 @@ def lines(ts, n, shift):
         ("w", i) @ ~mvnormal(np.array([z, c * ts[i]]) + mu[z] / 2, np.eye(2))
         ("d", i) @ ~dirichlet(np.exp(0.1 * mu[z] + a) + 0.5)
         ("e", i) @ ~mvnormal(-x + shift * x[0] * b, S)
-        ("f", i) @ ~mvnormal(i * a, S)
-        ("g", i) @ ~mvnormal(math.exp(0.1 * i) * a + mu[z], S)
+        ("f", i) @ ~mvnormal(0.001 * i * a, S)
+        ("g", i) @ ~mvnormal(math.exp(-0.1 * i) * a + mu[z], S)
 
 
 FRAMES = {"of_other_lengths"}
@@ -570,6 +570,24 @@ def test_an_update_of_a_mixture_takes_as_many_calls_for_any_number_of_points(add
         calls(clusters.simulate((n, 3), rng=1), [{("z", 4): z} for z in (0, 1, 2, 0)]) for n in (120, 6000)
     )
     assert large <= small + 20
+
+
+@pytest.mark.parametrize(
+    ("program", "given", "choices"),
+    [
+        (repeated, lambda n: (n,), [{"m": m} for m in (0.1, 0.2, 0.3, 0.4)]),
+        (repeated, lambda n: (n,), [{("mu", 1): m} for m in (0.1, 0.2, 0.3, 0.4)]),
+        (mixtures, lambda n: (n,), [{"m": m} for m in (0.1, 0.2, 0.3, 0.4)]),
+        (products, lambda n: (n, np.ones((n, 3))), values("mean", 3)),
+        (weights, lambda n: (n,), [{"base": [w, 0.4, 0.6 - w]} for w in (0.32, 0.34, 0.36, 0.38)]),
+        (lines, lambda n: (TS * n, n, 0.5), values("a")),
+        (lines, lambda n: (TS * n, n, 0.5), values(("mu", 1))),
+        (regression, lambda n: (np.ones((n, 3)), n), values("b", 3)),
+    ],
+)
+def test_what_all_points_read_takes_as_many_calls_for_any_number_of_them(program, given, choices, unwatched):
+    small, large = (calls(program.simulate(given(n), rng=1), choices) for n in (120, 3000))
+    assert large <= small + 40
 
 
 def test_an_update_of_a_chain_takes_as_many_calls_for_any_number_of_steps(unwatched):
