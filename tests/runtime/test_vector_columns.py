@@ -33,7 +33,9 @@ from gendsl import (
     uniform,
     uniform_discrete,
 )
+from gendsl.compiler import vector_rows
 from gendsl.compiler.ir import Loop
+from gendsl.compiler.tables import NotColumnsError, Table
 from gendsl.distributions.column_laws import sample_column, score_column, total_column
 from gendsl.distributions.row_columns import ROW_FAMILIES
 from gendsl.errors import ParameterError
@@ -777,3 +779,83 @@ def test_kept_as_frames_or_as_columns_an_update_gives_the_same():
         assert a.log_weight == pytest.approx(b.log_weight, rel=1e-9, abs=1e-9)
         trace, twin = a.trace, b.trace
     assert type(stores(twin)[-1]) is ColumnFrames and type(stores(trace)[-1]) is PersistentVector
+
+
+# --- what array code calls -----------------------------------------------------------------------------
+
+
+def of_all(made, n=N):
+    """What a tool has made, as a list of what each iteration has."""
+    if type(made) is vector_rows.Numbers:
+        return made.column.tolist()
+    return made.tolist() if np.ndim(made) == 2 else [made.tolist()] * n
+
+
+def test_arithmetic_on_vectors_is_that_of_each_iteration():
+    rows, fixed, number = ROWS.normal(size=(N, 3)), np.array([1.0, 2.0, -0.5]), 1.5
+    column = ROWS.normal(size=N)
+    spread = vector_rows.spread(column)
+    for sign in ("+", "-", "*", "/"):
+        for left, right in (
+            (rows, rows), (rows, fixed), (fixed, rows), (rows, number), (2, rows), (rows, spread),
+            (spread, fixed), (fixed, spread), (spread, number), (spread, spread), (rows[0], spread),
+        ):  # fmt: skip
+            each = [eval(f"x {sign} y", {"x": one(left, i), "y": one(right, i)}) for i in range(N)]
+            assert np.array_equal(of_all(vector_rows.between(sign, left, right)), each)
+
+
+def one(operand, i):
+    """What an operand is in an iteration."""
+    if type(operand) is vector_rows.Numbers:
+        return operand.column[i].item()
+    return operand[i] if np.ndim(operand) == 2 else operand
+
+
+def test_what_python_has_no_arithmetic_for_or_another_is_refused():
+    rows, lists = ROWS.normal(size=(N, 3)), vector_rows.rows(ROWS.normal(size=(N, 3)).tolist(), range(N))
+    integers = vector_rows.spread(np.arange(N))
+    for left, right in (
+        (rows, True), (rows, [1.0, 2.0, 3.0]), (lists, 2), (rows > 0, 2), (rows, None), (integers, 2),
+        (integers, integers), (rows.astype(np.float32), 2), (np.ones((N, 3, 1)), 2), (integers, [1, 2]),
+    ):  # fmt: skip
+        with pytest.raises(NotColumnsError):
+            vector_rows.between("*", left, right)
+    for bad in (np.arange(N) > 2, True, "a", rows):
+        with pytest.raises(NotColumnsError):
+            vector_rows.spread(bad)
+    for left, right, which in (
+        (np.eye(2), rows, 1), (rows, np.eye(2), 0), (rows, [[1.0]], 0), (np.ones(3), rows, 1),
+        (lists, np.eye(3), 0), (np.full((3, 3), np.inf), rows, 1), (np.eye(3) > 0, rows, 1),
+        (np.eye(3, dtype=int), rows.astype(int), 1),
+    ):  # fmt: skip
+        with pytest.raises(NotColumnsError), np.errstate(all="ignore"):
+            vector_rows.mapped(left, right, which)
+    with pytest.raises(NotColumnsError):
+        vector_rows.assembled(np.arange(N) + 2**53, 0.5)
+    with pytest.raises(NotColumnsError):
+        vector_rows.assembled(rows, 0.5)
+    assert vector_rows.assembled(np.arange(N), 2).dtype == int
+    assert vector_rows.assembled(range(N), 0.5).tolist() == [[float(i), 0.5] for i in range(N)]
+    for bad in (1.0, integers, rows.astype(object), None):
+        with pytest.raises(NotColumnsError):
+            vector_rows.as_vectors(bad)
+
+
+@pytest.mark.parametrize("index", [np.array([2, 0, 1]), range(1, 3), 1])
+def test_what_is_looked_up_is_a_vector_or_a_number(index):
+    vectors = ROWS.normal(size=(3, 2))
+    at = [index] if type(index) is int else list(index)
+    for container in (vectors, list(vectors), tuple(vectors)):
+        found = vector_rows.either(container, index)
+        assert np.array_equal(np.atleast_2d(found), vectors[at])
+    numbers = vectors[:, 0]
+    for container in (numbers, numbers.tolist(), Table(numbers.tolist())):
+        found = vector_rows.either(container, index)
+        assert (found if type(index) is int else found.column.tolist()) == pytest.approx(
+            numbers[1] if type(index) is int else numbers[at]
+        )
+    assert of_all(vector_rows.either(range(5, 9), np.array([1, 3]))) == [6, 8]
+    assert of_all(vector_rows.either([5, 6], np.array([True, False]))) == [6, 5]
+    for container, bad in ((vectors, np.array([True, False, True])), (vectors, 3), (numbers, -1), ([], 0)):
+        with pytest.raises(NotColumnsError):
+            vector_rows.either(container, bad)
