@@ -356,7 +356,7 @@ def test_only_the_members_of_a_cluster_are_scored_again(monkeypatch):
     trace = members.simulate((400,), rng=1)
     assert trace._called.linked.group_blocks
     sizes = []
-    total = column_steps.total_columns
+    total = column_steps.total_column
     monkeypatch.setattr(
         column_steps, "total_columns", lambda family, x, p: sizes.append(len(x)) or total(family, x, p)
     )
