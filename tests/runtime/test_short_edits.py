@@ -358,7 +358,7 @@ def test_only_the_members_of_a_cluster_are_scored_again(monkeypatch):
     sizes = []
     total = column_steps.total_column
     monkeypatch.setattr(
-        column_steps, "total_columns", lambda family, x, p: sizes.append(len(x)) or total(family, x, p)
+        column_steps, "total_column", lambda family, x, p: sizes.append(len(x)) or total(family, x, p)
     )
     trace.edit({("mu", 2): 0.5})
     assert sizes and max(sizes) < 200
