@@ -108,6 +108,11 @@ def as_rows(values: Any) -> Any:
     return as_column([entry for row in values for entry in row]).reshape(len(values), -1).view(Rows)
 
 
+def is_array(container: Any) -> bool:
+    """Whether a container is an array, of which a truth value names no entry: it is a mask there."""
+    return isinstance(container, np.ndarray) or getattr(container, "is_array", False)
+
+
 class Table(Columnar):
     """A list or tuple that array code looks up in, made a column once. It must not change any more."""
 

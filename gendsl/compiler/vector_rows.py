@@ -13,7 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.tables import EXACT, KINDS, NUMBER_TYPES, NotColumnsError, Rows, as_column, as_rows
+from gendsl.compiler.tables import (
+    EXACT,
+    KINDS,
+    NUMBER_TYPES,
+    NotColumnsError,
+    Rows,
+    as_column,
+    as_rows,
+    is_array,
+)
 
 REDUCED: dict[Any, Callable[[Any], Any]] = {
     np.sum: lambda matrix: matrix.sum(axis=1), np.mean: lambda matrix: matrix.mean(axis=1),
@@ -42,7 +51,7 @@ def rows(container: Any, index: Any) -> Any:
 
 def _as_index(container: Any, index: Any) -> Any:
     """What looks something up: truth values are numbers, but where they are a mask, of an array."""
-    if type(index) is np.ndarray and index.dtype.kind == "b" and not isinstance(container, np.ndarray):
+    if type(index) is np.ndarray and index.dtype.kind == "b" and not is_array(container):
         return index.astype(np.int64)
     return index
 

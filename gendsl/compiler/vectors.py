@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from gendsl.compiler.tables import EXACT, NUMBER_TYPES, Entry, NotColumnsError, Table, as_column
+from gendsl.compiler.tables import EXACT, NUMBER_TYPES, Entry, NotColumnsError, Table, as_column, is_array
 from gendsl.compiler.vector_rows import (  # noqa: F401 (array code calls them here)
     REDUCED,
     ROWWISE,
@@ -121,7 +121,7 @@ def gather(container: Any, index: Any) -> Any:
         index = np.arange(index.start, index.stop, index.step)
     if type(column) is range:
         column = np.arange(column.start, column.stop, column.step)
-    if index.dtype.kind == "b" and not isinstance(container, np.ndarray):  # of an array it is a mask
+    if index.dtype.kind == "b" and not is_array(container):
         index = index.astype(np.int64)
     if index.dtype.kind != "i" or (len(index) and (index.min() < 0 or index.max() >= size)):
         raise NotColumnsError  # from the end, or out of range
@@ -140,7 +140,7 @@ class Chosen:
 
 def chosen(container: Any, index: Any) -> Any:
     """`[container[i] for i in index]` of vectors; of one integer, that vector."""
-    if type(index) is np.ndarray and index.dtype.kind == "b" and not isinstance(container, np.ndarray):
+    if type(index) is np.ndarray and index.dtype.kind == "b" and not is_array(container):
         index = index.astype(np.int64)
     container = container.values if type(container) is Table else container
     index = checked(index, len(container))

@@ -9,6 +9,7 @@ import numpy as np
 
 from gendsl.compiler.ir import ITEM
 from gendsl.compiler.ir import LENGTH as OF_LENGTH
+from gendsl.compiler.tables import is_array
 from gendsl.runtime.change import ALL, LENGTH, normal_key
 from gendsl.runtime.written_keys import CELL
 
@@ -118,7 +119,7 @@ def is_one_entry(container: Any, key: Any) -> bool:
     if isinstance(container, dict) or getattr(container, "is_dict", False):
         return True
     if isinstance(key, bool):  # a mask, where it is the index of an array
-        return not (isinstance(container, np.ndarray) or getattr(container, "is_array", False))
+        return not is_array(container)
     return isinstance(key, np.integer)
 
 

@@ -24,6 +24,7 @@ from gendsl.errors import (
     AddressConflictError,
     DuplicateAddressError,
     GenDSLError,
+    ParameterError,
     PartialObservationWarning,
 )
 from gendsl.runtime.column_frames import ColumnFrames
@@ -443,3 +444,20 @@ def test_a_negative_choice_names_an_entry_from_the_end_and_stays_what_it_is():
         for trace in edited:
             expected = model.reference.assess((n,), trace.choices)
             assert trace.log_prob == pytest.approx(expected.log_prob, rel=1e-12)
+
+
+@gen
+def masked(n):
+    means = np.zeros(2)
+    for j in range(2):
+        means[j] = ~normal(j, 1)
+    for i in range(n):
+        z = ("z", i) @ ~bernoulli(0.5)
+        ("y", i) @ ~normal(means[z], 1)
+
+
+@pytest.mark.parametrize("n", [3, 10, 60])
+def test_a_truth_value_is_a_mask_of_an_array_that_a_loop_has_filled_too(n):
+    for model in (masked, masked.reference):
+        with pytest.raises(ParameterError, match="mean must be one number, got array"):
+            model.simulate((n,), rng=1)
