@@ -265,8 +265,9 @@ class _Notes:
     def loop(self, node: Loop, loops: tuple[Loop, ...]) -> None:
         """A plate, a chain or a comprehension."""
         self.fixed = {slot for slot in self.fixed if slot[0] < node.depth}  # not those of another loop
-        for source in node.sources:
-            if source.counted or is_range(source.code.result):
+        numbers = [number for level in node.levels for number in level.distinct]
+        for source, number in zip(node.sources, numbers or [False] * len(node.sources), strict=True):
+            if number or source.counted or is_range(source.code.result):
                 self.fixed.add((node.depth, source.target))
         inside = {written.inside for written in node.stored}
         outer: list[str] = []
@@ -287,7 +288,8 @@ class _Notes:
             kind = f"while-chain on {joined(tests)}" if tests else "while-chain"
         else:
             loop = node.node if isinstance(node.node, ast.For) else node.node.generators[0]  # type: ignore[attr-defined]
-            kind = f"{kind} over {_text(loop.iter)}"
+            over = [level.node.iter for level in node.levels] or [loop.iter]
+            kind = f"{kind} over {', and in it '.join(map(_text, over))}"
         if carried:
             kind += f", carrying {joined(carried)}"
         if filled:
@@ -306,6 +308,9 @@ class _Notes:
             self.say(node.node, f"every iteration is visited when {either(outer)} changes")
         if in_arms:
             self.say(node.node, f"those whose branch reads it are visited when {either(in_arms)} changes")
+        for level in node.levels[1:]:
+            if level.node.target.lineno != node.node.lineno:  # type: ignore[attr-defined]
+                self.say(level.node.target, "one plate with the loop around it")
         for statement, name in _entries(node.node, filled):
             self.say(statement, f"the iteration's entry of {name}")
         self.sequence(node.body, (*loops, node))

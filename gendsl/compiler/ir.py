@@ -296,6 +296,27 @@ class Source:
 
 
 @dataclass
+class Level:
+    """One of several loops, each in the other, that are lowered as one loop over pairs; see `compiler.nests`.
+
+    Attributes:
+        counted: for each source whether it is the count of an `enumerate`.
+        distinct: for each whether it surely gives no value twice.
+        strict: whether all that it goes through must have one length.
+        same: whether what it goes through has no variable of the loops around it.
+        lead: how many blocks at the start of a body are those of this loop and the ones around it.
+        node: the loop, or the part of a comprehension.
+    """
+
+    counted: list[bool]
+    distinct: list[bool]
+    strict: bool
+    same: bool
+    lead: int
+    node: ast.For | ast.comprehension
+
+
+@dataclass
 class Loop(Node):
     """A loop, or a comprehension. Without carried variables its iterations are independent: a plate.
 
@@ -311,6 +332,8 @@ class Loop(Node):
         strict: whether all that it goes through must have one length.
         columns: its body as array code, if it has one.
         fixed: whether surely no choice decides how many iterations there are; found of loops at the top.
+        levels: of loops in loops that are one, what each of them is. The sources are those of all of them,
+            and have one code, which gives what the outermost goes through and functions for the others.
     """
 
     sources: list[Source]
@@ -326,6 +349,7 @@ class Loop(Node):
     strict: bool = False
     columns: Columns | None = None
     fixed: bool = False
+    levels: list[Level] = field(default_factory=list)
 
     @property
     def is_data(self) -> bool:

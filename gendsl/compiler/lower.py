@@ -143,6 +143,8 @@ class Lowerer(FilledLowering):
             case ast.While():
                 self.while_loop(node)
                 return True
+            case ast.Assign() | ast.Expr() if self.is_nest(node):
+                return True
             case ast.Assign() | ast.AnnAssign():
                 self.assignment(node)
                 return True

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from gendsl.compiler.ir import Code, Filled, Fragment, Loop, Stored
 from gendsl.compiler.iterables import sources_of
 from gendsl.compiler.liveness import all_loads
-from gendsl.compiler.lower_loops import LoopLowering
+from gendsl.compiler.lower_nests import NestLowering
 from gendsl.compiler.names import COMPREHENSIONS
 from gendsl.compiler.scope import OpaqueError
 from gendsl.compiler.trees import Transformer, clone, located, walk
@@ -66,7 +66,7 @@ class _Entry(Transformer):
         return located(ast.copy_location(clone(self.entry), node))
 
 
-class FilledLowering(LoopLowering):
+class FilledLowering(NestLowering):
     """Lowers deterministic statements."""
 
     def deterministic(self, node: ast.stmt) -> None:

@@ -78,8 +78,13 @@ class LoopLowering(FillLowering):
         statements: list[ast.stmt],
         target: ast.expr | None,
         element: tuple[str, ast.expr, ast.expr | None] | None = None,
+        nest: ast.expr | None = None,
     ) -> Version | None:
-        """Lower a loop, or with `element` (kind, value, key) a comprehension; its container, if it is one."""
+        """Lower a loop, or with `element` (kind, value, key) a comprehension; its container, if it is one.
+
+        Args:
+            nest: of loops in loops that are one, what gives all that they go through.
+        """
         sources = []
         statements = as_entries(self.definition, self.effects, statements)
         leaves = any(exits(s, True) or breaks(s) for s in statements)
@@ -93,11 +98,16 @@ class LoopLowering(FillLowering):
             if self.effects.changes_elements(expression):
                 reason = "it goes through something whose elements change as it goes on"
                 raise OpaqueError(reason, "make a list with a copy of each of them first", node)
+            if nest is not None:
+                continue
             simple = isinstance(expression, ast.Name) and expression.id in self.env
             code = self.code(expression, raw=True)
             load = code.loads[0] if simple and code.loads[0].mode == RAW else None
             ranged = isinstance(expression, ast.Call) and self.effects.is_builtin(expression.func, "range")
             sources.append(Source(code, counted, -1, load, counted or ranged))
+        if nest is not None:
+            code = self.code(nest)
+            sources = [Source(code, False, -1) for _ in over.sources]
         names = [] if element else stored(*statements, *([target] if target is not None else []))
         names = [name for name in names if self.is_local(name)]
         iteration = self.enter(node, statements, names, element)
@@ -160,14 +170,14 @@ class LoopLowering(FillLowering):
     ) -> dict[str, int]:
         """Give the loop variables their slots; the names that take one value after another, by slot."""
         targets: dict[str, int] = {}
-        for position, ((expression, _, target), source) in enumerate(zip(over, sources, strict=True)):
+        for position, ((expression, counted, target), source) in enumerate(zip(over, sources, strict=True)):
             source.target = self.new()
             version = Version(self.depth, source.target, *self.shared(expression))
             if isinstance(target, ast.Name):
                 self.env[target.id] = version
                 targets[target.id] = position
-                if source.counted or is_range(source.code.result):
-                    counts = self.counts_up(expression if source.counted else _start(expression))
+                if counted or is_range(expression):
+                    counts = self.counts_up(expression if counted else _start(expression))
                     self.env[target.id] = replace(version, kind="number", counts=source.distinct and counts)
                 continue
             if any(not isinstance(n, (ast.Name, ast.Tuple, ast.List, ast.Starred)) for n in parts_of(target)):

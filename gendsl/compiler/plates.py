@@ -15,7 +15,7 @@ from typing import Any
 
 from gendsl.compiler.definition import FunctionNode
 from gendsl.compiler.emit import TOOLS
-from gendsl.compiler.ir import Branch, Code, ColumnSite, Loop, Node, Program
+from gendsl.compiler.ir import Branch, Code, ColumnSite, Level, Loop, Node, Program
 from gendsl.compiler.trees import Transformer, clone, located, walk
 from gendsl.distributions.columns import COLUMN_DTYPES
 from gendsl.errors import EXECUTION
@@ -45,11 +45,13 @@ class Plate:
         sources: for each thing that it goes through, whether it is the start of a count, its column, and
             whether that is one of rows.
         steps: what an iteration does.
+        levels: of loops in loops that are one, what each of them is; what `first` gives is for all of them.
     """
 
     place: tuple[int, int]
     sources: tuple[tuple[bool, int, bool], ...]
     steps: tuple[PlateStep, ...]
+    levels: tuple[Level, ...] = ()
 
 
 def lift_plates(node: FunctionNode, program: Program) -> list[Plate]:
@@ -83,8 +85,12 @@ def _is_plain(loop: Loop) -> bool:
     sites = [step for step in loop.columns.steps if isinstance(step, ColumnSite)]
     if not all(site.family in COLUMN_DTYPES for site in sites):
         return False
+    own = {(loop.depth, source.target) for source in loop.sources} if loop.levels else set()
     return all(
-        slot is None for site in sites for i, (_, slot) in enumerate(site.parts) if i != site.position
+        slot is None or slot in own
+        for site in sites
+        for i, (_, slot) in enumerate(site.parts)
+        if i != site.position
     )
 
 
@@ -116,8 +122,11 @@ class _LiftPlates(Transformer):
             slot = step.value if isinstance(step, ColumnSite) else step.slot
             steps.append(PlateStep(slot, tuple(slots[name] for name in names), site))
             arguments.append(_function(list(names), _expression(step.code)))
-        iterables = [_expression(source.code) for source in loop.sources]
-        first = _function([], ast.Tuple(iterables, ast.Load()))
+        if loop.levels:
+            first = _function([], _expression(loop.sources[0].code))
+        else:
+            iterables = [_expression(source.code) for source in loop.sources]
+            first = _function([], ast.Tuple(iterables, ast.Load()))
         number = ast.Constant(len(self.plates))
         call = ast.Call(_attribute(EXECUTION, "plate"), [number, first, *arguments], [])
         guarded = ast.If(ast.UnaryOp(ast.Not(), call), [node], [])
@@ -127,7 +136,7 @@ class _LiftPlates(Transformer):
                 ast.copy_location(part, node)
         place = node.lineno, node.col_offset
         sources = tuple((source.counted, source.target, source.rows) for source in loop.sources)
-        self.plates.append(Plate(place, sources, tuple(steps)))
+        self.plates.append(Plate(place, sources, tuple(steps), tuple(loop.levels)))
         return guarded
 
 

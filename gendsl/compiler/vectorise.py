@@ -80,6 +80,11 @@ class _VectorsError(Exception):
         self.slots = slots
 
 
+def columns_of(definition: Source, loop: Loop) -> Columns | None:
+    """The array code of a loop, or None."""
+    return _columns(definition, Effects(definition), loop, [])
+
+
 class _Vectoriser(ArrayLaws):
     """The array code of one loop.
 
@@ -191,12 +196,13 @@ class _Vectoriser(ArrayLaws):
             raise ScalarError
         own = [i for i, (_, slot) in enumerate(node.parts) if slot is not None and slot[0] == self.loop.depth]
         unknown = [i for i, (constant, slot) in enumerate(node.parts) if slot is None and constant is None]
-        if len(own) != 1 or unknown:
+        if unknown or (len(own) != 1 and not (own and self.loop.levels)):
             raise ScalarError
-        index = node.parts[own[0]][1]
-        assert index is not None
-        if index[1] not in {source.target for source in self.loop.sources}:
+        targets = [source.target for source in self.loop.sources]
+        indices = {i: slot[1] for i, (_, slot) in enumerate(node.parts) if slot is not None and i in own}
+        if not set(indices.values()) <= set(targets):
             raise ScalarError
+        position = max(own, key=lambda i: targets.index(indices[i]))  # of loops in loops, the innermost's
         self.scope(node.address)
         self.note_unlooked(node.address)
         call = node.thing.result
@@ -212,8 +218,8 @@ class _Vectoriser(ArrayLaws):
         code = self.code(node.thing, ast.copy_location(result, call))
         (self.vectors if lowered.rows else self.amounts).add(node.value)
         return ColumnSite(
-            code, node.value, node.state, family, own[0], index[1], node.parts, self.computes, lowered.dtype,
-            lowered.rows,
+            code, node.value, node.state, family, position, indices[position], node.parts, self.computes,
+            lowered.dtype, lowered.rows,
         )  # fmt: skip
 
     def fragment(self, node: Fragment) -> list[ColumnValue]:

@@ -35,6 +35,7 @@ from gendsl.runtime.columns_of import column_of
 from gendsl.runtime.executions import Execution, ZeroProbability
 from gendsl.runtime.gradients import Differentiate, check_score, followed, old_column
 from gendsl.runtime.measures import same_measure
+from gendsl.runtime.paths import ColumnPaths, NestPaths
 from gendsl.runtime.records import Record
 from gendsl.runtime.tape import Tape
 from gendsl.runtime.trace import ReferenceTrace, check_kept_choice, definition
@@ -254,24 +255,20 @@ class Coordinates:
             raise _OtherStructure(format_address(path))
         return record
 
-    def kept_column(self, before: Path, indices: range, after: Path, family: Any) -> Any:
+    def kept_column(self, paths: ColumnPaths | NestPaths, family: Any) -> Any:
         """The values that choices of a plate have in the trace, none of them selected.
 
         Raises:
             NotColumnsError: they are no column.
             _OtherStructure: one of them is not there.
         """
-        key = before, indices, after, family
+        key = *paths.runs, family
         known = self._columns.get(key)
         if known is None:
-            at, size = len(before), len(before) + 1 + len(after)
-            for path in self.where:
-                inside = len(path) == size and path[:at] == before and path[at + 1 :] == after
-                if inside and path[at] in indices:
-                    raise NotColumnsError
-            known = column_of(self.trace, before, indices, after, family)
+            if not paths.disjoint(self.where.keys()):
+                raise NotColumnsError
+            known = column_of(self.trace, paths, family)
             if known is None:
-                paths = [(*before, i, *after) for i in indices]
                 known = old_column([self.old(path) for path in paths], family)
             self._columns[key] = known
         return known
@@ -488,8 +485,8 @@ class _Followed(_Placing, Differentiate):
         self.values[path] = _plain(getval(value))
         return value
 
-    def column(self, before: Path, indices: range, after: Path, family: Any) -> Any:
-        return self.coordinates.kept_column(before, indices, after, family)
+    def columns(self, paths: Any, family: Any) -> Any:
+        return self.coordinates.kept_column(paths, family)
 
     def add_log_abs_det(self, term: Any) -> None:
         """Count the log determinant of a chart."""

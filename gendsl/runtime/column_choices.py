@@ -30,8 +30,8 @@ class LookedThrough(LoopBlock):
     """For each site: its number, the length of its addresses, what they have where, and where they have the
     element of which source; but for those that have two."""
 
-    def paths(self, prefix: Path, frames: Frames, values: list[Any], size: int) -> list[ColumnPaths]:
-        """The addresses of each site.
+    def paths(self, prefix: Path, frames: Frames, values: list[Any], size: int) -> list[Any]:
+        """The addresses of each site: ColumnPaths, or NestPaths.
 
         Raises:
             NotColumnsError: they are not what they should be.
@@ -81,7 +81,7 @@ class LookedThrough(LoopBlock):
                     return (number, found[0]) if known else None
         return None
 
-    def _by_column(self, frames: Frames, prefix: Path) -> tuple[ColumnFrames, list[ColumnPaths]] | None:
+    def _by_column(self, frames: Frames, prefix: Path) -> tuple[ColumnFrames, list[Any]] | None:
         """The columns with their addresses; None where the iterations aren't kept so."""
         iterations: Iterations = frames[-1][self.state][0]
         store: Any = iterations.frames
@@ -105,7 +105,7 @@ class LookedThrough(LoopBlock):
         if found is None or type(paths) is not PathSet:
             return super().score_of(frames, prefix, paths)
         store, columns = found
-        sums = [paths.has_column(column) for column in columns]
+        sums = [paths.has_columns(column.runs) for column in columns]
         if None in sums:
             return super().score_of(frames, prefix, paths)
         return sum((total(part) for part, whole in zip(store.totals, sums, strict=True) if whole), 0.0)

@@ -144,7 +144,8 @@ def _site(loop: ColumnLoopBlock, path: Path, offset: int) -> int:
     for step, constants in loop.constants:
         assert step.site is not None and step.site.parts is not None
         size = len(step.site.parts)
-        fits = len(path) - offset == size and len(constants) == size - 1  # the other is the loop's own index
+        own = sum(slot is not None and slot[0] == loop.depth for _, slot in step.site.parts)
+        fits = len(path) - offset == size and len(constants) == size - own  # the others are the loop's own
         if fits and all(path[offset + i] == constant for i, constant in constants):
             return step.number
     raise NotColumnsError

@@ -21,6 +21,8 @@ EXTREME = 1e6
 """A score from which on the last digit matters: taking it from a total again would leave a trace."""
 _FEW = 8
 """Elements that are put into a column one by one."""
+_PART = 64
+"""So are elements at the end that are no more than this part of a column: to copy it takes longer."""
 _KEPT = {float: np.float64, int: np.int64, bool: np.bool_}
 _RECENT = 8
 """How many frames are kept once they are made: a move asks for those that it edits more than once."""
@@ -257,7 +259,7 @@ def _with(column: AnyColumn, values: dict[int, Any]) -> AnyColumn:
 def _extended(column: AnyColumn, values: list[Any]) -> AnyColumn:
     if isinstance(column, RowColumn):
         return column.extended(values)
-    if len(values) <= _FEW:
+    if len(values) <= _FEW or len(values) * _PART <= len(column):
         for value in values:
             column = column.append(value)
         return column

@@ -193,7 +193,8 @@ class ColumnLoopBlock(LookedThrough):
             if type(seen) is not PathSet:
                 seen = execution.seen = PathSet(seen, ())
             for path in paths:
-                seen.add_column(path)
+                for run in path.runs:
+                    seen.add_column(run)
         for constraints, path in used:
             constraints.use_column(path.before, path.indices)
         if kind is Generate:
@@ -207,7 +208,7 @@ class ColumnLoopBlock(LookedThrough):
         self,
         execution: Any,
         kind: Any,
-        path: ColumnPaths,
+        path: Any,
         used: list[tuple[Constraints, ColumnPaths]],
         step: Step,
     ) -> Any:
@@ -216,27 +217,25 @@ class ColumnLoopBlock(LookedThrough):
         Raises:
             NotColumnsError: they are given one by one, or not all.
         """
+        if kind is Assess and type(execution.given) is not Constraints:
+            raise NotColumnsError
+        every = (execution.given,) if kind is Assess else (execution.observations, execution.init)
+        for constraints in every:
+            given = [constraints.column(run.before, run.indices, run.after) for run in path.runs]
+            if any(some is not MISSING for some in given):
+                used += [(constraints, run) for run in path.runs]
+                made = [as_typed(some, step) for some in given]
+                return made[0] if len(made) == 1 else np.concatenate(made)
         if kind is Assess:
-            if type(execution.given) is not Constraints:
-                raise NotColumnsError
-            given = execution.given.column(path.before, path.indices, path.after)
-            if given is MISSING:
-                raise NotColumnsError
-            used.append((execution.given, path))
-            return as_typed(given, step)
-        for constraints in (execution.observations, execution.init):
-            given = constraints.column(path.before, path.indices, path.after)
-            if given is not MISSING:
-                used.append((constraints, path))
-                return as_typed(given, step)
+            raise NotColumnsError
         return MISSING
 
     # --- array code -------------------------------------------------------------------------------
 
     def vector_frame(
-        self, values: list[Any], size: int, arrays: dict[int, tuple[Any, Any]]
+        self, values: list[Any], size: int, arrays: dict[int, tuple[Any, Any]], many: np.ndarray | None = None
     ) -> dict[int, Any]:
-        """The loop variables as columns; `arrays` remembers those that have to be made."""
+        """The loop variables as columns, of some iterations or all; `arrays` keeps those that are made."""
         frame: dict[int, Any] = {}
         for target, i in self.needed_targets:
             value = values[i]
@@ -252,14 +251,11 @@ class ColumnLoopBlock(LookedThrough):
                     known = arrays[i] = value, self.sources[i].column(value)
                 column = known[1]
                 frame[target] = column if len(column) == size else column[:size]
-        return frame
+        return frame if many is None else {slot: taken(column, many) for slot, column in frame.items()}
 
     def scope_of(self, store: ColumnFrames, many: np.ndarray) -> tuple[Any, ...]:
         """What the array code of some iterations runs on."""
-        frame = {
-            slot: taken(column, many)
-            for slot, column in self.vector_frame(store.values, store.size, store.arrays).items()
-        }
+        frame = self.vector_frame(store.values, store.size, store.arrays, many)
         for step in self.sites:
             frame[step.slot] = store.columns[step.number].take(many)
         scope = (*store.outer, frame)

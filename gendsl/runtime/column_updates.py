@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gendsl.compiler.tables import NotColumnsError
-from gendsl.compiler.vectors import taken
 from gendsl.runtime.change import ALL, LENGTH, Change, difference
 from gendsl.runtime.column_carried import Handed, hand_on
 from gendsl.runtime.column_frames import EXTREME, ColumnFrames, outer_of
@@ -212,9 +211,7 @@ class ColumnUpdate(LoopUpdate):
     def _scope(self, store: ColumnFrames, steps: list[Step], many: np.ndarray | None) -> tuple[Any, ...]:
         """What the array code of some sites runs on, for some iterations or all of them."""
         loop = self.loop
-        frame = loop.vector_frame(store.values, store.size, store.arrays)
-        if many is not None:
-            frame = {slot: taken(column, many) for slot, column in frame.items()}
+        frame = loop.vector_frame(store.values, store.size, store.arrays, many)
         for step in loop.sites:
             if self._is_needed(step.slot, steps):
                 column = store.columns[step.number]

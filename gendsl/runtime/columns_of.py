@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from gendsl.address import Path
+from gendsl.compiler.tables import NotColumnsError
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.compiled import CompiledTrace
+from gendsl.runtime.nest_loops import NestBlock
+from gendsl.runtime.paths import ColumnPaths, NestPaths
+from gendsl.runtime.regions import Called
 
 
-def column_of(trace: Any, before: Path, indices: range, after: Path, family: Any) -> Any:
-    """The values at (*before, i, *after), all from a family, as a read-only array; None if there is none.
+def column_of(trace: Any, paths: ColumnPaths | NestPaths, family: Any) -> Any:
+    """The values at some addresses, all from a family, as a read-only array; None if there is none.
 
     It is found where a loop of the program's own body, not of one that it calls, is kept as columns.
     """
     if not isinstance(trace, CompiledTrace):
         return None
     called = trace._called
+    if isinstance(paths, NestPaths):
+        return _of_nest(called, paths, family)
+    before, indices, after = paths.before, paths.indices, paths.after
     for block in called.linked.body.blocks:
         if not isinstance(block, ColumnLoopBlock):
             continue
@@ -36,6 +44,21 @@ def column_of(trace: Any, before: Path, indices: range, after: Path, family: Any
                 same = type(start) is range and start[: store.size] == indices
             if same:
                 return store.columns[step.number].array()
+    return None
+
+
+def _of_nest(called: Called, paths: NestPaths, family: Any) -> Any:
+    """The same at the addresses of loops in loops that are one."""
+    for block in called.linked.body.blocks:
+        state = called.frame[block.state] if isinstance(block, NestBlock) else None
+        store = getattr(state[0], "frames", None) if isinstance(state, tuple) else None
+        if type(store) is not ColumnFrames or store.size != len(paths):
+            continue
+        with suppress(NotColumnsError):
+            found = block.paths((), (called.frame,), store.values, store.size)
+            for step, own in zip(block.sites, found, strict=True):
+                if step.family is family and own.runs == paths.runs:
+                    return store.columns[step.number].array()
     return None
 
 

@@ -13,16 +13,19 @@ from autograd.tracer import getval, isbox
 
 from gendsl.address import Path
 from gendsl.compiler import vector_rows, vectors
+from gendsl.compiler.ir import ColumnSite
 from gendsl.compiler.plates import Plate
 from gendsl.compiler.tables import NotColumnsError, as_column, as_rows
 from gendsl.compiler.vectors import Chosen
 from gendsl.distributions.columns import VECTORS, total_columns
 from gendsl.distributions.partials import PARTIALS
 from gendsl.runtime.differentiable import holds_box
+from gendsl.runtime.nests import Nest, nest_paths
+from gendsl.runtime.paths import ColumnPaths
 from gendsl.runtime.tape import Tape
 
-Column = Callable[[Path, range, Path, Any], Any]
-"""Gives the values of the choices at (*before, i, *after), all from a family."""
+Column = Callable[[Any, Any], Any]
+"""Gives the values of the choices at ColumnPaths or NestPaths, all from a family."""
 
 
 def _operand(value: Any) -> Any:
@@ -234,6 +237,20 @@ class FollowedVectors:
         return FollowedVectors.choose_all(test, then(*columns), otherwise(*columns))
 
 
+def _paths(plate: Plate, site: ColumnSite, prefix: Path, nest: Nest | None, frame: dict[int, Any]) -> Any:
+    """The addresses of a site."""
+    constants = [constant for constant, _ in site.parts]
+    if nest is None:
+        indices = frame[site.index]
+        if type(indices) is not range:
+            raise NotColumnsError
+        after = tuple(constants[site.position + 1 :])
+        return ColumnPaths((*prefix, *constants[: site.position]), indices, after)
+    columns = {target: made for made, (_, target, _) in zip(nest.columns, plate.sources, strict=True)}
+    own = [(len(prefix) + i, columns[slot[1]]) for i, (_, slot) in enumerate(site.parts) if slot is not None]
+    return nest_paths([*prefix, *constants], own, columns[site.index])
+
+
 def score_plate(
     plate: Plate, prefix: Path, sources: tuple[Any, ...], steps: tuple[Any, ...], column: Column, tape: Tape
 ) -> tuple[float, int]:
@@ -242,10 +259,21 @@ def score_plate(
     Raises:
         Exception: of any kind, where array code can't vouch for them. Nothing is on the tape then.
     """
-    sizes = [len(v) for v, (counted, _, _) in zip(sources, plate.sources, strict=True) if not counted]
-    size = min(sizes)
     frame: dict[int, Any] = {}
-    for value, (counted, target, is_rows) in zip(sources, plate.sources, strict=True):
+    nest = None
+    if plate.levels:
+        nest = Nest(sources, [*plate.levels])
+        if nest.ends() and plate.levels[-1].lead:
+            raise NotColumnsError  # what stands before a loop that goes through nothing may fail
+        size = nest.size
+        read = {slot for step in plate.steps for slot in step.reads}
+        for made, (_, target, _) in zip(nest.columns, plate.sources, strict=True):
+            if target in read:
+                frame[target] = made.column()
+        sources = ()
+    else:
+        size = min(len(v) for v, (counted, _, _) in zip(sources, plate.sources, strict=True) if not counted)
+    for value, (counted, target, is_rows) in zip(sources, plate.sources, strict=not nest):
         if is_rows:
             frame[target] = as_rows(value)[:size]
         elif counted:
@@ -267,12 +295,7 @@ def score_plate(
         family, *parameters = made
         if family is not site.family:
             raise NotColumnsError
-        indices = frame[site.index]
-        if type(indices) is not range:
-            raise NotColumnsError
-        constants = [constant for constant, _ in site.parts]
-        before, after = (*prefix, *constants[: site.position]), tuple(constants[site.position + 1 :])
-        value = column(before, indices, after, family)
+        value = column(_paths(plate, site, prefix, nest, frame), family)
         number += 1
         frame[step.slot] = value
         if family in VECTORS:

@@ -67,12 +67,17 @@ class Differentiate(Execution):
         """Score the choices of a loop at once; False, and nothing is done, if they must come one by one."""
         plate = self.function.compiled.plates[number]
         try:
-            score, size = score_plate(plate, self.prefix, sources(), steps, self.column, self.tape)
+            score, size = score_plate(plate, self.prefix, sources(), steps, self.columns, self.tape)
         except Exception:  # the iterations, one by one, meet it where it belongs
             return False
         self.score += score
         self.plated += size
         return True
+
+    def columns(self, paths: Any, family: Any) -> Any:
+        """The values of the choices at ColumnPaths or NestPaths, all from a family."""
+        made = [self.column(run.before, run.indices, run.after, family) for run in paths.runs]
+        return made[0] if len(made) == 1 else anp.concatenate(made)
 
     def column(self, before: Path, indices: range, after: Path, family: Any) -> Any:
         """The values of the choices at (*before, i, *after), all from a family.

@@ -41,6 +41,7 @@ from gendsl.runtime.guards import Guards
 from gendsl.runtime.local_sites import sites_of
 from gendsl.runtime.loop_parts import Source, all_states
 from gendsl.runtime.loops import LoopBlock
+from gendsl.runtime.nest_loops import NestBlock
 from gendsl.runtime.reads import Frame, Read, Runner
 from gendsl.runtime.regions import Called, RegionBlock
 from gendsl.runtime.sites import SiteBlock
@@ -328,7 +329,8 @@ class Linked:
             for number, step in enumerate(step for step in steps if step.site is not None):
                 step.number = number
             lookups = [Lookup(self._runner(g.code), g.container, g.of) for g in columns.gathers]
-            return ColumnLoopBlock(
+            kind = functools.partial(NestBlock, node.levels) if node.levels else ColumnLoopBlock
+            return kind(
                 node.node, sources, body, node.size, node.carried, columns.leaves, node.outs, node.stored,
                 node.state, node.strict, addresses, steps, lookups, columns.unlooked,
                 self._columns_from(node),
@@ -463,14 +465,24 @@ def _disjoint(program: ir.Program) -> bool:
                     if not (apart(node.arms[0], around) and apart(node.arms[1], around)):
                         return False
                 case ir.Loop():
-                    distinct = {(node.depth, s.target) for s in node.sources if s.distinct}
-                    if not apart(node.body, [*around, distinct]):
+                    if not apart(node.body, [*around, *_distinct(node)]):
                         return False
                 case ir.Region():
                     return False
         return True
 
     return apart(program.body, [])
+
+
+def _distinct(loop: ir.Loop) -> list[set[tuple[int, int]]]:
+    """The variables that take no value twice, of a loop or of each of those that it is."""
+    if not loop.levels:
+        return [{(loop.depth, source.target) for source in loop.sources if source.distinct}]
+    sources = iter(loop.sources)
+    return [
+        {(loop.depth, source.target) for distinct, source in zip(level.distinct, sources) if distinct}  # noqa: B905
+        for level in loop.levels
+    ]
 
 
 def _addresses(node: ir.Node) -> list[list[ir.Part] | None]:

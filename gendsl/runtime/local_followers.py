@@ -105,7 +105,7 @@ def followers_of(body: Sequence, slots: Iterable[int]) -> Followers | None:
             steps.append((block, reads, None))
             known.update(block.defs)
             continue
-        affected = block.affected.throughout(reads) if type(block) is ColumnLoopBlock else None
+        affected = block.affected.throughout(reads) if isinstance(block, ColumnLoopBlock) else None
         if affected is None:
             return None
         steps.append((block, reads, affected))

@@ -96,7 +96,7 @@ def known_at(body: Sequence, frame: Frame, path: Path) -> tuple[Support, Any] | 
             if type(first) is int:
                 return measure, store.columns[number][path[1] - first]
         loop = body.by_bit.get(body.by_head.get(path[0], 0))
-        if type(loop) is not ColumnLoopBlock or body.leaves_early:
+        if not isinstance(loop, ColumnLoopBlock) or body.leaves_early:
             return None
         iterations = frame[loop.state][0]
         store = iterations.frames

@@ -101,6 +101,24 @@ def as_indexable(value: Any) -> Any:
     return list(made() if made is not None else value)
 
 
+def counted_at(value: Any, component: Any) -> int | None:
+    """Where a range, or a count from its first number on, gives a value; None if it doesn't.
+
+    The end of either isn't looked at.
+    """
+    if type(component) is not int:
+        if not isinstance(component, (int, float, np.number)) or not float(component).is_integer():
+            return None
+        component = int(component)
+    first, step = (value.start, value.step) if type(value) is range else (value, 1)
+    t: int = component - first
+    if step != 1:
+        t, rest = divmod(t, step)
+        if rest:
+            return None
+    return t if t >= 0 else None
+
+
 def one_length(lengths: list[int]) -> int:
     """The length that all have.
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from gendsl.address import Path
 from gendsl.compiler.ir import Part
 from gendsl.runtime.blocks import Block
@@ -16,6 +14,7 @@ from gendsl.runtime.loop_parts import (
     Iterations,
     Slot,
     Source,
+    counted_at,
 )
 from gendsl.runtime.reads import Frames
 
@@ -124,17 +123,8 @@ class Routed(Block):
         """The iterations in which a loop variable has a value."""
         value = iterations.values[source]
         if self.sources[source].counted or type(value) is range:
-            if type(component) is not int:
-                if not isinstance(component, (int, float, np.number)) or not float(component).is_integer():
-                    return []
-                component = int(component)
-            first, step = (value.start, value.step) if type(value) is range else (value, 1)
-            t = component - first
-            if step != 1:
-                t, rest = divmod(t, step)
-                if rest:
-                    return []
-            return [t] if t >= 0 else []
+            t = counted_at(value, component)
+            return [] if t is None else [t]
         table = iterations.positions.get(source)
         if table is None or table[0] is not value:
             made: dict[Any, list[int]] = {}

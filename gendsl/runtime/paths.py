@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from gendsl.address import Path
@@ -28,6 +29,11 @@ class ColumnPaths(Sequence[Path]):
     def __getitem__(self, k: int) -> Path:  # type: ignore[override]
         return (*self.before, self.indices[k], *self.after)
 
+    @property
+    def runs(self) -> tuple[ColumnPaths, ...]:
+        """The columns that it is made of."""
+        return (self,)
+
     def matches(self, path: Path) -> bool:
         """Whether a path that starts with `before` is one of them."""
         at = len(self.before)
@@ -50,6 +56,33 @@ class ColumnPaths(Sequence[Path]):
             return not any(path in seen for path in self)
         at = len(self.before)
         return not any(path[:at] == self.before and self.matches(path) for path in seen)
+
+
+class NestPaths:
+    """The paths of several columns, one after the other."""
+
+    __slots__ = ("runs",)
+
+    def __init__(self, runs: list[ColumnPaths]) -> None:
+        self.runs = runs
+
+    def __len__(self) -> int:
+        return sum(map(len, self.runs))
+
+    def __iter__(self) -> Iterator[Path]:
+        return chain.from_iterable(self.runs)
+
+    def disjoint(self, seen: Set[Path] | set[Path]) -> bool:
+        """Whether none of them is in a set."""
+        if not self.runs or len(seen) > len(self):
+            return not any(path in seen for path in self)
+        by_ends = {(run.before, run.after): run for run in self.runs}
+        at = len(self.runs[0].before)
+        for path in seen:
+            run = by_ends.get((path[:at], path[at + 1 :]))
+            if run is not None and len(path) > at and run.matches(path):
+                return False
+        return True
 
 
 _MANY = 1000
@@ -132,11 +165,18 @@ class PathSet(Set[Path]):
     def has_column(self, column: ColumnPaths) -> bool | None:
         """Whether it has all paths of a column (True) or none (False), where that is seen at once."""
         before = column.before
-        if column in self.columns:
+        if before and before[0] not in self._heads and not self.single and ... not in self._heads:
+            return False
+        if column in self._by_prefix.get(before, ()):
             return None if self._gone else True
         size = len(before)
         near = any(other[:size] == before[: len(other)] for other in self._by_prefix)
         return None if near or any(column.matches(p) for p in self.single if p[:size] == before) else False
+
+    def has_columns(self, columns: Iterable[ColumnPaths]) -> bool | None:
+        """The same of several columns."""
+        found = {self.has_column(column) for column in columns}
+        return found.pop() if len(found) == 1 else None
 
     def __iter__(self) -> Iterator[Path]:
         yield from self.single

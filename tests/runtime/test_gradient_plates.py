@@ -66,9 +66,24 @@ def one_by_one(xs):
         ("k", i) @ ~categorical([p, 1 - p])  # a vector that autograd follows has no columns
 
 
+@gen
+def crossed(xs):
+    s = ~uniform(0.5, 2)
+    row = [("row", i) @ ~normal(0, 1) for i in range(4)]
+    col = [("col", j) @ ~normal(0, s) for j in range(len(xs))]
+    for i in range(4):
+        r = row[i]
+        for j in range(i, len(xs)):
+            ("y", i, "at", j) @ ~normal(r * xs[j] + col[j], s)
+    for i, r in enumerate(row):
+        for j, (c, x) in enumerate(zip(col, xs)):  # noqa: B905 (with `strict` it is compared)
+            z = ("z", j, i) @ ~normal(c, 1)
+            ("w", i, j) @ ~normal(r * x + c * z, 1)
+
+
 MODELS = {
     regression: ("a", "b", "s"), enumerated: ("rate",), looked_up: ("mu",), local_latents: ("m", "t"),
-    branching: ("a", "sub"), one_by_one: ("p",),
+    branching: ("a", "sub"), one_by_one: ("p",), crossed: ("s", "row", "col"),
 }  # fmt: skip
 XS = np.linspace(-1, 1, N)
 
@@ -128,6 +143,32 @@ def test_choices_of_a_plate_that_are_selected():
     expected = -(z - trace["m"]) / trace["t"] ** 2 - x * (y + z * x)
     assert [found["z", i] for i in range(N)] == pytest.approx(expected.tolist())
     assert Coordinates(trace, selection).start().gradient[1:] == pytest.approx(expected)
+
+
+def test_choices_of_loops_in_loops_that_are_selected(monkeypatch):
+    trace = crossed.simulate((XS,), rng=1)
+    selection = select("row", "z")
+    at_once = trace.gradients(selection)
+    point = Coordinates(trace, selection).start().gradient
+    monkeypatch.setattr(Differentiate, "plate", lambda self, *arguments: False)
+    alone = trace.gradients(selection)
+    for path, value in alone.items():
+        assert at_once[path] == pytest.approx(value, rel=1e-10)
+    assert point == pytest.approx(Coordinates(trace, selection).start().gradient, rel=1e-10)
+
+
+def test_what_stands_before_a_loop_that_goes_through_nothing_is_executed():
+    @gen
+    def model(shift, members):
+        a = ~normal(0, 1)
+        for i in range(len(members)):
+            t = shift[i]
+            for j in range(members[i]):
+                ("y", i, j) @ ~normal(a + t, 1)
+
+    trace = model.simulate(([0.5, 1.0], [30, 0]), rng=1)
+    expected = -trace["a"] + sum(trace["y", 0, j] - trace["a"] - 0.5 for j in range(30))
+    assert trace.gradients(select("a"))["a"] == pytest.approx(expected)
 
 
 def test_a_density_of_zero_is_met_one_by_one():

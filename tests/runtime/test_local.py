@@ -114,6 +114,13 @@ def wide(n):
 
 
 @gen
+def nested(n):
+    for j in range(2):
+        for i in range(n):
+            ("z", i, j) @ ~normal(0, 1)
+
+
+@gen
 def listed(xs):
     """A plate that takes no columns."""
     kept = []
@@ -141,6 +148,7 @@ CASES = {
     "a boolean": (plate, ("flag", 3), [True, False]),
     "one in the middle": (plate, ("level", 3), [0.5, -3.0]),
     "a count": (plate, ("count", 3), [0, 3, -1]),
+    "in a loop in a loop": (nested, ("z", 3, 1), [0.5, -3.0]),
     "a bound of another choice": (first_in_support, ("top", 3), [4.9, 1e-9, 7.0]),
 }
 
@@ -289,13 +297,6 @@ def vectors(n):
 
 
 @gen
-def nested(n):
-    for j in range(2):
-        for i in range(n):
-            ("z", i, j) @ ~normal(0, 1)
-
-
-@gen
 def one_name_twice(n):
     for i, j in zip(range(n), range(n, 2 * n)):  # noqa: B905 (with `strict` it is no plate)
         ("z", i, 0) @ ~normal(0, 1)
@@ -316,7 +317,7 @@ def shared(n):
         (last_is_read, ("z", 3)), (ends, ("z", 3)), (summed_up, ("z", 3)), (looked_back, ("z", 3)),
         (calling, ("z", 3)),
         (plates_in_plates, ("z", 3)), (addressed, ("z", 3)), (left, ("z", 0)), (vectors, ("z", 3)),
-        (nested, ("z", 3, 1)), (one_name_twice, ("z", 3, 0)), (shared, ("z",)),
+        (one_name_twice, ("z", 3, 0)), (shared, ("z",)),
         (mixture, ("z",)), (mixture, ("z", 99)), (mixture, ("none", 1)),
     ],
 )  # fmt: skip
