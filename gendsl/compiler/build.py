@@ -23,6 +23,7 @@ from gendsl.compiler.rewrite import rewrite
 from gendsl.compiler.sites import Site, is_choice
 from gendsl.compiler.source import Source, find_source
 from gendsl.compiler.trees import walk
+from gendsl.compiler.unswitch import unswitched
 from gendsl.interface import GenerativeFunction
 
 
@@ -159,7 +160,7 @@ class Compiled:
 
     @cached_property
     def _differentiable(self) -> tuple[Callable[..., Any], list[Plate]]:
-        lifted = replace(self.origin, node=lift_calls(self.origin.node))
+        lifted = replace(self.origin, node=lift_calls(unswitched(self.origin).node))
         node = lift_assignments(rewrite(lifted)[0], lifted.function)
         plates = lift_plates(node, self.program)
         return _compile(lifted, node), plates

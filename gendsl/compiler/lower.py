@@ -57,6 +57,7 @@ from gendsl.compiler.syntax import (
     only_bare,
 )
 from gendsl.compiler.trees import clone, walk
+from gendsl.compiler.unswitch import unswitched
 from gendsl.compiler.vectorise import vectorise
 from gendsl.compiler.versions import Version, joined_kind
 from gendsl.interface import GenerativeFunction
@@ -494,4 +495,4 @@ _SIMPLE = ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.As
 
 def lower(definition: Definition) -> Program:
     """The body of a `@gen` function as blocks."""
-    return Lowerer(definition).program()
+    return Lowerer(unswitched(definition)).program()

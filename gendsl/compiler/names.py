@@ -113,6 +113,11 @@ def _read_elsewhere(
             names |= _read_elsewhere(statement.body, left_out, inside)
             names |= _read_elsewhere(statement.orelse, left_out, own)
             continue
+        if isinstance(statement, ast.If) and statement is not left_out:
+            names |= loaded(statement.test, outside=left_out) - (own or frozenset())
+            names |= _read_elsewhere(statement.body, left_out, own)
+            names |= _read_elsewhere(statement.orelse, left_out, own)
+            continue
         names |= loaded(statement, outside=left_out) - (own or frozenset())
         if own is not None and isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value:
             targets_of = statement.targets if isinstance(statement, ast.Assign) else [statement.target]

@@ -58,7 +58,9 @@ def lift_plates(node: FunctionNode, program: Program) -> list[Plate]:
     """Give the loops of a body their array code, in place; the plates that it names by their number."""
     if program.opaque is not None:
         return []
-    loops = {(loop.node.lineno, loop.node.col_offset): loop for loop in _loops(program.body)}  # type: ignore[attr-defined]
+    loops: dict[tuple[int, int], list[Loop]] = {}
+    for loop in _loops(program.body):
+        loops.setdefault((loop.node.lineno, loop.node.col_offset), []).append(loop)  # type: ignore[attr-defined]
     lifter = _LiftPlates(loops)
     node.body = [part for statement in node.body for part in lifter.lifted(statement)]
     located(node)
@@ -66,12 +68,12 @@ def lift_plates(node: FunctionNode, program: Program) -> list[Plate]:
 
 
 def _loops(body: list[Node]) -> list[Loop]:
-    """The loops that can run at once, of those that are in no other loop."""
+    """The loops that are in no other loop, in order."""
     found = []
     for node in body:
         if isinstance(node, Branch):
             found += [loop for arm in node.arms for loop in _loops(arm)]
-        elif isinstance(node, Loop) and isinstance(node.node, ast.For) and _is_plain(node):
+        elif isinstance(node, Loop) and isinstance(node.node, ast.For):
             found.append(node)
     return found
 
@@ -95,7 +97,9 @@ def _is_plain(loop: Loop) -> bool:
 
 
 class _LiftPlates(Transformer):
-    def __init__(self, loops: dict[tuple[int, int], Loop]) -> None:
+    """Lifts the loops at some places: several at one are a loop that was taken apart, in order."""
+
+    def __init__(self, loops: dict[tuple[int, int], list[Loop]]) -> None:
         self.loops = loops
         self.plates: list[Plate] = []
 
@@ -110,8 +114,9 @@ class _LiftPlates(Transformer):
     visit_While = _scope
 
     def visit_For(self, node: ast.For) -> Any:
-        loop = self.loops.get((node.lineno, node.col_offset))
-        if loop is None or node.orelse or loop.columns is None:
+        found = self.loops.get((node.lineno, node.col_offset))
+        loop = found.pop(0) if found else None
+        if loop is None or node.orelse or not _is_plain(loop) or loop.columns is None:
             return node
         steps, arguments = [], []
         for step in loop.columns.steps:
