@@ -89,7 +89,7 @@ def array_times_list_and_more(w):
 @written(2, 3)
 @gen
 def numbers_only(n):
-    values = [0.0] * (n + 1)
+    values = [0.0] * (len(range(n)) + 1)  # n itself may be an array of one number
     for i in range(n):
         before = values[i]
         values[i + 1] = ("x", i) @ ~normal(before, 1)
