@@ -28,6 +28,7 @@ from gendsl.distributions.special import (
     digamma_differences,
     log1p_square,
     log1p_squares,
+    log_beta,
     log_betas,
     log_chooses,
     log_gamma,
@@ -89,7 +90,7 @@ def _bends(d: Any, scale: Any, root: Any = 1.0) -> tuple[Any, Any]:
 
 
 def _log1p_square(d: Any, scale: Any, root: Any = 1.0) -> Any:
-    several = any(type(part) is np.ndarray for part in (d, scale, root))
+    several = type(d) is np.ndarray or type(scale) is np.ndarray or type(root) is np.ndarray
     return log1p_squares(d, scale, root) if several else log1p_square(d, scale, root)
 
 
@@ -172,7 +173,9 @@ def _beta(x: Any, a: Any, b: Any) -> Partials:
     if not (_positive(x) and _all(x < 1.0)):
         return None
     log_x, log_rest = _log(x), _log1p(-x)
-    value = (a - 1.0) * log_x + (b - 1.0) * log_rest - log_betas(a, b)
+    several = type(a) is np.ndarray or type(b) is np.ndarray
+    log_constant = log_betas(a, b) if several else log_beta(a, b)
+    value = (a - 1.0) * log_x + (b - 1.0) * log_rest - log_constant
     if any_large(a, b):
         by_series = binomial_kernels(a - 1.0, b - 1.0, x, 1.0 - x) + _log(a + b - 1.0)
         value = where((a > LARGE) & (b > LARGE), by_series, value)

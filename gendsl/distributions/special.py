@@ -54,7 +54,9 @@ def density(inside: Any, x: Any, stand_in: Any, log_density: Callable[[Any], Any
 def _log_gammas(x: Any) -> Any:
     found = scipy.special.gammaln(x)
     tiny = x < _TINY  # scipy's is infinite where 1 / x is
-    return np.where(tiny, -np.log(np.where(tiny, x, 1.0)), found)[()] if np.any(tiny) else found
+    if not (tiny.any() if isinstance(tiny, np.ndarray) else tiny):
+        return found
+    return np.where(tiny, -np.log(np.where(tiny, x, 1.0)), found)[()]
 
 
 log_gammas = primitive(_log_gammas)
