@@ -59,8 +59,9 @@ class Nest:
     def _runs(self, part: Callable[..., Any], level: Level, count: int) -> tuple[Any, Any]:
         """What the sources of a loop are in each of its runs, and the first nodes of these."""
         if level.same and count:
-            run, size = _run(part(), level)
-            if all(counted or type(v) in _LASTING for v, counted in zip(run, level.counted, strict=True)):
+            given = part()
+            run, size = _run(given, level)
+            if all(counted or type(v) in _LASTING for v, counted in zip(given, level.counted, strict=True)):
                 return Repeated(run, count), range(0, size * count + 1, size) if size else [0] * (count + 1)
             runs, sizes = [run], [size]  # which what is gone through once may be part of
         else:
@@ -203,7 +204,7 @@ def _alike(one: Any, other: Any, counted: bool, size: int) -> bool:
     return difference(one[:size], other[:size]) is None
 
 
-_LASTING = frozenset((list, tuple, range, np.ndarray, str))
+_LASTING = frozenset((list, tuple, range, np.ndarray, str, Written))
 """What gives the same as often as one goes through it."""
 
 

@@ -18,9 +18,11 @@ from gendsl import (
     select,
     uniform_discrete,
 )
+from gendsl.compiler.ir import Level
 from gendsl.errors import AddressConflictError, DuplicateAddressError
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.nest_loops import NestBlock
+from gendsl.runtime.nests import Nest
 from gendsl.runtime.watched import runs_whole
 from tests.runtime.idioms import SEEDS, Programs, kept_as
 from tests.runtime.test_cost import GROWTH, calls
@@ -188,6 +190,15 @@ def table(xs, zs):
     for i, x in enumerate(xs):
         for j, z in enumerate(zs):
             ("n", i, j) @ ~poisson(math.exp(0.1 * (row[i] + col[j] + x * z)))
+
+
+@written(*SIZES)
+@gen
+def by_steps(persons, items):
+    theta = [("theta", i) @ ~normal(0, 1) for i in range(persons)]
+    for i in range(persons):
+        for j, k in zip(range(1, 2 * items, 2), range(9, 0, -1)):  # noqa: B905 (with `strict` it is compared)
+            ("y", i, j) @ ~normal(theta[i] * j + k, 1)
 
 
 @written(*SIZES)
@@ -414,6 +425,7 @@ LARGE = Programs()
 LARGE_SIZES = (12, 9), (10, 9), (12, 3), (13, 11), (7, 9), (0, 9), (24, 5)
 for _name in (
     "responses", "two_parameters", "missing", "through_the_lists", "listed", "chosen", "deep", "called",
+    "by_steps",
 ):  # fmt: skip
     LARGE[_name] = NESTS[_name][0], list(LARGE_SIZES)
 MANY_MEMBERS = [
@@ -445,7 +457,9 @@ def edited(trace, other, edit, args=None):
     return one.trace, two.trace
 
 
-@pytest.mark.parametrize("name", ["responses", "missing", "crossed", "through_the_lists", "two_parameters"])
+@pytest.mark.parametrize(
+    "name", ["responses", "missing", "crossed", "through_the_lists", "two_parameters", "by_steps"]
+)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_many_moves_that_concern_many(name, seed):
     model, sizes = LARGE[name]
@@ -499,6 +513,26 @@ def test_given_arrays():
 
 def latent(trace):
     return {path: value for path, value in trace.choices.items() if path not in trace.observed_paths}
+
+
+def level(*, same=False):
+    return Level([False], [True], False, same, 0, None)
+
+
+def test_what_is_gone_through_once_is_gone_through_once():
+    numbers = iter(range(3))
+    nest = Nest(((range(2),), lambda: (numbers,)), [level(), level(same=True)])
+    assert [[column[t] for t in range(3)] for column in nest.columns] == [[0, 0, 0], [0, 1, 2]]
+    again = Nest(((range(2),), lambda: (range(3),)), [level(), level(same=True)])
+    every = [[column[t] for t in range(6)] for column in again.columns]
+    assert every == [[0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2]]
+
+
+def test_iterations_are_found_in_their_own_run():
+    nest = Nest(((range(3),), lambda i: (range(2 - i % 2),)), [level(), level()])
+    assert nest.size == 5
+    assert [nest.find({0: i, 1: 1}) for i in range(3)] == [[1], [], [4]]
+    assert nest.find({1: 0}) == [0, 2, 3] and nest.find({0: 1}) == [2] and nest.find({0: 3}) == []
 
 
 # --- what fails --------------------------------------------------------------------------------------
