@@ -246,6 +246,7 @@ class LoopLowering(FillLowering):
         read = slots_read(body, depth + 1)
         read |= {slot for written in iteration.stored for slot in (written.value, written.key)}
         needed = read_elsewhere(self.definition.node, node)
+        again = loaded(node.iter) if self.loops and isinstance(node, ast.For) else set()
         carried, outs = [], []
         for name, slot in iteration.outs.items():
             before = self.env.get(name)
@@ -254,7 +255,7 @@ class LoopLowering(FillLowering):
             is_carried = into in read
             if is_carried:
                 carried.append((name, first, into, slot))
-            if name in needed or (is_carried and self.loops):
+            if name in needed or name in again or (is_carried and self.loops):
                 after = self.new()
                 outs.append((after, slot, first))
                 versions = iteration.kinds.get(name, [])

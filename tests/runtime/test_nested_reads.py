@@ -581,3 +581,25 @@ def test_what_is_read_where_the_filled_entries_say_so():
         assert trace.log_prob == pytest.approx(
             arms.reference.assess((3, 2), trace.choices).log_prob, abs=1e-9
         )
+
+
+@gen
+def as_long_as_the_last_one_says(n, m):
+    k = ~uniform_discrete(0, 1)
+    for t in range(n):
+        ("w", t) @ ~normal(t, 1)
+        for j in range(m - k):
+            k = ("q", t, j) @ ~uniform_discrete(0, 1)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+@pytest.mark.parametrize("n", [4, 30])
+def test_a_loop_goes_as_far_as_the_last_one_left_it(n, m):
+    """Nothing else reads what the inner loop leaves: it says how long the next one is."""
+    model = as_long_as_the_last_one_says
+    for seed in range(4):
+        trace = model.simulate((n, m), rng=seed)
+        for value in (1, 0, 1):
+            assessed = model.reference.assess((n, m), trace.choices)
+            assert trace.log_prob == pytest.approx(assessed.log_prob, abs=1e-9)
+            trace = trace.update({"k": value}, rng=seed).trace
