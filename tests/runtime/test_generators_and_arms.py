@@ -9,6 +9,8 @@ import pytest
 from gendsl import bernoulli, gamma, gen, normal, poisson, uniform, uniform_discrete
 from tests.runtime.idioms import Programs, calls_of_an_update
 
+pytestmark = pytest.mark.usefixtures("in_columns")
+
 GENERATORS = Programs()
 ARMS = Programs()
 
