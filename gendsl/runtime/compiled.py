@@ -321,7 +321,8 @@ class CompiledTrace(ReferenceTrace):
         if args is None and few and self._called.linked.alone:
             found = edited(self, choices.items())  # type: ignore[union-attr]
             if found is not None:
-                return Updated(found[0]._watched(), found[1], ChoiceMap._from_flat(found[2]))
+                # as Updated(...) does, in half of the time
+                return tuple.__new__(Updated, (found[0]._watched(), found[1], ChoiceMap._from_flat(found[2])))
         flat = choicemap(choices)
         given = Constraints(flat)
         execution = UpdateEdit(self.records, given, FRESH if rng is None else as_rng(rng))

@@ -135,7 +135,7 @@ class GenFunction(GenerativeFunction):
     @property
     def is_reference(self) -> bool:
         """Whether it runs on the reference runtime."""
-        return self.direct or runs_whole()
+        return bool(self.direct or runs_whole())
 
     @property
     def compiled_version(self) -> GenFunction:
@@ -295,7 +295,7 @@ class GenFunction(GenerativeFunction):
         execution.function = self
         body = compiled.at_once.get(kind) or body_at_once(compiled, kind)
         try:
-            retval = body(execution, *self.bound, *args)
+            retval = body(execution, *self.bound, *args) if self.bound else body(execution, *args)
         except TypeError as error:
             if is_from_body(error):
                 raise

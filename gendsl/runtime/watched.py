@@ -36,8 +36,11 @@ if sys.version_info >= (3, 12):
         tool = sys.monitoring.get_tool
         return tool(sys.monitoring.DEBUGGER_ID) is not None or tool(sys.monitoring.COVERAGE_ID) is not None
 
-else:  # there is no such registration
+elif _RUNTIME:
 
     def runs_whole() -> bool:
         """Whether bodies are to be executed whole."""
-        return _RUNTIME == "reference" if _RUNTIME else sys.gettrace() is not None
+        return _RUNTIME == "reference"
+
+else:  # there is no such registration: what traces is set, or None (each edit asks this, some twice)
+    runs_whole = sys.gettrace  # type: ignore[assignment]

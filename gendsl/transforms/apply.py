@@ -200,9 +200,10 @@ def image(
         raise
     new = edit.trace
     _refuse_surplus(run.outputs[0], new.records)
-    for path, (_, distribution) in edit.remeasured.items():
-        check_kept_choice(trace, path, distribution, f"transform {f.name}")
-    for path in edit.removed:
+    removed, remeasured = edit.removed, edit.remeasured
+    for path in remeasured:
+        check_kept_choice(trace, path, remeasured[path][1], f"transform {f.name}")
+    for path in removed:
         if path in trace.observed_paths:
             raise ProtectedObservationError(
                 f"transform {f.name} removes an observation from {run.outputs[0].name}",
@@ -220,16 +221,16 @@ def image(
             f"the log density of the model went from {trace.log_prob} to {new.log_prob}",
             fix="start the chain from a trace of positive, finite density",
         )
-    log_det = small_log_abs_det(run, edit.removed)
+    log_det = small_log_abs_det(run, removed)
     if log_det is None:  # something is out of the ordinary, or the move is large
         lost = []
         if not run.asked:
-            lost = _unread(run, run.inputs[0], [*edit.removed, *model_values])
+            lost = _unread(run, run.inputs[0], [*removed, *model_values])
             if aux is not None:
                 lost += _unread(run, run.inputs[1], aux.records)
-        log_det = matrix_log_abs_det(run, records, edit.removed)
+        log_det = matrix_log_abs_det(run, records, removed)
         _refuse_lost(run, lost)
-    return Image(run, new, new_aux, edit.log_weight, log_det, edit.removed)
+    return Image(run, new, new_aux, edit.log_weight, log_det, removed)
 
 
 def image_elsewhere(
