@@ -51,6 +51,7 @@ def whole(text):
 def compiled(monkeypatch):
     """The compiled runtime, under a debugger and a coverage tool too."""
     monkeypatch.setattr(gendsl.runtime.watched, "_RUNTIME", "compiled")
+    monkeypatch.setattr(gendsl.runtime.generative, "runs_whole", lambda: False)
 
 
 MIXTURE = """\
@@ -348,5 +349,5 @@ def test_the_reference_runtime_executes_everything(monkeypatch):
     assert "incrementally: the reference runtime executes the whole body every time.\n" in text
     assert "    y = ~normal(x, 1)\n" in text
     assert leaf.explain() == explain(leaf.compiled.program, leaf.compiled.origin)
-    monkeypatch.setattr(gendsl.runtime.watched, "_RUNTIME", "reference")
+    monkeypatch.setattr(gendsl.runtime.generative, "runs_whole", lambda: True)
     assert leaf.explain() == text

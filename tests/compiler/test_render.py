@@ -39,6 +39,7 @@ def test_source_is_what_runs():
 
 def test_source_shows_the_pieces_that_updates_execute(monkeypatch):
     monkeypatch.setattr(gendsl.runtime.watched, "_RUNTIME", "compiled")
+    monkeypatch.setattr(gendsl.runtime.generative, "runs_whole", lambda: False)
 
     @gen
     def model(n):
