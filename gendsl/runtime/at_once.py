@@ -121,6 +121,16 @@ before = old(path)
 
 _KEEP_BEFORE = _KEEP.replace("= record", "= before").replace("score += score", "score += before[2]")
 
+_KEPT = (
+    _indented(_KEEP_BEFORE)
+    + """\
+    value = before[1]
+    if type(value) not in UNCHANGEABLE:
+        value = detached(value)
+"""
+)
+"""How a choice of any class is kept as it was, where a test above says that it is."""
+
 _AGAIN = (
     _BEFORE
     + "if path not in values and before is not None and SAME:\n"
@@ -155,11 +165,8 @@ if path not in values and before is not None and (
     distribution is before[0] or is_unchanged(distribution, before[0])
 ):
 """
-    + _indented(_KEEP_BEFORE)
+    + _KEPT
     + """\
-    value = before[1]
-    if type(value) not in UNCHANGEABLE:
-        value = detached(value)
 else:
     value = __gendsl__.again(path, distribution, sugar, before, values.get(path, MISSING))
 """
@@ -175,11 +182,8 @@ if path not in values and before is not None and (
     or is_remade(kind, (ARGUMENTS,), distribution := CALLED(ARGUMENTS), before[0])
 ):
 """
-    + _indented(_KEEP_BEFORE)
+    + _KEPT
     + """\
-    value = before[1]
-    if type(value) not in UNCHANGEABLE:
-        value = detached(value)
 else:
     if distribution is None:
         distribution = CALLED(ARGUMENTS)
