@@ -27,6 +27,7 @@ from gendsl.runtime.verify import compare_with_reference, is_due
 from gendsl.transforms.apply import Image, check_move, image
 from gendsl.transforms.checks import check_departure, check_round_trip
 from gendsl.transforms.language import Transform, TransformPair, directions
+from gendsl.transforms.planned import Step, check_plan, comes_back, comes_back_from_zero, planned_image
 
 _LOG = logging.getLogger("gendsl")
 
@@ -114,17 +115,15 @@ def _step(
         f, inverse = directions(f)[rng.random() >= 0.5]
     try:
         try:
-            there = image(f, trace, q, q_args, aux)
+            there = _proposal(f, trace, q, q_args, aux)
         except ZeroProbability as signal:
-            if check:
+            if check and not comes_back_from_zero(f, inverse, trace, q, q_args, aux):
                 check_departure(f, inverse, trace, q, q_args, aux, signal)
             accept(-np.inf, rng)
             reason = f"out of support at {format_address(signal.path)}"
             return trace, InvolutiveInfo(False, -np.inf, reason=reason)
         if check:
-            check_round_trip(f, inverse, trace, aux, q_args, there)
-            if is_due(there.trace):
-                compare_with_reference(there.trace)
+            there = _checked(f, inverse, trace, q, q_args, aux, there)
         ratio, log_aux = _log_ratio(f, there, aux)
     except _REJECTED as error:
         if check != "reject":
@@ -138,7 +137,52 @@ def _step(
     return there.trace if accepted else trace, info
 
 
-def _log_ratio(f: Transform, there: Image, aux: ReferenceTrace | None) -> tuple[float, float]:
+def _proposal(
+    f: Transform, trace: Any, q: GenFunction | None, q_args: tuple[Any, ...], aux: ReferenceTrace | None
+) -> Image | Step:
+    """f(trace, aux), by a plan where there is one."""
+    if f.plans.off:
+        return image(f, trace, q, q_args, aux)
+    found = planned_image(f, trace, q, q_args, aux)
+    if isinstance(found, Step) and not f.plans.is_due():
+        return found
+    there = image(f, trace, q, q_args, aux)
+    if isinstance(found, Step):
+        check_plan(f, found, there)
+    elif found:
+        f.plans.learn(f, trace, aux, there)
+    return there
+
+
+def _checked(
+    f: Transform,
+    inverse: Transform,
+    trace: Any,
+    q: GenFunction | None,
+    q_args: tuple[Any, ...],
+    aux: ReferenceTrace | None,
+    there: Image | Step,
+) -> Image | Step:
+    """`there` = f(trace, aux), if `inverse` takes it back; raises if not."""
+    due = is_due(there.trace)
+    if isinstance(there, Step):
+        if not due:
+            back = comes_back(inverse, trace, aux, there)
+            if back:
+                return there
+            if back is None:
+                returned = image(inverse, there.trace, q, q_args, there.aux)
+                inverse.plans.learn(inverse, there.trace, there.aux, returned)
+        by_plan = there
+        there = image(f, trace, q, q_args, aux)
+        check_plan(f, by_plan, there)
+    check_round_trip(f, inverse, trace, aux, q_args, there)
+    if due:
+        compare_with_reference(there.trace)
+    return there
+
+
+def _log_ratio(f: Transform, there: Image | Step, aux: ReferenceTrace | None) -> tuple[float, float]:
     """The log acceptance ratio, and the auxiliary part of it."""
     log_aux = 0.0
     if aux is not None:

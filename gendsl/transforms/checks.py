@@ -33,13 +33,11 @@ from gendsl.transforms.elimination import assign_columns
 from gendsl.transforms.jacobian import log_abs_det
 from gendsl.transforms.language import Transform
 from gendsl.transforms.moved import moved
+from gendsl.transforms.planned import LOG_DET_TOLERANCE
 from gendsl.transforms.run import Copy, Output, Run, Write
 
 CANCELLATION_TOLERANCE = 1e-12
 """The absolute error allowed, relative to what the inputs of a value contribute to it: see `_rounding`."""
-
-LOG_DET_TOLERANCE = 1e-6
-"""How closely the forward and backward log-determinants must cancel."""
 
 _TURNED = 1e-6  # relative, of what comes back where a sign is flipped
 

@@ -24,15 +24,15 @@ from gendsl.transforms.returned import NOT_A_CHOICE
 Pattern = tuple[tuple[int, ...], ...]
 """The rows, then for each column the rows in which it has entries."""
 
-_LARGEST = 1e25
-_SMALLEST = 1e-50
+LARGEST = 1e25
+SMALLEST = 1e-50
 """Within these bounds of entries and determinant, nothing of a matrix of ten rows overflows, and what is lost
 to underflow is less than what rounding takes."""
 
 _SEEN = 8
 """How often a pattern comes before its formula is made, which takes as long as hundreds of eliminations."""
 
-_MOST_PRODUCTS = 120
+MOST_PRODUCTS = 120
 """How many products a formula has at most; beyond that elimination is faster."""
 
 _KEPT = 512
@@ -50,10 +50,10 @@ def known_determinant(pattern: Pattern, entries: list[float]) -> float | None:
     if formula is None:
         _note(pattern)
         return None
-    if not hypot(*entries) < _LARGEST:  # nor if one is NaN
+    if not hypot(*entries) < LARGEST:  # nor if one is NaN
         return None
     det = formula(*entries)
-    return det if det > _SMALLEST else None
+    return det if det > SMALLEST else None
 
 
 def determinant_of_few(rows: Sequence[int], columns: Sequence[dict[int, float]]) -> float | None:
@@ -72,7 +72,7 @@ def determinant_of_few(rows: Sequence[int], columns: Sequence[dict[int, float]])
         if (a in first) + (b in first) + (a in second) + (b in second) != len(first) + len(second):
             return None
         det = abs(first.get(a, 0.0) * second.get(b, 0.0) - first.get(b, 0.0) * second.get(a, 0.0))
-    return det if _SMALLEST < det < _LARGEST else None  # nor if one is NaN
+    return det if SMALLEST < det < LARGEST else None  # nor if one is NaN
 
 
 def _note(pattern: Pattern) -> None:
@@ -95,9 +95,9 @@ def formula_of(pattern: Pattern) -> Callable[..., float] | None:
     rows, *columns = pattern
     if any(NOT_A_CHOICE in column for column in columns):
         return None  # it depends on a return value, which is an error
-    expansion = _Expansion(columns)
+    expansion = Expansion(columns)
     _, result = expansion.minor(rows, tuple(range(len(columns))))
-    if expansion.products > _MOST_PRODUCTS:
+    if expansion.products > MOST_PRODUCTS:
         return None
     given = ", ".join(f"e{i}" for i in range(expansion.size))
     lines = [f"def formula({given}):", *(f"    {line}" for line in expansion.lines)]
@@ -107,7 +107,7 @@ def formula_of(pattern: Pattern) -> Callable[..., float] | None:
     return namespace["formula"]  # type: ignore[no-any-return]
 
 
-class _Expansion:
+class Expansion:
     """The minors of a pattern as lines of code, each made once.
 
     Attributes:
@@ -142,7 +142,7 @@ class _Expansion:
         present = [[(i, j) for i, j in line if (rows[i], columns[j]) in self.entries] for line in lines]
         terms = []
         for i, j in min(present, key=len):
-            if self.products > _MOST_PRODUCTS:
+            if self.products > MOST_PRODUCTS:
                 break
             sign, rest = self.minor(rows[:i] + rows[i + 1 :], columns[:j] + columns[j + 1 :])
             if rest == "0.0":

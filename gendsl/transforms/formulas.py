@@ -24,13 +24,13 @@ _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"
 }  # fmt: skip
 
-_SLOPES = {
+SLOPES_AS_TEXT = {
     "sqrt": "0.5 / {y}", "exp": "{y}", "log": "1.0 / {x}", "log1p": "1.0 / (1.0 + {x})",
     "expm1": "{y} + 1.0", "sin": "cos({x})", "cos": "-sin({x})", "tanh": "(1.0 / cosh({x})) ** 2",
 }  # fmt: skip
 """Those of `gendsl.transforms.rules`, for y = f(x), as text."""
 
-_FUNCTIONS: dict[Any, str] = {getattr(math, name): name for name in _SLOPES}
+_FUNCTIONS: dict[Any, str] = {getattr(math, name): name for name in SLOPES_AS_TEXT}
 
 _LEAST, _MOST = 2, 40
 """How many operations a formula has; fewer are as fast step by step."""
@@ -124,11 +124,21 @@ class Formulas(dict[str, Callable[..., Any]]):
         self.lift = lift
 
     def __missing__(self, text: str) -> Callable[..., Any]:
-        namespace: dict[str, Any] = {"Dual": Dual, "lift": self.lift, **vars(math)}
-        code = compile(source_of(text), os.path.join(os.path.dirname(__file__), "<formula>"), "exec")
-        exec(code, namespace)
-        made = self[text] = namespace["formula"]
+        made = self[text] = _made(text, self.lift)["formula"]
         return made  # type: ignore[no-any-return]
+
+
+def steps_of(text: str, lift: Callable[[Any], Any]) -> Callable[..., Any]:
+    """The function that computes a formula step by step."""
+    return _made(text, lift)["steps"]  # type: ignore[no-any-return]
+
+
+def _made(text: str, lift: Callable[[Any], Any]) -> dict[str, Any]:
+    """What the source of a formula defines."""
+    namespace: dict[str, Any] = {"Dual": Dual, "lift": lift, **vars(math)}
+    code = compile(source_of(text), os.path.join(os.path.dirname(__file__), "<formula>"), "exec")
+    exec(code, namespace)
+    return namespace
 
 
 def source_of(text: str) -> str:
@@ -209,7 +219,7 @@ class _Writer:
                 x, to_x = self._forward(argument)
                 function = self.names[int(name[1:])]
                 y = self._value(f"{function}({x})")
-                rule = _SLOPES[function].format(x=x, y=y)
+                rule = SLOPES_AS_TEXT[function].format(x=x, y=y)
                 return y, lambda slope: to_x(self._slope(slope, f"({rule})"))
             case ast.BinOp(left, op, right):
                 return self._binary(left, _OPERATORS[type(op)], right)

@@ -12,7 +12,7 @@ import inspect
 import pickle
 import sys
 from collections.abc import Callable, Container, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from gendsl.address import Path
@@ -25,6 +25,7 @@ from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.travel import empty, register, remember_texts, source_texts, travels_whole
 from gendsl.transforms.access import Accessor
 from gendsl.transforms.handles import Handle
+from gendsl.transforms.plans import Plans
 from gendsl.transforms.run import Input, Output, Run, continuous, discrete
 from gendsl.transforms.statements import copy, read, write
 
@@ -52,6 +53,7 @@ class Transform:
         inputs: names of the input traces.
         outputs: names of the output traces.
         parameters: the extra parameters, with their values.
+        plans: runs that are known from those before.
     """
 
     origin: Source
@@ -59,6 +61,7 @@ class Transform:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     parameters: dict[str, Any]
+    plans: Plans = field(default_factory=Plans, init=False, repr=False)
 
     @property
     def name(self) -> str:

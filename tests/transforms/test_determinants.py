@@ -134,7 +134,7 @@ def test_at_the_bounds_nothing_is_lost(n):
     formula = formula_of(diagonal)
     assert formula(*[9e24] * n) == pytest.approx(9e24**n, rel=1e-12)
     low = 1.1 * 1e-50 ** (1 / n)
-    assert formula(*[low] * n) == pytest.approx(low**n, rel=1e-12) and low**n > determinants._SMALLEST
+    assert formula(*[low] * n) == pytest.approx(low**n, rel=1e-12) and low**n > determinants.SMALLEST
 
 
 def test_not_all_patterns_are_kept(monkeypatch):

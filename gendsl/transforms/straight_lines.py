@@ -1,0 +1,259 @@
+"""The tape of a run as one Python function: what was read gives the outputs and log |det J|.
+
+    def line(near0, known0, near1, known1, observed, p0=("mu", 0), p1=("u",)):
+        ...                             # x1 and x2 are the numbers at p0 and p1
+        v3 = x1 - x2
+        ...
+        return {p0: v3}, {p1: x2}, log(det)
+
+The slopes between the variables make a graph, from which those that are neither inputs nor outputs are taken
+out one by one, those with the fewest products first; what is left is the Jacobian (Griewank and Walther,
+"Evaluating Derivatives", chapter 9). Its determinant is Laplace's expansion, as in `determinants`. Where a
+number isn't what it was when the tape was made (of another kind, outside of what a test found), or the
+determinant might not be accurate, the function returns None.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from gendsl.address import Path
+from gendsl.distributions.base import measured
+from gendsl.transforms.determinants import LARGEST, MOST_PRODUCTS, SMALLEST, Expansion
+from gendsl.transforms.tape import Let, Read, Tape, Test, Unrecordable, Written
+
+_MOST_COLUMNS = 24
+_KEPT = 1024
+_codes: dict[str, CodeType] = {}
+
+_SPACE: dict[str, Any] = {**vars(math), "array": np.array, "ndarray": np.ndarray, "measured": measured}
+
+
+def straight_line(
+    tape: Tape,
+    rows: list[tuple[int, Path]],
+    columns: list[tuple[Written, int]],
+    checked: set[tuple[int, Path]],
+) -> FunctionType:
+    """The function of a tape.
+
+    Args:
+        rows: the continuous choices that go in, of those that the tape reads.
+        columns: the continuous choices that come out, with how many coordinates each has.
+        checked: the choices of which it must be asked whether they are observed.
+
+    Raises:
+        Unrecordable: the determinant has no short formula.
+    """
+    return _Line(tape, checked).function(rows, columns)
+
+
+class _Line:
+    def __init__(self, tape: Tape, checked: set[tuple[int, Path]]) -> None:
+        self.tape = tape
+        self.checked = checked
+        self.lines: list[str] = []
+        self.constants: dict[str, Any] = {}
+        self._known: dict[Any, str] = {}
+
+    def function(self, rows: list[tuple[int, Path]], columns: list[tuple[Written, int]]) -> FunctionType:
+        for step in self.tape.steps:
+            if type(step) is Read:
+                self._read(step)
+            elif type(step) is Let:
+                if step.needs is not None:
+                    self.lines.append(f"if not ({step.needs}): return None")
+                self.lines.append(f"{step.name} = {step.text}")
+            elif type(step) is Test:
+                self.lines.append(f"if {'not ' if step.outcome else ''}({step.text}): return None")
+        self._refuse_nan()
+        log_det = self._log_abs_det(rows, columns)
+        dicts = []
+        for side in (0, 1):
+            written = [w for w in self.tape.written if w.side == side]
+            parts = [f"{self._constant(w.path)}: {self._value(w)}" for w in written]
+            dicts.append("{" + ", ".join(parts) + "}")
+        self.lines.append(f"return {dicts[0]}, {dicts[1]}, {log_det}")
+        given = ", ".join(["near0, known0, near1, known1, observed", *self.constants])
+        text = "\n".join([f"def line({given}):", *(f"    {line}" for line in self.lines)])
+        code = _codes.get(text)
+        if code is None:
+            module = compile(text, os.path.join(os.path.dirname(__file__), "<straight line>"), "exec")
+            code = next(part for part in module.co_consts if isinstance(part, CodeType))
+            if len(_codes) >= _KEPT:
+                _codes.clear()
+            _codes[text] = code
+        return FunctionType(code, _SPACE, "line", tuple(self.constants.values()))
+
+    def _constant(self, value: Any) -> str:
+        """The parameter that has a value, by default."""
+        key = type(value), value, type(value) is tuple and tuple(map(type, value))
+        name = self._known.get(key)
+        if name is None:
+            name = self._known[key] = f"p{len(self.constants)}"
+            self.constants[name] = value
+        return name
+
+    def _read(self, step: Read) -> None:
+        side, path = step.side, self._constant(step.path)
+        value = raw(step)
+        self.lines += [
+            f"r = near{side}({path})",
+            "if r is None:",
+            f"    r = known{side}({path})",
+            "    if r is None: return None",
+            f"    s, {value} = r",
+            "else:",
+            f"    s = r[0]._measure or measured(r[0]); {value} = r[1]",
+        ]
+        if step.kind is None:
+            self.lines.append("if not s.discrete: return None")
+            return
+        kind = "ndarray" if step.shape else "float"
+        wrong = f"s.__class__ is not {self._constant(step.kind)} or {value}.__class__ is not {kind}"
+        if step.shape:
+            wrong += f" or s.shape != {self._constant(step.shape)}"
+        if (side, step.path) in self.checked:
+            wrong += f" or {path} in observed"
+        self.lines.append(f"if {wrong}: return None")
+        if step.shape:
+            self.lines.append(f"{', '.join(step.names)}, = {value}.tolist()")
+
+    def _value(self, written: Written) -> str:
+        """What is given to an output."""
+        if not written.names:
+            return self._constant(written.constant)
+        if not written.vector:
+            return written.names[0]
+        if written.copied:
+            return f"{written.names[0]}_"
+        return f"array([{', '.join(written.names)}], float)"
+
+    def _refuse_nan(self) -> None:
+        kinds = {step.names[0] for step in self.tape.steps if type(step) is Read and step.kind is None}
+        names = {name: None for w in self.tape.written for name in w.names if name not in kinds}
+        if names:
+            self.lines += [f"t = {' + '.join(names)}", "if t != t: return None"]
+
+    # --- the determinant -----------------------------------------------------------------------
+
+    def _log_abs_det(self, rows: list[tuple[int, Path]], columns: list[tuple[Written, int]]) -> str:
+        if not columns:
+            return "0.0"
+        inputs = [name for key in rows for name in self._free(key)]
+        outputs = [name for written, dim in columns for name in written.names[:dim]]
+        if len(inputs) != len(outputs) or len(inputs) > _MOST_COLUMNS:
+            raise Unrecordable("the Jacobian isn't square, or is large")
+        entries = self._jacobian(set(inputs), outputs)
+        number = {name: i for i, name in enumerate(inputs)}
+        pattern = [tuple(number[name] for name in column) for column in entries]
+        expansion = Expansion(pattern)
+        _, det = expansion.minor(tuple(range(len(inputs))), tuple(range(len(pattern))))
+        if expansion.products > MOST_PRODUCTS or det == "0.0":
+            raise Unrecordable("the determinant has no short formula")
+        slopes = [slope for column in entries for slope in column.values()]
+        self.lines += [f"e{i} = {slope}" for i, slope in enumerate(slopes)]
+        self.lines += [*expansion.lines, f"det = abs({det})"]
+        changing = {slope.removeprefix("-") for slope in slopes} - {"1.0"}
+        size = f"hypot({', '.join(sorted(changing))})" if changing else "0.0"
+        self.lines.append(f"if not ({size} < {LARGEST} and {SMALLEST} < det < {LARGEST}): return None")
+        return "log(det)"
+
+    def _free(self, key: tuple[int, Path]) -> tuple[str, ...]:
+        step = self.tape.seeds[key][0]
+        return step.names[: step.free]
+
+    def _jacobian(self, inputs: set[str], outputs: list[str]) -> list[dict[str, str]]:
+        """For each output the slopes with respect to the inputs, those that aren't zero.
+
+        Adds the lines that compute them.
+        """
+        before: dict[str, dict[str, str]] = {}
+        for step in self.tape.steps:
+            if type(step) is Let:
+                before[step.name] = {}
+                for name, slope in step.slopes:
+                    self._add(before[step.name], name, slope)
+            elif type(step) is Read and step.kind is not None:
+                for name in step.names[step.free :]:  # the last of numbers that sum to one
+                    before[name] = dict.fromkeys(step.names[: step.free], "-1.0")
+        wanted = [(f"o{i}", name) for i, name in enumerate(outputs)]
+        before.update((goal, {name: "1.0"}) for goal, name in wanted)
+        self._leave_out_unneeded(before, [goal for goal, _ in wanted], inputs)
+        after: dict[str, list[str]] = {}
+        for name, slopes in before.items():
+            for other in slopes:
+                after.setdefault(other, []).append(name)
+        inner = [name for name in before if name in after]
+        while inner:
+            name = min(inner, key=lambda n: len(before[n]) * len(after[n]))
+            inner.remove(name)
+            self._take_out(name, before, after)
+        return [before[goal] for goal, _ in wanted]
+
+    def _leave_out_unneeded(
+        self, before: dict[str, dict[str, str]], goals: list[str], inputs: set[str]
+    ) -> None:
+        """Leave out what no output depends on, and what depends on no input."""
+        depends = set(inputs)
+        for name, slopes in before.items():  # in the order in which they are computed
+            before[name] = {other: slope for other, slope in slopes.items() if other in depends}
+            if before[name]:
+                depends.add(name)
+        needed = set(goals)
+        for name in reversed([*before]):
+            if name in needed:
+                needed.update(before[name])
+        for name in [*before]:
+            if name not in needed:
+                del before[name]
+
+    def _take_out(self, name: str, before: dict[str, dict[str, str]], after: dict[str, list[str]]) -> None:
+        """Take a variable out of the graph: what depends on it depends on what it depends on."""
+        sources = before.pop(name)
+        targets = after.pop(name)
+        for source in sources:
+            after[source].remove(name)
+        for target in targets:
+            slopes = before[target]
+            outer = slopes.pop(name)
+            if len(sources) > 1 and not _is_atom(outer):
+                outer = self._named(outer)
+            for source, inner in sources.items():
+                if source not in slopes:
+                    after[source].append(target)
+                self._add(slopes, source, _product(outer, inner))
+
+    def _add(self, slopes: dict[str, str], name: str, slope: str) -> None:
+        if name in slopes:
+            slope = f"{slopes[name]} + {slope}"
+        slopes[name] = slope if _is_atom(slope) else self._named(slope)
+
+    def _named(self, text: str) -> str:
+        name = self.tape.name("d")
+        self.lines.append(f"{name} = {text}")
+        return name
+
+
+def raw(step: Read) -> str:
+    """The variable that has a choice's value as the trace has it."""
+    return f"{step.names[0]}_" if step.shape else step.names[0]
+
+
+def _is_atom(text: str) -> bool:
+    return text.removeprefix("-").replace(".", "").replace("_", "").isalnum()
+
+
+def _product(a: str, b: str) -> str:
+    if a == "1.0" or b == "1.0":
+        return b if a == "1.0" else a
+    if a == "-1.0" or b == "-1.0":
+        rest = b if a == "-1.0" else a
+        if _is_atom(rest):
+            return rest[1:] if rest.startswith("-") else f"-{rest}"
+    return f"{a} * {b}"

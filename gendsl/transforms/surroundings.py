@@ -1,0 +1,105 @@
+"""What a transform finds outside of itself: a plan holds as long as nothing of it changes."""
+
+from __future__ import annotations
+
+import builtins
+import opcode
+from collections.abc import Callable
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from gendsl.transforms.recording import MODULES, USUAL
+from gendsl.transforms.run import Label
+from gendsl.transforms.statements import copy, read, write
+from gendsl.transforms.tape import Unrecordable
+
+_CONSTANTS = (int, float, str, bytes, bool, type(None), Label)
+
+_REFUSED = frozenset(
+    opcode.opmap[name] for name in ("PUSH_EXC_INFO", "IMPORT_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
+)
+"""Instructions of `try` and `with`, by which a run may go on after an error, and of what changes names."""
+
+
+class Surroundings:
+    """What a function and those that it calls find outside of themselves, besides what they are given.
+
+    Attributes:
+        given: objects by name, for an expression that asks of them.
+        parts: the terms of the expression that nothing has changed.
+
+    Raises:
+        Unrecordable: something may change without being another object.
+    """
+
+    def __init__(self, function: FunctionType) -> None:
+        self.given: dict[str, Any] = {}
+        self.parts: list[str] = []
+        self._done: set[Any] = set()
+        self._function(function)
+
+    def unchanged(self) -> Callable[[], bool]:
+        """What tells whether all is as it was."""
+        names = ", ".join(f"{name}={name}" for name in self.given)
+        made: Callable[[], bool] = eval(f"lambda {names}: {' and '.join(self.parts)}", dict(self.given))
+        return made
+
+    def _name(self, thing: Any) -> str:
+        name = f"g{len(self.given)}"
+        self.given[name] = thing
+        return name
+
+    def _function(self, function: FunctionType) -> None:
+        if function in self._done:
+            return
+        self._done.add(function)
+        this, code = self._name(function), self._name(function.__code__)
+        self.parts.append(f"{this}.__code__ is {code}")
+        for attribute in ("__defaults__", "__kwdefaults__"):
+            value = getattr(function, attribute)
+            self.parts.append(f"{this}.{attribute} is {self._name(value)}")
+            for default in value.values() if isinstance(value, dict) else value or ():
+                self._look_at(default)
+        for cell in function.__closure__ or ():
+            value = cell.cell_contents
+            self._look_at(value)
+            self.parts.append(f"{self._name(cell)}.cell_contents is {self._name(value)}")
+        space = self._name(function.__globals__)
+        for name in sorted(_names(function.__code__)):
+            if name in function.__globals__:
+                value = function.__globals__[name]
+                self._look_at(value)
+                self.parts.append(f"{space}.get({name!r}) is {self._name(value)}")
+            elif hasattr(builtins, name):
+                self.parts.append(f"{name!r} not in {space}")
+
+    def _look_at(self, value: Any) -> None:
+        """Raise unless a value can't change but by being replaced; look at functions in their turn."""
+        if isinstance(value, _CONSTANTS) or value is read or value is write or value is copy:
+            return
+        if isinstance(value, tuple):
+            for part in value:
+                self._look_at(part)
+        elif isinstance(value, ModuleType):
+            if value.__name__ not in MODULES:
+                raise Unrecordable(f"what module {value.__name__} holds may change")
+        elif isinstance(value, BuiltinFunctionType):
+            if not isinstance(value.__self__, ModuleType):
+                raise Unrecordable("a method's object may change")
+        elif isinstance(value, FunctionType):
+            self._function(value)
+        elif not isinstance(value, np.ufunc) and not (isinstance(value, type) and value in USUAL):
+            raise Unrecordable(f"a {type(value).__name__} may change")
+
+
+def _names(code: CodeType) -> set[str]:
+    """The names of globals and attributes in some code, and in that which is defined in it."""
+    if not _REFUSED.isdisjoint(code.co_code[::2]):
+        raise Unrecordable("a run may go on after an error, or change names")
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= _names(constant)
+    return names
