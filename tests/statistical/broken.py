@@ -21,6 +21,7 @@ from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Simplex
 from gendsl.transforms import apply as apply_module
+from gendsl.transforms.planned import Step
 
 # the package's `involutive` and `mh` are functions, which hide the modules of the same names
 involutive_module = import_module("gendsl.inference.involutive")
@@ -28,14 +29,17 @@ mh_module = import_module("gendsl.inference.mh")
 
 
 def _reweighted(monkeypatch, change):
-    """Add a term to the log acceptance ratio of involutive moves."""
-    image = involutive_module.image
+    """Add a term to the log acceptance ratio of involutive moves, by plans and without."""
+    proposal = involutive_module._proposal
 
-    def planted(f, trace, q, q_args, aux, **options):
-        there = image(f, trace, q, q_args, aux, **options)
-        return replace(there, log_weight=there.log_weight + change(there, aux))
+    def planted(f, trace, q, q_args, aux):
+        there = proposal(f, trace, q, q_args, aux)
+        log_weight = there.log_weight + change(there, aux)
+        if isinstance(there, Step):
+            return there._replace(log_weight=log_weight)
+        return replace(there, log_weight=log_weight)
 
-    monkeypatch.setattr(involutive_module, "image", planted)
+    monkeypatch.setattr(involutive_module, "_proposal", planted)
 
 
 def dropped_jacobian(monkeypatch):
@@ -73,6 +77,8 @@ def stale_auxiliary(monkeypatch):
         return image(f, trace, q, q_args, aux, **options)
 
     monkeypatch.setattr(involutive_module, "image", planted_image)
+    monkeypatch.setattr(involutive_module, "planned_image", lambda *parts: False)
+
     def planted_assess(*parts):
         parts = [(old[0], *part[1:]) if isinstance(part, tuple) else part for part in parts]
         return assess(*parts)
