@@ -30,7 +30,10 @@ from gendsl.errors import (
     ProtectedObservationError,
     RuntimeMismatchError,
 )
+from gendsl.runtime.watched import runs_whole
 from gendsl.transforms.plans import Plans
+
+pytestmark = pytest.mark.skipif(runs_whole(), reason="the reference runtime has no plans")
 
 
 def steps(trace, q, f, n, *, plans, seed=1, check=False):
@@ -182,10 +185,46 @@ def test_branches_on_comparisons_are_the_same_with_plans():
     assert_same_chain(two_trace(), pushed, push, 400, 50, check=True)
 
 
+def doubled(x):
+    return 2 * x + x
+
+
+@gen
+def numbers():
+    for i in range(20):
+        ("x", i) @ ~normal(1.5, 0.1)
+
+
+@transform
+def bent(model_in, aux_in, *, model_out, aux_out):
+    """One function or operator for each number: its slope is a factor of the determinant."""
+    x = [read(model_in["x", i]) for i in range(20)]
+    y = [
+        math.exp(-x[0]), math.log(x[1]), math.sqrt(x[2]), math.sin(x[3]), np.cos(x[4]), math.tanh(x[5]),
+        np.log1p(x[6]), math.expm1(x[7]), x[8] ** 3, x[9] ** 0.3, 2.5 ** x[10], x[11] ** x[11],
+        abs(x[12] - 3), 1 / x[13], x[14] / (1 + x[14]), -x[15], 3 - x[16] * x[16], +doubled(x[17]),
+        x[18] - 2 / x[18], x[19] ** -2 + 1,
+    ]  # fmt: skip
+    for i in range(20):
+        write(model_out["x", i], y[i])
+    copy(aux_in["u"], aux_out["u"])
+
+
+@gen
+def unused(trace):
+    u = ~normal(0, 1)
+
+
 def test_each_line_has_the_derivatives_of_the_transform():
-    """What is compared of a step by a plan includes the determinant, of which a slope here is one factor."""
-    chain, _ = steps(two_trace(), shifted, curved, 50, plans=True)
-    assert all(info.log_abs_det == pytest.approx(0.0, abs=1e-12) for _, info in chain)
+    traces = [numbers.simulate(rng=seed) for seed in range(30)]
+
+    def determinants():
+        return [involutive_mcmc(t, unused, (), bent, rng=1)[1].log_abs_det for t in traces]
+
+    known = determinants()
+    assert bent.plans.uses >= 20
+    bent.plans.off = True
+    assert known == pytest.approx(determinants(), rel=1e-12) and len(set(known)) == 30
 
 
 # --- what a plan must not outlive -------------------------------------------------------------------
@@ -312,6 +351,51 @@ def test_observations_are_held_fixed_by_plans():
     assert exchange.plans.uses > 5
     with pytest.raises(ProtectedObservationError):
         ratios(two.generate((), {"a": 1.0}, rng=1).trace, pushed, exchange, 1)
+
+
+def test_an_observation_that_is_only_written_is_held_fixed_by_plans():
+    @transform
+    def flip(model_in, aux_in, *, model_out, aux_out):
+        write(model_out["flag"], not read(model_in["flag"]))
+        copy(aux_in["u"], aux_out["u"])
+
+    for flag in (False, True):
+        ratios(two.generate((), init={"flag": flag}, rng=1).trace, pushed, flip, 20)
+    assert flip.plans.uses > 20
+    with pytest.raises(ProtectedObservationError):
+        ratios(two.generate((), {"flag": True}, rng=1).trace, pushed, flip, 1)
+
+
+def test_what_goes_unseen_is_counted():
+    """A discrete choice that the transform doesn't read decides whether another is removed."""
+
+    @gen
+    def hidden():
+        wide = ~bernoulli(0.5)
+        more = ~bernoulli(0.5)
+        if wide:
+            a = ~normal(0, 1)
+            if more:
+                b = ~normal(0, 1)
+
+    @gen
+    def drawn(trace):
+        if not trace["wide"]:
+            u = ~normal(0, 1)
+
+    @transform
+    def shrink(model_in, aux_in, *, model_out, aux_out):
+        wide = read(model_in["wide"])
+        write(model_out["wide"], not wide)
+        if wide:
+            copy(model_in["a"], aux_out["u"])
+        else:
+            copy(aux_in["u"], model_out["a"])
+
+    ratios(hidden.generate((), init={"wide": True, "more": False}, rng=1).trace, drawn, shrink, 20)
+    assert shrink.plans.uses > 5
+    with pytest.raises(DimensionError):
+        ratios(hidden.generate((), init={"wide": True, "more": True}, rng=1).trace, drawn, shrink, 1)
 
 
 def test_what_another_model_has_besides_is_counted():
