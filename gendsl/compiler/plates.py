@@ -16,6 +16,7 @@ from typing import Any
 from gendsl.compiler.definition import FunctionNode
 from gendsl.compiler.emit import TOOLS
 from gendsl.compiler.ir import Branch, Code, ColumnSite, Level, Loop, Node, Program
+from gendsl.compiler.liveness import all_loads
 from gendsl.compiler.trees import Transformer, clone, located, walk
 from gendsl.distributions.columns import COLUMN_DTYPES
 from gendsl.errors import EXECUTION
@@ -28,11 +29,13 @@ class PlateStep:
     Attributes:
         slot: which column it makes.
         reads: the columns that its code is called with.
+        outer: the variables of the body that it reads, by name, with where they lie.
         site: what is known of the choice; None for a variable.
     """
 
     slot: int
     reads: tuple[int, ...]
+    outer: tuple[tuple[str, int], ...]
     site: ColumnSite | None
 
 
@@ -125,7 +128,8 @@ class _LiftPlates(Transformer):
             slots = {load.name: load.slot for load in loads}
             site = step if isinstance(step, ColumnSite) else None
             slot = step.value if isinstance(step, ColumnSite) else step.slot
-            steps.append(PlateStep(slot, tuple(slots[name] for name in names), site))
+            outer = tuple({(load.name, load.slot) for load in all_loads(step.code) if load.depth == 0})
+            steps.append(PlateStep(slot, tuple(slots[name] for name in names), outer, site))
             arguments.append(_function(list(names), _expression(step.code)))
         if loop.levels:
             first = _function([], _expression(loop.sources[0].code))

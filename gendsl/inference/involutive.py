@@ -27,6 +27,7 @@ from gendsl.runtime.verify import compare_with_reference, is_due
 from gendsl.transforms.apply import Image, check_move, image
 from gendsl.transforms.checks import check_departure, check_round_trip
 from gendsl.transforms.language import Transform, TransformPair, directions
+from gendsl.transforms.moves import Scored, trace_of
 from gendsl.transforms.planned import Step, check_plan, comes_back, comes_back_from_zero, planned_image
 
 _LOG = logging.getLogger("gendsl")
@@ -134,21 +135,32 @@ def _step(
         return trace, InvolutiveInfo(False, -np.inf, reason=reason, check_failed=True)
     accepted = accept(ratio, rng)
     info = InvolutiveInfo(accepted, ratio, there.log_weight, log_aux, there.log_abs_det)
-    return there.trace if accepted else trace, info
+    if not isinstance(there, Image):
+        there.planned.line.moves.note(accepted)
+    if not accepted:
+        return trace, info
+    if not isinstance(there, Scored):
+        return there.trace, info
+    new = trace_of(f, trace, there)
+    if check and is_due(new):
+        compare_with_reference(new)
+    return new, info
 
 
 def _proposal(
     f: Transform, trace: Any, q: GenFunction | None, q_args: tuple[Any, ...], aux: ReferenceTrace | None
-) -> Image | Step:
+) -> Image | Step | Scored:
     """f(trace, aux), by a plan where there is one."""
     if f.plans.off:
         return image(f, trace, q, q_args, aux)
-    found = planned_image(f, trace, q, q_args, aux)
-    if isinstance(found, Step) and not f.plans.is_due():
+    found = planned_image(f, trace, q, q_args, aux, may_wait=True)
+    if type(found) is not bool and not f.plans.is_due():
+        if type(found) is Step and found.planned.line.moves.is_wanted():
+            f.plans.learn_move(f, trace, q, q_args, aux, found)
         return found
     there = image(f, trace, q, q_args, aux)
-    if isinstance(found, Step):
-        check_plan(f, found, there)
+    if type(found) is not bool:
+        check_plan(f, found, there, trace, q)
     elif found:
         f.plans.learn(f, trace, aux, there)
     return there
@@ -161,32 +173,35 @@ def _checked(
     q: GenFunction | None,
     q_args: tuple[Any, ...],
     aux: ReferenceTrace | None,
-    there: Image | Step,
-) -> Image | Step:
+    there: Image | Step | Scored,
+) -> Image | Step | Scored:
     """`there` = f(trace, aux), if `inverse` takes it back; raises if not."""
-    due = is_due(there.trace)
-    if isinstance(there, Step):
-        if not due:
-            back = comes_back(inverse, trace, aux, there)
-            if back:
-                return there
-            if back is None:
-                returned = image(inverse, there.trace, q, q_args, there.aux)
-                inverse.plans.learn(inverse, there.trace, there.aux, returned)
+    waits = isinstance(there, Scored)
+    due = f.plans.is_run() if isinstance(there, Scored) else is_due(there.trace)
+    if not isinstance(there, Image):
+        back = False if due else comes_back(inverse, trace, aux, there)
+        if back:
+            return there
         by_plan = there
         there = image(f, trace, q, q_args, aux)
-        check_plan(f, by_plan, there)
+        check_plan(f, by_plan, there, trace, q)
+        if back is None:
+            returned = image(inverse, there.trace, q, q_args, there.aux)
+            inverse.plans.learn(inverse, there.trace, there.aux, returned)
     check_round_trip(f, inverse, trace, aux, q_args, there)
-    if due:
+    if is_due(there.trace) if waits else due:
         compare_with_reference(there.trace)
     return there
 
 
-def _log_ratio(f: Transform, there: Image | Step, aux: ReferenceTrace | None) -> tuple[float, float]:
+def _log_ratio(
+    f: Transform, there: Image | Step | Scored, aux: ReferenceTrace | None
+) -> tuple[float, float]:
     """The log acceptance ratio, and the auxiliary part of it."""
     log_aux = 0.0
     if aux is not None:
-        log_aux = there.aux.log_prob - aux.log_prob  # type: ignore[union-attr]
+        after = there.log_aux if isinstance(there, Scored) else there.aux.log_prob  # type: ignore[union-attr]
+        log_aux = after - aux.log_prob
     ratio = there.log_weight + log_aux + there.log_abs_det
     if ratio != ratio or ratio == np.inf:
         raise MoveNaNError(

@@ -20,7 +20,8 @@ from gendsl.runtime.trace import check_kept_choice
 from gendsl.runtime.watched import runs_whole
 from gendsl.supports import Real
 from gendsl.transforms.came_back import RELATIVE_TOLERANCE
-from gendsl.transforms.plans import Line, Planned
+from gendsl.transforms.moves import Scored, check_aux, check_weight
+from gendsl.transforms.plans import Inputs, Line, Planned, inputs
 from gendsl.transforms.run import lookups, measure_in
 
 LOG_DET_TOLERANCE = 1e-6
@@ -39,22 +40,37 @@ class Step(NamedTuple):
 
 
 def planned_image(
-    f: Any, trace: Any, q: Any, q_args: tuple[Any, ...], aux: Any, *, stop_at_zero: bool = True
-) -> Step | bool:
+    f: Any,
+    trace: Any,
+    q: Any,
+    q_args: tuple[Any, ...],
+    aux: Any,
+    *,
+    stop_at_zero: bool = True,
+    may_wait: bool = False,
+) -> Step | Scored | bool:
     """f(trace, aux) by a plan; if there is none that holds, whether one should be made of this image.
+
+    Args:
+        may_wait: whether the traces may be made later, if they are needed: then it is `Scored`.
 
     Raises:
         ZeroProbability: the output has probability zero (with `stop_at_zero`).
     """
     if runs_whole() or trace.gen_fn.direct:  # the reference runtime does nothing but run programs
         return False
-    planned = f.plans.found(trace, aux)
+    planned = f.plans.found(trace, aux, (q, q_args) if may_wait else None)
     if type(planned) is bool:
         return planned
-    line, (values, aux_values), log_det = planned
+    line, (values, aux_values), log_det, scores = planned
     observed = trace.observed_paths
     if type(observed) is not PathSet and not observed.isdisjoint(values):
         return False
+    if scores is not None:
+        if type(observed) is not PathSet and not observed.isdisjoint(line.removed):
+            return False
+        move, log_prob, log_aux = scores
+        return Scored(planned, move, log_prob - trace.log_prob, log_prob, log_aux)
     try:
         edit = trace.edit(values, stop_at_zero=stop_at_zero)
     except ZeroProbability as signal:
@@ -106,17 +122,21 @@ def comes_back_from_zero(
     return isinstance(there, Step) and comes_back(inverse, trace, aux, there) is True
 
 
-def comes_back(inverse: Any, trace: Any, aux: Any, there: Step) -> bool | None:
+def comes_back(inverse: Any, trace: Any, aux: Any, there: Step | Scored) -> bool | None:
     """Whether it is seen at once, by plans, that `inverse` leads from where a step went to where it started.
 
     None if there is no plan, and one should be made.
     """
-    planned = inverse.plans.find(there.trace, there.aux)
+    if isinstance(there, Scored):
+        given = Inputs(*there.inputs(trace, aux))
+    else:
+        given = inputs(there.trace, there.aux)
+    planned = inverse.plans.find(given)
     if type(planned) is bool:
         return None if planned else False
-    line, (values, aux_values), log_det = planned
+    line, (values, aux_values), log_det, _ = planned
     records, gone = trace.records, [path for path in there.planned.values[0] if path not in values]
-    if line.removed != set(gone) or not there.removed.keys() <= values.keys():
+    if line.removed != set(gone) or not there.planned.line.removed <= values.keys():
         return False
     for path in gone:
         if records.get(path) is not None:
@@ -160,7 +180,7 @@ def _is_close(before: float, after: float) -> bool:
     return before == after or abs(after - before) <= RELATIVE_TOLERANCE * abs(before) < inf
 
 
-def check_plan(f: Any, step: Step, there: Any) -> None:
+def check_plan(f: Any, step: Step | Scored, there: Any, trace: Any, q: Any) -> None:
     """Raise unless a plan led to what the run of the transform led to.
 
     Raises:
@@ -175,6 +195,10 @@ def check_plan(f: Any, step: Step, there: Any) -> None:
                 raise _mismatch(f, f"{value!r} is written, not {output.values[path]!r}", path)
     if not isclose(step.log_abs_det, there.log_abs_det, rel_tol=1e-9, abs_tol=1e-9):
         raise _mismatch(f, f"log|det J| is {step.log_abs_det}, not {there.log_abs_det}", None)
+    if isinstance(step, Scored):
+        check_weight(f, step, trace, there.log_weight)
+        if q is not None:
+            check_aux(f, q, step, there.aux.log_prob)
 
 
 def _mismatch(f: Any, problem: str, path: Path | None) -> RuntimeMismatchError:

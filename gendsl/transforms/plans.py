@@ -27,9 +27,10 @@ from gendsl.distributions.base import measured
 from gendsl.runtime.paths import PathSet
 from gendsl.runtime.records import Records
 from gendsl.supports import Support
+from gendsl.transforms.moves import Move, Moves, scored
 from gendsl.transforms.recording import RECORDER, record
 from gendsl.transforms.run import continuous, discrete, lookups, measure_in
-from gendsl.transforms.straight_lines import straight_line
+from gendsl.transforms.straight_lines import Scores, straight_line
 from gendsl.transforms.surroundings import Surroundings
 from gendsl.transforms.tape import Tape, Unrecordable, Written
 
@@ -43,11 +44,18 @@ _MOST_PLANS = 256
 _MOST_COUNTED = 1024
 _MOST_FAILURES = 3
 
+_RUN_FIRST, _RUN_PERIOD = 16, 64
+"""How many checked steps of which there is no trace are run, and of how many one is, later on."""
+
 _FREE_PLANS, _USES = 16, 8
 """How many plans are made for nothing, and how often each of more must have been used."""
 
 _DRY, _REST = 256, 4096
 """After so many pairs of traces without a plan there is no looking for one for so many others."""
+
+
+Program = tuple[Any, tuple[Any, ...]]
+"""An auxiliary program, or None, with its arguments after the trace."""
 
 
 class Line(NamedTuple):
@@ -59,6 +67,7 @@ class Line(NamedTuple):
         removed: the model's choices that the output doesn't have.
         new: the choices of the output that the model didn't have.
         kinds: for each output, the paths that were written with the class of their measure and its shape.
+        moves: the same with log densities.
     """
 
     function: Callable[..., Any]
@@ -66,6 +75,7 @@ class Line(NamedTuple):
     removed: frozenset[Path]
     new: tuple[Path, ...]
     kinds: tuple[tuple[tuple[Path, type[Support], Any], ...], ...]
+    moves: Moves
 
 
 class Node:
@@ -94,12 +104,48 @@ class Node:
         return times >= _SEEN
 
 
+class Inputs(NamedTuple):
+    """What is looked up in a pair of traces.
+
+    Attributes:
+        near0, known0, near1, known1: as `gendsl.transforms.run.lookups`, of each.
+        observed: the model's observations.
+        drawn: the addresses of the auxiliary choices; None where there is no auxiliary trace.
+        has: whether the model's trace has a choice.
+    """
+
+    near0: Any
+    known0: Any
+    near1: Any
+    known1: Any
+    observed: Any
+    drawn: Any
+    has: Callable[[Path], bool]
+
+
+def inputs(trace: Any, aux: Any) -> Inputs:
+    """What is looked up in a trace and an auxiliary one, or None."""
+    records = trace.records
+    near, known = lookups(records)
+    if aux is None:
+        return Inputs(near, known, near, known, trace.observed_paths, None, records.__contains__)
+    others = aux.records
+    return Inputs(
+        near, known, *lookups(others), trace.observed_paths, others.keys(), records.__contains__
+    )
+
+
 class Planned(NamedTuple):
-    """What a line gives for a pair of traces: the values of the outputs, and log |det J|."""
+    """What a line gives for a pair of traces: the values of the outputs, and log |det J|.
+
+    Attributes:
+        scores: with a move, it and the log densities of the outputs.
+    """
 
     line: Line
     values: tuple[dict[Path, Any], dict[Path, Any]]
     log_abs_det: float
+    scores: tuple[Move, float, float] | None = None
 
 
 class Plans:
@@ -108,27 +154,36 @@ class Plans:
     Attributes:
         off: whether it has none and gets none, because no tape can hold what it does.
         dry, rest: for how many pairs of traces there was no plan, and how many will not be looked at.
+        checked: for how many checked steps of which there was no trace.
         uses, due: how often a plan was used, and the use that is compared next with the transform itself.
     """
 
-    __slots__ = ("body", "dry", "due", "failures", "made", "off", "rest", "roots", "unchanged", "uses")
+    __slots__ = (
+        "around", "body", "checked", "dry", "due", "failures", "made", "off", "rest", "roots", "unchanged",
+        "uses",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.off = False
         self.failures = 0
         self.made = 0
-        self.uses = self.dry = self.rest = 0
+        self.uses = self.dry = self.rest = self.checked = 0
         self.due = 1
         self.roots: dict[frozenset[Any] | None, Node] = {}
         self.body: Callable[..., None] | None = None
+        self.around: Surroundings | None = None
         self.unchanged: Callable[[], bool] | None = None
 
-    def found(self, trace: Any, aux: Any) -> Planned | bool:
-        """As `find`; but where there was none for long it is not looked for."""
+    def found(self, trace: Any, aux: Any, program: Program | None = None) -> Planned | bool:
+        """As `find` for a pair of traces; but where there was none for long it is not looked for.
+
+        Args:
+            program: the auxiliary program with its arguments, where the output's densities are wanted.
+        """
         if self.rest:
             self.rest -= 1
             return False
-        planned = self.find(trace, aux)
+        planned = self.find(inputs(trace, aux), None if program is None else (trace, *program))
         if type(planned) is not bool:
             self.dry = 0
         else:
@@ -137,12 +192,17 @@ class Plans:
                 self.dry, self.rest = 0, _REST
         return planned
 
-    def find(self, trace: Any, aux: Any) -> Planned | bool:
-        """What the plan for a pair of traces gives; if there is none, whether one should be made."""
+    def find(self, given: Inputs, move: tuple[Any, Any, Any] | None = None) -> Planned | bool:
+        """What the plan for a pair of traces gives; if there is none, whether one should be made.
+
+        Args:
+            move: the model's trace, and the auxiliary program with its arguments, where the densities of the
+                output are wanted.
+        """
         unchanged = self.unchanged
         if unchanged is not None and not _holds(unchanged):
             self.roots, self.unchanged, self.body = {}, None, None
-        observed = trace.observed_paths
+        near0, known0, near1, known1, observed, drawn, has = given
         heads = None
         if type(observed) is PathSet:
             heads = observed.heads
@@ -151,12 +211,6 @@ class Plans:
         node = self.roots.get(heads)
         if node is None:
             node = self.roots[heads] = Node()
-        records = trace.records
-        near0, known0 = near1, known1 = lookups(records)
-        if aux is not None:
-            near1, known1 = lookups(aux.records)
-            if aux.observed_paths:
-                return False
         while (where := node.where) is not None:
             side, path = where
             record = near1(path) if side else near0(path)
@@ -178,14 +232,21 @@ class Plans:
                 return node.missed(key)
             node = child
         for line in node.lines:
+            if drawn is not None and drawn != line.drawn:
+                continue
+            if move is not None and line.moves.pay():
+                for made in line.moves.made:
+                    if made.is_of(*move):
+                        scored = _called(made.function, given, move[0])
+                        if scored is not None:
+                            values, others, log_det, score, aux_score = scored
+                            return Planned(line, (values, others), log_det, (made, score, aux_score))
             try:
-                result = line.function(near0, known0, near1, known1, observed)
+                result = line.function(near0, known0, near1, known1, observed, None)
             except (ArithmeticError, ValueError):
                 return False
             if result is not None:
-                if aux is not None and aux.records.keys() != line.drawn:
-                    return False
-                if line.new and any(path in records for path in line.new):
+                if line.new and any(map(has, line.new)):
                     return False
                 return Planned(line, result[:2], result[2])
         return len(node.lines) < _MOST_LINES and node.missed(None)
@@ -197,6 +258,11 @@ class Plans:
             return False
         self.due = self.uses + 1 + self.uses // 2
         return True
+
+    def is_run(self) -> bool:
+        """Count a checked step; whether it is one of those that are run all the same."""
+        self.checked += 1
+        return self.checked <= _RUN_FIRST or self.checked % _RUN_PERIOD == 0
 
     def learn(self, f: Any, trace: Any, aux: Any, there: Any) -> None:
         """Make a plan from a pair of traces and its image, if there can be one."""
@@ -216,7 +282,8 @@ class Plans:
                 raise Unrecordable("a method's object may change")
             if not all(isinstance(value, (int, float, str)) for value in f.parameters.values()):
                 raise Unrecordable("a parameter may change")
-            self.unchanged = Surroundings(f.origin.function).unchanged()
+            self.around = Surroundings(f.origin.function)
+            self.unchanged = self.around.unchanged()
             body = self.body = compile_lifted(f.origin, RECORDER)
         traces = [trace] if aux is None else [trace, aux]
         tape = record(f, body, traces)
@@ -225,6 +292,31 @@ class Plans:
         _compare(line, traces, there)
         node.lines.append(line)
         self.made += 1
+
+    def learn_move(self, f: Any, trace: Any, q: Any, q_args: tuple[Any, ...], aux: Any, step: Any) -> None:
+        """Put the densities into the line of a step, if they can be."""
+        moves, body = step.planned.line.moves, self.body
+        if body is None:
+            return
+        try:
+            programs = [trace.gen_fn] if q is None else [trace.gen_fn, q]
+            holds = Surroundings(
+                *(program.compiled.original for program in programs), programs=True, besides=self.around
+            ).unchanged()
+            traces = [trace] if aux is None else [trace, aux]
+            tape = record(f, body, traces)
+            scores, form = scored(tape, trace, q, q_args, step)
+            line = _line(tape, traces, step, scores)
+            after = (step.trace.records, {} if aux is None else step.aux.records)
+            supports = tuple(
+                {w.path: measured(after[side][w.path][0]) for w in tape.written if w.side == side}
+                for side in (0, 1)
+            )
+            move = Move(line.function, q, q_args, form, holds, supports)  # type: ignore[arg-type]
+            _compare_move(move, line, trace, aux, step)
+            moves.made.append(move)
+        except (Unrecordable, Exception):  # whatever the user's code does with numbers that it doesn't know
+            moves.failures += 1
 
     def _place(self, trace: Any, tape: Tape) -> Node:
         observed = trace.observed_paths
@@ -246,6 +338,15 @@ class Plans:
         return node
 
 
+def _called(function: Callable[..., Any], given: Inputs, trace: Any) -> Any:
+    """What the function of a move gives; None where the usual way has to say what is wrong."""
+    near0, known0, near1, known1, observed, _, _ = given
+    try:
+        return function(near0, known0, near1, known1, observed, trace)
+    except (Unrecordable, Exception):
+        return None
+
+
 def _holds(unchanged: Callable[[], bool]) -> bool:
     try:
         return unchanged()
@@ -256,7 +357,7 @@ def _holds(unchanged: Callable[[], bool]) -> bool:
 # --- making a line ---------------------------------------------------------------------------------
 
 
-def _line(tape: Tape, traces: list[Any], there: Any) -> Line:
+def _line(tape: Tape, traces: list[Any], there: Any, scores: Scores | None = None) -> Line:
     outputs = [there.trace.records] if len(traces) == 1 else [there.trace.records, there.aux.records]
     columns: list[tuple[Written, int]] = []
     kinds: list[list[tuple[Path, type[Support], Any]]] = [[] for _ in traces]
@@ -285,11 +386,11 @@ def _line(tape: Tape, traces: list[Any], there: Any) -> Line:
     observed = traces[0].observed_paths
     heads = observed.heads if type(observed) is PathSet else None
     checked = {(side, path) for side, path in tape.seeds if side == 0 and (heads is None or path[0] in heads)}
-    if heads is not None and any(path[0] in heads for path in model):
+    if heads is not None and any(path[0] in heads for path in (*model, *there.removed)):
         raise Unrecordable("what is written may be observed elsewhere")
-    function = straight_line(tape, rows, columns, checked)
+    function = straight_line(tape, rows, columns, checked, scores)
     drawn = frozenset(traces[1].records) if len(traces) > 1 else frozenset()
-    return Line(function, drawn, frozenset(there.removed), new, tuple(map(tuple, kinds)))
+    return Line(function, drawn, frozenset(there.removed), new, tuple(map(tuple, kinds)), Moves())
 
 
 def _measure(records: Records, path: Path) -> Support:
@@ -301,10 +402,8 @@ def _measure(records: Records, path: Path) -> Support:
 
 def _compare(line: Line, traces: list[Any], there: Any) -> None:
     """Raise unless a line gives what the run that it was made from gave."""
-    near0, known0 = near1, known1 = lookups(traces[0].records)
-    if len(traces) > 1:
-        near1, known1 = lookups(traces[1].records)
-    result = line.function(near0, known0, near1, known1, traces[0].observed_paths)
+    given = inputs(traces[0], traces[1] if len(traces) > 1 else None)
+    result = line.function(*given[:5], None)
     if result is None:
         raise Unrecordable("the run is out of the ordinary")
     *values, log_det = result
@@ -316,4 +415,24 @@ def _compare(line: Line, traces: list[Any], there: Any) -> None:
             if type(value) is not type(expected) or not np.array_equal(value, expected):
                 raise Unrecordable(f"another value is written: {path} {value!r} for {expected!r}")
     if not isclose(log_det, there.log_abs_det, rel_tol=1e-9, abs_tol=1e-9):
+        raise Unrecordable("the determinant is another")
+
+
+def _compare_move(move: Move, line: Line, trace: Any, aux: Any, step: Any) -> None:
+    """Raise unless a move gives what the step that it was made from gave."""
+    before = step.planned.line
+    if not move.is_of(trace, move.q, move.q_args) or line[1:5] != before[1:5]:
+        raise Unrecordable("it isn't a move of this trace")
+    result = move.function(*inputs(trace, aux)[:5], trace)
+    if result is None:
+        raise Unrecordable("the run is out of the ordinary")
+    *values, log_det, score, aux_score = result
+    for made, expected in zip(values, step.planned.values, strict=True):
+        if made.keys() != expected.keys() or not all(np.array_equal(made[p], expected[p]) for p in made):
+            raise Unrecordable("other values are written")
+    expected_aux = 0.0 if aux is None else step.aux.log_prob
+    near = isclose(score, step.trace.log_prob, rel_tol=1e-9, abs_tol=1e-9)
+    if not near or not isclose(aux_score, expected_aux, rel_tol=1e-9, abs_tol=1e-9):
+        raise Unrecordable("the log densities are others")
+    if log_det != step.log_abs_det:
         raise Unrecordable("the determinant is another")

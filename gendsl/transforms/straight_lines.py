@@ -18,20 +18,38 @@ from __future__ import annotations
 import math
 import os
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gendsl.address import Path
+from gendsl.distributions import Distribution
 from gendsl.distributions.base import measured
 from gendsl.transforms.determinants import LARGEST, MOST_PRODUCTS, SMALLEST, Expansion
-from gendsl.transforms.tape import Let, Read, Tape, Test, Unrecordable, Written
+from gendsl.transforms.tape import (
+    Kept,
+    Let,
+    Made,
+    Read,
+    Tape,
+    Term,
+    Test,
+    Traced,
+    TracedVector,
+    Unrecordable,
+    Unseen,
+    Written,
+    constant,
+    refuse,
+)
 
 _MOST_COLUMNS = 24
 _KEPT = 1024
 _codes: dict[str, CodeType] = {}
 
-_SPACE: dict[str, Any] = {**vars(math), "array": np.array, "ndarray": np.ndarray, "measured": measured}
+_SPACE: dict[str, Any] = {
+    **vars(math), "array": np.array, "ndarray": np.ndarray, "float64": np.float64, "measured": measured,
+}  # fmt: skip
 
 
 def straight_line(
@@ -39,18 +57,36 @@ def straight_line(
     rows: list[tuple[int, Path]],
     columns: list[tuple[Written, int]],
     checked: set[tuple[int, Path]],
+    scores: Scores | None = None,
 ) -> FunctionType:
     """The function of a tape.
+
+    It is called with the lookups of records and known values of the inputs, `near0, known0, near1, known1`,
+    what is `observed` and the model's `trace`. It gives the values of the outputs by path and log |det J|,
+    and, with `scores`, the log densities of the outputs; None where the run would have been another.
 
     Args:
         rows: the continuous choices that go in, of those that the tape reads.
         columns: the continuous choices that come out, with how many coordinates each has.
         checked: the choices of which it must be asked whether they are observed.
+        scores: what to add to the tape's terms.
 
     Raises:
         Unrecordable: the determinant has no short formula.
     """
-    return _Line(tape, checked).function(rows, columns)
+    return _Line(tape, checked).function(rows, columns, scores)
+
+
+class Scores(NamedTuple):
+    """The log densities of a tape's outputs, besides the tape's terms.
+
+    Attributes:
+        first: where on the tape they begin.
+        constants: what they have besides.
+    """
+
+    first: int
+    constants: tuple[float, ...]
 
 
 class _Line:
@@ -59,27 +95,36 @@ class _Line:
         self.checked = checked
         self.lines: list[str] = []
         self.constants: dict[str, Any] = {}
+        self.terms: tuple[list[str], list[str]] = [], []
+        self.first: int | None = None
+        self.takes_arguments = False
         self._known: dict[Any, str] = {}
 
-    def function(self, rows: list[tuple[int, Path]], columns: list[tuple[Written, int]]) -> FunctionType:
-        for step in self.tape.steps:
-            if type(step) is Read:
-                self._read(step)
-            elif type(step) is Let:
-                if step.needs is not None:
-                    self.lines.append(f"if not ({step.needs}): return None")
-                self.lines.append(f"{step.name} = {step.text}")
-            elif type(step) is Test:
-                self.lines.append(f"if {'not ' if step.outcome else ''}({step.text}): return None")
+    def function(
+        self, rows: list[tuple[int, Path]], columns: list[tuple[Written, int]], scores: Scores | None
+    ) -> FunctionType:
+        self.first = None if scores is None else scores.first
+        for step in self.tape.steps[: self.first]:
+            self._step(step)
         self._refuse_nan()
+        for step in [] if scores is None else self.tape.steps[scores.first :]:
+            self._step(step)
         log_det = self._log_abs_det(rows, columns)
         dicts = []
         for side in (0, 1):
             written = [w for w in self.tape.written if w.side == side]
             parts = [f"{self._constant(w.path)}: {self._value(w)}" for w in written]
             dicts.append("{" + ", ".join(parts) + "}")
-        self.lines.append(f"return {dicts[0]}, {dicts[1]}, {log_det}")
-        given = ", ".join(["near0, known0, near1, known1, observed", *self.constants])
+        result = [*dicts, log_det]
+        for side, start in enumerate(() if scores is None else scores.constants):
+            name = f"score{side}"
+            self.lines.append(f"{name} = {' + '.join([repr(start), *self.terms[side]])}")
+            self.lines.append(f"if {name} - {name} != 0.0: return None")  # it is infinite, or NaN
+            result.append(name)
+        if self.takes_arguments:
+            self.lines.insert(0, "args = trace.args")
+        self.lines.append(f"return {', '.join(result)}")
+        given = ", ".join(["near0, known0, near1, known1, observed, trace", *self.constants])
         text = "\n".join([f"def line({given}):", *(f"    {line}" for line in self.lines)])
         code = _codes.get(text)
         if code is None:
@@ -90,6 +135,20 @@ class _Line:
             _codes[text] = code
         return FunctionType(code, _SPACE, "line", tuple(self.constants.values()))
 
+    def _step(self, step: Any) -> None:
+        if type(step) is Read:
+            self._read(step)
+        elif type(step) is Let:
+            if step.needs is not None:
+                self.lines.append(f"if not ({step.needs}): return None")
+            self.lines.append(f"{step.name} = {step.text}")
+        elif type(step) is Test:
+            self.lines.append(f"if {'not ' if step.outcome else ''}({step.text}): return None")
+        elif type(step) is Kept:
+            self._keep(step)
+        elif type(step) is Term:
+            self._term(step)
+
     def _constant(self, value: Any) -> str:
         """The parameter that has a value, by default."""
         key = type(value), value, type(value) is tuple and tuple(map(type, value))
@@ -99,9 +158,16 @@ class _Line:
             self.constants[name] = value
         return name
 
-    def _read(self, step: Read) -> None:
-        side, path = step.side, self._constant(step.path)
-        value = raw(step)
+    def _object(self, value: Any) -> str:
+        """The parameter that has an object, by default."""
+        name = self._known.get(id(value))
+        if name is None:
+            name = self._known[id(value)] = f"p{len(self.constants)}"
+            self.constants[name] = value  # and so its id stays its own
+        return name
+
+    def _found(self, side: int, path: str, value: str) -> None:
+        """Look a choice up: its measure and its value."""
         self.lines += [
             f"r = near{side}({path})",
             "if r is None:",
@@ -111,6 +177,11 @@ class _Line:
             "else:",
             f"    s = r[0]._measure or measured(r[0]); {value} = r[1]",
         ]
+
+    def _read(self, step: Read) -> None:
+        side, path = step.side, self._constant(step.path)
+        value = raw(step)
+        self._found(side, path, value)
         if step.kind is None:
             self.lines.append("if not s.discrete: return None")
             return
@@ -124,6 +195,64 @@ class _Line:
         if step.shape:
             self.lines.append(f"{', '.join(step.names)}, = {value}.tolist()")
 
+    def _keep(self, step: Kept) -> None:
+        self._found(0, self._constant(step.path), step.name)
+        wrong = f"s.__class__ is not {self._object(step.kind)} or s.shape != {self._constant(step.shape)}"
+        if step.same is not None:
+            (same,) = step.same
+            kind = type(same).__name__
+            wrong += f" or {step.name}.__class__ is not {kind} or {step.name} != {self._constant(same)}"
+        self.lines.append(f"if {wrong}: return None")
+
+    def _term(self, step: Term) -> None:
+        name = self.tape.name("t")
+        thing = step.function
+        function = self._spelled(thing) if type(thing) is Made else self._object(thing)
+        method = "" if step.method is None else f".{step.method}"
+        text = f"{function}{method}({', '.join(map(self._spelled, step.given))})"
+        if step.kept is not None and not step.is_float and not thing.named:
+            # it is what it was if its distribution was made of the same objects: see `runtime.remade`
+            made = [thing.kind, *thing.arguments]
+            known = [self._spelled(x) if _is_recorded(x) else self._object(x) for x in made]
+            same = " and ".join(f"a[{i}] is {x}" for i, x in enumerate(known))
+            self.lines += [
+                f"r = near0({self._constant(step.kept)})",
+                "a = None if r is None else r[0]._arguments",
+                f"{name} = r[2] if a is not None and {same} else {text}",
+            ]
+        else:
+            self.lines.append(f"{name} = {text}")
+        if not step.is_float:
+            self.lines += [
+                f"if {name}.__class__ is not float:",
+                f"    if {name}.__class__ is not float64: return None",
+                f"    {name} = float({name})",
+            ]
+        self.terms[step.side].append(name)
+
+    def _spelled(self, thing: Any) -> str:
+        """A value of a recorded run as text."""
+        kind = type(thing)
+        if kind is Traced:
+            return str(thing.name)
+        if kind is Unseen:
+            self.takes_arguments = self.takes_arguments or thing.text.startswith("args[")
+            return str(thing.text)
+        if kind is TracedVector:
+            return thing.text or f"array([{', '.join(map(self._spelled, thing.entries))}], float)"
+        if kind is Made:
+            named = [f"{name}={self._spelled(value)}" for name, value in thing.named.items()]
+            return f"{self._object(thing.kind)}({', '.join([*map(self._spelled, thing.arguments), *named])})"
+        if kind is list:
+            return f"[{', '.join(map(self._spelled, thing))}]"
+        if kind is tuple:
+            return f"({''.join(f'{self._spelled(part)}, ' for part in thing)})"
+        if kind is float or kind is int:
+            return constant(thing) or refuse()
+        if isinstance(thing, (str, bool, type(None), np.generic, np.ndarray, Distribution)):
+            return self._object(thing)
+        return refuse()
+
     def _value(self, written: Written) -> str:
         """What is given to an output."""
         if not written.names:
@@ -132,6 +261,8 @@ class _Line:
             return written.names[0]
         if written.copied:
             return f"{written.names[0]}_"
+        if written.names in self.tape.arrays:
+            return self.tape.arrays[written.names]
         return f"array([{', '.join(written.names)}], float)"
 
     def _refuse_nan(self) -> None:
@@ -174,7 +305,7 @@ class _Line:
         Adds the lines that compute them.
         """
         before: dict[str, dict[str, str]] = {}
-        for step in self.tape.steps:
+        for step in self.tape.steps[: self.first]:
             if type(step) is Let:
                 before[step.name] = {}
                 for name, slope in step.slopes:
@@ -238,6 +369,10 @@ class _Line:
         name = self.tape.name("d")
         self.lines.append(f"{name} = {text}")
         return name
+
+
+def _is_recorded(thing: Any) -> bool:
+    return isinstance(thing, (Traced, TracedVector, Unseen, Made, list, tuple))
 
 
 def raw(step: Read) -> str:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from gendsl.compiler.build import Compiled
+from gendsl.distributions import Distribution
 from gendsl.transforms.recording import MODULES, USUAL
 from gendsl.transforms.run import Label
 from gendsl.transforms.statements import copy, read, write
@@ -24,7 +26,11 @@ _REFUSED = frozenset(
 
 
 class Surroundings:
-    """What a function and those that it calls find outside of themselves, besides what they are given.
+    """What functions and those that they call find outside of themselves, besides what they are given.
+
+    Args:
+        programs: whether they are bodies of programs: those may make distributions, and call programs.
+        besides: what is asked elsewhere, and need not be asked here.
 
     Attributes:
         given: objects by name, for an expression that asks of them.
@@ -34,16 +40,22 @@ class Surroundings:
         Unrecordable: something may change without being another object.
     """
 
-    def __init__(self, function: FunctionType) -> None:
+    def __init__(
+        self, *functions: FunctionType, programs: bool = False, besides: Surroundings | None = None
+    ) -> None:
         self.given: dict[str, Any] = {}
         self.parts: list[str] = []
+        self.programs = programs
+        self._asked: set[Any] = set() if besides is None else set(besides._asked)
         self._done: set[Any] = set()
-        self._function(function)
+        for function in functions:
+            self._function(function)
 
     def unchanged(self) -> Callable[[], bool]:
         """What tells whether all is as it was."""
         names = ", ".join(f"{name}={name}" for name in self.given)
-        made: Callable[[], bool] = eval(f"lambda {names}: {' and '.join(self.parts)}", dict(self.given))
+        asked = " and ".join(self.parts) or "True"
+        made: Callable[[], bool] = eval(f"lambda {names}: {asked}", dict(self.given))
         return made
 
     def _name(self, thing: Any) -> str:
@@ -68,18 +80,30 @@ class Surroundings:
             self.parts.append(f"{self._name(cell)}.cell_contents is {self._name(value)}")
         space = self._name(function.__globals__)
         for name in sorted(_names(function.__code__)):
+            key = id(function.__globals__), name
+            is_new = key not in self._asked
+            self._asked.add(key)
             if name in function.__globals__:
                 value = function.__globals__[name]
                 self._look_at(value)
-                self.parts.append(f"{space}.get({name!r}) is {self._name(value)}")
-            elif hasattr(builtins, name):
+                if is_new:
+                    self.parts.append(f"{space}.get({name!r}) is {self._name(value)}")
+            elif hasattr(builtins, name) and is_new:
                 self.parts.append(f"{name!r} not in {space}")
 
     def _look_at(self, value: Any) -> None:
         """Raise unless a value can't change but by being replaced; look at functions in their turn."""
         if isinstance(value, _CONSTANTS) or value is read or value is write or value is copy:
             return
-        if isinstance(value, tuple):
+        if self.programs and isinstance(value, Distribution):
+            return
+        if self.programs and isinstance(value, type) and issubclass(value, Distribution):
+            return
+        if self.programs and type(getattr(value, "compiled", None)) is Compiled:
+            if value.bound:
+                raise Unrecordable("a method's object may change")
+            self._function(value.compiled.original)
+        elif isinstance(value, tuple):
             for part in value:
                 self._look_at(part)
         elif isinstance(value, ModuleType):

@@ -78,6 +78,43 @@ class Test:
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """A choice of the model that a move doesn't read and leaves as it is.
+
+    Attributes:
+        kind, shape: the class of its measure, and the shape of that.
+        same: the value that it must have, in a tuple; None if it may have any.
+    """
+
+    path: Path
+    name: str
+    kind: type[Support]
+    shape: tuple[int, ...] | None
+    same: tuple[Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A log density.
+
+    Attributes:
+        side: 0 for a term of the model's, 1 for one of the auxiliary program's.
+        function: what gives it: a function, or the method of what is made of numbers.
+        method: the name of that method; None for a function.
+        given: what it is called with.
+        is_float: whether the result surely is a float.
+        kept: the path of a choice of the model's that keeps its value.
+    """
+
+    side: int
+    function: Any
+    method: str | None
+    given: tuple[Any, ...]
+    is_float: bool
+    kept: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Written:
     """A value given to an output.
 
@@ -107,13 +144,15 @@ class Tape:
         written: the outputs.
         seeds: the reads by side and path.
         looked_at: the choices, by side and path, that were read or copied.
+        arrays: variables that hold arrays, by the names of the entries.
     """
 
     switches: list[tuple[int, Path, Any]] = field(default_factory=list)
-    steps: list[Read | Let | Test] = field(default_factory=list)
+    steps: list[Read | Let | Test | Kept | Term] = field(default_factory=list)
     written: list[Written] = field(default_factory=list)
     seeds: dict[tuple[int, Path], tuple[Read, Any]] = field(default_factory=dict)
     looked_at: set[tuple[int, Path]] = field(default_factory=set)
+    arrays: dict[tuple[str, ...], str] = field(default_factory=dict)
     names: int = 0
 
     def name(self, letter: str) -> str:
@@ -130,6 +169,13 @@ class Tape:
         made = Traced(self, self.name("y"), value)
         self.steps.append(Let(made.name, text, slopes, needs))
         return made
+
+    def array(self, names: tuple[str, ...]) -> str:
+        """A variable that holds an array of these entries."""
+        if names not in self.arrays:
+            self.arrays[names] = name = self.name("v")
+            self.steps.append(Let(name, f"array([{', '.join(names)}], float)", ()))
+        return self.arrays[names]
 
     def test(self, text: str, outcome: bool) -> bool:
         """Note what was found."""
@@ -258,13 +304,44 @@ class Traced:
     __array_ufunc__ = __array_function__ = __array__ = refuse
 
 
+class Made:
+    """What a class makes of recorded numbers, a distribution: each use of a plan makes it anew."""
+
+    __slots__ = ("arguments", "kind", "named")
+
+    def __init__(self, kind: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+        self.kind = kind
+        self.arguments = arguments
+        self.named = named
+
+
+class Unseen:
+    """A value of a run that is recorded of which only the name is known: it may be passed on."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    __hash__ = __bool__ = __len__ = __iter__ = __getitem__ = __setitem__ = __contains__ = __call__ = refuse
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __pos__ = __abs__ = __invert__ = refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = refuse
+    __pow__ = __rpow__ = __matmul__ = __rmatmul__ = __float__ = __int__ = __index__ = refuse
+    __array_ufunc__ = __array_function__ = __array__ = __repr__ = __format__ = refuse
+
+
 class TracedVector:
-    """A short vector of a run that is recorded: what a transform reads of one, entry by entry."""
+    """A short vector of a run that is recorded: what a transform reads of one, entry by entry.
 
-    __slots__ = ("entries",)
+    Attributes:
+        text: the variable that has it as an array, if there is one.
+    """
 
-    def __init__(self, entries: list[Traced]) -> None:
+    __slots__ = ("entries", "text")
+
+    def __init__(self, entries: list[Traced], text: str | None = None) -> None:
         self.entries = entries
+        self.text = text
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):

@@ -488,7 +488,7 @@ def test_a_mistake_in_the_ratio_is_seen(monkeypatch, mistake):
     kernel = birth_death("level")
     assert_exact(kernel, levels, (2,), X)
     monkeypatch.setattr(module, "image", planted)
-    monkeypatch.setattr(module, "planned_image", lambda *parts: False)
+    monkeypatch.setattr(module, "planned_image", lambda *parts, **options: False)
     with pytest.raises(AssertionError, match="doesn't leave the posterior invariant"):
         assert_exact(kernel, levels, (2,), X)
 

@@ -347,7 +347,7 @@ def plant(monkeypatch, mistake):
         return replace(there, log_weight=there.log_weight + mistake(trace["k"], there.trace["k"]))
 
     monkeypatch.setattr(module, "image", planted)
-    monkeypatch.setattr(module, "planned_image", lambda *parts: False)
+    monkeypatch.setattr(module, "planned_image", lambda *parts, **options: False)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ Each takes pytest's monkeypatch. These are mistakes that samplers really had (se
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -21,7 +20,6 @@ from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Simplex
 from gendsl.transforms import apply as apply_module
-from gendsl.transforms.planned import Step
 
 # the package's `involutive` and `mh` are functions, which hide the modules of the same names
 involutive_module = import_module("gendsl.inference.involutive")
@@ -29,42 +27,44 @@ mh_module = import_module("gendsl.inference.mh")
 
 
 def _reweighted(monkeypatch, change):
-    """Add a term to the log acceptance ratio of involutive moves, by plans and without."""
-    proposal = involutive_module._proposal
+    """Add a term to the log acceptance ratio of involutive moves, by plans and without.
 
-    def planted(f, trace, q, q_args, aux):
-        there = proposal(f, trace, q, q_args, aux)
-        log_weight = there.log_weight + change(there, aux)
-        if isinstance(there, Step):
-            return there._replace(log_weight=log_weight)
-        return replace(there, log_weight=log_weight)
+    Args:
+        change: gives it, of what the transform led to, the auxiliary trace and log q_x'(y').
+    """
+    log_ratio = involutive_module._log_ratio
 
-    monkeypatch.setattr(involutive_module, "_proposal", planted)
+    def planted(f, there, aux):
+        ratio, log_aux = log_ratio(f, there, aux)
+        after = 0.0 if aux is None else aux.log_prob + log_aux
+        return ratio + change(there, aux, after), log_aux
+
+    monkeypatch.setattr(involutive_module, "_log_ratio", planted)
 
 
 def dropped_jacobian(monkeypatch):
     """log |det J| is left out."""
-    _reweighted(monkeypatch, lambda there, aux: -there.log_abs_det)
+    _reweighted(monkeypatch, lambda there, aux, after: -there.log_abs_det)
 
 
 def inverted_jacobian(monkeypatch):
     """log |det J| is subtracted."""
-    _reweighted(monkeypatch, lambda there, aux: -2 * there.log_abs_det)
+    _reweighted(monkeypatch, lambda there, aux, after: -2 * there.log_abs_det)
 
 
 def wrong_sign(monkeypatch):
     """The auxiliary ratio is subtracted."""
-    _reweighted(monkeypatch, lambda there, aux: 2 * (aux.log_prob - there.aux.log_prob))
+    _reweighted(monkeypatch, lambda there, aux, after: 2 * (aux.log_prob - after))
 
 
 def dropped_auxiliary(monkeypatch):
     """The auxiliary ratio is left out."""
-    _reweighted(monkeypatch, lambda there, aux: aux.log_prob - there.aux.log_prob)
+    _reweighted(monkeypatch, lambda there, aux, after: aux.log_prob - after)
 
 
 def dropped_backward_auxiliary(monkeypatch):
     """log q_x'(y') is left out."""
-    _reweighted(monkeypatch, lambda there, aux: -there.aux.log_prob)
+    _reweighted(monkeypatch, lambda there, aux, after: -after)
 
 
 def stale_auxiliary(monkeypatch):
@@ -77,7 +77,7 @@ def stale_auxiliary(monkeypatch):
         return image(f, trace, q, q_args, aux, **options)
 
     monkeypatch.setattr(involutive_module, "image", planted_image)
-    monkeypatch.setattr(involutive_module, "planned_image", lambda *parts: False)
+    monkeypatch.setattr(involutive_module, "planned_image", lambda *parts, **options: False)
 
     def planted_assess(*parts):
         parts = [(old[0], *part[1:]) if isinstance(part, tuple) else part for part in parts]

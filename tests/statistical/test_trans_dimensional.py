@@ -191,7 +191,7 @@ def one_too_many(monkeypatch):
         return replace(there, log_weight=there.log_weight + math.log(there.trace["k"] / trace["k"]))
 
     monkeypatch.setattr(module, "image", planted)
-    monkeypatch.setattr(module, "planned_image", lambda *parts: False)
+    monkeypatch.setattr(module, "planned_image", lambda *parts, **options: False)
 
 
 @pytest.mark.parametrize(

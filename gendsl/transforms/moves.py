@@ -1,0 +1,332 @@
+"""Whole moves by plans: the log densities of what a transform leads to, from the same straight line.
+
+Where a plan has given a transform's run (`gendsl.transforms.plans`) a few times, the model and the auxiliary
+program are run once more on recorded numbers. What they score goes into the line:
+
+    model["mu", 0] = y3              what the transform writes
+    score = normal(0, 10).at(y3)     + ...
+
+So a proposal has its acceptance ratio before there is a trace of it; only where it is accepted is the trace
+made, as without a plan, and must have that log density.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gendsl.address import Path
+from gendsl.choices import MISSING
+from gendsl.distributions import Distribution
+from gendsl.errors import RuntimeMismatchError
+from gendsl.interface import CallRequest
+from gendsl.runtime.blocks import CopyBlock, FragmentBlock, ReturnBlock
+from gendsl.runtime.compiled import CompiledTrace
+from gendsl.runtime.groups import GroupBlock
+from gendsl.runtime.sites import SiteBlock
+from gendsl.runtime.trace import ReferenceTrace, definition
+from gendsl.runtime.verify import MISMATCH_FIX
+from gendsl.supports import Support
+from gendsl.transforms.recorded_programs import Plate, RecordedProgram, RecordedTrace
+from gendsl.transforms.run import lookups
+from gendsl.transforms.straight_lines import Scores
+from gendsl.transforms.tape import Tape, Unrecordable, Unseen
+
+_SEEN = 2
+"""How often a line has led to a trace until the densities are put into it."""
+
+_MOST = 4
+"""How many moves a line has: they differ in what the model found by comparing, and in its form."""
+
+_MOST_FAILURES = 3
+
+_TRIED, _OFTEN = 32, 0.6
+"""After how many proposals, and from which part of them that is accepted, traces are made at once."""
+
+_MOST_COUNTED = 1024
+_TOLERANCE = 1e-8
+_PLAIN = frozenset((int, float, bool, str, type(None)))
+_QUIET = FragmentBlock, CopyBlock, ReturnBlock, SiteBlock
+
+
+class Form:
+    """What a trace must be for a move made of another: which choices it has, and what it is kept as.
+
+    Raises:
+        Unrecordable: that isn't quickly told.
+    """
+
+    def __init__(self, trace: Any, plates: list[Plate]) -> None:
+        self.compiled = trace.gen_fn.compiled
+        if trace.gen_fn.bound:
+            raise Unrecordable("a method's object may change")
+        self.args = [(i, type(a), a) for i, a in enumerate(trace.args) if type(a) in _PLAIN]
+        self.count = len(trace.args)
+        self.kind = type(trace)
+        self.plates = plates
+        self.linked: Any = None
+        if self.kind is ReferenceTrace:
+            self.paths = frozenset(trace.records)
+            self.calls = frozenset(trace.calls)
+            return
+        if self.kind is not CompiledTrace:
+            raise Unrecordable("a trace of another kind")
+        called = trace._called
+        self.linked = called.linked
+        blocks = self.linked.body.blocks
+        loops = [plate.block for plate in plates]
+        if self.linked.body.leaves_early or not all(
+            isinstance(block, (*_QUIET, GroupBlock)) or block in loops for block in blocks
+        ):
+            raise Unrecordable("a trace of many parts")
+        sites = [called.frame[block.state] for block in blocks if isinstance(block, SiteBlock)]
+        if not all(type(site) is tuple and isinstance(site[0], Distribution) for site in sites):
+            raise Unrecordable("a call of another program")
+        groups = [block for block in blocks if isinstance(block, GroupBlock)]
+        self.groups = [(block.state, frozenset(called.frame[block.state][0])) for block in groups]
+
+    def holds(self, trace: Any) -> bool:
+        """Whether a trace is so."""
+        if type(trace) is not self.kind:
+            return False
+        program = trace.gen_fn
+        if program.compiled is not self.compiled or program.bound:
+            return False
+        args = trace.args
+        if len(args) != self.count:
+            return False
+        for i, kind, value in self.args:
+            if type(args[i]) is not kind or args[i] != value:
+                return False
+        if self.linked is None:
+            same: bool = trace.records.keys() == self.paths and trace.calls.keys() == self.calls
+            return same
+        called = trace._called
+        if called.linked is not self.linked:
+            return False
+        frame = called.frame
+        for state, paths in self.groups:
+            records, calls, _ = frame[state]
+            if records.keys() != paths or calls:
+                return False
+        return all(plate.holds(frame) for plate in self.plates)
+
+
+class Move(NamedTuple):
+    """A line with the log densities of what it leads to.
+
+    Attributes:
+        function: the line.
+        q, q_args: the auxiliary program and its arguments.
+        form: what the trace must be.
+        unchanged: what tells whether everything that the programs find outside of themselves is as it was.
+        supports: for each output a measure like that of each choice that it writes.
+    """
+
+    function: Callable[..., Any]
+    q: Any
+    q_args: tuple[Any, ...]
+    form: Form
+    unchanged: Callable[[], bool]
+    supports: tuple[dict[Path, Support], dict[Path, Support]]
+
+    def is_of(self, trace: Any, q: Any, q_args: tuple[Any, ...]) -> bool:
+        """Whether it is one of a trace by an auxiliary program."""
+        if q is not self.q or (q_args is not self.q_args and not _are_same(q_args, self.q_args)):
+            return False
+        try:
+            return self.form.holds(trace) and self.unchanged()
+        except ValueError:  # a variable of a function around one of the programs has no value any more
+            return False
+
+
+def _are_same(args: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
+    return len(args) == len(others) and all(
+        type(a) is type(b) and type(a) in _PLAIN and a == b for a, b in zip(args, others, strict=True)
+    )
+
+
+class Moves:
+    """The moves of a line.
+
+    Attributes:
+        made: those there are.
+        misses: how often the line has led to a trace since the last was made.
+    """
+
+    __slots__ = ("accepted", "failures", "made", "misses", "used")
+
+    def __init__(self) -> None:
+        self.made: list[Move] = []
+        self.misses = 0
+        self.failures = 0
+        self.used = self.accepted = 0
+
+    def pay(self) -> bool:
+        """Whether it pays to make traces only of what is accepted; where most is, densities are in vain."""
+        return self.used < _TRIED or self.accepted < _OFTEN * self.used
+
+    def note(self, accepted: bool) -> None:
+        """Count a proposal."""
+        self.used += 1
+        self.accepted += accepted
+        if self.used >= _MOST_COUNTED:
+            self.used //= 2
+            self.accepted //= 2
+
+    def is_wanted(self) -> bool:
+        """Count a trace that a line led to; whether a move should be made of it."""
+        if len(self.made) >= _MOST or self.failures >= _MOST_FAILURES or not self.pay():
+            return False
+        self.misses += 1
+        if self.misses < _SEEN:
+            return False
+        self.misses = 0
+        return True
+
+
+# --- making one ------------------------------------------------------------------------------------
+
+
+def scored(
+    tape: Tape, trace: Any, q: Any, q_args: tuple[Any, ...], step: Any
+) -> tuple[Scores, Form]:
+    """Put what the model and the auxiliary program score of a step on the tape of its transform.
+
+    Args:
+        step: the step that is recorded, with its traces.
+
+    Raises:
+        Unrecordable: it can't be.
+    """
+    first = len(tape.steps)
+    written = [{w.path: w for w in tape.written if w.side == side} for side in (0, 1)]
+    values = step.planned.values
+    model = RecordedProgram(tape, 0, trace.gen_fn, written[0], values[0], trace, step.trace)
+    args = tuple(a if type(a) in _PLAIN else Unseen(f"args[{i}]") for i, a in enumerate(trace.args))
+    model.run(CallRequest(trace.gen_fn, args, {}))
+    _check_choices(model, written[0], step.trace)
+    constants = [float(model.score), 0.0]
+    if q is not None:
+        if not all(type(a) in _PLAIN for a in q_args) or q.bound:
+            raise Unrecordable("an argument may change")
+        aux = RecordedProgram(tape, 1, q, written[1], values[1], None, step.aux)
+        aux.run(CallRequest(q, (RecordedTrace(model.choices), *q_args), {}))
+        _check_choices(aux, written[1], step.aux)
+        constants[1] = float(aux.score)
+    return Scores(first, tuple(constants)), Form(trace, model.plates)
+
+
+def _check_choices(run: RecordedProgram, written: dict[Path, Any], after: Any) -> None:
+    """Raise unless the run made the choices of the new trace, and all that are written."""
+    if run.failure is not None or not written.keys() <= run.choices.keys():
+        raise Unrecordable("a choice that is written isn't made")
+    made = set(after.records) if type(after) is ReferenceTrace else set()
+    if type(after) is CompiledTrace:
+        frames, states = (after._called.frame,), [plate.block.state for plate in run.plates]
+        for block in after._called.linked.body.blocks:
+            if block.state not in states:
+                made.update(path for path, _ in block.records(frames, ()))
+    if run.choices.keys() != made:
+        raise Unrecordable("other choices are made")
+
+
+# --- using one -------------------------------------------------------------------------------------
+
+
+class Scored(NamedTuple):
+    """A step by a plan of which there is no trace yet.
+
+    Attributes:
+        planned: what the line gave.
+        move: whose line it is.
+        log_weight: log p(x') - log p(x).
+        log_prob: log p(x').
+        log_aux: log q_x'(y').
+    """
+
+    planned: Any
+    move: Move
+    log_weight: float
+    log_prob: float
+    log_aux: float
+
+    @property
+    def log_abs_det(self) -> float:
+        """log |det J|."""
+        return self.planned.log_abs_det  # type: ignore[no-any-return]
+
+    def inputs(self, trace: Any, aux: Any) -> tuple[Any, ...]:
+        """What is looked up in the output, by the way back; see `gendsl.transforms.plans.Inputs`."""
+        records = trace.records
+        near, known = lookups(records)
+        gone = self.planned.line.removed
+        model, auxiliary = self.planned.values
+        measures, others = self.move.supports
+
+        def near_model(path: Path) -> Any:
+            return None if path in model or path in gone else near(path)
+
+        def known_model(path: Path) -> Any:
+            value = model.get(path, MISSING)
+            if value is not MISSING:
+                return measures[path], value
+            return None if path in gone else known(path)
+
+        def known_aux(path: Path) -> Any:
+            value = auxiliary.get(path, MISSING)
+            return None if value is MISSING else (others[path], value)
+
+        def has(path: Path) -> bool:
+            return path in model or (path not in gone and path in records)
+
+        drawn = None if aux is None else auxiliary.keys()
+        return near_model, known_model, _nothing, known_aux, trace.observed_paths, drawn, has
+
+
+def _nothing(path: Path) -> None:
+    return None
+
+
+def trace_of(f: Any, trace: Any, there: Scored) -> Any:
+    """The trace of a step that was accepted.
+
+    Raises:
+        RuntimeMismatchError: it has another log density than the plan gave.
+    """
+    edit = trace.edit(there.planned.values[0])
+    check_weight(f, there, trace, edit.log_weight)
+    return edit.trace
+
+
+def check_weight(f: Any, there: Scored, trace: Any, log_weight: float) -> None:
+    """Raise unless a plan gave the log density that the new trace has.
+
+    Raises:
+        RuntimeMismatchError: it doesn't; a mistake of gendsl's, or the model is not deterministic.
+    """
+    size = max(1.0, abs(there.log_prob), abs(trace.log_prob))
+    if not abs(there.log_weight - log_weight) <= _TOLERANCE * size:
+        raise RuntimeMismatchError(
+            f"{trace.gen_fn.name}, by what was kept of an earlier move of transform {f.name}: the log "
+            f"probability changes by {there.log_weight}, not {log_weight}",
+            location=definition(trace.gen_fn),
+            fix=MISMATCH_FIX,
+        )
+
+
+def check_aux(f: Any, q: Any, there: Scored, log_prob: float) -> None:
+    """Raise unless a plan gave the log density of the auxiliary choices.
+
+    Raises:
+        RuntimeMismatchError: it doesn't; a mistake of gendsl's, or the program is not deterministic.
+    """
+    if not np.isclose(there.log_aux, log_prob, rtol=_TOLERANCE, atol=_TOLERANCE):
+        raise RuntimeMismatchError(
+            f"{q.name}, by what was kept of an earlier move of transform {f.name}: the log probability is "
+            f"{there.log_aux}, not {log_prob}",
+            location=definition(q),
+            fix=MISMATCH_FIX,
+        )

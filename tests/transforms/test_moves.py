@@ -1,0 +1,340 @@
+"""Whole moves by plans: the acceptance ratio comes from a straight line, and is what it is without."""
+
+import math
+from collections import Counter
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from gendsl import (
+    Distribution,
+    bernoulli,
+    continuous,
+    copy,
+    discrete,
+    gamma,
+    gen,
+    involutive_mcmc,
+    mixture_of_normals,
+    mvnormal,
+    normal,
+    poisson,
+    read,
+    transform,
+    uniform_discrete,
+    write,
+)
+from gendsl.errors import GenDSLError, RuntimeMismatchError
+from gendsl.runtime.watched import runs_whole
+from gendsl.supports import Interval
+from gendsl.transforms.moves import Scored
+
+pytestmark = pytest.mark.skipif(runs_whole(), reason="the reference runtime has no plans")
+
+involutive_module = import_module("gendsl.inference.involutive")
+SCALE = 2.0
+
+
+@pytest.fixture
+def kinds(monkeypatch):
+    """How many proposals came of which kind."""
+    counted = Counter()
+    planned_image = involutive_module.planned_image
+
+    def counting(*args, **options):
+        found = planned_image(*args, **options)
+        counted[type(found)] += 1
+        return found
+
+    monkeypatch.setattr(involutive_module, "planned_image", counting)
+    return counted
+
+
+def chain(trace, q, f, n, *, plans, q_args=(), seed=1, check=False):
+    """Each step's choices and what is known of it, or the error that ends the chain."""
+    f.plans.__init__()
+    f.plans.off = not plans
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(n):
+        try:
+            trace, info = involutive_mcmc(trace, q, q_args, f, check=check, rng=rng)
+        except GenDSLError as error:
+            found.append((type(error), error.problem))
+            break
+        found.append((trace.choices, info))
+    return found
+
+
+def assert_same_chain(kinds, trace, q, f, n=200, least=50, **options):
+    """With plans and without, a chain is the same, and at least so many steps had no trace at first."""
+    known = chain(trace, q, f, n, plans=True, **options)
+    assert kinds[Scored] >= least
+    plain = chain(trace, q, f, n, plans=False, **options)
+    assert len(known) == len(plain)
+    for (choices, info), (expected, wanted) in zip(known, plain, strict=True):
+        assert choices == expected
+        if isinstance(info, str):
+            assert info == wanted
+            continue
+        for name in ("log_accept_ratio", "log_model_ratio", "log_aux_ratio", "log_abs_det"):
+            assert getattr(info, name) == pytest.approx(getattr(wanted, name), rel=1e-9, abs=1e-9), name
+        assert (info.accepted, info.reason) == (wanted.accepted, wanted.reason)
+
+
+# --- programs ---------------------------------------------------------------------------------------
+
+
+class bump(Distribution):
+    """A user's own, which only keeps what it is called with."""
+
+    checks_support = True
+    parameters = ("low", "high")
+
+    def __init__(self, low, high):
+        self.low, self.high = low, high
+
+    @property
+    def support(self):
+        return Interval(self.low, self.high)
+
+    def sample(self, rng):
+        return self.low + (self.high - self.low) * rng.beta(2, 2)
+
+    def logpdf(self, x):
+        low, high = self.low, self.high
+        if not low < x < high:
+            return -math.inf
+        return math.log(6 * (x - low) * (high - x) / (high - low) ** 3)
+
+
+@gen
+def step(trace, size):
+    j = ~uniform_discrete(0, trace["k"] - 1)
+    u = ~normal(0.1 * trace["mu", j], size)
+
+
+@transform
+def walk(model_in, aux_in, *, model_out, aux_out):
+    j = read(aux_in["j"], discrete)
+    copy(aux_in["j"], aux_out["j"])
+    x, u = read(model_in["mu", j], continuous), read(aux_in["u"], continuous)
+    write(model_out["mu", j], x + SCALE * u)
+    write(aux_out["u"], -u)
+
+
+@gen
+def grow(trace):
+    k = trace["k"]
+    birth = ~bernoulli(1.0 if k == 1 else 0.0 if k == 4 else 0.5)
+    if birth:
+        u = ~normal(0.5 * trace["mu", 0], 2)
+
+
+@transform
+def grow_or_shrink(model_in, aux_in, *, model_out, aux_out):
+    k, birth = read(model_in["k"]), read(aux_in["birth"])
+    write(aux_out["birth"], not birth)
+    if birth:
+        write(model_out["k"], k + 1)
+        write(model_out["mu", k], 1 + SCALE * read(aux_in["u"]))
+    else:
+        write(model_out["k"], k - 1)
+        write(aux_out["u"], (read(model_in["mu", k - 1]) - 1) / SCALE)
+
+
+@gen
+def data_at_once(n):
+    k = ~(1 + poisson(1))
+    mu = [("mu", j) @ ~normal(0, 3) for j in range(k)]
+    weights = [1 / k] * k
+    for i in range(n):
+        ("x", i) @ ~mixture_of_normals(weights, mu, [1.0] * k)
+
+
+@gen
+def data_by_arithmetic(n, z):
+    k = ~(1 + poisson(1))
+    mu = [("mu", j) @ ~normal(0, 3) for j in range(k)]
+    tau = ~gamma(2, 1)
+    shift = 0.0
+    if mu[0] > 0.5:
+        shift = 1.0
+    total = sum(mu)
+    for i in range(n):
+        ("x", i) @ ~normal(shift + total * z[i], tau)
+
+
+@gen
+def bumps(z):
+    k = ~(1 + poisson(1))
+    last, mu = -9.0, []
+    for j in range(k):
+        last = ("mu", j) @ ~bump(last, 10.0)
+        mu.append(last)
+    place = ~mvnormal([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]])
+    flag = ~bernoulli(0.5)
+    centre = mu[-1] + place[0] if flag else mu[0] * place[1]
+    x = ~normal(centre, 1)
+    whole = ~mvnormal(z, [[1.0, 0.0], [0.0, 1.0]])
+
+
+@gen
+def prior(spread):
+    k = ~(1 + poisson(1))
+    return [("mu", j) @ ~normal(0, spread) for j in range(k)]
+
+
+@gen
+def calls():
+    mu = ... @ ~prior(3.0)
+    inner = "nested" @ ~prior(1.0 + abs(mu[0]))
+    x = ~normal(sum(mu) + sum(inner), 1)
+
+
+def traces():
+    x = np.linspace(-2, 3, 20)
+    given = {"k": 3, ("mu", 0): 0.4, ("mu", 1): 1.0, ("mu", 2): 3.0}
+    two = {key: value for key, value in given.items() if key != ("mu", 2)} | {"k": 2}
+    return {
+        "mixture": data_at_once.generate((20,), {"x": x}, init=given, rng=1).trace,
+        "arithmetic": data_by_arithmetic.generate((20, x), {"x": x}, init=given, rng=1).trace,
+        "bumps": bumps.generate((np.array([1.0, 2.0]),), {"x": 0.5}, init=two, rng=1).trace,
+        "calls": calls.generate((), {"x": 0.5}, init=two, rng=1).trace,
+    }
+
+
+@pytest.mark.parametrize("check", [False, True, "reject"])
+@pytest.mark.parametrize("name", ["mixture", "arithmetic", "bumps", "calls"])
+def test_a_chain_is_the_same_without_traces_of_proposals(kinds, name, check):
+    assert_same_chain(kinds, traces()[name], step, walk, q_args=(0.7,), check=check)
+
+
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("name", ["mixture", "arithmetic", "calls"])
+def test_a_chain_that_changes_its_dimension_is_the_same(kinds, name, check):
+    assert_same_chain(kinds, traces()[name], grow, grow_or_shrink, 300, check=check)
+
+
+# --- what ends a move -------------------------------------------------------------------------------
+
+
+def ratio(trace, q, f, seed, **options):
+    return involutive_mcmc(trace, q, options.pop("q_args", ()), f, rng=seed, **options)[1].log_accept_ratio
+
+
+def test_a_global_name_of_the_model_that_gets_another_value_ends_a_move(kinds, monkeypatch):
+    @gen
+    def scaled():
+        k = ~uniform_discrete(1, 1)
+        mu = [("mu", j) @ ~normal(0, SCALE) for j in range(k)]
+        x = ~normal(mu[0], 1)
+
+    @transform
+    def refresh(model_in, aux_in, *, model_out, aux_out):
+        copy(aux_in["j"], aux_out["j"])
+        copy(model_in["mu", 0], aux_out["u"])
+        copy(aux_in["u"], model_out["mu", 0])
+
+    trace = scaled.generate((), {"x": 1.0}, rng=1).trace
+    known = [ratio(trace, step, refresh, seed, q_args=(1.0,)) for seed in range(60)]
+    assert kinds[Scored] > 20
+    monkeypatch.setitem(scaled.compiled.original.__globals__, "SCALE", 5.0)
+    init = {"k": 1, ("mu", 0): trace["mu", 0]}
+    changed = scaled.generate((), {"x": 1.0}, init=init, rng=1).trace
+    refresh.plans.dry = 0
+    now = [ratio(changed, step, refresh, seed, q_args=(1.0,)) for seed in range(60)]
+    refresh.plans.off = True
+    plain = [ratio(changed, step, refresh, seed, q_args=(1.0,)) for seed in range(60)]
+    assert now == pytest.approx(plain, rel=1e-12)
+    assert now != pytest.approx(known, rel=1e-3)
+
+
+def test_a_move_is_of_one_model_one_auxiliary_program_and_its_arguments(kinds):
+    """Traces in turn, of other models and of other arguments, by other programs and arguments."""
+
+    @gen
+    def wide(trace, size):
+        j = ~uniform_discrete(0, trace["k"] - 1)
+        u = ~normal(0, 3 * size)
+
+    some = [*traces().values(), data_at_once.generate((30,), {"x": np.zeros(30)}, rng=2).trace]
+
+    def all_ratios():
+        return [
+            ratio(trace, q, walk, seed, q_args=(size,), check=check)
+            for seed in range(12) for trace in some for q in (step, wide) for size in (0.5, 2.0)
+            for check in (False, True)
+        ]  # fmt: skip
+
+    walk.plans.__init__()
+    known = all_ratios()
+    assert kinds[Scored] > 100
+    walk.plans.off = True
+    assert known == pytest.approx(all_ratios(), rel=1e-9)
+    walk.plans.__init__()
+
+
+def test_a_data_loop_reads_what_the_new_trace_reads():
+    """A variable that a comparison gave a constant isn't that of the old trace."""
+    trace = traces()["arithmetic"].update({"tau": 30.0}).trace
+    walk.plans.__init__()
+    rng = np.random.default_rng(1)
+    sides = Counter()
+    for _ in range(400):
+        before = trace
+        trace, info = involutive_mcmc(trace, step, (0.5,), walk, rng=rng)
+        if info.accepted:
+            sides[before["mu", 0] > 0.5, trace["mu", 0] > 0.5] += 1
+            change = trace.log_prob - before.log_prob
+            assert info.log_model_ratio == pytest.approx(change, rel=1e-9, abs=1e-9)
+    assert sides[True, False] > 0 and sides[False, True] > 0
+
+
+def test_a_wrong_density_is_found_when_a_trace_is_made(kinds):
+    """It must be the density that the model has: a mistake planted in the line."""
+    trace = traces()["mixture"]
+    walk.plans.__init__()
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        trace, _ = involutive_mcmc(trace, step, (0.5,), walk, rng=rng)
+    assert kinds[Scored] > 50
+    nodes = [*walk.plans.roots.values()]
+    planted = 0
+    while nodes:
+        node = nodes.pop()
+        nodes += node.children.values()
+        for line in node.lines:
+            for i, move in enumerate(line.moves.made):
+
+                def wrong(*args, function=move.function):
+                    result = function(*args)
+                    return result and (*result[:3], result[3] + 1.0, result[4])
+
+                line.moves.made[i] = move._replace(function=wrong)
+                planted += 1
+    assert planted
+    with pytest.raises(RuntimeMismatchError, match="the log probability changes by"):
+        for _ in range(200):
+            trace, _ = involutive_mcmc(trace, step, (0.5,), walk, rng=rng)
+    walk.plans.__init__()
+
+
+def test_where_most_is_accepted_traces_are_made_at_once(kinds):
+    @gen
+    def little(trace, size):
+        j = ~uniform_discrete(0, trace["k"] - 1)
+        u = ~normal(0, size)
+
+    trace = traces()["mixture"]
+    walk.plans.__init__()
+    rng = np.random.default_rng(1)
+    for _ in range(400):
+        trace, _ = involutive_mcmc(trace, little, (0.001,), walk, rng=rng)
+    waited = kinds[Scored]
+    assert waited > 32
+    for _ in range(100):
+        trace, _ = involutive_mcmc(trace, little, (0.001,), walk, rng=rng)
+    assert kinds[Scored] == waited
+    walk.plans.__init__()
