@@ -60,14 +60,33 @@ class AffectedBy(dict[frozenset[Slot], Affected]):
             affected = self._throughout[slots] = self._found(slots)
             return affected
 
+    def alike(self, slots: frozenset[int]) -> Affected | None:
+        """What of a loop depends on slots around it, if all iterations read the same entries of them.
+
+        So it is only for the parameters of their choices.
+        """
+        read = self._read(slots)
+        if read is None:
+            return None
+        for lookup in self.loop.lookups:
+            if lookup.container in read and any(depth == self.loop.depth for depth, _ in lookup.needs):
+                return None
+        return self[read]
+
     def _found(self, slots: frozenset[int]) -> Affected | None:
+        read, loop = self._read(slots), self.loop
+        if not read or loop.unlooked or not all(loop.outer[slot].whole for slot in read):
+            return None
+        return self[read]
+
+    def _read(self, slots: frozenset[int]) -> frozenset[Slot] | None:
+        """Which of some slots the loop reads; None if not for the parameters of its choices alone."""
         loop = self.loop
         changed = {(0, slot) for slot in slots}
-        read = changed & loop.outer.keys()
         elsewhere = loop.source_slots | loop.address_slots | loop.followed
-        if not read or loop.unlooked or not loop.leaves_nothing or not elsewhere.isdisjoint(changed):
+        if not loop.leaves_nothing or not elsewhere.isdisjoint(changed):
             return None
-        return self[frozenset(read)] if all(loop.outer[slot].whole for slot in read) else None
+        return frozenset(changed & loop.outer.keys())
 
 
 def rescored(

@@ -19,17 +19,14 @@ import numpy as np
 
 from gendsl.address import Path
 from gendsl.choices import MISSING
-from gendsl.distributions import Distribution
 from gendsl.errors import RuntimeMismatchError
 from gendsl.interface import CallRequest
-from gendsl.runtime.blocks import CopyBlock, FragmentBlock, ReturnBlock
 from gendsl.runtime.compiled import CompiledTrace
-from gendsl.runtime.groups import GroupBlock
-from gendsl.runtime.sites import SiteBlock
 from gendsl.runtime.trace import ReferenceTrace, definition
 from gendsl.runtime.verify import MISMATCH_FIX
 from gendsl.supports import Support
-from gendsl.transforms.recorded_programs import Plate, RecordedProgram, RecordedTrace
+from gendsl.transforms.forms import PLAIN, Form, is_short
+from gendsl.transforms.recorded_programs import RecordedProgram, RecordedTrace
 from gendsl.transforms.run import lookups
 from gendsl.transforms.straight_lines import Scores
 from gendsl.transforms.tape import Tape, Unrecordable, Unseen
@@ -47,71 +44,6 @@ _TRIED, _OFTEN = 32, 0.6
 
 _MOST_COUNTED = 1024
 _TOLERANCE = 1e-8
-_PLAIN = frozenset((int, float, bool, str, type(None)))
-_QUIET = FragmentBlock, CopyBlock, ReturnBlock, SiteBlock
-
-
-class Form:
-    """What a trace must be for a move made of another: which choices it has, and what it is kept as.
-
-    Raises:
-        Unrecordable: that isn't quickly told.
-    """
-
-    def __init__(self, trace: Any, plates: list[Plate]) -> None:
-        self.compiled = trace.gen_fn.compiled
-        if trace.gen_fn.bound:
-            raise Unrecordable("a method's object may change")
-        self.args = [(i, type(a), a) for i, a in enumerate(trace.args) if type(a) in _PLAIN]
-        self.count = len(trace.args)
-        self.kind = type(trace)
-        self.plates = plates
-        self.linked: Any = None
-        if self.kind is ReferenceTrace:
-            self.paths = frozenset(trace.records)
-            self.calls = frozenset(trace.calls)
-            return
-        if self.kind is not CompiledTrace:
-            raise Unrecordable("a trace of another kind")
-        called = trace._called
-        self.linked = called.linked
-        blocks = self.linked.body.blocks
-        loops = [plate.block for plate in plates]
-        if self.linked.body.leaves_early or not all(
-            isinstance(block, (*_QUIET, GroupBlock)) or block in loops for block in blocks
-        ):
-            raise Unrecordable("a trace of many parts")
-        sites = [called.frame[block.state] for block in blocks if isinstance(block, SiteBlock)]
-        if not all(type(site) is tuple and isinstance(site[0], Distribution) for site in sites):
-            raise Unrecordable("a call of another program")
-        groups = [block for block in blocks if isinstance(block, GroupBlock)]
-        self.groups = [(block.state, frozenset(called.frame[block.state][0])) for block in groups]
-
-    def holds(self, trace: Any) -> bool:
-        """Whether a trace is so."""
-        if type(trace) is not self.kind:
-            return False
-        program = trace.gen_fn
-        if program.compiled is not self.compiled or program.bound:
-            return False
-        args = trace.args
-        if len(args) != self.count:
-            return False
-        for i, kind, value in self.args:
-            if type(args[i]) is not kind or args[i] != value:
-                return False
-        if self.linked is None:
-            same: bool = trace.records.keys() == self.paths and trace.calls.keys() == self.calls
-            return same
-        called = trace._called
-        if called.linked is not self.linked:
-            return False
-        frame = called.frame
-        for state, paths in self.groups:
-            records, calls, _ = frame[state]
-            if records.keys() != paths or calls:
-                return False
-        return all(plate.holds(frame) for plate in self.plates)
 
 
 class Move(NamedTuple):
@@ -144,7 +76,7 @@ class Move(NamedTuple):
 
 def _are_same(args: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
     return len(args) == len(others) and all(
-        type(a) is type(b) and type(a) in _PLAIN and a == b for a, b in zip(args, others, strict=True)
+        type(a) is type(b) and type(a) in PLAIN and a == b for a, b in zip(args, others, strict=True)
     )
 
 
@@ -204,13 +136,18 @@ def scored(
     first = len(tape.steps)
     written = [{w.path: w for w in tape.written if w.side == side} for side in (0, 1)]
     values = step.planned.values
-    model = RecordedProgram(tape, 0, trace.gen_fn, written[0], values[0], trace, step.trace)
-    args = tuple(a if type(a) in _PLAIN else Unseen(f"args[{i}]") for i, a in enumerate(trace.args))
+    if trace.gen_fn.compiled.changes_arguments:
+        raise Unrecordable("an argument may change")
+    args = tuple(
+        a if type(a) in PLAIN or is_short(a) else Unseen(f"args[{i}]") for i, a in enumerate(trace.args)
+    )
+    objects = tuple(a for a in args if type(a) not in PLAIN)
+    model = RecordedProgram(tape, 0, trace.gen_fn, written[0], values[0], trace, step.trace, objects)
     model.run(CallRequest(trace.gen_fn, args, {}))
     _check_choices(model, written[0], step.trace)
     constants = [float(model.score), 0.0]
     if q is not None:
-        if not all(type(a) in _PLAIN for a in q_args) or q.bound:
+        if not all(type(a) in PLAIN for a in q_args) or q.bound:
             raise Unrecordable("an argument may change")
         aux = RecordedProgram(tape, 1, q, written[1], values[1], None, step.aux)
         aux.run(CallRequest(q, (RecordedTrace(model.choices), *q_args), {}))

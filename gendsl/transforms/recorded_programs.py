@@ -94,6 +94,7 @@ class RecordedProgram(Execution):
         values: what it wrote in the run that is recorded.
         before: the old trace of a model, whose other choices are kept; None for an auxiliary program.
         after: the new trace.
+        arguments: those that the body is called with, as far as they are objects.
 
     Attributes:
         choices: what the body saw of each choice.
@@ -111,6 +112,7 @@ class RecordedProgram(Execution):
         values: Mapping[Path, Any],
         before: Any,
         after: Any,
+        arguments: tuple[Any, ...] = (),
     ) -> None:
         super().__init__()
         self.tape = tape
@@ -121,6 +123,7 @@ class RecordedProgram(Execution):
         self.old: Records | None = None if before is None else before.records
         self.before = before
         self.after = after
+        self.arguments = arguments
         self.choices: dict[Path, Any] = {}
         self.plates: list[Plate] = []
 
@@ -152,14 +155,19 @@ class RecordedProgram(Execution):
         return True
 
     def block_of(self, number: int) -> ColumnLoopBlock | None:
-        """The block of the old trace that keeps a plate as columns."""
-        called = getattr(self.before, "_called", None)
+        """The block of the old trace that keeps a plate as columns, if there is one."""
+        called: Any = getattr(self.before, "_called", None)
         plate = self.program.compiled.plates[number]
         states = [step.site.state for step in plate.steps if step.site is not None]
         for block in () if called is None else called.linked.body.blocks:
-            if isinstance(block, ColumnLoopBlock) and [state for _, state in block.choices] == states:
-                return block
+            if type(block) is ColumnLoopBlock and [state for _, state in block.choices] == states:
+                iterations = called.frame[block.state][0]
+                return block if type(iterations.frames) is ColumnFrames else None
         return None
+
+    def is_argument(self, value: Any) -> bool:
+        """Whether a value is an argument as it is, which the old trace has, too."""
+        return any(value is argument for argument in self.arguments)
 
     # --- choices ------------------------------------------------------------------------------------
 
@@ -297,16 +305,16 @@ class Plate:
             names = function.__code__.co_freevars
             cells = dict(zip(names, function.__closure__ or (), strict=True))
             for name, slot in step.outer:
-                if name in cells and not _is_argument(value := cells[name].cell_contents):
+                if name in cells and not run.is_argument(value := cells[name].cell_contents):
                     values[slot] = value
-        affected = block.affected.throughout(frozenset(values))
-        if not _is_given(sources()) or (affected is None and values):
+        affected = block.affected.alike(frozenset(values))
+        if not _is_given(sources()) or affected is None:
             raise Unrecordable("a loop over data looks something up")
         iterations: Iterations = run.before._called.frame[block.state][0]
         self.block = block
         self.slots = tuple(values)
         self.affected = affected
-        scored = {step.number for step in affected.steps} if affected is not None else set()
+        scored = {step.number for step in affected.steps}
         self.others = sorted({*range(len(block.sites))} - scored)
         self.size = len(iterations.frames)
         self.sources = iterations.values
@@ -327,7 +335,7 @@ class Plate:
         block, affected = self.block, self.affected
         store: ColumnFrames = trace._called.frame[block.state][0].frames
         outer = store.outer[0]
-        if affected is None or all(map(is_same, map(outer.__getitem__, self.slots), values)):
+        if all(map(is_same, map(outer.__getitem__, self.slots), values)):
             return total_value(store.total())
         columns = store.columns
         frame = block.vector_frame(store.values, store.size, store.arrays) if block.needed_targets else {}
@@ -346,15 +354,10 @@ class Plate:
         return math.fsum(high + low for high, low, _ in totals)
 
 
-def _is_argument(thing: Any) -> bool:
-    """Whether a value is an argument as it is, which the old trace has, too."""
-    return type(thing) is Unseen and thing.text.startswith("args[")
-
-
 def _is_given(thing: Any) -> bool:
     """Whether a value is made of constants and arguments."""
     if type(thing) is Unseen:
-        return _is_argument(thing)
+        return thing.text.startswith("args[")
     if isinstance(thing, (list, tuple)):
         return all(map(_is_given, thing))
     return not _holds_recorded(thing)

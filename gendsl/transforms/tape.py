@@ -301,7 +301,8 @@ class Traced:
     __hash__ = __float__ = __int__ = __index__ = __complex__ = __round__ = refuse
     __floor__ = __ceil__ = __trunc__ = __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = refuse
     __divmod__ = __rdivmod__ = __repr__ = __format__ = refuse
-    __array_ufunc__ = __array_function__ = __array__ = refuse
+    __array_function__ = __array__ = refuse
+    __array_ufunc__ = None  # so that a number of NumPy's leaves it to the methods above
 
 
 class Made:
