@@ -29,6 +29,7 @@ from gendsl.transforms.forms import PLAIN, Form, is_short
 from gendsl.transforms.recorded_programs import RecordedProgram, RecordedTrace
 from gendsl.transforms.run import lookups
 from gendsl.transforms.straight_lines import Scores
+from gendsl.transforms.surroundings import Gone
 from gendsl.transforms.tape import Tape, Unrecordable, Unseen
 
 _SEEN = 2
@@ -70,7 +71,7 @@ class Move(NamedTuple):
             return False
         try:
             return self.form.holds(trace) and self.unchanged()
-        except ValueError:  # a variable of a function around one of the programs has no value any more
+        except Gone:
             return False
 
 

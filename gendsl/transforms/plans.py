@@ -31,7 +31,7 @@ from gendsl.transforms.moves import Move, Moves, scored
 from gendsl.transforms.recording import RECORDER, record
 from gendsl.transforms.run import continuous, discrete, lookups, measure_in
 from gendsl.transforms.straight_lines import Scores, straight_line
-from gendsl.transforms.surroundings import Surroundings
+from gendsl.transforms.surroundings import Gone, Surroundings
 from gendsl.transforms.tape import Tape, Unrecordable, Written
 
 _SEEN = 4
@@ -350,7 +350,7 @@ def _called(function: Callable[..., Any], given: Inputs, trace: Any) -> Any:
 def _holds(unchanged: Callable[[], bool]) -> bool:
     try:
         return unchanged()
-    except ValueError:  # a variable of a function around it has no value any more
+    except Gone:
         return False
 
 

@@ -25,6 +25,10 @@ _REFUSED = frozenset(
 """Instructions of `try` and `with`, by which a run may go on after an error, and of what changes names."""
 
 
+Gone = KeyError, ValueError
+"""What is raised for a global name, or a variable of a function around, that has no value any more."""
+
+
 class Surroundings:
     """What functions and those that they call find outside of themselves, besides what they are given.
 
@@ -52,7 +56,10 @@ class Surroundings:
             self._function(function)
 
     def unchanged(self) -> Callable[[], bool]:
-        """What tells whether all is as it was."""
+        """What tells whether all is as it was.
+
+        Where something has no value any more it raises `Gone`.
+        """
         names = ", ".join(f"{name}={name}" for name in self.given)
         asked = " and ".join(self.parts) or "True"
         made: Callable[[], bool] = eval(f"lambda {names}: {asked}", dict(self.given))
@@ -87,7 +94,7 @@ class Surroundings:
                 value = function.__globals__[name]
                 self._look_at(value)
                 if is_new:
-                    self.parts.append(f"{space}.get({name!r}) is {self._name(value)}")
+                    self.parts.append(f"{space}[{name!r}] is {self._name(value)}")
             elif hasattr(builtins, name) and is_new:
                 self.parts.append(f"{name!r} not in {space}")
 
