@@ -28,7 +28,14 @@ from gendsl.transforms.apply import Image, check_move, image
 from gendsl.transforms.checks import check_departure, check_round_trip
 from gendsl.transforms.language import Transform, TransformPair, directions
 from gendsl.transforms.moves import Scored, trace_of
-from gendsl.transforms.planned import Step, check_plan, comes_back, comes_back_from_zero, planned_image
+from gendsl.transforms.planned import (
+    Step,
+    check_plan,
+    comes_back,
+    comes_back_from_zero,
+    learn_way_back,
+    planned_image,
+)
 
 _LOG = logging.getLogger("gendsl")
 
@@ -116,7 +123,7 @@ def _step(
         f, inverse = directions(f)[rng.random() >= 0.5]
     try:
         try:
-            there = _proposal(f, trace, q, q_args, aux)
+            there = _proposal(f, trace, q, q_args, aux, bool(check) and f is inverse)
         except ZeroProbability as signal:
             if check and not comes_back_from_zero(f, inverse, trace, q, q_args, aux):
                 check_departure(f, inverse, trace, q, q_args, aux, signal)
@@ -148,12 +155,17 @@ def _step(
 
 
 def _proposal(
-    f: Transform, trace: Any, q: GenFunction | None, q_args: tuple[Any, ...], aux: ReferenceTrace | None
+    f: Transform,
+    trace: Any,
+    q: GenFunction | None,
+    q_args: tuple[Any, ...],
+    aux: ReferenceTrace | None,
+    check: bool,
 ) -> Image | Step | Scored:
     """f(trace, aux), by a plan where there is one."""
     if f.plans.off:
         return image(f, trace, q, q_args, aux)
-    found = planned_image(f, trace, q, q_args, aux, may_wait=True)
+    found = planned_image(f, trace, q, q_args, aux, may_wait=True, check=check)
     if type(found) is not bool and not f.plans.is_due():
         if type(found) is Step and found.planned.line.moves.is_wanted():
             f.plans.learn_move(f, trace, q, q_args, aux, found)
@@ -179,8 +191,12 @@ def _checked(
     waits = isinstance(there, Scored)
     due = f.plans.is_run() if isinstance(there, Scored) else is_due(there.trace)
     if not isinstance(there, Image):
+        if isinstance(there, Scored) and there.came_back and not due:
+            return there
         back = False if due else comes_back(inverse, trace, aux, there)
         if back:
+            if isinstance(there, Scored) and f is inverse and there.may_know_the_way_back():
+                learn_way_back(f, trace, q, q_args, aux, there.move)
             return there
         by_plan = there
         there = image(f, trace, q, q_args, aux)

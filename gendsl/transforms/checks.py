@@ -33,8 +33,8 @@ from gendsl.transforms.elimination import assign_columns
 from gendsl.transforms.jacobian import log_abs_det
 from gendsl.transforms.language import Transform
 from gendsl.transforms.moved import moved
-from gendsl.transforms.planned import LOG_DET_TOLERANCE
 from gendsl.transforms.run import Copy, Output, Run, Write
+from gendsl.transforms.straight_lines import LOG_DET_TOLERANCE
 
 CANCELLATION_TOLERANCE = 1e-12
 """The absolute error allowed, relative to what the inputs of a value contribute to it: see `_rounding`."""

@@ -52,6 +52,7 @@ class Move(NamedTuple):
 
     Attributes:
         function: the line.
+        checked: the same with the way back, if that is wanted and can be.
         q, q_args: the auxiliary program and its arguments.
         form: what the trace must be.
         unchanged: what tells whether everything that the programs find outside of themselves is as it was.
@@ -59,6 +60,7 @@ class Move(NamedTuple):
     """
 
     function: Callable[..., Any]
+    checked: Callable[..., Any] | None
     q: Any
     q_args: tuple[Any, ...]
     form: Form
@@ -89,13 +91,13 @@ class Moves:
         misses: how often the line has led to a trace since the last was made.
     """
 
-    __slots__ = ("accepted", "failures", "made", "misses", "used")
+    __slots__ = ("accepted", "failures", "made", "misses", "used", "ways_back")
 
     def __init__(self) -> None:
         self.made: list[Move] = []
         self.misses = 0
         self.failures = 0
-        self.used = self.accepted = 0
+        self.used = self.accepted = self.ways_back = 0
 
     def pay(self) -> bool:
         """Whether it pays to make traces only of what is accepted; where most is, densities are in vain."""
@@ -123,9 +125,21 @@ class Moves:
 # --- making one ------------------------------------------------------------------------------------
 
 
-def scored(
-    tape: Tape, trace: Any, q: Any, q_args: tuple[Any, ...], step: Any
-) -> tuple[Scores, Form]:
+class Recorded(NamedTuple):
+    """What was recorded of a step besides the transform.
+
+    Attributes:
+        scores: the densities.
+        form: what the model's trace must be.
+        choices: what the programs saw of the new choices.
+    """
+
+    scores: Scores
+    form: Form
+    choices: list[dict[Path, Any]]
+
+
+def scored(tape: Tape, trace: Any, q: Any, q_args: tuple[Any, ...], step: Any) -> Recorded:
     """Put what the model and the auxiliary program score of a step on the tape of its transform.
 
     Args:
@@ -146,7 +160,7 @@ def scored(
     model = RecordedProgram(tape, 0, trace.gen_fn, written[0], values[0], trace, step.trace, objects)
     model.run(CallRequest(trace.gen_fn, args, {}))
     _check_choices(model, written[0], step.trace)
-    constants = [float(model.score), 0.0]
+    constants, choices = [float(model.score), 0.0], [model.choices]
     if q is not None:
         if not all(type(a) in PLAIN for a in q_args) or q.bound:
             raise Unrecordable("an argument may change")
@@ -154,7 +168,8 @@ def scored(
         aux.run(CallRequest(q, (RecordedTrace(model.choices), *q_args), {}))
         _check_choices(aux, written[1], step.aux)
         constants[1] = float(aux.score)
-    return Scores(first, tuple(constants)), Form(trace, model.plates)
+        choices.append(aux.choices)
+    return Recorded(Scores(first, tuple(constants)), Form(trace, model.plates), choices)
 
 
 def _check_choices(run: RecordedProgram, written: dict[Path, Any], after: Any) -> None:
@@ -183,6 +198,7 @@ class Scored(NamedTuple):
         log_weight: log p(x') - log p(x).
         log_prob: log p(x').
         log_aux: log q_x'(y').
+        came_back: whether it is known that the transform leads back.
     """
 
     planned: Any
@@ -190,11 +206,16 @@ class Scored(NamedTuple):
     log_weight: float
     log_prob: float
     log_aux: float
+    came_back: bool
 
     @property
     def log_abs_det(self) -> float:
         """log |det J|."""
         return self.planned.log_abs_det  # type: ignore[no-any-return]
+
+    def may_know_the_way_back(self) -> bool:
+        """Whether the way back should be put into the move."""
+        return self.move.checked is None and self.planned.line.moves.ways_back < _MOST_FAILURES
 
     def inputs(self, trace: Any, aux: Any) -> tuple[Any, ...]:
         """What is looked up in the output, by the way back; see `gendsl.transforms.plans.Inputs`."""

@@ -20,12 +20,10 @@ from gendsl.runtime.trace import check_kept_choice
 from gendsl.runtime.watched import runs_whole
 from gendsl.supports import Real
 from gendsl.transforms.came_back import RELATIVE_TOLERANCE
-from gendsl.transforms.moves import Scored, check_aux, check_weight
+from gendsl.transforms.moves import Move, Scored, check_aux, check_weight
 from gendsl.transforms.plans import Inputs, Line, Planned, inputs
 from gendsl.transforms.run import lookups, measure_in
-
-LOG_DET_TOLERANCE = 1e-6
-"""How closely the forward and backward log-determinants must cancel."""
+from gendsl.transforms.straight_lines import LOG_DET_TOLERANCE
 
 
 class Step(NamedTuple):
@@ -48,18 +46,20 @@ def planned_image(
     *,
     stop_at_zero: bool = True,
     may_wait: bool = False,
+    check: bool = False,
 ) -> Step | Scored | bool:
     """f(trace, aux) by a plan; if there is none that holds, whether one should be made of this image.
 
     Args:
         may_wait: whether the traces may be made later, if they are needed: then it is `Scored`.
+        check: whether it should be told then, if it can be, whether f leads back.
 
     Raises:
         ZeroProbability: the output has probability zero (with `stop_at_zero`).
     """
     if runs_whole() or trace.gen_fn.direct:  # the reference runtime does nothing but run programs
         return False
-    planned = f.plans.found(trace, aux, (q, q_args) if may_wait else None)
+    planned = f.plans.found(trace, aux, (q, q_args, check) if may_wait else None)
     if type(planned) is bool:
         return planned
     line, (values, aux_values), log_det, scores = planned
@@ -69,8 +69,8 @@ def planned_image(
     if scores is not None:
         if type(observed) is not PathSet and not observed.isdisjoint(line.removed):
             return False
-        move, log_prob, log_aux = scores
-        return Scored(planned, move, log_prob - trace.log_prob, log_prob, log_aux)
+        move, log_prob, log_aux, came_back = scores
+        return Scored(planned, move, log_prob - trace.log_prob, log_prob, log_aux, came_back)
     try:
         edit = trace.edit(values, stop_at_zero=stop_at_zero)
     except ZeroProbability as signal:
@@ -120,6 +120,15 @@ def comes_back_from_zero(
     """Whether it is seen at once, by plans, that `inverse` leads back from an output of probability zero."""
     there = planned_image(f, trace, q, q_args, aux, stop_at_zero=False)
     return isinstance(there, Step) and comes_back(inverse, trace, aux, there) is True
+
+
+def learn_way_back(
+    f: Any, trace: Any, q: Any, q_args: tuple[Any, ...], aux: Any, move: Move
+) -> None:
+    """Put the way back of a step into its move, if it can be."""
+    step = planned_image(f, trace, q, q_args, aux, stop_at_zero=False)
+    if isinstance(step, Step):
+        f.plans.learn_way_back(f, trace, aux, move, step)
 
 
 def comes_back(inverse: Any, trace: Any, aux: Any, there: Step | Scored) -> bool | None:

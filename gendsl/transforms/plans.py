@@ -27,10 +27,11 @@ from gendsl.distributions.base import measured
 from gendsl.runtime.paths import PathSet
 from gendsl.runtime.records import Records
 from gendsl.supports import Support
+from gendsl.transforms import ways_back
 from gendsl.transforms.moves import Move, Moves, scored
 from gendsl.transforms.recording import RECORDER, record
 from gendsl.transforms.run import continuous, discrete, lookups, measure_in
-from gendsl.transforms.straight_lines import Scores, straight_line
+from gendsl.transforms.straight_lines import Scores, WayBack, straight_line
 from gendsl.transforms.surroundings import Gone, Surroundings
 from gendsl.transforms.tape import Tape, Unrecordable, Written
 
@@ -54,8 +55,9 @@ _DRY, _REST = 256, 4096
 """After so many pairs of traces without a plan there is no looking for one for so many others."""
 
 
-Program = tuple[Any, tuple[Any, ...]]
-"""An auxiliary program, or None, with its arguments after the trace."""
+Program = tuple[Any, tuple[Any, ...], bool]
+"""An auxiliary program, or None, with its arguments after the trace; and whether it is to be told, if it can
+be, if the transform leads back."""
 
 
 class Line(NamedTuple):
@@ -139,13 +141,13 @@ class Planned(NamedTuple):
     """What a line gives for a pair of traces: the values of the outputs, and log |det J|.
 
     Attributes:
-        scores: with a move, it and the log densities of the outputs.
+        scores: with a move, it, the log densities of the outputs, and whether it is known to lead back.
     """
 
     line: Line
     values: tuple[dict[Path, Any], dict[Path, Any]]
     log_abs_det: float
-    scores: tuple[Move, float, float] | None = None
+    scores: tuple[Move, float, float, bool] | None = None
 
 
 class Plans:
@@ -178,7 +180,7 @@ class Plans:
         """As `find` for a pair of traces; but where there was none for long it is not looked for.
 
         Args:
-            program: the auxiliary program with its arguments, where the output's densities are wanted.
+            program: the auxiliary program, where the output's densities are wanted.
         """
         if self.rest:
             self.rest -= 1
@@ -192,12 +194,11 @@ class Plans:
                 self.dry, self.rest = 0, _REST
         return planned
 
-    def find(self, given: Inputs, move: tuple[Any, Any, Any] | None = None) -> Planned | bool:
+    def find(self, given: Inputs, move: tuple[Any, Any, Any, bool] | None = None) -> Planned | bool:
         """What the plan for a pair of traces gives; if there is none, whether one should be made.
 
         Args:
-            move: the model's trace, and the auxiliary program with its arguments, where the densities of the
-                output are wanted.
+            move: the model's trace, and a `Program`, where the densities of the output are wanted.
         """
         unchanged = self.unchanged
         if unchanged is not None and not _holds(unchanged):
@@ -236,11 +237,12 @@ class Plans:
                 continue
             if move is not None and line.moves.pay():
                 for made in line.moves.made:
-                    if made.is_of(*move):
-                        scored = _called(made.function, given, move[0])
+                    if made.is_of(*move[:3]):
+                        scored = _called(made, given, *move)
                         if scored is not None:
-                            values, others, log_det, score, aux_score = scored
-                            return Planned(line, (values, others), log_det, (made, score, aux_score))
+                            values, others, log_det, score, aux_score, *came_back = scored
+                            scores = made, score, aux_score, came_back == [True]
+                            return Planned(line, (values, others), log_det, scores)
             try:
                 result = line.function(near0, known0, near1, known1, observed, None)
             except (ArithmeticError, ValueError):
@@ -295,28 +297,53 @@ class Plans:
 
     def learn_move(self, f: Any, trace: Any, q: Any, q_args: tuple[Any, ...], aux: Any, step: Any) -> None:
         """Put the densities into the line of a step, if they can be."""
-        moves, body = step.planned.line.moves, self.body
-        if body is None:
-            return
+        moves = step.planned.line.moves
         try:
-            programs = [trace.gen_fn] if q is None else [trace.gen_fn, q]
-            holds = Surroundings(
-                *(program.compiled.original for program in programs), programs=True, besides=self.around
-            ).unchanged()
-            traces = [trace] if aux is None else [trace, aux]
-            tape = record(f, body, traces)
-            scores, form = scored(tape, trace, q, q_args, step)
-            line = _line(tape, traces, step, scores)
-            after = (step.trace.records, {} if aux is None else step.aux.records)
-            supports = tuple(
-                {w.path: measured(after[side][w.path][0]) for w in tape.written if w.side == side}
-                for side in (0, 1)
-            )
-            move = Move(line.function, q, q_args, form, holds, supports)  # type: ignore[arg-type]
-            _compare_move(move, line, trace, aux, step)
-            moves.made.append(move)
+            moves.made.append(self._move(f, trace, q, q_args, aux, step))
         except (Unrecordable, Exception):  # whatever the user's code does with numbers that it doesn't know
             moves.failures += 1
+
+    def learn_way_back(self, f: Any, trace: Any, aux: Any, move: Move, step: Any) -> None:
+        """Put the way back into a move, if it can be."""
+        moves = step.planned.line.moves
+        try:
+            made = self._move(f, trace, move.q, move.q_args, aux, step, way_back=True)
+            moves.made[:] = [made if known is move else known for known in moves.made]
+        except (Unrecordable, Exception):  # the same
+            moves.ways_back += 1
+
+    def _move(
+        self,
+        f: Any,
+        trace: Any,
+        q: Any,
+        q_args: tuple[Any, ...],
+        aux: Any,
+        step: Any,
+        *,
+        way_back: bool = False,
+    ) -> Move:
+        body = self.body
+        if body is None:
+            raise Unrecordable("the transform has changed")
+        originals = [program.compiled.original for program in (trace.gen_fn, q) if program is not None]
+        holds = Surroundings(*originals, programs=True, besides=self.around).unchanged()
+        traces = [trace] if aux is None else [trace, aux]
+        after = [step.trace] if aux is None else [step.trace, step.aux]
+        tape = record(f, body, traces)
+        recorded = scored(tape, trace, q, q_args, step)
+        line = _line(tape, traces, step, recorded.scores)
+        supports = tuple(
+            {w.path: measured(after[side].records[w.path][0]) for w in tape.written if w.side == side}
+            for side in (0, 1)
+        )
+        checked = None
+        if way_back:
+            back = ways_back.way_back(tape, f, body, traces, after, recorded.choices, line.removed)
+            checked = _line(tape, traces, step, recorded.scores, back).function
+        move = Move(line.function, checked, q, q_args, recorded.form, holds, supports)  # type: ignore[arg-type]
+        _compare_move(move, line, trace, aux, step)
+        return move
 
     def _place(self, trace: Any, tape: Tape) -> Node:
         observed = trace.observed_paths
@@ -338,11 +365,11 @@ class Plans:
         return node
 
 
-def _called(function: Callable[..., Any], given: Inputs, trace: Any) -> Any:
+def _called(move: Move, given: Inputs, trace: Any, q: Any, q_args: tuple[Any, ...], check: bool) -> Any:
     """What the function of a move gives; None where the usual way has to say what is wrong."""
-    near0, known0, near1, known1, observed, _, _ = given
+    function = move.checked if check and move.checked is not None else move.function
     try:
-        return function(near0, known0, near1, known1, observed, trace)
+        return function(*given[:5], trace)
     except (Unrecordable, Exception):
         return None
 
@@ -357,7 +384,13 @@ def _holds(unchanged: Callable[[], bool]) -> bool:
 # --- making a line ---------------------------------------------------------------------------------
 
 
-def _line(tape: Tape, traces: list[Any], there: Any, scores: Scores | None = None) -> Line:
+def _line(
+    tape: Tape,
+    traces: list[Any],
+    there: Any,
+    scores: Scores | None = None,
+    way_back: WayBack | None = None,
+) -> Line:
     outputs = [there.trace.records] if len(traces) == 1 else [there.trace.records, there.aux.records]
     columns: list[tuple[Written, int]] = []
     kinds: list[list[tuple[Path, type[Support], Any]]] = [[] for _ in traces]
@@ -388,7 +421,7 @@ def _line(tape: Tape, traces: list[Any], there: Any, scores: Scores | None = Non
     checked = {(side, path) for side, path in tape.seeds if side == 0 and (heads is None or path[0] in heads)}
     if heads is not None and any(path[0] in heads for path in (*model, *there.removed)):
         raise Unrecordable("what is written may be observed elsewhere")
-    function = straight_line(tape, rows, columns, checked, scores)
+    function = straight_line(tape, rows, columns, checked, scores, way_back)
     drawn = frozenset(traces[1].records) if len(traces) > 1 else frozenset()
     return Line(function, drawn, frozenset(there.removed), new, tuple(map(tuple, kinds)), Moves())
 
@@ -423,10 +456,13 @@ def _compare_move(move: Move, line: Line, trace: Any, aux: Any, step: Any) -> No
     before = step.planned.line
     if not move.is_of(trace, move.q, move.q_args) or line[1:5] != before[1:5]:
         raise Unrecordable("it isn't a move of this trace")
-    result = move.function(*inputs(trace, aux)[:5], trace)
+    given = inputs(trace, aux)[:5]
+    result = move.function(*given, trace)
     if result is None:
         raise Unrecordable("the run is out of the ordinary")
     *values, log_det, score, aux_score = result
+    if move.checked is not None and move.checked(*given, trace)[2:] != (*result[2:], True):
+        raise Unrecordable("it doesn't lead back")
     for made, expected in zip(values, step.planned.values, strict=True):
         if made.keys() != expected.keys() or not all(np.array_equal(made[p], expected[p]) for p in made):
             raise Unrecordable("other values are written")

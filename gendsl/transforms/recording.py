@@ -82,6 +82,19 @@ class RecordedInput(InputHandle):
             raise Unrecordable("there is no such choice")
         return support, record
 
+    def copied(self, path: Path) -> tuple[tuple[str, ...], Any, bool]:
+        """The variables of a choice that is copied, its value if it has none, and whether it is a vector."""
+        support, record = self.look_up(path)
+        vector = support.shape != ()
+        if not support.discrete:
+            return self.seed(path, support, record[1])[0].names, None, vector
+        name = self.tape.name("c")
+        if type(record[1]) not in (int, bool, str) or vector:
+            refuse()
+        self.tape.steps.append(Read(self.side, path, (name,), None, (), 0))
+        self.tape.looked_at.add((self.side, path))
+        return (name,), None, vector
+
     def seed(self, path: Path, support: Support, value: Any) -> tuple[Read, Any]:
         """The variables of a continuous choice, and what `read` gives for it."""
         known = self.tape.seeds.get((self.side, path))
@@ -260,20 +273,9 @@ class Recorder(Accessor):
         if function is not copy or not isinstance(start, InputHandle) or not isinstance(end, OutputHandle):
             refuse()
         state: Any = start.state
-        tape: Tape = state.tape
         output: Any = end.state
-        support, record = state.look_up(start.path)
-        if support.discrete:
-            name = tape.name("c")
-            if type(record[1]) not in (int, bool, str) or support.shape != ():
-                refuse()
-            tape.steps.append(Read(state.side, start.path, (name,), None, (), 0))
-            tape.looked_at.add((state.side, start.path))
-            names: tuple[str, ...] = (name,)
-        else:
-            names = state.seed(start.path, support, record[1])[0].names
-        vector = support.shape != ()
-        tape.written.append(Written(output.side, end.path, names, vector, None, True, None))
+        names, fixed, vector = state.copied(start.path)
+        output.tape.written.append(Written(output.side, end.path, names, vector, fixed, True, None))
 
 
 RECORDER = Recorder()

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ import numpy as np
 from gendsl.address import Path
 from gendsl.distributions import Distribution
 from gendsl.distributions.base import measured
+from gendsl.transforms.came_back import RELATIVE_TOLERANCE
 from gendsl.transforms.determinants import LARGEST, MOST_PRODUCTS, SMALLEST, Expansion
 from gendsl.transforms.tape import (
     Kept,
@@ -43,6 +45,9 @@ from gendsl.transforms.tape import (
     refuse,
 )
 
+LOG_DET_TOLERANCE = 1e-6
+"""How closely the forward and backward log-determinants must cancel."""
+
 _MOST_COLUMNS = 24
 _KEPT = 1024
 _codes: dict[str, CodeType] = {}
@@ -58,12 +63,14 @@ def straight_line(
     columns: list[tuple[Written, int]],
     checked: set[tuple[int, Path]],
     scores: Scores | None = None,
+    way_back: WayBack | None = None,
 ) -> FunctionType:
     """The function of a tape.
 
     It is called with the lookups of records and known values of the inputs, `near0, known0, near1, known1`,
     what is `observed` and the model's `trace`. It gives the values of the outputs by path and log |det J|,
-    and, with `scores`, the log densities of the outputs; None where the run would have been another.
+    and, with `scores`, the log densities of the outputs, and with `way_back` whether that leads back; None
+    where the run would have been another.
 
     Args:
         rows: the continuous choices that go in, of those that the tape reads.
@@ -74,7 +81,7 @@ def straight_line(
     Raises:
         Unrecordable: the determinant has no short formula.
     """
-    return _Line(tape, checked).function(rows, columns, scores)
+    return _Line(tape, checked).function(rows, columns, scores, way_back)
 
 
 class Scores(NamedTuple):
@@ -89,6 +96,30 @@ class Scores(NamedTuple):
     constants: tuple[float, ...]
 
 
+class Relation(NamedTuple):
+    """Variables of which the last ones follow from the first, as of numbers that sum to one."""
+
+    names: tuple[str, ...]
+    free: int
+
+
+class WayBack(NamedTuple):
+    """What a tape's last steps lead back to.
+
+    Attributes:
+        first: where on the tape they begin.
+        inputs, outputs: the coordinates that they start from, and that come back.
+        pairs: variables that come back, each with the one that it should be.
+        relations: what the variables that they start from satisfy.
+    """
+
+    first: int
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
+    relations: tuple[Relation, ...]
+
+
 class _Line:
     def __init__(self, tape: Tape, checked: set[tuple[int, Path]]) -> None:
         self.tape = tape
@@ -96,20 +127,31 @@ class _Line:
         self.lines: list[str] = []
         self.constants: dict[str, Any] = {}
         self.terms: tuple[list[str], list[str]] = [], []
-        self.first: int | None = None
+        self.otherwise = "return None"
         self.takes_arguments = False
         self._known: dict[Any, str] = {}
 
     def function(
-        self, rows: list[tuple[int, Path]], columns: list[tuple[Written, int]], scores: Scores | None
+        self,
+        rows: list[tuple[int, Path]],
+        columns: list[tuple[Written, int]],
+        scores: Scores | None,
+        way_back: WayBack | None,
     ) -> FunctionType:
-        self.first = None if scores is None else scores.first
-        for step in self.tape.steps[: self.first]:
+        steps = self.tape.steps
+        first = len(steps) if scores is None else scores.first
+        last = len(steps) if way_back is None else way_back.first
+        for step in steps[:first]:
             self._step(step)
         self._refuse_nan()
-        for step in [] if scores is None else self.tape.steps[scores.first :]:
+        for step in steps[first:last]:
             self._step(step)
-        log_det = self._log_abs_det(rows, columns)
+        inputs = [name for key in rows for name in self._free(key)]
+        outputs = [name for written, dim in columns for name in written.names[:dim]]
+        log_det = self._log_abs_det(inputs, outputs, steps[:first])
+        if log_det != "0.0":
+            self.lines.append(f"log_det = {log_det}")
+            log_det = "log_det"
         dicts = []
         for side in (0, 1):
             written = [w for w in self.tape.written if w.side == side]
@@ -123,6 +165,8 @@ class _Line:
             result.append(name)
         if self.takes_arguments:
             self.lines.insert(0, "args = trace.args")
+        if way_back is not None:
+            self._come_back(way_back, log_det, result)
         self.lines.append(f"return {', '.join(result)}")
         given = ", ".join(["near0, known0, near1, known1, observed, trace", *self.constants])
         text = "\n".join([f"def line({given}):", *(f"    {line}" for line in self.lines)])
@@ -135,15 +179,32 @@ class _Line:
             _codes[text] = code
         return FunctionType(code, _SPACE, "line", tuple(self.constants.values()))
 
+    def _come_back(self, way_back: WayBack, log_det: str, result: list[str]) -> None:
+        """Add whether the way back leads to where the line began."""
+        self.lines.append(f"result = {', '.join(result)}, False")
+        self.otherwise = "return result"
+        result[:] = ["*result[:-1]"]
+        steps = self.tape.steps[way_back.first :]
+        for step in steps:
+            self._step(step)
+        back = self._log_abs_det([*way_back.inputs], [*way_back.outputs], [*way_back.relations, *steps])
+        self.lines.append(f"back = {back}")
+        near = [
+            f"({y} == {x} or abs({y} - {x}) <= {RELATIVE_TOLERANCE} * abs({x}) < inf)"
+            for y, x in way_back.pairs if y != x
+        ]  # fmt: skip
+        cancel = f"abs({log_det} + back) <= {LOG_DET_TOLERANCE} * max(1.0, abs(back))"
+        result.append(" and ".join([*near, cancel]))
+
     def _step(self, step: Any) -> None:
         if type(step) is Read:
             self._read(step)
         elif type(step) is Let:
             if step.needs is not None:
-                self.lines.append(f"if not ({step.needs}): return None")
+                self.lines.append(f"if not ({step.needs}): {self.otherwise}")
             self.lines.append(f"{step.name} = {step.text}")
         elif type(step) is Test:
-            self.lines.append(f"if {'not ' if step.outcome else ''}({step.text}): return None")
+            self.lines.append(f"if {'not ' if step.outcome else ''}({step.text}): {self.otherwise}")
         elif type(step) is Kept:
             self._keep(step)
         elif type(step) is Term:
@@ -273,14 +334,12 @@ class _Line:
 
     # --- the determinant -----------------------------------------------------------------------
 
-    def _log_abs_det(self, rows: list[tuple[int, Path]], columns: list[tuple[Written, int]]) -> str:
-        if not columns:
+    def _log_abs_det(self, inputs: list[str], outputs: list[str], steps: Sequence[Any]) -> str:
+        if not outputs and not inputs:
             return "0.0"
-        inputs = [name for key in rows for name in self._free(key)]
-        outputs = [name for written, dim in columns for name in written.names[:dim]]
         if len(inputs) != len(outputs) or len(inputs) > _MOST_COLUMNS:
             raise Unrecordable("the Jacobian isn't square, or is large")
-        entries = self._jacobian(set(inputs), outputs)
+        entries = self._jacobian(set(inputs), outputs, steps)
         number = {name: i for i, name in enumerate(inputs)}
         pattern = [tuple(number[name] for name in column) for column in entries]
         expansion = Expansion(pattern)
@@ -292,25 +351,27 @@ class _Line:
         self.lines += [*expansion.lines, f"det = abs({det})"]
         changing = {slope.removeprefix("-") for slope in slopes} - {"1.0"}
         size = f"hypot({', '.join(sorted(changing))})" if changing else "0.0"
-        self.lines.append(f"if not ({size} < {LARGEST} and {SMALLEST} < det < {LARGEST}): return None")
+        self.lines.append(f"if not ({size} < {LARGEST} and {SMALLEST} < det < {LARGEST}): {self.otherwise}")
         return "log(det)"
 
     def _free(self, key: tuple[int, Path]) -> tuple[str, ...]:
         step = self.tape.seeds[key][0]
         return step.names[: step.free]
 
-    def _jacobian(self, inputs: set[str], outputs: list[str]) -> list[dict[str, str]]:
+    def _jacobian(
+        self, inputs: set[str], outputs: list[str], steps: Sequence[Any]
+    ) -> list[dict[str, str]]:
         """For each output the slopes with respect to the inputs, those that aren't zero.
 
         Adds the lines that compute them.
         """
         before: dict[str, dict[str, str]] = {}
-        for step in self.tape.steps[: self.first]:
+        for step in steps:
             if type(step) is Let:
                 before[step.name] = {}
                 for name, slope in step.slopes:
                     self._add(before[step.name], name, slope)
-            elif type(step) is Read and step.kind is not None:
+            elif type(step) is Relation or (type(step) is Read and step.kind is not None):
                 for name in step.names[step.free :]:  # the last of numbers that sum to one
                     before[name] = dict.fromkeys(step.names[: step.free], "-1.0")
         wanted = [(f"o{i}", name) for i, name in enumerate(outputs)]
