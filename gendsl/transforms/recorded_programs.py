@@ -158,9 +158,11 @@ class RecordedProgram(Execution):
         """The block of the old trace that keeps a plate as columns, if there is one."""
         called: Any = getattr(self.before, "_called", None)
         plate = self.program.compiled.plates[number]
-        states = [step.site.state for step in plate.steps if step.site is not None]
+        parts = [step.site.parts for step in plate.steps if step.site is not None]
         for block in () if called is None else called.linked.body.blocks:
-            if type(block) is ColumnLoopBlock and [state for _, state in block.choices] == states:
+            if type(block) is not ColumnLoopBlock or _place(block.node) != plate.place:
+                continue
+            if [step.site.parts for step in block.sites if step.site is not None] == parts:
                 iterations = called.frame[block.state][0]
                 return block if type(iterations.frames) is ColumnFrames else None
         return None
@@ -361,6 +363,10 @@ def _is_given(thing: Any) -> bool:
     if isinstance(thing, (list, tuple)):
         return all(map(_is_given, thing))
     return not _holds_recorded(thing)
+
+
+def _place(node: Any) -> tuple[int, int]:
+    return node.lineno, node.col_offset
 
 
 def _is_alike(a: Any, b: Any) -> bool:

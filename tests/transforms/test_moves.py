@@ -1,5 +1,6 @@
 """Whole moves by plans: the acceptance ratio comes from a straight line, and is what it is without."""
 
+import contextlib
 import math
 from collections import Counter
 from importlib import import_module
@@ -338,3 +339,103 @@ def test_where_most_is_accepted_traces_are_made_at_once(kinds):
         trace, _ = involutive_mcmc(trace, little, (0.001,), walk, rng=rng)
     assert kinds[Scored] == waited
     walk.plans.__init__()
+
+
+# --- the way back -----------------------------------------------------------------------------------
+
+
+def lines(f):
+    """The lines of a transform."""
+    nodes, found = [*f.plans.roots.values()], []
+    while nodes:
+        node = nodes.pop()
+        nodes += node.children.values()
+        found += node.lines
+    return found
+
+
+@pytest.mark.parametrize(("name", "q", "f"), [("mixture", step, walk), ("calls", grow, grow_or_shrink)])
+def test_a_checked_move_knows_the_way_back(monkeypatch, name, q, f):
+    """Most steps ask the transform no more than once in 64."""
+    looked = Counter()
+    comes_back = involutive_module.comes_back
+
+    def counting(*args):
+        looked["back"] += 1
+        return comes_back(*args)
+
+    trace = traces()[name]
+    f.plans.__init__()
+    rng = np.random.default_rng(1)
+    args = (0.7,) if q is step else ()
+    for _ in range(300):
+        trace, _ = involutive_mcmc(trace, q, args, f, check=True, rng=rng)
+    assert any(move.checked for line in lines(f) for move in line.moves.made)
+    monkeypatch.setattr(involutive_module, "comes_back", counting)
+    for _ in range(200):
+        trace, _ = involutive_mcmc(trace, q, args, f, check=True, rng=rng)
+    assert looked["back"] < 60
+    f.plans.__init__()
+
+
+@pytest.mark.parametrize("mistake", [lambda x: 1e-12 * x**9, lambda x: 0.0 if x < 2.5 else 1e-3])
+def test_a_move_that_doesnt_lead_back_from_some_places_is_found(kinds, mistake):
+    """From where it starts it does, and so for long: plans must find the same step as the transform."""
+
+    @transform
+    def drifting(model_in, aux_in, *, model_out, aux_out):
+        j = read(aux_in["j"], discrete)
+        copy(aux_in["j"], aux_out["j"])
+        x, u = read(model_in["mu", j]), read(aux_in["u"])
+        write(model_out["mu", j], x + u)
+        write(aux_out["u"], -u + mistake(x))
+
+    ends = []
+    for plans in (True, False):
+        drifting.plans.__init__()
+        drifting.plans.off = not plans
+        rng, moves = np.random.default_rng(4), 0
+        near = data_at_once.generate((9,), {"x": np.zeros(9)}, init={"k": 1, ("mu", 0): 0.1}, rng=1).trace
+        far = near.update({("mu", 0): 6.0}).trace
+        with pytest.raises(GenDSLError) as caught:
+            while moves < 300:
+                involutive_mcmc(near if moves < 200 else far, step, (0.5,), drifting, check=True, rng=rng)
+                moves += 1
+        ends.append((moves, type(caught.value), caught.value.problem))
+    assert kinds[Scored] > 50
+    assert ends[0] == ends[1]
+    assert ends[0][0] == 200
+
+
+def test_a_way_back_that_is_taken_for_granted_is_run_all_the_same():
+    """A mistake planted in the line, which says that everything leads back; and a transform that doesn't."""
+    @transform
+    def there_and_back(model_in, aux_in, *, model_out, aux_out):
+        j = read(aux_in["j"], discrete)
+        copy(aux_in["j"], aux_out["j"])
+        x, u = read(model_in["mu", j]), read(aux_in["u"])
+        write(model_out["mu", j], x + u)
+        write(aux_out["u"], -u if x < 3 else 1e-3 - u)
+
+    near = data_at_once.generate((9,), {"x": np.zeros(9)}, init={"k": 1, ("mu", 0): 0.1}, rng=1).trace
+    far = near.update({("mu", 0): 6.0}).trace
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        involutive_mcmc(near, step, (0.5,), there_and_back, check=True, rng=rng)
+        with contextlib.suppress(GenDSLError):
+            involutive_mcmc(far, step, (0.5,), there_and_back, check=True, rng=rng)
+    for line in lines(there_and_back):
+        for i, move in enumerate(line.moves.made):
+
+            def granted(*args, function=move.function):
+                result = function(*args)
+                return result and (*result, True)
+
+            line.moves.made[i] = move._replace(checked=granted)
+    failed = 0
+    for _ in range(400):
+        try:
+            involutive_mcmc(far, step, (0.5,), there_and_back, check=True, rng=rng)
+        except GenDSLError:
+            failed += 1
+    assert 400 // 64 <= failed < 100
