@@ -195,7 +195,7 @@ def _checked(
             return there
         back = False if due else comes_back(inverse, trace, aux, there)
         if back:
-            if isinstance(there, Scored) and f is inverse and there.may_know_the_way_back():
+            if isinstance(there, Scored) and f is inverse and there.planned.line.moves.wants_way_back():
                 learn_way_back(f, trace, q, q_args, aux, there.move)
             return there
         by_plan = there

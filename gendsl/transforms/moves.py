@@ -32,13 +32,15 @@ from gendsl.transforms.straight_lines import Scores
 from gendsl.transforms.surroundings import Gone
 from gendsl.transforms.tape import Tape, Unrecordable, Unseen
 
-_SEEN = 2
-"""How often a line has led to a trace until the densities are put into it."""
+SEEN = 16
+"""How often a line has led to a trace until the densities are put into it, and how often a move has been
+looked at from the other end until it is told the way back: each takes as long as a hundred steps."""
 
 _MOST = 4
 """How many moves a line has: they differ in what the model found by comparing, and in its form."""
 
 _MOST_FAILURES = 3
+_MOST_WAYS_BACK = 8
 
 _TRIED, _OFTEN = 32, 0.6
 """After how many proposals, and from which part of them that is accepted, traces are made at once."""
@@ -89,15 +91,19 @@ class Moves:
     Attributes:
         made: those there are.
         misses: how often the line has led to a trace since the last was made.
+        looked_at: how often one of them was looked at from the other end since one was told the way back.
+        failures: how often none could be made.
+        ways_back: how often one was told the way back, or should have been.
+        used, accepted: how many proposals the line has led to, lately, and of these how many were accepted.
     """
 
-    __slots__ = ("accepted", "failures", "made", "misses", "used", "ways_back")
+    __slots__ = ("accepted", "failures", "looked_at", "made", "misses", "used", "ways_back")
 
     def __init__(self) -> None:
         self.made: list[Move] = []
         self.misses = 0
         self.failures = 0
-        self.used = self.accepted = self.ways_back = 0
+        self.used = self.accepted = self.ways_back = self.looked_at = 0
 
     def pay(self) -> bool:
         """Whether it pays to make traces only of what is accepted; where most is, densities are in vain."""
@@ -116,9 +122,19 @@ class Moves:
         if len(self.made) >= _MOST or self.failures >= _MOST_FAILURES or not self.pay():
             return False
         self.misses += 1
-        if self.misses < _SEEN:
+        if self.misses < SEEN:
             return False
         self.misses = 0
+        return True
+
+    def wants_way_back(self) -> bool:
+        """Count a move that was looked at from the other end; whether it should be told the way back."""
+        if self.ways_back >= _MOST_WAYS_BACK:
+            return False
+        self.looked_at += 1
+        if self.looked_at < SEEN:
+            return False
+        self.looked_at = 0
         return True
 
 
@@ -212,10 +228,6 @@ class Scored(NamedTuple):
     def log_abs_det(self) -> float:
         """log |det J|."""
         return self.planned.log_abs_det  # type: ignore[no-any-return]
-
-    def may_know_the_way_back(self) -> bool:
-        """Whether the way back should be put into the move."""
-        return self.move.checked is None and self.planned.line.moves.ways_back < _MOST_FAILURES
 
     def inputs(self, trace: Any, aux: Any) -> tuple[Any, ...]:
         """What is looked up in the output, by the way back; see `gendsl.transforms.plans.Inputs`."""

@@ -306,11 +306,12 @@ class Plans:
     def learn_way_back(self, f: Any, trace: Any, aux: Any, move: Move, step: Any) -> None:
         """Put the way back into a move, if it can be."""
         moves = step.planned.line.moves
+        moves.ways_back += 1
         try:
             made = self._move(f, trace, move.q, move.q_args, aux, step, way_back=True)
             moves.made[:] = [made if known is move else known for known in moves.made]
         except (Unrecordable, Exception):  # the same
-            moves.ways_back += 1
+            return
 
     def _move(
         self,
