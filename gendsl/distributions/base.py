@@ -67,7 +67,7 @@ class Distribution:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if not _is_ours(cls) and "support" in cls.__dict__ and "_measure" not in cls.__dict__:
+        if not is_ours(cls) and "support" in cls.__dict__ and "_measure" not in cls.__dict__:
             cls._measure = measure_of_class(cls)
         logpdf = cls.__dict__.get("logpdf")
         if logpdf is not None and _is_to_be_checked(cls) and not isinstance(logpdf, property):
@@ -185,10 +185,11 @@ def measured(distribution: Distribution) -> Support:
 
 def _is_to_be_checked(kind: type[Distribution]) -> bool:
     """Whether its formulas may know nothing of its support: a user's class that doesn't say that they do."""
-    return not kind.checks_support and not _is_ours(kind)
+    return not kind.checks_support and not is_ours(kind)
 
 
-def _is_ours(kind: type[Distribution]) -> bool:
+def is_ours(kind: type[Distribution]) -> bool:
+    """Whether a class of distributions is one of gendsl's own."""
     return kind.__module__.startswith("gendsl.")
 
 

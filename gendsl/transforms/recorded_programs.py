@@ -18,7 +18,7 @@ from gendsl.compiler.build import Compiled
 from gendsl.compiler.tables import NotColumnsError
 from gendsl.distributions import Distribution
 from gendsl.distributions.arithmetic import affine
-from gendsl.distributions.base import measured
+from gendsl.distributions.base import is_ours, measured
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime.change import is_same
 from gendsl.runtime.column_carried import hand_on
@@ -64,13 +64,19 @@ class _Programs(Recorder):
 
 
 def _making(kind: type[Distribution]) -> Callable[..., Any]:
+    """What is called in place of a class of distributions; one of a user's may look at anything."""
+
     def make(*arguments: Any, **named: Any) -> Any:
-        ours = kind.__module__.startswith("gendsl.distributions.")  # what makes others may look at anything
-        if not ours or _holds_recorded(arguments) or _holds_recorded(named):
-            return Made(kind, arguments, named)
+        if not is_ours(kind) or _holds_recorded(arguments) or _holds_recorded(named):
+            return Made(kind, _copied(arguments), {name: _copied(value) for name, value in named.items()})
         return kind(*arguments, **named)
 
     return make
+
+
+def _copied(thing: Any) -> Any:
+    """A value with lists of its own, as the body may change those that it has."""
+    return type(thing)(map(_copied, thing)) if type(thing) in (list, tuple) else thing
 
 
 def _holds_recorded(thing: Any) -> bool:
@@ -308,7 +314,7 @@ class Plate:
             cells = dict(zip(names, function.__closure__ or (), strict=True))
             for name, slot in step.outer:
                 if name in cells and not run.is_argument(value := cells[name].cell_contents):
-                    values[slot] = value
+                    values[slot] = _copied(value)
         affected = block.affected.alike(frozenset(values))
         if not _is_given(sources()) or affected is None:
             raise Unrecordable("a loop over data looks something up")

@@ -12,6 +12,7 @@ import numpy as np
 
 from gendsl.compiler.build import Compiled
 from gendsl.distributions import Distribution
+from gendsl.distributions.base import is_ours
 from gendsl.transforms.recording import MODULES, USUAL
 from gendsl.transforms.run import Label
 from gendsl.transforms.statements import copy, read, write
@@ -20,13 +21,19 @@ from gendsl.transforms.tape import Unrecordable
 _CONSTANTS = (int, float, str, bytes, bool, type(None), Label)
 
 _REFUSED = frozenset(
-    opcode.opmap[name] for name in ("PUSH_EXC_INFO", "IMPORT_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
+    opcode.opmap[name]
+    for name in ("PUSH_EXC_INFO", "IMPORT_NAME", "STORE_GLOBAL", "DELETE_GLOBAL", "MATCH_CLASS")
 )
-"""Instructions of `try` and `with`, by which a run may go on after an error, and of what changes names."""
+"""Instructions of `try` and `with`, by which a run may go on after an error, of what changes names, and of
+patterns that ask of which class a value is."""
 
 
 Gone = KeyError, ValueError
 """What is raised for a global name, or a variable of a function around, that has no value any more."""
+
+
+_KINDS = frozenset(("isinstance", "issubclass", "type"))
+"""What asks of which class a value is: a recorded number isn't of the class of numbers."""
 
 
 class Surroundings:
@@ -86,7 +93,10 @@ class Surroundings:
             self._look_at(value)
             self.parts.append(f"{self._name(cell)}.cell_contents is {self._name(value)}")
         space = self._name(function.__globals__)
-        for name in sorted(_names(function.__code__)):
+        names = _names(function.__code__)
+        if self.programs and not _KINDS.isdisjoint(names):
+            raise Unrecordable("it is asked of which class a value is")
+        for name in sorted(names):
             key = id(function.__globals__), name
             is_new = key not in self._asked
             self._asked.add(key)
@@ -102,7 +112,7 @@ class Surroundings:
         """Raise unless a value can't change but by being replaced; look at functions in their turn."""
         if isinstance(value, _CONSTANTS) or value is read or value is write or value is copy:
             return
-        if self.programs and isinstance(value, Distribution):
+        if self.programs and isinstance(value, Distribution) and is_ours(type(value)):
             return
         if self.programs and isinstance(value, type) and issubclass(value, Distribution):
             return

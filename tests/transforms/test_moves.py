@@ -28,7 +28,7 @@ from gendsl import (
 )
 from gendsl.errors import GenDSLError, RuntimeMismatchError
 from gendsl.runtime.watched import runs_whole
-from gendsl.supports import Interval
+from gendsl.supports import Interval, Real
 from gendsl.transforms.moves import Scored
 
 pytestmark = pytest.mark.skipif(runs_whole(), reason="the reference runtime has no plans")
@@ -446,3 +446,116 @@ def test_a_way_back_that_is_taken_for_granted_is_run_all_the_same():
         except GenDSLError:
             failed += 1
     assert 400 // 64 <= failed < 100
+
+
+# --- what no move is made of ------------------------------------------------------------------------
+
+
+def halved(x):
+    return x / 2 if isinstance(x, float) and x > 0 else x
+
+
+class counted(Distribution):
+    """A user's own, of which there is an object that may change."""
+
+    parameters = ("sd",)
+    support = Real()
+
+    def __init__(self, sd):
+        self.sd = sd
+
+    def sample(self, rng):
+        return self.sd * rng.normal()
+
+    def logpdf(self, x):
+        return -0.5 * (x / self.sd) ** 2 - math.log(self.sd)
+
+
+COUNTED = counted(2.0)
+
+
+@gen
+def asks_for_classes():
+    k = ~uniform_discrete(1, 1)
+    mu = [("mu", j) @ ~normal(0, 3) for j in range(k)]
+    x = ~normal(halved(mu[0]), 1)
+
+
+@gen
+def matches_classes():
+    k = ~uniform_discrete(1, 1)
+    mu = [("mu", j) @ ~normal(0, 3) for j in range(k)]
+    shift = 0.0
+    match mu[0]:
+        case float(value):
+            shift = 2.0 * value
+    x = ~normal(shift, 1)
+
+
+@gen
+def looks_at_an_object():
+    k = ~uniform_discrete(1, 1)
+    mu = [("mu", j) @ ~normal(0, 3) for j in range(k)]
+    x = ~normal(mu[0], COUNTED.sd)
+
+
+@gen
+def looks_up(n):
+    k = ~uniform_discrete(2, 2)
+    mu = [("mu", j) @ ~normal(0, 3) for j in range(k)]
+    z = [("z", i) @ ~uniform_discrete(0, 1) for i in range(n)]
+    for i in range(n):
+        ("x", i) @ ~normal(mu[z[i]], 1)
+
+
+@gen
+def more_than_is_recorded():
+    k = ~uniform_discrete(1, 1)
+    mu = [("mu", j) @ ~normal(0, 3) for j in range(k)]
+    many = [("many", j) @ ~normal(mu[0], 1 + j) for j in range(70)]
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        lambda: asks_for_classes.generate((), {"x": 1.0}, rng=1).trace,
+        lambda: matches_classes.generate((), {"x": 1.0}, rng=1).trace,
+        lambda: looks_at_an_object.generate((), {"x": 1.0}, rng=1).trace,
+        lambda: looks_up.generate((30,), {"x": np.linspace(-1, 1, 30)}, rng=1).trace,
+        lambda: more_than_is_recorded.generate((), rng=1).trace,
+    ],
+    ids=["isinstance", "match", "an object", "an index", "many choices"],
+)
+def test_no_move_is_made_of_what_may_not_be_told(kinds, trace):
+    assert_same_chain(kinds, trace(), step, walk, least=0, q_args=(0.7,))
+    assert kinds[Scored] == 0
+
+
+def test_a_list_that_grows_later_is_what_it_was(kinds):
+    @gen
+    def growing():
+        k = ~uniform_discrete(3, 3)
+        mu = []
+        for j in range(k):
+            ("mu", j) @ ~summed(mu, 1.0)
+            mu.append(0.5 * j)
+        y = ~summed(mu, 2.0)
+
+    assert_same_chain(kinds, growing.generate((), {"y": 1.0}, rng=1).trace, step, walk, q_args=(0.7,))
+
+
+class summed(Distribution):
+    """Normal about a sum."""
+
+    parameters = ("parts", "sd")
+
+    support = Real()
+
+    def __init__(self, parts, sd):
+        self.parts, self.sd = [*parts], sd
+
+    def sample(self, rng):
+        return sum(self.parts) + self.sd * rng.normal()
+
+    def logpdf(self, x):
+        return -0.5 * ((x - sum(self.parts)) / self.sd) ** 2 - math.log(self.sd)
