@@ -96,7 +96,10 @@ class Form:
         if called.linked is not self.linked:
             return False
         frame = called.frame
-        return all(asked(frame) for asked in self.asked)
+        for asked in self.asked:  # noqa: SIM110 (half of the time of `all`)
+            if not asked(frame):
+                return False
+        return True
 
 
 def _asked_of(body: Any, frame: Frame, plates: dict[Any, Plate]) -> list[Asked]:

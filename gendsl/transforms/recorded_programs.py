@@ -229,7 +229,7 @@ class RecordedProgram(Execution):
         kind = type(support)
         if not kind.__module__.startswith("gendsl.supports") and kind.discrete is not False:
             refuse()
-        if support.discrete:
+        if support.discrete and type(value) is not np.ndarray:
             if type(value) not in _NUMBERS:
                 refuse()
             tape.steps.append(Kept(path, tape.name("k"), kind, support.shape, (value,)))
