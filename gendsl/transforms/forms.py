@@ -15,6 +15,7 @@ from gendsl.compiler.ir import Part
 from gendsl.distributions import Distribution
 from gendsl.runtime.blocks import Block, CopyBlock, FragmentBlock, ReturnBlock
 from gendsl.runtime.branches import BranchBlock
+from gendsl.runtime.change import is_same
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.groups import GroupBlock
@@ -27,8 +28,8 @@ from gendsl.transforms.recorded_programs import Plate
 from gendsl.transforms.tape import Unrecordable
 
 PLAIN = frozenset((int, float, bool, str, type(None)))
-"""Types of arguments that are compared. Short arrays must be the same objects; of others nothing may depend
-but what is made of them anew."""
+"""Types of arguments that are compared, as short arrays are; of others nothing may depend but what is made of
+them anew."""
 
 _MOST_ITERATIONS = 64
 _QUIET = FragmentBlock, CopyBlock, ReturnBlock
@@ -87,7 +88,7 @@ class Form:
             if type(args[i]) is not kind or args[i] != value:
                 return False
         for i, value in self.same:
-            if args[i] is not value:
+            if not is_same(value, args[i]):
                 return False
         if self.linked is None:
             same: bool = trace.records.keys() == self.paths and trace.calls.keys() == self.calls

@@ -1,6 +1,6 @@
 """The tape of a run as one Python function: what was read gives the outputs and log |det J|.
 
-    def line(near0, known0, near1, known1, observed, p0=("mu", 0), p1=("u",)):
+    def line(near0, known0, near1, known1, observed, trace, p0=("mu", 0), p1=("u",)):
         ...                             # x1 and x2 are the numbers at p0 and p1
         v3 = x1 - x2
         ...
@@ -11,6 +11,9 @@ out one by one, those with the fewest products first; what is left is the Jacobi
 "Evaluating Derivatives", chapter 9). Its determinant is Laplace's expansion, as in `determinants`. Where a
 number isn't what it was when the tape was made (of another kind, outside of what a test found), or the
 determinant might not be accurate, the function returns None.
+
+A tape that also has the densities of what is written (`moves`), and the way back (`ways_back`), gives a
+function that returns these as well.
 """
 
 from __future__ import annotations
