@@ -32,9 +32,9 @@ from gendsl.transforms.straight_lines import Scores
 from gendsl.transforms.surroundings import Gone
 from gendsl.transforms.tape import Tape, Unrecordable, Unseen
 
-SEEN = 16
+SEEN = 64
 """How often a line has led to a trace until the densities are put into it, and how often a move has been
-looked at from the other end until it is told the way back: each takes as long as a hundred steps."""
+looked at from the other end until it is told the way back: each takes as long as a hundred steps or two."""
 
 _MOST = 4
 """How many moves a line has: they differ in what the model found by comparing, and in its form."""

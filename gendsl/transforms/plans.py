@@ -35,8 +35,8 @@ from gendsl.transforms.straight_lines import Scores, WayBack, straight_line
 from gendsl.transforms.surroundings import Gone, Surroundings
 from gendsl.transforms.tape import Tape, Unrecordable, Written
 
-_SEEN = 4
-"""How often there is no plan until one is made: it takes as long as some twenty runs."""
+SEEN = 16
+"""How often there is no plan until one is made: that takes as long as some fifty runs."""
 
 _MOST_LINES = 8
 """How many lines there are for the same discrete values: they differ in what was found by comparing."""
@@ -51,7 +51,7 @@ _RUN_FIRST, _RUN_PERIOD = 16, 64
 _FREE_PLANS, _USES = 16, 8
 """How many plans are made for nothing, and how often each of more must have been used."""
 
-_DRY, _REST = 256, 4096
+_DRY, _REST = 1024, 8192
 """After so many pairs of traces without a plan there is no looking for one for so many others."""
 
 
@@ -102,8 +102,8 @@ class Node:
         times = self.misses.get(key, 0) + 1
         if times == 1 and len(self.misses) >= _MOST_COUNTED:
             self.misses.clear()
-        self.misses[key] = times % _SEEN
-        return times >= _SEEN
+        self.misses[key] = times % SEEN
+        return times >= SEEN
 
 
 class Inputs(NamedTuple):

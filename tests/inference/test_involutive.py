@@ -114,7 +114,7 @@ def test_a_step_leaves_nothing_to_the_garbage_collector(check):
         for _ in range(20):
             trace, _ = involutive_mcmc(trace, offset, (3.0,), split_merge, check=check, rng=rng)
 
-    for _ in range(30):
+    for _ in range(100):
         steps(trace)  # until there are all of the plans: to make one leaves something
     gc.collect()
     gc.disable()

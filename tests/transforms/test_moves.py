@@ -34,13 +34,14 @@ from gendsl.transforms.moves import Scored
 pytestmark = pytest.mark.skipif(runs_whole(), reason="the reference runtime has no plans")
 
 involutive_module = import_module("gendsl.inference.involutive")
-moves_module = import_module("gendsl.transforms.moves")
+plans_module, moves_module = map(import_module, ("gendsl.transforms.plans", "gendsl.transforms.moves"))
 SCALE = 2.0
 
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
     """Moves are made early, so that short chains have them."""
+    monkeypatch.setattr(plans_module, "SEEN", 4)
     monkeypatch.setattr(moves_module, "SEEN", 2)
 
 

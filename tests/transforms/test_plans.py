@@ -1,6 +1,7 @@
 """Moves by plans: they lead to what the transform leads to, and hold no longer than what they stand for."""
 
 import math
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -34,6 +35,12 @@ from gendsl.runtime.watched import runs_whole
 from gendsl.transforms.plans import Plans
 
 pytestmark = pytest.mark.skipif(runs_whole(), reason="the reference runtime has no plans")
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch):
+    """Plans are made early, so that short chains have them."""
+    monkeypatch.setattr(import_module("gendsl.transforms.plans"), "SEEN", 4)
 
 
 def steps(trace, q, f, n, *, plans, seed=1, check=False):
