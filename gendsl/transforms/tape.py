@@ -193,16 +193,16 @@ def refuse(*_: Any, **__: Any) -> NoReturn:
 
 def constant(x: Any) -> str | None:
     """A plain number as text; None for anything else."""
-    if type(x) is bool or not isinstance(x, (float, int, np.floating, np.integer)):
+    if not isinstance(x, (float, int, np.floating, np.integer, np.bool_)):
         return None
-    number = x if type(x) is int else float(x)
+    number = int(x) if isinstance(x, (int, np.bool_)) else float(x)
     if not abs(number) < 2.0**53:
         raise Unrecordable("a constant is too large")
     return repr(number) if number >= 0 and math.copysign(1.0, number) > 0.0 else f"({number!r})"
 
 
 def _plain(x: Any) -> Any:
-    return x.value if type(x) is Traced else x if type(x) is int else float(x)
+    return x.value if type(x) is Traced else int(x) if isinstance(x, (int, np.bool_)) else float(x)
 
 
 _BINARY: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
