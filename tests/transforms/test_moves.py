@@ -577,15 +577,15 @@ def outcomes(some, q, f, rounds, **options):
     return found
 
 
-def assert_same_in_turn(kinds, some, q, f, rounds=40, **options):
+def assert_same_in_turn(kinds, some, q, f, first_rounds=30, rounds=40, **options):
     """Steps from several traces in turn come to the same with plans and without; many are moves."""
     f.plans.__init__()
-    first = outcomes(some[:1], q, f, 30, **options)
+    first = outcomes(some[:1], q, f, first_rounds, **options)
     assert kinds[Scored] > 3
     known = first + outcomes(some, q, f, rounds, **options)
     f.plans.__init__()
     f.plans.off = True
-    plain = outcomes(some[:1], q, f, 30, **options) + outcomes(some, q, f, rounds, **options)
+    plain = outcomes(some[:1], q, f, first_rounds, **options) + outcomes(some, q, f, rounds, **options)
     f.plans.__init__()
     assert len(known) == len(plain)
     for now, then in zip(known, plain, strict=True):
@@ -628,7 +628,7 @@ def test_the_arguments_and_the_choices_that_a_move_keeps_are_asked_for(kinds):
         made(affine_in, 0.0, [1.0, 4.0], True), made(affine_in, 0.0, [1.0, 2.0], False),
         made(affine_too, 0.0, [1.0, 2.0], True),
     ]  # fmt: skip
-    assert_same_in_turn(kinds, some, another, other)
+    assert_same_in_turn(kinds, some, another, other, first_rounds=100)
 
 
 @gen
@@ -694,11 +694,11 @@ def if_so(a):
 @pytest.mark.parametrize("n", [2, 20])
 @pytest.mark.parametrize("program", [with_more, with_many, with_a_call])
 def test_a_choice_that_some_traces_have_besides_is_missed(kinds, program, n):
-    """Where a number is lowered a choice is gone that nothing accounts for, and the transform doesn't look."""
+    """Where a number is lowered a choice is gone that nothing accounts for; the transform doesn't look."""
     some = [
         program.generate((n,), {"x": np.ones(n)}, init={"a": a}, rng=1).trace for a in (-0.5, 0.5, -0.1)
     ]
-    assert_same_in_turn(kinds, some, another, other)
+    assert_same_in_turn(kinds, some, another, other, first_rounds=100)
 
 
 def test_a_distribution_of_a_users_is_made_again_where_its_arguments_change(kinds):
