@@ -15,14 +15,17 @@ import numpy as np
 
 _COLUMN = numba.types.Array(numba.float64, 1, "C", readonly=True)
 _BUFFER = numba.float64[::1]
+_BITS = numba.int64[::1]
 _FLOAT = numba.float64
 
 _BLOCK = 512
-_TINY, _HUGE = 1e-35, 1e35  # products of eight numbers between these are numbers
+_HUGE = 1e35  # a product of eight numbers below this is a number
 _NARROW = 1e10  # times exp(-700) this is still far below any sum of densities that is trusted
 _LOG2_E = 1.0 / math.log(2.0)
 _LN2_HIGH, _LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # their sum is log(2)
-_TO_INTEGER = 1.5 * 2.0**52  # a float so large that adding to it rounds to an integer, in its lowest bits
+_LN2 = math.log(2.0)
+_TO_EXPONENT = 1.5 * 2.0**52 + 1023  # adding k to this rounds it; the lowest bits are the exponent of 2^k
+_MANTISSA, _ONE = (1 << 52) - 1, 1023 << 52  # bits of a float
 
 
 def _compiled(result: Any, *parameters: Any, fastmath: Any) -> Callable[[Any], Any]:
@@ -60,9 +63,8 @@ def squares_from_number(x: Any, mean: Any) -> Any:
 
 # Reassociation would undo the rounding to an integer. The loops are apart so that each is vectorised.
 @_compiled(
-    numba.void, _COLUMN, _FLOAT, _FLOAT, _FLOAT, _BUFFER, _BUFFER, numba.int64[::1], _BUFFER,
-    fastmath={"contract"},
-)  # fmt: skip
+    numba.void, _COLUMN, _FLOAT, _FLOAT, _FLOAT, _BUFFER, _BUFFER, _BITS, _BUFFER, fastmath={"contract"}
+)
 def _add_component(
     x: Any, mean: Any, factor: Any, scale: Any, densities: Any, powers: Any, bits: Any, rests: Any
 ) -> None:
@@ -73,32 +75,52 @@ def _add_component(
     n = len(x)
     for i in range(n):
         d = x[i] - mean
-        powers[i] = max(factor * d * d, -700.0)
-    for i in range(n):
-        y = powers[i]
-        shifted = y * _LOG2_E + _TO_INTEGER
+        y = max(factor * d * d, -700.0)
+        shifted = y * _LOG2_E + _TO_EXPONENT
         powers[i] = shifted
-        k = shifted - _TO_INTEGER
+        k = shifted - _TO_EXPONENT
         r = (y - k * _LN2_HIGH) - k * _LN2_LOW
-        e = 1.0 / 6227020800.0  # Taylor's series to the 13th power, as |r| <= log(2) / 2
-        e = e * r + 1.0 / 479001600.0
-        e = e * r + 1.0 / 39916800.0
-        e = e * r + 1.0 / 3628800.0
-        e = e * r + 1.0 / 362880.0
-        e = e * r + 1.0 / 40320.0
-        e = e * r + 1.0 / 5040.0
-        e = e * r + 1.0 / 720.0
-        e = e * r + 1.0 / 120.0
-        e = e * r + 1.0 / 24.0
-        e = e * r + 1.0 / 6.0
-        e = e * r + 0.5
+        # The polynomial through exp at 12 Chebyshev points of |r| <= log(2) / 2, to 2e-17 of it.
+        e = 2.5110049204818658e-08
+        e = e * r + 2.763265472252779e-07
+        e = e * r + 2.755724088722987e-06
+        e = e * r + 2.4801485441561313e-05
+        e = e * r + 0.00019841269890076403
+        e = e * r + 0.0013888888952352863
+        e = e * r + 0.008333333333319589
+        e = e * r + 0.04166666666648795
+        e = e * r + 0.1666666666666668
+        e = e * r + 0.5000000000000019
         e = e * r + 1.0
         e = e * r + 1.0
         rests[i] = e * scale
     for i in range(n):
-        bits[i] = (bits[i] + 1023) << 52  # the float 2^k
+        bits[i] <<= 52  # the float 2^k
     for i in range(n):
         densities[i] += rests[i] * powers[i]
+
+
+@_compiled(_FLOAT, _BUFFER, _BITS, numba.int64, _FLOAT, fastmath={"reassoc"})
+def _log_product(factors: Any, bits: Any, n: Any, least: Any) -> Any:
+    """The logarithm of the product of the first n of at most 1000 positive numbers; NaN unless each is above
+    `least`, a normal number.
+
+    `factors` and `bits` are one piece of memory, and are changed: of 2^k m only the m in [1, 2) is left.
+    """
+    above = True
+    for i in range(n):
+        above &= factors[i] > least
+    if not above:
+        return math.nan
+    exponents = 0
+    for i in range(n):
+        exponents += (bits[i] >> 52) - 1023
+    for i in range(n):
+        bits[i] = (bits[i] & _MANTISSA) | _ONE
+    product = 1.0
+    for i in range(n):
+        product *= factors[i]
+    return math.log(product) + exponents * _LN2
 
 
 @_compiled(_FLOAT, _COLUMN, _COLUMN, _COLUMN, _COLUMN, _FLOAT, fastmath={"contract"})
@@ -108,30 +130,34 @@ def log_mixtures(x: Any, scales: Any, means: Any, variances: Any, least: Any) ->
     """
     densities, powers, rests = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
     bits = powers.view(np.int64)
+    most = 1.0
+    for scale in scales:
+        if not scale < _NARROW:
+            return math.nan
+        most += scale
+    # No density is above `most`, so where a product of eight is above this, each of them is above `least`.
+    floor = least * most**7 if most < _HUGE else math.inf
     total = 0.0
     for start in range(0, len(x), _BLOCK):
         n = min(_BLOCK, len(x) - start)
         densities[:] = 0.0
         for j in range(len(means)):
-            if not scales[j] < _NARROW:
-                return math.nan
             _add_component(
                 x[start : start + n], means[j], -0.5 / variances[j], scales[j], densities, powers, bits, rests
             )
-        low = high = densities[0]
-        sum_ = 0.0
-        for i in range(n):
-            low = min(low, densities[i])
-            high = max(high, densities[i])
-            sum_ += densities[i]
-        if not (low > least and sum_ < math.inf):  # NaN is neither
-            return math.nan
-        eighth = n // 8 if low > _TINY and high < _HUGE else 0
+        eighth = n // 8
         d = densities
         for i in range(eighth):
             first = d[i] * d[eighth + i] * d[2 * eighth + i] * d[3 * eighth + i]
             second = d[4 * eighth + i] * d[5 * eighth + i] * d[6 * eighth + i] * d[7 * eighth + i]
-            total += math.log(first * second)
+            powers[i] = first * second
+        logs = _log_product(powers, bits, eighth, floor)
+        if logs == logs:
+            total += logs
+        else:
+            eighth = 0
         for i in range(8 * eighth, n):
+            if not least < d[i] < math.inf:  # NaN is not, either
+                return math.nan
             total += math.log(d[i])
     return total

@@ -31,6 +31,7 @@ from gendsl.distributions import Distribution
 from gendsl.distributions.base import measured
 from gendsl.transforms.came_back import RELATIVE_TOLERANCE
 from gendsl.transforms.determinants import LARGEST, MOST_PRODUCTS, SMALLEST, Expansion
+from gendsl.transforms.short_densities import short_term
 from gendsl.transforms.tape import (
     Kept,
     Let,
@@ -130,6 +131,9 @@ class _Line:
         self.lines: list[str] = []
         self.constants: dict[str, Any] = {}
         self.terms: tuple[list[str], list[str]] = [], []
+        self.known_terms = [0.0, 0.0]
+        self.entries = {name: names for names, name in tape.arrays.items()}  # of variables that hold arrays
+        self.entries.update((raw(s), s.names) for s in tape.steps if type(s) is Read and s.shape)
         self.otherwise = "return None"
         self.takes_arguments = False
         self._known: dict[Any, str] = {}
@@ -163,7 +167,8 @@ class _Line:
         result = [*dicts, log_det]
         for side, start in enumerate(() if scores is None else scores.constants):
             name = f"score{side}"
-            self.lines.append(f"{name} = {' + '.join([repr(start), *self.terms[side]])}")
+            parts = [repr(start + self.known_terms[side]), *self.terms[side]]
+            self.lines.append(f"{name} = {' + '.join(parts)}")
             self.lines.append(f"if {name} - {name} != 0.0: return None")  # it is infinite, or NaN
             result.append(name)
         if self.takes_arguments:
@@ -270,6 +275,17 @@ class _Line:
 
     def _term(self, step: Term) -> None:
         name = self.tape.name("t")
+        short = short_term(step, self.entries)
+        if short is not None:
+            if short.needs:
+                self.lines.append(f"if not ({' and '.join(short.needs)}): return None")
+            if short.ratio is not None:
+                self.lines.append(f"z = {short.ratio}")
+            if short.text:
+                self.lines.append(f"{name} = {short.text}")
+                self.terms[step.side].append(name)
+            self.known_terms[step.side] += short.constant
+            return
         thing = step.function
         function = self._spelled(thing) if type(thing) is Made else self._object(thing)
         method = "" if step.method is None else f".{step.method}"
@@ -423,9 +439,15 @@ class _Line:
                 if source not in slopes:
                     after[source].append(target)
                 self._add(slopes, source, _product(outer, inner))
+                if source not in slopes:
+                    after[source].remove(target)
 
     def _add(self, slopes: dict[str, str], name: str, slope: str) -> None:
+        """Add a slope to what there is; none is left where constants cancel."""
         if name in slopes:
+            if {slopes[name], slope} == {"1.0", "-1.0"}:
+                del slopes[name]
+                return
             slope = f"{slopes[name]} + {slope}"
         slopes[name] = slope if _is_atom(slope) else self._named(slope)
 
