@@ -28,14 +28,14 @@ from gendsl.distributions.location_scale import normal
 from gendsl.distributions.mixtures import UNDERFLOW, mixture_of_normals
 from gendsl.distributions.positive import exponential
 from gendsl.distributions.special import HALF_LOG_2PI
+from gendsl.errors import ParameterError
 
 # Entries that stay in the cache. From 10,000 on BLAS would start threads, and two arrays of twice this size
 # are enough for the allocator to give memory back, only to ask for it again.
 BLOCK = 7168
 _FEW = 500
-_COMPILED_FROM = (
-    32  # numba gains on any column, but it must be loaded first, and few small ones don't repay that
-)
+COMPILED_FROM = 32
+"""numba gains on any column, but it must be loaded first, and few small ones don't repay that."""
 _FOURTH = 1e70  # the product of four such numbers is a number
 _LOG_FOURTH, _LOG_UNDERFLOW = math.log(_FOURTH), math.log(UNDERFLOW)
 MODERATE = 1e140  # squares of numbers between this and its inverse are far from overflow and underflow
@@ -89,6 +89,19 @@ def shared_total(x: np.ndarray, law: Any) -> float:
     return total
 
 
+def compiled_mixtures(x: np.ndarray, parameters: tuple[Any, ...]) -> float:
+    """The sum for a `mixture_of_normals`, by numba; NaN where another way has to be taken."""
+    fast = compiled()
+    if fast is None or x.ndim != 1 or x.dtype != float or not x.flags.c_contiguous:
+        return math.nan
+    try:
+        law = mixture_of_normals(*parameters)
+        components = np.array((law.weights, law.means, law.vars), dtype=float)
+    except (ParameterError, TypeError, ValueError):  # of the wrong number, or autograd traces one
+        return math.nan
+    return float(fast.log_mixtures(x, components, UNDERFLOW) - len(x) * HALF_LOG_2PI)
+
+
 def _mixture_of_normals(x: np.ndarray, weights: Any, means: Any, variances: Any) -> float:
     n, k = len(x), len(means)
     heights, factors, squares = [], [], 0.0  # lists: a few numbers take longer as arrays
@@ -98,10 +111,6 @@ def _mixture_of_normals(x: np.ndarray, weights: Any, means: Any, variances: Any)
         factors.append(-0.5 / variance)
         squares += height * height
     scales, centres, slopes = np.array((heights, means, factors), dtype=float)
-    fast = compiled() if n >= _COMPILED_FROM and x.flags.c_contiguous else None
-    if fast is not None:
-        spreads = np.array(variances, dtype=float)
-        return float(fast.log_mixtures(x, scales, centres, spreads, UNDERFLOW) - n * HALF_LOG_2PI)
     log_limit = 0.5 * math.log(k * squares)  # by Cauchy and Schwarz, above log(Σ scales)
     if n < _FEW:
         densities = mixture_densities(x, scales, centres, slopes)
@@ -137,7 +146,7 @@ def _normal(x: np.ndarray, mean: Any, sd: Any) -> float:
         return float(-0.5 * squares - logs - n * HALF_LOG_2PI)
     if not 1.0 / MODERATE < sd < MODERATE:
         return math.nan
-    fast = compiled() if n >= _COMPILED_FROM and x.flags.c_contiguous else None
+    fast = compiled() if n >= COMPILED_FROM and x.flags.c_contiguous else None
     if fast is not None and type(mean) is not np.ndarray:
         squares = fast.squares_from_number(x, mean)
     elif fast is not None and mean.flags.c_contiguous:

@@ -123,11 +123,15 @@ def _log_product(factors: Any, bits: Any, n: Any, least: Any) -> Any:
     return math.log(product) + exponents * _LN2
 
 
-@_compiled(_FLOAT, _COLUMN, _COLUMN, _COLUMN, _COLUMN, _FLOAT, fastmath={"contract"})
-def log_mixtures(x: Any, scales: Any, means: Any, variances: Any, least: Any) -> Any:
-    """Σ_i log Σ_j s_j exp(-(x_i - μ_j)² / 2v_j); NaN where one of these densities is not above `least`,
-    of about 1e-280, or a component is so narrow that it can't be told.
+@_compiled(_FLOAT, _COLUMN, numba.float64[:, ::1], _FLOAT, fastmath={"contract"})
+def log_mixtures(x: Any, components: Any, least: Any) -> Any:
+    """Σ_i log Σ_j w_j exp(-(x_i - μ_j)² / 2v_j) / √v_j; NaN where one of these densities is not above
+    `least`, of about 1e-280, or a component is so narrow that it can't be told.
+
+    The rows of `components` are the weights, the means and the variances.
     """
+    weights, means, variances = components
+    scales = weights / np.sqrt(variances)
     densities, powers, rests = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
     bits = powers.view(np.int64)
     most = 1.0

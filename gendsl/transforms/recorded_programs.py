@@ -357,6 +357,8 @@ class Plate:
         for step in affected.steps:
             column = columns[step.number].array()
             totals.append(column_total(step.family, column, block.parameters(step, scope)))
+        if len(totals) == 1:
+            return total_value(totals[0])
         if any(infinite for _, _, infinite in totals):
             raise NotColumnsError
         return math.fsum(high + low for high, low, _ in totals)
