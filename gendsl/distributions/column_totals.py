@@ -28,7 +28,6 @@ from gendsl.distributions.location_scale import normal
 from gendsl.distributions.mixtures import UNDERFLOW, mixture_of_normals
 from gendsl.distributions.positive import exponential
 from gendsl.distributions.special import HALF_LOG_2PI
-from gendsl.errors import ParameterError
 
 # Entries that stay in the cache. From 10,000 on BLAS would start threads, and two arrays of twice this size
 # are enough for the allocator to give memory back, only to ask for it again.
@@ -95,9 +94,10 @@ def compiled_mixtures(x: np.ndarray, parameters: tuple[Any, ...]) -> float:
     if fast is None or x.ndim != 1 or x.dtype != float or not x.flags.c_contiguous:
         return math.nan
     try:
-        law = mixture_of_normals(*parameters)
-        components = np.array((law.weights, law.means, law.vars), dtype=float)
-    except (ParameterError, TypeError, ValueError):  # of the wrong number, or autograd traces one
+        components = np.array([p.tolist() if type(p) is np.ndarray else p for p in parameters])
+    except (TypeError, ValueError):  # they are not of one length
+        return math.nan
+    if components.ndim != 2 or len(components) != 3 or components.dtype != float:
         return math.nan
     return float(fast.log_mixtures(x, components, UNDERFLOW) - len(x) * HALF_LOG_2PI)
 

@@ -126,11 +126,18 @@ def _log_product(factors: Any, bits: Any, n: Any, least: Any) -> Any:
 @_compiled(_FLOAT, _COLUMN, numba.float64[:, ::1], _FLOAT, fastmath={"contract"})
 def log_mixtures(x: Any, components: Any, least: Any) -> Any:
     """Σ_i log Σ_j w_j exp(-(x_i - μ_j)² / 2v_j) / √v_j; NaN where one of these densities is not above
-    `least`, of about 1e-280, or a component is so narrow that it can't be told.
+    `least`, of about 1e-280, or a component is so narrow that it can't be told, or is none.
 
-    The rows of `components` are the weights, the means and the variances.
+    The rows of `components` are the weights w, the means μ and the variances v.
     """
     weights, means, variances = components
+    sum_ = 0.0
+    for j in range(len(weights)):
+        if not (weights[j] >= 0.0 and -math.inf < means[j] < math.inf and 0.0 < variances[j] < math.inf):
+            return math.nan
+        sum_ += weights[j]
+    if not -1e-8 <= sum_ - 1.0 <= 1e-8:
+        return math.nan
     scales = weights / np.sqrt(variances)
     densities, powers, rests = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
     bits = powers.view(np.int64)

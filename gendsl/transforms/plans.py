@@ -45,7 +45,7 @@ _MOST_PLANS = 256
 _MOST_COUNTED = 1024
 _MOST_FAILURES = 3
 
-_RUN_FIRST, _RUN_PERIOD = 16, 64
+_RUN_FIRST, _RUN_PERIOD = 16, 128
 """How many checked steps of which there is no trace are run, and of how many one is, later on."""
 
 _FREE_PLANS, _USES = 16, 8
@@ -185,7 +185,7 @@ class Plans:
         if self.rest:
             self.rest -= 1
             return False
-        planned = self.find(inputs(trace, aux), None if program is None else (trace, *program))
+        planned = self.find(inputs(trace, aux), trace, program)
         if type(planned) is not bool:
             self.dry = 0
         else:
@@ -194,11 +194,12 @@ class Plans:
                 self.dry, self.rest = 0, _REST
         return planned
 
-    def find(self, given: Inputs, move: tuple[Any, Any, Any, bool] | None = None) -> Planned | bool:
+    def find(self, given: Inputs, trace: Any = None, program: Program | None = None) -> Planned | bool:
         """What the plan for a pair of traces gives; if there is none, whether one should be made.
 
         Args:
-            move: the model's trace, and a `Program`, where the densities of the output are wanted.
+            trace, program: the model's trace and the auxiliary program, where the output's densities are
+                wanted.
         """
         unchanged = self.unchanged
         if unchanged is not None and not _holds(unchanged):
@@ -235,14 +236,17 @@ class Plans:
         for line in node.lines:
             if drawn is not None and drawn != line.drawn:
                 continue
-            if move is not None and line.moves.pay():
-                for made in line.moves.made:
-                    if made.is_of(*move[:3]):
-                        scored = _called(made, given, *move)
+            if program is not None and line.moves.pay():
+                q, q_args, check = program
+                for move in line.moves.made:
+                    if move.is_of(trace, q, q_args):
+                        function = move.checked if check and move.checked is not None else move.function
+                        try:
+                            scored = function(near0, known0, near1, known1, observed, trace)
+                        except (Unrecordable, Exception):  # the usual way says what is wrong
+                            continue
                         if scored is not None:
-                            values, others, log_det, score, aux_score, *came_back = scored
-                            scores = made, score, aux_score, came_back == [True]
-                            return Planned(line, (values, others), log_det, scores)
+                            return Planned(line, scored[:2], scored[2], (move, *scored[3:]))
             try:
                 result = line.function(near0, known0, near1, known1, observed, None)
             except (ArithmeticError, ValueError):
@@ -366,15 +370,6 @@ class Plans:
         return node
 
 
-def _called(move: Move, given: Inputs, trace: Any, q: Any, q_args: tuple[Any, ...], check: bool) -> Any:
-    """What the function of a move gives; None where the usual way has to say what is wrong."""
-    function = move.checked if check and move.checked is not None else move.function
-    try:
-        return function(*given[:5], trace)
-    except (Unrecordable, Exception):
-        return None
-
-
 def _holds(unchanged: Callable[[], bool]) -> bool:
     try:
         return unchanged()
@@ -461,8 +456,8 @@ def _compare_move(move: Move, line: Line, trace: Any, aux: Any, step: Any) -> No
     result = move.function(*given, trace)
     if result is None:
         raise Unrecordable("the run is out of the ordinary")
-    *values, log_det, score, aux_score = result
-    if move.checked is not None and move.checked(*given, trace)[2:] != (*result[2:], True):
+    *values, log_det, score, aux_score, _ = result
+    if move.checked is not None and move.checked(*given, trace)[2:] != (*result[2:-1], True):
         raise Unrecordable("it doesn't lead back")
     for made, expected in zip(values, step.planned.values, strict=True):
         if made.keys() != expected.keys() or not all(np.array_equal(made[p], expected[p]) for p in made):

@@ -73,8 +73,8 @@ def straight_line(
 
     It is called with the lookups of records and known values of the inputs, `near0, known0, near1, known1`,
     what is `observed` and the model's `trace`. It gives the values of the outputs by path and log |det J|,
-    and, with `scores`, the log densities of the outputs, and with `way_back` whether that leads back; None
-    where the run would have been another.
+    and, with `scores`, the log densities of the outputs and whether it is known that the way leads back, as
+    `way_back` says; None where the run would have been another.
 
     Args:
         rows: the continuous choices that go in, of those that the tape reads.
@@ -175,6 +175,8 @@ class _Line:
             self.lines.insert(0, "args = trace.args")
         if way_back is not None:
             self._come_back(way_back, log_det, result)
+        elif scores is not None:
+            result.append("False")
         self.lines.append(f"return {', '.join(result)}")
         given = ", ".join(["near0, known0, near1, known1, observed, trace", *self.constants])
         text = "\n".join([f"def line({given}):", *(f"    {line}" for line in self.lines)])

@@ -485,6 +485,37 @@ def test_draws_beyond_64_bits():
     assert sample_columns(binom, rng, 3, (np.array([1.0, 1e300, 1.0]), 0.5)) is None
 
 
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        ([0.5, 0.6], [0.0, 1.0], [1.0, 1.0]),
+        ([1.5, -0.5], [0.0, 1.0], [1.0, 1.0]),
+        ([0.5, 0.5], [0.0, INF], [1.0, 1.0]),
+        ([0.5, 0.5], [0.0, NAN], [1.0, 1.0]),
+        ([0.5, 0.5], [0.0, 1.0], [1.0, 0.0]),
+        ([0.5, 0.5], [0.0, 1.0], [1.0, INF]),
+        ([0.5, 0.5], [0.0, 1.0], [1.0]),
+        ([0.5, 0.5], [0.0, 1.0]),
+        ([], [], []),
+        (1.0, 0.0, 1.0),
+        (["0.5", "0.5"], ["0.0", "1.0"], ["1.0", "1.0"]),
+    ],
+)
+def test_what_is_no_mixture_has_no_total(parameters, backend):
+    assert total_columns(mixture_of_normals, np.zeros(100), parameters) is None
+
+
+@pytest.mark.parametrize("power", [-100.0, -560.0, -640.0, -650.0, -800.0])
+def test_far_points_among_many_keep_their_digits(power, backend):
+    """Where the product of the densities of eight points would be no number, and where one is none."""
+    parameters = [0.25, 0.75], [0.0, 1e-3], [1.0, 1.0]
+    x = np.random.default_rng(1).normal(size=700)
+    x[::9] = math.sqrt(-2.0 * power)
+    law = mixture_of_normals(*parameters)
+    total = total_columns(mixture_of_normals, x, parameters)
+    assert total == pytest.approx(math.fsum(law.logpdf(point) for point in x.tolist()), rel=1e-13)
+
+
 def test_columns_that_are_not_contiguous_or_not_writable(backend):
     rng = np.random.default_rng(8)
     x = rng.normal(size=200)[::2]

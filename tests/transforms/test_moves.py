@@ -319,7 +319,7 @@ def test_a_wrong_density_is_found_when_a_trace_is_made(kinds):
 
                 def wrong(*args, function=move.function):
                     result = function(*args)
-                    return result and (*result[:3], result[3] + 1.0, result[4])
+                    return result and (*result[:3], result[3] + 1.0, *result[4:])
 
                 line.moves.made[i] = move._replace(function=wrong)
                 planted += 1
@@ -437,7 +437,7 @@ def test_a_way_back_that_is_taken_for_granted_is_run_all_the_same():
 
             def granted(*args, function=move.function):
                 result = function(*args)
-                return result and (*result, True)
+                return result and (*result[:-1], True)
 
             line.moves.made[i] = move._replace(checked=granted)
     failed = 0
