@@ -54,6 +54,8 @@ class Row:
         by_hand: the work, done by that.
         units: how many units of the work a call of either does.
         fresh: makes what a call of either is given, in time that doesn't count.
+        warm_up: how often either is called before its time counts: what is compiled, cached or learnt in
+            these calls is no part of the work.
         most_ratio: the limit on gendsl's time over the baseline's.
         most_us: the limit on gendsl's time for one unit, in microseconds.
         most_growth: the limit on gendsl's time at the largest N of this work over that at the smallest.
@@ -66,6 +68,7 @@ class Row:
     by_hand: Work
     units: int = 1
     fresh: Callable[[], Any] | None = None
+    warm_up: int = 1
     most_ratio: float | None = None
     most_us: float | None = None
     most_growth: float | None = None
@@ -121,9 +124,9 @@ def times(rows: list[Row], scale: Scale) -> np.ndarray:
     """Microseconds for one unit of each row's work, by gendsl and by hand, of shape (rows, 2)."""
     begin = time.perf_counter()
     sides = [(row, (row.gendsl, row.by_hand)) for row in rows]
-    for row, pair in sides:  # what is compiled or cached at the first call is no part of the work
+    for row, pair in sides:
         for work in pair:
-            seconds(row, work, 1)
+            seconds(row, work, row.warm_up)
     calls = [
         [max(1, round(scale.round_seconds / seconds(row, work, 1))) for work in pair] for row, pair in sides
     ]

@@ -45,7 +45,7 @@ _MOST_PLANS = 256
 _MOST_COUNTED = 1024
 _MOST_FAILURES = 3
 
-_RUN_FIRST, _RUN_PERIOD = 16, 128
+_RUN_FIRST, _RUN_PERIOD = 16, 64
 """How many checked steps of which there is no trace are run, and of how many one is, later on."""
 
 _FREE_PLANS, _USES = 16, 8
