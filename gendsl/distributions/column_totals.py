@@ -94,10 +94,15 @@ def compiled_mixtures(x: np.ndarray, parameters: tuple[Any, ...]) -> float:
     if fast is None or x.ndim != 1 or x.dtype != float or not x.flags.c_contiguous:
         return math.nan
     try:
-        components = np.array([p.tolist() if type(p) is np.ndarray else p for p in parameters])
-    except (TypeError, ValueError):  # they are not of one length
+        weights, means, variances = parameters
+        if type(weights) is np.ndarray:
+            weights = weights.tolist()
+        if not len(weights) == len(means) == len(variances):
+            return math.nan
+        components = np.array([*weights, *means, *variances])
+    except (TypeError, ValueError):  # not all are sequences of numbers
         return math.nan
-    if components.ndim != 2 or len(components) != 3 or components.dtype != float:
+    if components.ndim != 1 or components.dtype != float:
         return math.nan
     return float(fast.log_mixtures(x, components, UNDERFLOW) - len(x) * HALF_LOG_2PI)
 

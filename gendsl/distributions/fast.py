@@ -123,38 +123,40 @@ def _log_product(factors: Any, bits: Any, n: Any, least: Any) -> Any:
     return math.log(product) + exponents * _LN2
 
 
-@_compiled(_FLOAT, _COLUMN, numba.float64[:, ::1], _FLOAT, fastmath={"contract"})
+@_compiled(_FLOAT, _COLUMN, _BUFFER, _FLOAT, fastmath={"contract"})
 def log_mixtures(x: Any, components: Any, least: Any) -> Any:
     """Σ_i log Σ_j w_j exp(-(x_i - μ_j)² / 2v_j) / √v_j; NaN where one of these densities is not above
     `least`, of about 1e-280, or a component is so narrow that it can't be told, or is none.
 
-    The rows of `components` are the weights w, the means μ and the variances v.
+    `components` are all the weights w, then all the means μ and all the variances v.
     """
-    weights, means, variances = components
+    k = len(components) // 3
+    weights, means, variances = components[:k], components[k : 2 * k], components[2 * k :]
     sum_ = 0.0
-    for j in range(len(weights)):
+    most = 1.0
+    for j in range(k):
         if not (weights[j] >= 0.0 and -math.inf < means[j] < math.inf and 0.0 < variances[j] < math.inf):
             return math.nan
         sum_ += weights[j]
-    if not -1e-8 <= sum_ - 1.0 <= 1e-8:
-        return math.nan
-    scales = weights / np.sqrt(variances)
-    densities, powers, rests = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
-    bits = powers.view(np.int64)
-    most = 1.0
-    for scale in scales:
+        scale = weights[j] / math.sqrt(variances[j])
         if not scale < _NARROW:
             return math.nan
         most += scale
+    if not -1e-8 <= sum_ - 1.0 <= 1e-8:
+        return math.nan
     # No density is above `most`, so where a product of eight is above this, each of them is above `least`.
     floor = least * most**7 if most < _HUGE else math.inf
+    memory = np.empty(3 * _BLOCK)
+    densities, powers, rests = memory[:_BLOCK], memory[_BLOCK : 2 * _BLOCK], memory[2 * _BLOCK :]
+    bits = powers.view(np.int64)
     total = 0.0
     for start in range(0, len(x), _BLOCK):
         n = min(_BLOCK, len(x) - start)
-        densities[:] = 0.0
-        for j in range(len(means)):
+        densities[:n] = 0.0
+        for j in range(k):
+            scale = weights[j] / math.sqrt(variances[j])
             _add_component(
-                x[start : start + n], means[j], -0.5 / variances[j], scales[j], densities, powers, bits, rests
+                x[start : start + n], means[j], -0.5 / variances[j], scale, densities, powers, bits, rests
             )
         eighth = n // 8
         d = densities

@@ -50,18 +50,20 @@ class Form:
 
     Args:
         plates: the loops over data whose densities are one term.
+        by_object: whether arguments must be the same objects, as the program asks which they are.
 
     Raises:
         Unrecordable: that isn't quickly told.
     """
 
-    def __init__(self, trace: Any, plates: list[Plate]) -> None:
+    def __init__(self, trace: Any, plates: list[Plate], *, by_object: bool) -> None:
         self.compiled = trace.gen_fn.compiled
         if trace.gen_fn.bound:
             raise Unrecordable("a method's object may change")
         self.args = [(i, type(a), a) for i, a in enumerate(trace.args) if type(a) in PLAIN]
         self.count = len(trace.args)
         self.same = [(i, a) for i, a in enumerate(trace.args) if is_short(a)]
+        self.objects = [(i, a) for i, a in enumerate(trace.args) if by_object and type(a) not in PLAIN]
         self.kind = type(trace)
         self.linked: Any = None
         if self.kind is ReferenceTrace:
@@ -81,6 +83,8 @@ class Form:
         program = trace.gen_fn
         if program.compiled is not self.compiled or program.bound:
             return False
+        if self.linked is not None and self in trace.forms:
+            return True
         args = trace.args
         if len(args) != self.count:
             return False
@@ -90,6 +94,9 @@ class Form:
         for i, value in self.same:
             if not is_same(value, args[i]):
                 return False
+        for i, value in self.objects:
+            if args[i] is not value:
+                return False
         if self.linked is None:
             same: bool = trace.records.keys() == self.paths and trace.calls.keys() == self.calls
             return same
@@ -97,9 +104,11 @@ class Form:
         if called.linked is not self.linked:
             return False
         frame = called.frame
-        for asked in self.asked:  # noqa: SIM110 (half of the time of `all`)
+        for asked in self.asked:
             if not asked(frame):
                 return False
+        if not self.same:  # entries of an array may be given other values
+            trace.forms = {*trace.forms, self}
         return True
 
 

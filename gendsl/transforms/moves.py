@@ -155,11 +155,14 @@ class Recorded(NamedTuple):
     choices: list[dict[Path, Any]]
 
 
-def scored(tape: Tape, trace: Any, q: Any, q_args: tuple[Any, ...], step: Any) -> Recorded:
+def scored(
+    tape: Tape, trace: Any, q: Any, q_args: tuple[Any, ...], step: Any, *, by_object: bool
+) -> Recorded:
     """Put what the model and the auxiliary program score of a step on the tape of its transform.
 
     Args:
         step: the step that is recorded, with its traces.
+        by_object: as for `Form`.
 
     Raises:
         Unrecordable: it can't be.
@@ -185,7 +188,7 @@ def scored(tape: Tape, trace: Any, q: Any, q_args: tuple[Any, ...], step: Any) -
         _check_choices(aux, written[1], step.aux)
         constants[1] = float(aux.score)
         choices.append(aux.choices)
-    return Recorded(Scores(first, tuple(constants)), Form(trace, model.plates), choices)
+    return Recorded(Scores(first, tuple(constants)), Form(trace, model.plates, by_object=by_object), choices)
 
 
 def _check_choices(run: RecordedProgram, written: dict[Path, Any], after: Any) -> None:

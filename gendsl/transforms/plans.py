@@ -332,11 +332,11 @@ class Plans:
         if body is None:
             raise Unrecordable("the transform has changed")
         originals = [program.compiled.original for program in (trace.gen_fn, q) if program is not None]
-        holds = Surroundings(*originals, programs=True, besides=self.around).unchanged()
+        around = Surroundings(*originals, programs=True, besides=self.around)
         traces = [trace] if aux is None else [trace, aux]
         after = [step.trace] if aux is None else [step.trace, step.aux]
         tape = record(f, body, traces)
-        recorded = scored(tape, trace, q, q_args, step)
+        recorded = scored(tape, trace, q, q_args, step, by_object=around.compares_objects)
         line = _line(tape, traces, step, recorded.scores)
         supports = tuple(
             {w.path: measured(after[side].records[w.path][0]) for w in tape.written if w.side == side}
@@ -346,6 +346,7 @@ class Plans:
         if way_back:
             back = ways_back.way_back(tape, f, body, traces, after, recorded.choices, line.removed)
             checked = _line(tape, traces, step, recorded.scores, back).function
+        holds = around.unchanged()
         move = Move(line.function, checked, q, q_args, recorded.form, holds, supports)  # type: ignore[arg-type]
         _compare_move(move, line, trace, aux, step)
         return move

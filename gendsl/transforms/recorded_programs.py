@@ -19,18 +19,20 @@ from gendsl.compiler.tables import NotColumnsError
 from gendsl.distributions import Distribution
 from gendsl.distributions.arithmetic import affine
 from gendsl.distributions.base import is_ours, measured
+from gendsl.distributions.column_laws import total_column
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime.change import is_same
 from gendsl.runtime.column_carried import hand_on
 from gendsl.runtime.column_frames import ColumnFrames
 from gendsl.runtime.column_loops import ColumnLoopBlock
-from gendsl.runtime.column_steps import column_total
+from gendsl.runtime.column_steps import LARGE, column_total
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.loop_parts import Iterations
 from gendsl.runtime.records import PLAIN_FAMILIES, Records
 from gendsl.runtime.totals import value as total_value
 from gendsl.supports import Real, RealArray, Simplex
 from gendsl.transforms.recording import Recorder
+from gendsl.transforms.surroundings import compares_objects
 from gendsl.transforms.tape import (
     Kept,
     Made,
@@ -299,6 +301,11 @@ class RecordedTrace:
 class Plate:
     """The log density of a loop over data that a trace keeps as columns, where it only reads other values.
 
+    Attributes:
+        slots: what it reads of the body around it.
+        affected: what of it depends on that.
+        parameters: what gives the parameters from it where no code has to be run.
+
     Raises:
         Unrecordable: it does something else.
     """
@@ -328,7 +335,38 @@ class Plate:
         self.sources = iterations.values
         if not (self.holds(run.before._called.frame) and self.holds(run.after._called.frame)):
             raise Unrecordable("a loop over data is another")
+        self.parameters = self._parameters(run)
         run.tape.steps.append(Term(0, self, None, (Unseen("trace"), tuple(values.values())), False))
+
+    def _parameters(self, run: RecordedProgram) -> Callable[[tuple[Any, ...]], tuple[Any, ...]] | None:
+        """What picks the parameters of the only choice from the values that the loop reads, if that is all
+        there is to do, and the step changes them."""
+        block, affected = self.block, self.affected
+        if len(block.sites) != 1 or affected.columns or affected.handed or affected.assigned:
+            return None
+        step = affected.steps[0]
+        if block.needed_targets or compares_objects(step.runner.call.__code__):
+            return None
+        frames = [trace._called.frame[block.state][0].frames.outer[0] for trace in (run.before, run.after)]
+        if all(is_same(*(outer[slot] for outer in frames)) for slot in self.slots):
+            return None
+        marks = {slot: Unseen(str(slot)) for slot in frames[0]}
+        places: list[int] = []
+        constants: list[float] = []
+        try:
+            kind, *made = step.runner.call(marks, {})
+        except (Unrecordable, Exception):  # it does something with them
+            return None
+        for parameter in made:
+            if type(parameter) in (int, float):
+                places.append(len(self.slots) + len(constants))
+                constants.append(parameter)
+            else:
+                places += [i for i, slot in enumerate(self.slots) if parameter is marks[slot]]
+        if kind is not step.family or len(places) != len(made):
+            return None
+        pick = operator.itemgetter(*(places if len(places) > 1 else [slice(places[0], places[0] + 1)]))
+        return (lambda values: pick((*values, *constants))) if constants else pick
 
     def holds(self, frame: Any) -> bool:
         """Whether a frame has the same iterations as columns."""
@@ -342,6 +380,11 @@ class Plate:
         """What the loop scores where it reads these values, and else what it read in a trace."""
         block, affected = self.block, self.affected
         store: ColumnFrames = trace._called.frame[block.state][0].frames
+        if self.parameters is not None:
+            step = affected.steps[0]
+            total = total_column(step.family, store.columns[0].array(), self.parameters(values))
+            if total is not None and abs(total) < LARGE * self.size:
+                return total
         outer = store.outer[0]
         if all(map(is_same, map(outer.__getitem__, self.slots), values)):
             return total_value(store.total())

@@ -7,6 +7,7 @@ functions that it calls.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, NoReturn
@@ -214,6 +215,8 @@ class Recorder(Accessor):
             return lambda source, label=None: self.read_at(read, source, (), label)
         if function is write or function is copy:
             refuse()  # by another way than the usual one, of which no line is known
+        if function is operator.is_ or function is operator.is_not:
+            refuse()  # unlike `is`, it isn't seen in the code
         try:
             name = _UNARY.get(function)
         except TypeError:

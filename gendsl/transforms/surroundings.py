@@ -22,10 +22,18 @@ _CONSTANTS = (int, float, str, bytes, bool, type(None), Label)
 
 _REFUSED = frozenset(
     opcode.opmap[name]
-    for name in ("PUSH_EXC_INFO", "IMPORT_NAME", "STORE_GLOBAL", "DELETE_GLOBAL", "MATCH_CLASS")
-)
+    for name in (
+        "PUSH_EXC_INFO", "IMPORT_NAME", "STORE_GLOBAL", "DELETE_GLOBAL",
+        "MATCH_CLASS", "MATCH_SEQUENCE", "MATCH_MAPPING",
+    )
+)  # fmt: skip
 """Instructions of `try` and `with`, by which a run may go on after an error, of what changes names, and of
 patterns that ask of which class a value is."""
+
+_IS = frozenset(
+    number for name, number in opcode.opmap.items() if name == "IS_OP" or name.endswith("NONE")
+)
+"""Instructions that ask which object a value is."""
 
 
 Gone = KeyError, ValueError
@@ -46,6 +54,7 @@ class Surroundings:
     Attributes:
         given: objects by name, for an expression that asks of them.
         parts: the terms of the expression that nothing has changed.
+        compares_objects: whether it is asked anywhere which object a value is, as `is None` does.
 
     Raises:
         Unrecordable: something may change without being another object.
@@ -57,6 +66,7 @@ class Surroundings:
         self.given: dict[str, Any] = {}
         self.parts: list[str] = []
         self.programs = programs
+        self.compares_objects = False
         self._asked: set[Any] = set() if besides is None else set(besides._asked)
         self._done: set[Any] = set()
         for function in functions:
@@ -94,6 +104,7 @@ class Surroundings:
             self.parts.append(f"{self._name(cell)}.cell_contents is {self._name(value)}")
         space = self._name(function.__globals__)
         names = _names(function.__code__)
+        self.compares_objects = self.compares_objects or compares_objects(function.__code__)
         if self.programs and not _KINDS.isdisjoint(names):
             raise Unrecordable("it is asked of which class a value is")
         for name in sorted(names):
@@ -133,6 +144,12 @@ class Surroundings:
             self._function(value)
         elif not isinstance(value, np.ufunc) and not (isinstance(value, type) and value in USUAL):
             raise Unrecordable(f"a {type(value).__name__} may change")
+
+
+def compares_objects(code: CodeType) -> bool:
+    """Whether some code asks which object a value is."""
+    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return not _IS.isdisjoint(code.co_code[::2]) or any(map(compares_objects, inner))
 
 
 def _names(code: CodeType) -> set[str]:
