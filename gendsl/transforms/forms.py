@@ -107,8 +107,7 @@ class Form:
         for asked in self.asked:
             if not asked(frame):
                 return False
-        if not self.same:  # entries of an array may be given other values
-            trace.forms = {*trace.forms, self}
+        trace.forms = {*trace.forms, self}
         return True
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import operator
 from collections import Counter
 from importlib import import_module
 
@@ -14,6 +15,7 @@ from gendsl import (
     continuous,
     copy,
     discrete,
+    exponential,
     gamma,
     gen,
     involutive_mcmc,
@@ -30,6 +32,7 @@ from gendsl.errors import GenDSLError, RuntimeMismatchError
 from gendsl.runtime.watched import runs_whole
 from gendsl.supports import Interval, Real
 from gendsl.transforms.moves import Scored
+from gendsl.transforms.recorded_programs import Plate
 
 pytestmark = pytest.mark.skipif(runs_whole(), reason="the reference runtime has no plans")
 
@@ -577,11 +580,11 @@ def outcomes(some, q, f, rounds, **options):
     return found
 
 
-def assert_same_in_turn(kinds, some, q, f, first_rounds=30, rounds=40, **options):
+def assert_same_in_turn(kinds, some, q, f, first_rounds=30, rounds=40, least=4, **options):
     """Steps from several traces in turn come to the same with plans and without; many are moves."""
     f.plans.__init__()
     first = outcomes(some[:1], q, f, first_rounds, **options)
-    assert kinds[Scored] > 3
+    assert kinds[Scored] >= least
     known = first + outcomes(some, q, f, rounds, **options)
     f.plans.__init__()
     f.plans.off = True
@@ -727,3 +730,159 @@ def test_what_comes_back_is_looked_at_besides_the_determinant(kinds):
     near = data_at_once.generate((9,), {"x": np.zeros(9)}, init={"k": 1, ("mu", 0): -20.0}, rng=1).trace
     far = near.update({("mu", 0): 1.5}).trace
     assert_same_in_turn(kinds, [near, far], step, sided, q_args=(2.5,), check=True)
+
+
+# --- arguments that are objects, and what a trace is known to be ------------------------------------
+
+
+@gen
+def told_by_is(spread, n):
+    a = ~normal(0, 1.0 if spread is None else 3.0)
+    for i in range(n):
+        ("x", i) @ ~normal(a, 1)
+
+
+@gen
+def told_by_match(spread, n):
+    sd = 1.0
+    match spread:
+        case [_, *_]:
+            sd = 3.0
+        case None:
+            sd = 2.0
+    a = ~normal(0, sd)
+    for i in range(n):
+        ("x", i) @ ~normal(a, 1)
+
+
+@gen
+def told_by_function(spread, n):
+    a = ~normal(0, 1.0 if operator.is_(spread, None) else 3.0)
+    for i in range(n):
+        ("x", i) @ ~normal(a, 1)
+
+
+@pytest.mark.parametrize("n", [2, 20])
+@pytest.mark.parametrize("program", [told_by_is, told_by_match, told_by_function])
+@pytest.mark.parametrize("spread", [np.ones(100), {"of": 1.0}, [1.0], normal], ids=repr)
+def test_an_argument_of_which_it_is_asked_what_it_is_must_be_the_same(kinds, program, spread, n):
+    """A move that was made of a trace with an array as an argument was used for one with None."""
+    some = [
+        program.generate((given, n), {"x": np.ones(n)}, init={"a": 0.4}, rng=1).trace
+        for given in (spread, None)
+    ]
+    assert_same_in_turn(kinds, some, another, other, first_rounds=100, least=0)
+
+
+@gen
+def in_two_ways(shifts, n):
+    flag = ~bernoulli(0.4)
+    if flag:
+        a = ~normal(2, 1)
+    else:
+        a = ~normal(0, 3)
+    for i in range(n):
+        ("x", i) @ ~normal(a + shifts[1], 1)
+
+
+def test_a_trace_that_was_made_of_another_isnt_known_to_be_as_that_was(kinds):
+    """Which way a branch went is asked of each trace, though both ways lead to the same addresses."""
+    one = in_two_ways.generate(
+        (np.zeros(2), 20), {"x": np.ones(20)}, init={"flag": True, "a": 0.5}, rng=1
+    ).trace
+    chain(one, another, other, 200, plans=True)
+    assert_same_in_turn(kinds, [one, one.update({"flag": False}).trace, one], another, other)
+
+
+def test_an_array_that_is_changed_after_it_was_an_argument_changes_nothing(kinds):
+    """A trace has its own; so what is known of its form stays so."""
+    shifts = np.array([0.0, 0.5])
+    trace = in_two_ways.generate(
+        (shifts, 20), {"x": np.ones(20)}, init={"flag": True, "a": 0.5}, rng=1
+    ).trace
+    before = outcomes([trace], another, other, 100)
+    assert kinds[Scored] > 10
+    shifts[1] = 3.0
+    assert outcomes([trace], another, other, 100) == pytest.approx(before, rel=1e-9)
+
+
+# --- loops over data of which the parameters are what they read -------------------------------------
+
+
+@gen
+def data_of_one(n):
+    tau = ~gamma(2, 1)
+    for i in range(n):
+        ("x", i) @ ~exponential(tau)
+
+
+@gen
+def data_of_two(n):
+    tau = ~gamma(2, 1)
+    a = ~normal(0, 1)
+    for i in range(n):
+        ("x", i) @ ~normal(a, tau)
+
+
+@gen
+def data_with_a_constant(n):
+    tau = ~gamma(2, 1)
+    for i in range(n):
+        ("x", i) @ ~normal(0.25, tau)
+
+
+@gen
+def data_of_a_mixture(n):
+    tau = ~gamma(2, 1)
+    a = ~normal(0, 1)
+    means, sds = [a, 2.0, -1.0], [1.0, tau, 0.5]
+    weights = [0.2, 0.3, 0.5]
+    for i in range(n):
+        ("x", i) @ ~mixture_of_normals(vars=sds, means=means, weights=weights)
+
+
+@gen
+def data_of_an_alias(n):
+    tau = ~gamma(2, 1)
+    again = tau
+    for i in range(n):
+        ("x", i) @ ~gamma(again, tau)
+
+
+@gen
+def data_by_a_test(n):
+    tau = ~gamma(2, 1)
+    other = None if n > 100 else tau
+    for i in range(n):
+        ("x", i) @ ~normal(0.0 if other is None else 0.5, tau)
+
+
+@gen
+def longer(trace):
+    u = ~normal(0, 0.3)
+
+
+@transform
+def stretch(model_in, aux_in, *, model_out, aux_out):
+    u = read(aux_in["u"], continuous)
+    write(model_out["tau"], read(model_in["tau"], continuous) * math.exp(u), continuous)
+    write(aux_out["u"], -u, continuous)
+
+
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("n", [40, 200])
+@pytest.mark.parametrize(
+    ("program", "quick"),
+    [
+        (data_of_one, True), (data_of_two, True), (data_with_a_constant, True),
+        (data_of_a_mixture, True), (data_of_an_alias, True), (data_by_a_test, False),
+    ],
+)  # fmt: skip
+def test_a_loop_that_is_given_its_parameters_scores_what_it_did(kinds, monkeypatch, program, quick, n, check):
+    picked = []
+    parameters = Plate._parameters
+    monkeypatch.setattr(Plate, "_parameters", lambda *args: picked.append(parameters(*args)) or picked[-1])
+    x = np.random.default_rng(1).gamma(2.0, size=n)
+    trace = program.generate((n,), {"x": x}, init={"tau": 1.5}, rng=1).trace
+    assert_same_chain(kinds, trace, longer, stretch, 500, least=30, check=check)
+    assert picked and (picked[-1] is not None) is quick
