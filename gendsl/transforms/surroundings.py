@@ -155,7 +155,7 @@ def compares_objects(code: CodeType) -> bool:
 def _names(code: CodeType) -> set[str]:
     """The names of globals and attributes in some code, and in that which is defined in it."""
     if not _REFUSED.isdisjoint(code.co_code[::2]):
-        raise Unrecordable("a run may go on after an error, or change names")
+        raise Unrecordable("a run may go on after an error, change names, or ask of what class a value is")
     names = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
