@@ -13,9 +13,8 @@ made, as without a plan, and must have that log density.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isclose
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from gendsl.address import Path
 from gendsl.choices import MISSING
@@ -297,7 +296,7 @@ def check_aux(f: Any, q: Any, there: Scored, log_prob: float) -> None:
     Raises:
         RuntimeMismatchError: it doesn't; a mistake of gendsl's, or the program is not deterministic.
     """
-    if not np.isclose(there.log_aux, log_prob, rtol=_TOLERANCE, atol=_TOLERANCE):
+    if not isclose(there.log_aux, log_prob, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
         raise RuntimeMismatchError(
             f"{q.name}, by what was kept of an earlier move of transform {f.name}: the log probability is "
             f"{there.log_aux}, not {log_prob}",

@@ -200,7 +200,7 @@ def check_plan(f: Any, step: Step | Scored, there: Any, trace: Any, q: Any) -> N
             path = next(iter(made.keys() ^ output.values.keys()))
             raise _mismatch(f, "other choices are written", path)
         for path, value in made.items():
-            if not np.array_equal(value, output.values[path]):
+            if not _is_equal(value, output.values[path]):
                 raise _mismatch(f, f"{value!r} is written, not {output.values[path]!r}", path)
     if not isclose(step.log_abs_det, there.log_abs_det, rel_tol=1e-9, abs_tol=1e-9):
         raise _mismatch(f, f"log|det J| is {step.log_abs_det}, not {there.log_abs_det}", None)
@@ -208,6 +208,13 @@ def check_plan(f: Any, step: Step | Scored, there: Any, trace: Any, q: Any) -> N
         check_weight(f, step, trace, there.log_weight)
         if q is not None:
             check_aux(f, q, step, there.aux.log_prob)
+
+
+def _is_equal(made: Any, found: Any) -> bool:
+    kind = type(made)
+    if kind is type(found) and kind is not np.ndarray:
+        return bool(made == found)
+    return np.array_equal(made, found)
 
 
 def _mismatch(f: Any, problem: str, path: Path | None) -> RuntimeMismatchError:

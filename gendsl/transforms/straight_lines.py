@@ -137,6 +137,7 @@ class _Line:
         self.otherwise = "return None"
         self.takes_arguments = False
         self._known: dict[Any, str] = {}
+        self._slopes: dict[str, str] = {}
 
     def function(
         self,
@@ -454,8 +455,10 @@ class _Line:
         slopes[name] = slope if _is_atom(slope) else self._named(slope)
 
     def _named(self, text: str) -> str:
-        name = self.tape.name("d")
-        self.lines.append(f"{name} = {text}")
+        name = self._slopes.get(text)
+        if name is None:
+            name = self._slopes[text] = self.tape.name("d")
+            self.lines.append(f"{name} = {text}")
         return name
 
 

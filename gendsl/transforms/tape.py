@@ -145,6 +145,7 @@ class Tape:
         seeds: the reads by side and path.
         looked_at: the choices, by side and path, that were read or copied.
         arrays: variables that hold arrays, by the names of the entries.
+        computed: numbers by the text that computes them: what is computed twice is one variable.
     """
 
     switches: list[tuple[int, Path, Any]] = field(default_factory=list)
@@ -153,6 +154,7 @@ class Tape:
     seeds: dict[tuple[int, Path], tuple[Read, Any]] = field(default_factory=dict)
     looked_at: set[tuple[int, Path]] = field(default_factory=set)
     arrays: dict[tuple[str, ...], str] = field(default_factory=dict)
+    computed: dict[str, Traced] = field(default_factory=dict)
     names: int = 0
 
     def name(self, letter: str) -> str:
@@ -163,10 +165,13 @@ class Tape:
         return f"{letter}{self.names}"
 
     def let(self, value: Any, text: str, *slopes: tuple[str, str], needs: str | None = None) -> Traced:
-        """The number that a new variable holds."""
+        """The number that a new variable holds, or the one that holds it already."""
+        known = self.computed.get(text)
+        if known is not None:
+            return known
         if type(value) is not float or value - value != 0.0:
             raise Unrecordable(f"{text} is {value!r}")
-        made = Traced(self, self.name("y"), value)
+        made = self.computed[text] = Traced(self, self.name("y"), value)
         self.steps.append(Let(made.name, text, slopes, needs))
         return made
 

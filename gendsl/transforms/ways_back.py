@@ -76,6 +76,7 @@ def way_back(
     """
     first = len(tape.steps)
     written, tape.written = tape.written, []
+    tape.computed = {}  # the way back has derivatives of its own
     try:
         inputs = [_Output(tape, f, side, trace, choices[side]) for side, trace in enumerate(after)]
         outputs = {name: RecordedOutput(tape, f, side) for side, name in enumerate(f.outputs)}
