@@ -342,9 +342,11 @@ class Plate:
         """What picks the parameters of the only choice from the values that the loop reads, if that is all
         there is to do, and the step changes them."""
         block, affected = self.block, self.affected
-        if len(block.sites) != 1 or affected.columns or affected.handed or affected.assigned:
+        if not len(block.sites) == len(affected.steps) == 1:
             return None
-        step = affected.steps[0]
+        if affected.columns or affected.handed or affected.assigned:
+            return None
+        (step,) = affected.steps
         if block.needed_targets or compares_objects(step.runner.call.__code__):
             return None
         frames = [trace._called.frame[block.state][0].frames.outer[0] for trace in (run.before, run.after)]

@@ -858,6 +858,13 @@ def data_by_a_test(n):
 
 
 @gen
+def data_of_nothing(n):
+    tau = ~gamma(2, 1)
+    for i in range(n):
+        ("x", i) @ ~normal(0.5, 1.5)
+
+
+@gen
 def longer(trace):
     u = ~normal(0, 0.3)
 
@@ -876,6 +883,7 @@ def stretch(model_in, aux_in, *, model_out, aux_out):
     [
         (data_of_one, True), (data_of_two, True), (data_with_a_constant, True),
         (data_of_a_mixture, True), (data_of_an_alias, True), (data_by_a_test, False),
+        (data_of_nothing, False),
     ],
 )  # fmt: skip
 def test_a_loop_that_is_given_its_parameters_scores_what_it_did(kinds, monkeypatch, program, quick, n, check):
