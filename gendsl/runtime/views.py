@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gendsl.address import Path
+from gendsl.distributions.base import measured
 from gendsl.runtime.arguments import separate
 from gendsl.runtime.lookup import known_at, record_at
 from gendsl.runtime.records import REMEMBERED, Record
@@ -45,6 +46,13 @@ class RecordsView(Mapping[Path, Record]):
         """The measure and the value of a choice, where they are found without its record; else None."""
         called = self.called
         return known_at(called.linked.body, called.frame, path)
+
+    def found(self, path: Path) -> tuple[Support, Any] | None:
+        """The measure and the value of a choice, or None if there is none."""
+        known = self.known(path)
+        if known is None and (record := self.get(path)) is not None:
+            known = record[0]._measure or measured(record[0]), record[1]
+        return known
 
     def __getitem__(self, path: Path) -> Record:
         record = self.get(path)

@@ -4,9 +4,9 @@ The entries of a small Jacobian change with every step, but hardly where they ar
 and each of them puts the same nonzero entries into the same places. Such a pattern has one formula, Laplace's
 expansion along the row or column with the fewest entries, again and again, in which no minor is made twice:
 
-    e0 .  .                     v0 = e2 * e4 - e3 * e5
+    e0 .  .                     m0 = e2 * e4 - e3 * e5
     .  e2 e3    ->
-    .  e5 e4                    abs(e0 * v0)
+    .  e5 e4                    abs(e0 * m0)
 
 It divides by nothing, so no entry is too small for a pivot, and is as accurate as the entries are: what one
 operation rounds off counts as a change of one entry.
@@ -111,20 +111,32 @@ class Expansion:
     """The minors of a pattern as lines of code, each made once.
 
     Attributes:
-        lines: assignments to v0, v1, ...
+        lines: assignments to m0, m1, ... (from `first` on).
         products: how many products are in them.
         size: how many entries the pattern has.
+        used: those on which the minors depend, without signs.
     """
 
-    def __init__(self, columns: list[tuple[int, ...]]) -> None:
+    def __init__(
+        self, columns: list[tuple[int, ...]], entries: Sequence[str] | None = None, first: int = 0
+    ) -> None:
+        """Begin with no minors.
+
+        Args:
+            columns: for each the rows in which it has entries.
+            entries: what stands for these, column after column; e0, e1, ... if not given.
+            first: the number of the first minor.
+        """
+        self.first = first
         self.lines: list[str] = []
         self.products = 0
         self.size = 0
+        self.used: set[str] = set()
         self.entries: dict[tuple[int, int], str] = {}
         self.known: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[int, str]] = {}
         for column, rows in enumerate(columns):
             for row in rows:
-                self.entries[row, column] = f"e{self.size}"
+                self.entries[row, column] = f"e{self.size}" if entries is None else entries[self.size]
                 self.size += 1
 
     def minor(self, rows: tuple[int, ...], columns: tuple[int, ...]) -> tuple[int, str]:
@@ -148,15 +160,20 @@ class Expansion:
             if rest == "0.0":
                 continue
             entry = self.entries[rows[i], columns[j]]
-            if rest != "1.0":
+            if entry.startswith("-"):
+                sign, entry = -sign, entry[1:]
+            self.used.add(entry)
+            if entry != "1.0" and rest != "1.0":
                 self.products += 1
                 entry = f"{entry} * {rest}"
+            elif entry == "1.0":
+                entry = rest
             terms.append((sign * (-1) ** (i + j), entry))
         if len(terms) < 2:
             return terms[0] if terms else (1, "0.0")
         first, text = terms[0]
         for sign, term in terms[1:]:
             text += f" {'+' if sign == first else '-'} {term}"
-        name = f"v{len(self.lines)}"
+        name = f"m{self.first + len(self.lines)}"
         self.lines.append(f"{name} = {text}")
         return first, name

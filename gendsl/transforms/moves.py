@@ -26,7 +26,7 @@ from gendsl.runtime.verify import MISMATCH_FIX
 from gendsl.supports import Support
 from gendsl.transforms.forms import PLAIN, Form, is_short
 from gendsl.transforms.recorded_programs import RecordedProgram, RecordedTrace
-from gendsl.transforms.run import lookups
+from gendsl.transforms.run import finders
 from gendsl.transforms.straight_lines import Scores
 from gendsl.transforms.surroundings import Gone
 from gendsl.transforms.tape import Tape, Unrecordable, Unseen
@@ -234,7 +234,7 @@ class Scored(NamedTuple):
     def inputs(self, trace: Any, aux: Any) -> tuple[Any, ...]:
         """What is looked up in the output, by the way back; see `gendsl.transforms.plans.Inputs`."""
         records = trace.records
-        near, known = lookups(records)
+        near, known = finders(records)
         gone = self.planned.line.removed
         model, auxiliary = self.planned.values
         measures, others = self.move.supports

@@ -30,7 +30,7 @@ from gendsl.supports import Support
 from gendsl.transforms import ways_back
 from gendsl.transforms.moves import Move, Moves, scored
 from gendsl.transforms.recording import RECORDER, record
-from gendsl.transforms.run import continuous, discrete, lookups, measure_in
+from gendsl.transforms.run import continuous, discrete, finders, measure_in
 from gendsl.transforms.straight_lines import Scores, WayBack, straight_line
 from gendsl.transforms.surroundings import Gone, Surroundings
 from gendsl.transforms.tape import Tape, Unrecordable, Written
@@ -45,8 +45,9 @@ _MOST_PLANS = 256
 _MOST_COUNTED = 1024
 _MOST_FAILURES = 3
 
-_RUN_FIRST, _RUN_PERIOD = 16, 64
-"""How many checked steps of which there is no trace are run, and of how many one is, later on."""
+_RUN_FIRST, _RUN_TOGETHER, _RUN_OF = 16, 4, 256
+"""How many checked steps of which there is no trace are run at first, and later how many, one after another,
+of how many: one in 64, for half the price of single ones, whose code the processor has to fetch again."""
 
 _FREE_PLANS, _USES = 16, 8
 """How many plans are made for nothing, and how often each of more must have been used."""
@@ -110,7 +111,7 @@ class Inputs(NamedTuple):
     """What is looked up in a pair of traces.
 
     Attributes:
-        near0, known0, near1, known1: as `gendsl.transforms.run.lookups`, of each.
+        near0, known0, near1, known1: as `gendsl.transforms.run.finders`, of each.
         observed: the model's observations.
         drawn: the addresses of the auxiliary choices; None where there is no auxiliary trace.
         has: whether the model's trace has a choice.
@@ -128,12 +129,12 @@ class Inputs(NamedTuple):
 def inputs(trace: Any, aux: Any) -> Inputs:
     """What is looked up in a trace and an auxiliary one, or None."""
     records = trace.records
-    near, known = lookups(records)
+    near, known = finders(records)
     if aux is None:
         return Inputs(near, known, near, known, trace.observed_paths, None, records.__contains__)
     others = aux.records
     return Inputs(
-        near, known, *lookups(others), trace.observed_paths, others.keys(), records.__contains__
+        near, known, *finders(others), trace.observed_paths, others.keys(), records.__contains__
     )
 
 
@@ -268,7 +269,7 @@ class Plans:
     def is_run(self) -> bool:
         """Count a checked step; whether it is one of those that are run all the same."""
         self.checked += 1
-        return self.checked <= _RUN_FIRST or self.checked % _RUN_PERIOD == 0
+        return self.checked <= _RUN_FIRST or self.checked % _RUN_OF < _RUN_TOGETHER
 
     def learn(self, f: Any, trace: Any, aux: Any, there: Any) -> None:
         """Make a plan from a pair of traces and its image, if there can be one."""

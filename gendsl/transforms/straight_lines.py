@@ -31,6 +31,7 @@ from gendsl.distributions import Distribution
 from gendsl.distributions.base import measured
 from gendsl.transforms.came_back import RELATIVE_TOLERANCE
 from gendsl.transforms.determinants import LARGEST, MOST_PRODUCTS, SMALLEST, Expansion
+from gendsl.transforms.inlining import inlined
 from gendsl.transforms.short_densities import short_term
 from gendsl.transforms.tape import (
     Kept,
@@ -180,7 +181,7 @@ class _Line:
             result.append("False")
         self.lines.append(f"return {', '.join(result)}")
         given = ", ".join(["near0, known0, near1, known1, observed, trace", *self.constants])
-        text = "\n".join([f"def line({given}):", *(f"    {line}" for line in self.lines)])
+        text = "\n".join([f"def line({given}):", *(f"    {line}" for line in inlined(self.lines))])
         code = _codes.get(text)
         if code is None:
             module = compile(text, os.path.join(os.path.dirname(__file__), "<straight line>"), "exec")
@@ -364,15 +365,14 @@ class _Line:
         entries = self._jacobian(set(inputs), outputs, steps)
         number = {name: i for i, name in enumerate(inputs)}
         pattern = [tuple(number[name] for name in column) for column in entries]
-        expansion = Expansion(pattern)
+        slopes = [slope for column in entries for slope in column.values()]
+        expansion = Expansion(pattern, slopes, len(self.lines))
         _, det = expansion.minor(tuple(range(len(inputs))), tuple(range(len(pattern))))
         if expansion.products > MOST_PRODUCTS or det == "0.0":
             raise Unrecordable("the determinant has no short formula")
-        slopes = [slope for column in entries for slope in column.values()]
-        self.lines += [f"e{i} = {slope}" for i, slope in enumerate(slopes)]
         self.lines += [*expansion.lines, f"det = abs({det})"]
-        changing = {slope.removeprefix("-") for slope in slopes} - {"1.0"}
-        size = f"hypot({', '.join(sorted(changing))})" if changing else "0.0"
+        changing = sorted(expansion.used - {"1.0"})
+        size = f"hypot({', '.join(changing)})" if changing else "0.0"
         self.lines.append(f"if not ({size} < {LARGEST} and {SMALLEST} < det < {LARGEST}): {self.otherwise}")
         return "log(det)"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gendsl.transforms import determinants
-from gendsl.transforms.determinants import determinant_of_few, formula_of, known_determinant
+from gendsl.transforms.determinants import Expansion, determinant_of_few, formula_of, known_determinant
 
 
 @pytest.fixture(autouse=True)
@@ -170,3 +170,33 @@ def test_one_or_two_columns_that_might_not_be_accurate_are_for_others(wrong):
     assert determinant_of_few([3], [{3: wrong}]) is None
     assert determinant_of_few([3, 1], [{3: wrong}, {1: 1.0}]) is None
     assert determinant_of_few([3, 1], [{3: wrong, 1: 1.0}, {1: wrong}]) is None
+
+
+def test_entries_that_are_known_are_a_part_of_the_formula():
+    """Ones, minus ones, zeros that there are, and variables with either sign."""
+    products = 0
+    for seed in range(300):
+        (rows, columns), _ = a_matrix(seed)
+        columns = [[rows.index(row) for row in column if row in rows] for column in columns]
+        rng = np.random.default_rng(seed)
+        count = sum(map(len, columns))
+        texts = [str(text) for text in rng.choice(["1.0", "-1.0", "a", "-a", "b", "-b", "0.5", "0.0"], count)]
+        expansion = Expansion([tuple(column) for column in columns], texts, first=7)
+        sign, det = expansion.minor(tuple(range(len(rows))), tuple(range(len(columns))))
+        known = {"a": float(rng.normal()), "b": 0.7}
+        found = dict(known)
+        for i, line in enumerate(expansion.lines):
+            assert line.startswith(f"m{i + 7} = ")
+            exec(line, {}, found)
+        entries = [eval(text, {}, known) for text in texts]
+        wanted, size = exact((range(len(rows)), columns), entries)
+        assert abs(abs(sign * eval(det, {}, found)) - wanted) <= 1e-14 * size
+        assert expansion.used <= {"a", "b", "0.5", "0.0", "1.0"}
+        plain = Expansion([tuple(column) for column in columns])
+        plain.minor(tuple(range(len(rows))), tuple(range(len(columns))))
+        assert expansion.products <= plain.products
+        products += expansion.products < plain.products
+        changed = [t if t.removeprefix("-") in expansion.used else "9.0" for t in texts]
+        entries = [eval(text, {}, known) for text in changed]
+        assert exact((range(len(rows)), columns), entries)[0] == wanted
+    assert products > 100
