@@ -19,16 +19,26 @@ from typing import Any
 
 from gendsl.compiler.trees import clone, walk
 from gendsl.transforms.forward import Dual
+from gendsl.transforms.rules import LN2, LN10
 
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"
 }  # fmt: skip
 
 SLOPES_AS_TEXT = {
-    "sqrt": "0.5 / {y}", "exp": "{y}", "log": "1.0 / {x}", "log1p": "1.0 / (1.0 + {x})",
-    "expm1": "{y} + 1.0", "sin": "cos({x})", "cos": "-sin({x})", "tanh": "(1.0 / cosh({x})) ** 2",
+    "sqrt": "0.5 / {y}", "cbrt": "1.0 / (3.0 * {y} * {y})",
+    "exp": "{y}", "expm1": "{y} + 1.0", "exp2": f"{{y}} * {LN2!r}",
+    "log": "1.0 / {x}", "log1p": "1.0 / (1.0 + {x})",
+    "log2": f"1.0 / ({{x}} * {LN2!r})", "log10": f"1.0 / ({{x}} * {LN10!r})",
+    "sin": "cos({x})", "cos": "-sin({x})", "tan": "1.0 + {y} * {y}",
+    "asin": "1.0 / sqrt((1.0 - {x}) * (1.0 + {x}))", "acos": "-1.0 / sqrt((1.0 - {x}) * (1.0 + {x}))",
+    "atan": "1.0 / (1.0 + {x} * {x})",
+    "sinh": "cosh({x})", "cosh": "sinh({x})", "tanh": "(1.0 / cosh({x})) ** 2",
+    "asinh": "1.0 / sqrt(1.0 + {x} * {x})", "acosh": "1.0 / sqrt(({x} - 1.0) * ({x} + 1.0))",
+    "atanh": "1.0 / ((1.0 - {x}) * (1.0 + {x}))",
+    "erf": "1.1283791670955126 * exp(-{x} * {x})", "erfc": "-1.1283791670955126 * exp(-{x} * {x})",
 }  # fmt: skip
-"""Those of `gendsl.transforms.rules`, for y = f(x), as text."""
+"""Those of `gendsl.transforms.rules`, for y = f(x), as text, under the names that `math` has for them."""
 
 _FUNCTIONS: dict[Any, str] = {getattr(math, name): name for name in SLOPES_AS_TEXT}
 

@@ -151,11 +151,19 @@ USUAL = frozenset((
 MODULES = ("math", "numpy", "bisect", "_bisect", "operator", "_operator")
 """Modules whose functions always do the same."""
 
-_UNARY = {
-    function: name
-    for name in SLOPES_AS_TEXT
-    for function in (getattr(math, name), getattr(np, name))
-}  # fmt: skip
+
+def _functions_of_one() -> dict[Any, str]:
+    """The functions of `math` and NumPy that a tape can hold, with the names that `math` has for them."""
+    found = {}
+    for name in SLOPES_AS_TEXT:
+        found[getattr(math, name)] = name
+        in_numpy = f"arc{name[1:]}" if name.startswith("a") else name
+        if hasattr(np, in_numpy):
+            found[getattr(np, in_numpy)] = name
+    return found
+
+
+_UNARY = _functions_of_one()
 
 
 def _unary(name: str, function: Any) -> Callable[[Any], Any]:
@@ -172,6 +180,35 @@ def _unary(name: str, function: Any) -> Callable[[Any], Any]:
         return x.tape.let(value, f"{name}({x.name})", (x.name, f"({rule.format(x=x.name, y=z)})"))
 
     return recorded
+
+
+def _hypot(x: Any, y: Any) -> Any:
+    return _of_two(math.hypot, x, y, "({x} / {z})", "({y} / {z})")
+
+
+def _atan2(y: Any, x: Any) -> Any:
+    return _of_two(math.atan2, y, x, "({y} / ({x} * {x} + {y} * {y}))", "(-{x} / ({x} * {x} + {y} * {y}))")
+
+
+_OF_TWO = {math.hypot: _hypot, math.atan2: _atan2}
+
+
+def _of_two(function: Callable[[float, float], float], x: Any, y: Any, to_x: str, to_y: str) -> Any:
+    """A function of two numbers that has no derivative where both are 0."""
+    given = [part.name if type(part) is Traced else constant(part) for part in (x, y)]
+    traced = [part for part in (x, y) if type(part) is Traced]
+    if None in given or not traced:
+        return function(x, y)
+    tape = traced[0].tape
+    value = function(*(part.value if type(part) is Traced else part for part in (x, y)))
+    names = {"x": given[0], "y": given[1], "z": f"y{tape.names + 1}"}
+    rules = ((part, rule.format(**names)) for part, rule in ((x, to_x), (y, to_y)))
+    return tape.let(
+        value,
+        f"{function.__name__}({given[0]}, {given[1]})",
+        *((part.name, slope) for part, slope in rules if type(part) is Traced),
+        needs=f"{given[0]} != 0.0 or {given[1]} != 0.0",
+    )
 
 
 def _holds_number(thing: Any) -> bool:
@@ -223,6 +260,8 @@ class Recorder(Accessor):
             refuse()
         if name is not None:
             return _unary(name, function)
+        if function in _OF_TWO:
+            return _OF_TWO[function]
         if function in USUAL:
             return function
         if differentiable(function) is not None:
