@@ -17,7 +17,7 @@ from gendsl.transforms.apply import image
 from gendsl.transforms.forward import Dual, dual
 
 LIFTER = Accessor()
-FUNCTIONS = ["sqrt", "exp", "log", "log1p", "expm1", "sin", "cos", "tanh"]
+FUNCTIONS = sorted(formulas_module.SLOPES_AS_TEXT)
 OPERATORS = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.Pow: operator.pow,
@@ -155,7 +155,8 @@ def test_derivatives_against_differences(body, name, check_derivative, monkeypat
     plain = eval(f"lambda x0, x1, x2, x3: {body}", {"f0": getattr(math, name)})
     reached = []
     monkeypatch.setitem(made.__globals__, "steps", lambda *args: reached.append(args))
-    check_derivative(shared(plain), 0.7, 1.3, 0.4, 2.2, dual=shared(made, *functions))
+    last = 6.2 if name == "acosh" else 2.2  # which is defined from 1 on, where others end
+    check_derivative(shared(plain), 0.7, 1.3, 0.4, last, dual=shared(made, *functions))
     assert not reached  # nothing fell back on the operations one by one
 
 

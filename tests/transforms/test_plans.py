@@ -217,20 +217,37 @@ def bent(model_in, aux_in, *, model_out, aux_out):
     copy(aux_in["u"], aux_out["u"])
 
 
+@transform
+def bent_too(model_in, aux_in, *, model_out, aux_out):
+    """The same of more functions; the last three take two numbers."""
+    x = [read(model_in["x", i]) for i in range(20)]
+    y = [
+        math.asin(x[0] / 3), math.acos(x[1] / 3), math.atan(x[2]), np.arctan(x[3]), math.sinh(x[4]),
+        math.cosh(x[5]), np.arcsinh(x[6]), math.acosh(x[7]), math.atanh(x[8] / 3), math.cbrt(x[9]),
+        math.exp2(x[10]), np.log2(x[11]), math.log10(x[12]), math.tan(x[13] / 3), math.erf(x[14] / 2),
+        math.erfc(x[15] / 2), math.hypot(x[16], 2.0), math.atan2(0.7, x[17]),
+        math.hypot(x[18], x[19]), math.atan2(x[18], x[19]) + math.atan2(x[19], 0.4) + math.hypot(3, x[18]),
+    ]  # fmt: skip
+    for i in range(20):
+        write(model_out["x", i], y[i])
+    copy(aux_in["u"], aux_out["u"])
+
+
 @gen
 def unused(trace):
     u = ~normal(0, 1)
 
 
-def test_each_line_has_the_derivatives_of_the_transform():
+@pytest.mark.parametrize("f", [bent, bent_too])
+def test_each_line_has_the_derivatives_of_the_transform(f):
     traces = [numbers.simulate(rng=seed) for seed in range(30)]
 
     def determinants():
-        return [involutive_mcmc(t, unused, (), bent, rng=1)[1].log_abs_det for t in traces]
+        return [involutive_mcmc(t, unused, (), f, rng=1)[1].log_abs_det for t in traces]
 
     known = determinants()
-    assert bent.plans.uses >= 20
-    bent.plans.off = True
+    assert f.plans.uses >= 20
+    f.plans.off = True
     assert known == pytest.approx(determinants(), rel=1e-12) and len(set(known)) == 30
 
 
