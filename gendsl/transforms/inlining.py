@@ -21,10 +21,10 @@ _LONGEST = 400
 
 
 def inlined(lines: list[str]) -> list[str]:
-    """The lines, in which what is assigned to a value `y1`, slope `d1` or minor `m1` that is used once is a part
-    of where it is used, and slopes that are never used are gone.
+    """The lines, in which what is assigned to a value `y1`, slope `d1` or minor `m1` that is used once is a
+    part of where it is used, and slopes that are never used are gone.
 
-    Each is assigned once, unconditionally, before it is used. Operations keep their order and so their digits.
+    Each is assigned once, unconditionally, before it is used. Operations keep their order, and their digits.
     """
     lines = _without_unused_slopes(lines)
     uses = Counter(name for line in lines for name in _INNER.findall(line))

@@ -1,5 +1,5 @@
-"""Involutions put together at random, of models put together at random: with plans and moves a chain is the one
-that it is without.
+"""Involutions put together at random, of models put together at random: with plans and moves a chain is the
+one that it is without.
 
 An involution is made of pairs of a choice x of the model and an auxiliary one u, with a and b of what stays:
 
@@ -75,8 +75,8 @@ class Writer:
         """An expression of some of these numbers."""
         a, b = self.one_of(*names), self.one_of(*names)
         return self.one_of(
-            a, f"(0.5 * {a} - {b} / 3)", f"math.sin({a})", f"math.tanh({a} * {b})", f"({a} if {b} > 0.2 else 0.4)",
-            f"max({a}, {b})", f"abs({a})", f"shifted({a})", f"{a} ** 2 / (1 + {b} ** 2)", "0.7",
+            a, f"(0.5 * {a} - {b} / 3)", f"math.sin({a})", f"math.tanh({a} * {b})",
+            f"({a} if {b} > 0.2 else 0.4)", f"max({a}, {b})", f"abs({a})", f"shifted({a})", f"{a} ** 2 / (1 + {b} ** 2)", "0.7",
             f"math.log1p({a} * {a})", f"-{a}", f"math.hypot({a}, {b})", f"math.atan2({a}, 1 + {b} * {b})",
             f"math.asin(math.tanh({a}))", f"math.erf({a})", f"math.asinh({a} + {b})", f"np.arctan({a})",
             f"math.log10(1 + abs({a}))", f"math.cbrt({a} * {a} + 0.1)", f"min({a}, {b}, 0.9)", f"np.sin({a})",
@@ -148,7 +148,9 @@ class Writer:
             self.transform += ['j = read(aux_in["j"], discrete)', 'copy(aux_in["j"], aux_out["j"])']
             return self.swap(*self.addressed('"mu", j', self.draw(self.spread())))
         self.auxiliary += [
-            "up = ~bernoulli(1.0 if k == 1 else 0.0 if k == 3 else 0.5)", "if up:", f"    new = ~{self.spread()}"
+            "up = ~bernoulli(1.0 if k == 1 else 0.0 if k == 3 else 0.5)",
+            "if up:",
+            f"    new = ~{self.spread()}",
         ]  # fmt: skip
         a, b = self.let(self.positive(self.stays)), self.let(self.number(self.stays))
         self.transform += [
@@ -206,7 +208,8 @@ class Writer:
         a, b = self.number(known), self.positive(known)
         law = self.one_of(
             f"normal({a}, {b})", f"laplace({a}, {b})", "normal(mu[i % k], s)", f"normal({a} + 0.1 * i, {b})",
-            f"mixture_of_normals([1 / k] * k, mu, [{b}] * k)", f"normal(xs[i] * {a}, {b})", f"cauchy({a}, {b})",
+            f"mixture_of_normals([1 / k] * k, mu, [{b}] * k)", f"normal(xs[i] * {a}, {b})",
+            f"cauchy({a}, {b})",
         )  # fmt: skip
         self.model += ["for i in range(n):", f'    ("y", i) @ ~{law}']
         self.model.append(f"z = ~normal({self.number(known)}, {self.positive(known)})")
