@@ -76,7 +76,8 @@ class Writer:
         a, b = self.one_of(*names), self.one_of(*names)
         return self.one_of(
             a, f"(0.5 * {a} - {b} / 3)", f"math.sin({a})", f"math.tanh({a} * {b})",
-            f"({a} if {b} > 0.2 else 0.4)", f"max({a}, {b})", f"abs({a})", f"shifted({a})", f"{a} ** 2 / (1 + {b} ** 2)", "0.7",
+            f"({a} if {b} > 0.2 else 0.4)", f"max({a}, {b})", f"abs({a})", f"shifted({a})",
+            f"{a} ** 2 / (1 + {b} ** 2)", "0.7",
             f"math.log1p({a} * {a})", f"-{a}", f"math.hypot({a}, {b})", f"math.atan2({a}, 1 + {b} * {b})",
             f"math.asin(math.tanh({a}))", f"math.erf({a})", f"math.asinh({a} + {b})", f"np.arctan({a})",
             f"math.log10(1 + abs({a}))", f"math.cbrt({a} * {a} + 0.1)", f"min({a}, {b}, 0.9)", f"np.sin({a})",
