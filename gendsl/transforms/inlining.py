@@ -17,7 +17,7 @@ from collections import Counter
 _INNER = re.compile(r"\b[dmy]\d+\b")
 _ASSIGNED = re.compile(r"([dmy]\d+) = (.*)")
 _LONGEST = 400
-"""How long an expression may become: nested ones have about 30 parentheses then, and Python takes 100."""
+"""How long an expression may become: it has at most 133 parentheses then, and Python takes 200."""
 
 
 def inlined(lines: list[str]) -> list[str]:

@@ -56,8 +56,8 @@ def test_only_slopes_and_values_are_moved():
 
 
 def test_expressions_stay_short_enough_for_python():
-    for left in (True, False):
-        chain = [f"d{i + 1} = {f'd{i} + x1' if left else f'x1 + d{i}'}" for i in range(1, 2000)]
+    for text in ("d{} + x1", "x1 + d{}", "-d{}", "sin(d{})"):
+        chain = [f"d{i + 1} = {text.format(i)}" for i in range(1, 2000)]
         lines = ["d1 = x2 + x3", *chain, "return d2000"]
         short = inlined(lines)
         assert len(short) < 200
