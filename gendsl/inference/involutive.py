@@ -201,10 +201,12 @@ def _checked(
         by_plan = there
         there = image(f, trace, q, q_args, aux)
         check_plan(f, by_plan, there, trace, q)
-        if back is None:
+        check_round_trip(f, inverse, trace, aux, q_args, there)
+        if back is None:  # now it is known that there is a way back
             returned = image(inverse, there.trace, q, q_args, there.aux)
             inverse.plans.learn(inverse, there.trace, there.aux, returned)
-    check_round_trip(f, inverse, trace, aux, q_args, there)
+    else:
+        check_round_trip(f, inverse, trace, aux, q_args, there)
     if is_due(there.trace) if waits else due:
         compare_with_reference(there.trace)
     return there

@@ -40,6 +40,13 @@ Asked = Callable[[Frame], bool]
 """Whether a part of a frame is as it was."""
 
 
+def is_plain_and_same(value: Any, other: Any) -> bool:
+    """Whether two arguments are of one type in `PLAIN`, and the same, signs of zeros included."""
+    if type(value) is not type(other) or type(value) not in PLAIN or value != other:
+        return False
+    return value != 0 or repr(value) == repr(other)
+
+
 def is_short(value: Any) -> bool:
     """Whether an argument is an array that is short enough to be recorded entry by entry."""
     return type(value) is np.ndarray and value.size <= _MOST_ENTRIES and value.dtype.kind in "bif"
@@ -60,7 +67,7 @@ class Form:
         self.compiled = trace.gen_fn.compiled
         if trace.gen_fn.bound:
             raise Unrecordable("a method's object may change")
-        self.args = [(i, type(a), a) for i, a in enumerate(trace.args) if type(a) in PLAIN]
+        self.args = [(i, a) for i, a in enumerate(trace.args) if type(a) in PLAIN]
         self.count = len(trace.args)
         self.same = [(i, a) for i, a in enumerate(trace.args) if is_short(a)]
         self.objects = [(i, a) for i, a in enumerate(trace.args) if by_object and type(a) not in PLAIN]
@@ -88,8 +95,8 @@ class Form:
         args = trace.args
         if len(args) != self.count:
             return False
-        for i, kind, value in self.args:
-            if type(args[i]) is not kind or args[i] != value:
+        for i, value in self.args:
+            if not is_plain_and_same(value, args[i]):
                 return False
         for i, value in self.same:
             if not is_same(value, args[i]):

@@ -24,7 +24,7 @@ from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.trace import ReferenceTrace, definition
 from gendsl.runtime.verify import MISMATCH_FIX
 from gendsl.supports import Support
-from gendsl.transforms.forms import PLAIN, Form, is_short
+from gendsl.transforms.forms import PLAIN, Form, is_plain_and_same, is_short
 from gendsl.transforms.recorded_programs import RecordedProgram, RecordedTrace
 from gendsl.transforms.run import finders
 from gendsl.transforms.straight_lines import Scores
@@ -34,6 +34,10 @@ from gendsl.transforms.tape import Tape, Unrecordable, Unseen
 SEEN = 64
 """How often a line has led to a trace until the densities are put into it, and how often a move has been
 looked at from the other end until it is told the way back: each takes as long as a hundred steps or two."""
+
+LARGEST_SCORE = 1e6
+"""Up to which size of log p a move is made by its line, whose acceptance ratio is a difference of two sums:
+beyond, the change of each term must be added up."""
 
 _MOST = 4
 """How many moves a line has: they differ in what the model found by comparing, and in its form."""
@@ -79,9 +83,7 @@ class Move(NamedTuple):
 
 
 def _are_same(args: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
-    return len(args) == len(others) and all(
-        type(a) is type(b) and type(a) in PLAIN and a == b for a, b in zip(args, others, strict=True)
-    )
+    return len(args) == len(others) and all(map(is_plain_and_same, args, others))
 
 
 class Moves:

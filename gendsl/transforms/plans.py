@@ -28,7 +28,7 @@ from gendsl.runtime.paths import PathSet
 from gendsl.runtime.records import Records
 from gendsl.supports import Support
 from gendsl.transforms import ways_back
-from gendsl.transforms.moves import Move, Moves, scored
+from gendsl.transforms.moves import LARGEST_SCORE, Move, Moves, scored
 from gendsl.transforms.recording import RECORDER, record
 from gendsl.transforms.run import continuous, discrete, finders, measure_in
 from gendsl.transforms.straight_lines import Scores, WayBack, straight_line
@@ -237,7 +237,7 @@ class Plans:
         for line in node.lines:
             if drawn is not None and drawn != line.drawn:
                 continue
-            if program is not None and line.moves.pay():
+            if program is not None and line.moves.pay() and abs(trace.log_prob) < LARGEST_SCORE:
                 q, q_args, check = program
                 for move in line.moves.made:
                     if move.is_of(trace, q, q_args):

@@ -113,7 +113,8 @@ class RecordedInput(InputHandle):
                 refuse()
             names = tuple(tape.name("x") for _ in range(shape[0]))
             numbers = [Traced(tape, name, x) for name, x in zip(names, value.tolist(), strict=True)]
-            made = Read(self.side, path, names, kind, shape, support.dim), TracedVector(numbers)
+            vector = TracedVector(numbers, f"{names[0]}_")
+            made = Read(self.side, path, names, kind, shape, support.dim), vector
         else:
             refuse()
         tape.steps.append(made[0])
@@ -166,6 +167,14 @@ def _functions_of_one() -> dict[Any, str]:
 _UNARY = _functions_of_one()
 
 
+_NEEDS = {
+    "sqrt": "{x} > 0.0", "cbrt": "{x} != 0.0", "log": "{x} > 1e-300", "log2": "{x} > 1e-300",
+    "log10": "{x} > 1e-300", "asin": "-1.0 < {x} < 1.0", "acos": "-1.0 < {x} < 1.0", "acosh": "{x} > 1.0",
+}  # fmt: skip
+"""Where functions have finite slopes, of those that also have values elsewhere: a run refuses others, whether
+or not a determinant depends on them."""
+
+
 def _unary(name: str, function: Any) -> Callable[[Any], Any]:
     compute, rule = getattr(math, name), SLOPES_AS_TEXT[name]
 
@@ -177,7 +186,9 @@ def _unary(name: str, function: Any) -> Callable[[Any], Any]:
         except (ArithmeticError, ValueError) as error:
             raise Unrecordable(str(error)) from error
         z = f"y{x.tape.names + 1}"
-        return x.tape.let(value, f"{name}({x.name})", (x.name, f"({rule.format(x=x.name, y=z)})"))
+        slope = x.name, f"({rule.format(x=x.name, y=z)})"
+        needs = _NEEDS[name].format(x=x.name) if name in _NEEDS else None
+        return x.tape.let(value, f"{name}({x.name})", slope, needs=needs)
 
     return recorded
 

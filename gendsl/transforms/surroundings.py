@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import dis
 import opcode
 from collections.abc import Callable
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
@@ -16,19 +17,23 @@ from gendsl.distributions.base import is_ours
 from gendsl.transforms.recording import MODULES, USUAL
 from gendsl.transforms.run import Label
 from gendsl.transforms.statements import copy, read, write
-from gendsl.transforms.tape import Unrecordable
+from gendsl.transforms.tape import Made, Traced, TracedVector, Unrecordable, Unseen
 
 _CONSTANTS = (int, float, str, bytes, bool, type(None), Label)
 
 _REFUSED = frozenset(
     opcode.opmap[name]
     for name in (
-        "PUSH_EXC_INFO", "IMPORT_NAME", "STORE_GLOBAL", "DELETE_GLOBAL",
+        "PUSH_EXC_INFO", "IMPORT_NAME", "STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR",
         "MATCH_CLASS", "MATCH_SEQUENCE", "MATCH_MAPPING",
     )
 )  # fmt: skip
-"""Instructions of `try` and `with`, by which a run may go on after an error, of what changes names, and of
-patterns that ask of which class a value is."""
+"""Instructions of `try` and `with`, by which a run may go on after an error, of what changes names and
+attributes, and of patterns that ask of which class a value is."""
+
+_ATTRIBUTES = frozenset(("LOAD_ATTR", "LOAD_METHOD"))
+_OURS = frozenset(name for kind in (Traced, TracedVector, Unseen, Made) for name in kind.__slots__)
+"""Attributes that a plain number, array or argument would not have, or another of that name."""
 
 _IS = frozenset(
     number for name, number in opcode.opmap.items() if name == "IS_OP" or name.endswith("NONE")
@@ -93,11 +98,14 @@ class Surroundings:
         self._done.add(function)
         this, code = self._name(function), self._name(function.__code__)
         self.parts.append(f"{this}.__code__ is {code}")
-        for attribute in ("__defaults__", "__kwdefaults__"):
-            value = getattr(function, attribute)
-            self.parts.append(f"{this}.{attribute} is {self._name(value)}")
-            for default in value.values() if isinstance(value, dict) else value or ():
-                self._look_at(default)
+        if not function.__dict__.keys() <= {"__wrapped__"}:
+            raise Unrecordable("attributes of a function may change")
+        self.parts.append(f"{this}.__defaults__ is {self._name(function.__defaults__)}")
+        for default in function.__defaults__ or ():
+            self._look_at(default)
+        for name, default in (function.__kwdefaults__ or {}).items():
+            self.parts.append(f"{this}.__kwdefaults__[{name!r}] is {self._name(default)}")
+            self._look_at(default)
         for cell in function.__closure__ or ():
             value = cell.cell_contents
             self._look_at(value)
@@ -156,6 +164,8 @@ def _names(code: CodeType) -> set[str]:
     """The names of globals and attributes in some code, and in that which is defined in it."""
     if not _REFUSED.isdisjoint(code.co_code[::2]):
         raise Unrecordable("a run may go on after an error, change names, or ask of what class a value is")
+    if any(step.opname in _ATTRIBUTES and step.argval in _OURS for step in dis.get_instructions(code)):
+        raise Unrecordable("an attribute is asked for that recorded numbers have for themselves")
     names = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
