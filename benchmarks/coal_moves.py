@@ -17,6 +17,8 @@ from gendsl import involutive_mcmc
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "coal.py"
 MOST_US = 40
+WARM_UP = 20_000
+"""How many moves of a kind come first: plans of them are learnt when they have been made some times."""
 
 Draw = Callable[[by_hand.State, np.random.Generator], Any]
 
@@ -49,7 +51,7 @@ def rows(scale: Scale) -> list[Row]:
     coal = example()
     dates = coal.read_dates()
     data, rng = dates.tolist(), np.random.default_rng(2)
-    n = 40 if scale.largest > 1000 else 4
+    n, warm_up = (40, WARM_UP // 40) if scale.largest > 1000 else (4, 4)
     states = visited_states(data, n, 200)
     traces = [coal.trace_of(state.positions, state.heights, dates) for state in states]
 
@@ -71,7 +73,7 @@ def rows(scale: Scale) -> list[Row]:
 
         return Row(
             f"coal-mining {kind} move, N dates", len(dates), moves, "Python move", moves_by_hand, n,
-            fresh=generators, most_us=MOST_US,
+            fresh=generators, warm_up=warm_up, most_us=MOST_US,
         )  # fmt: skip
 
     birth_death, height, position = coal.GREENS

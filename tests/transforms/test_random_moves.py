@@ -23,7 +23,7 @@ from tests.laws.modules import imported
 pytestmark = pytest.mark.skipif(runs_whole(), reason="the reference runtime has no plans")
 
 LONG = os.environ.get("GENDSL_LONG", "") not in ("", "0")
-SEEDS = range(2000 if LONG else 48)
+SEEDS = range(2000 if LONG else 32)
 STEPS = 120
 involutive_module = import_module("gendsl.inference.involutive")
 
