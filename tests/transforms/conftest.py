@@ -1,8 +1,10 @@
-"""Central differences: the derivative that every rule is checked against."""
+"""Central differences, the derivative that every rule is checked against; a count of how proposals came."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,8 @@ import pytest
 
 from gendsl.transforms.arrays import DualArray, as_dual_array, seed_array
 from gendsl.transforms.forward import Dual, seed_scalar
+
+involutive_module = import_module("gendsl.inference.involutive")
 
 
 def _flat(result: Any) -> np.ndarray:
@@ -93,3 +97,18 @@ def _check(
 @pytest.fixture
 def check_derivative() -> Callable[..., None]:
     return _check
+
+
+@pytest.fixture
+def kinds(monkeypatch: pytest.MonkeyPatch) -> Counter[type]:
+    """How many proposals came of which kind."""
+    counted: Counter[type] = Counter()
+    planned_image = involutive_module.planned_image
+
+    def counting(*args: Any, **options: Any) -> Any:
+        found = planned_image(*args, **options)
+        counted[type(found)] += 1
+        return found
+
+    monkeypatch.setattr(involutive_module, "planned_image", counting)
+    return counted

@@ -48,21 +48,6 @@ def soon(monkeypatch):
     monkeypatch.setattr(moves_module, "SEEN", 2)
 
 
-@pytest.fixture
-def kinds(monkeypatch):
-    """How many proposals came of which kind."""
-    counted = Counter()
-    planned_image = involutive_module.planned_image
-
-    def counting(*args, **options):
-        found = planned_image(*args, **options)
-        counted[type(found)] += 1
-        return found
-
-    monkeypatch.setattr(involutive_module, "planned_image", counting)
-    return counted
-
-
 def chain(trace, q, f, n, *, plans, q_args=(), seed=1, check=False):
     """Each step's choices and what is known of it, or the error that ends the chain."""
     f.plans.__init__()
