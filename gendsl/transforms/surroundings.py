@@ -100,7 +100,8 @@ class Surroundings:
         self.parts.append(f"{this}.__code__ is {code}")
         if not function.__dict__.keys() <= {"__wrapped__"}:
             raise Unrecordable("attributes of a function may change")
-        self.parts.append(f"{this}.__defaults__ is {self._name(function.__defaults__)}")
+        for attribute in ("__defaults__", "__kwdefaults__"):
+            self.parts.append(f"{this}.{attribute} is {self._name(getattr(function, attribute))}")
         for default in function.__defaults__ or ():
             self._look_at(default)
         for name, default in (function.__kwdefaults__ or {}).items():

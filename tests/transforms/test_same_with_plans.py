@@ -257,6 +257,25 @@ def test_a_default_that_changes_in_place_ends_a_plan(monkeypatch):
     assert known == pytest.approx(plain, rel=1e-9)
 
 
+@pytest.mark.parametrize("gone", [None, {}])
+def test_defaults_that_are_gone_end_a_plan(gone, monkeypatch):
+    """Asking what an entry is, of what has none any more, once raised in the middle of a step."""
+    trace = pair.generate((), {"c": 1.0}, init={"x": 0.3}, rng=0).trace
+
+    def run():
+        for seed in range(60):
+            involutive_mcmc(trace, one, (), by_a_default, rng=seed)
+        with monkeypatch.context() as patch:
+            patch.setattr(with_default, "__kwdefaults__", gone)
+            try:
+                return involutive_mcmc(trace, one, (), by_a_default, rng=1)[1].log_abs_det
+            except Exception as error:
+                return type(error), str(error)
+
+    known, plain = both(by_a_default, run)
+    assert known == pytest.approx(plain) if isinstance(plain, float) else known == plain
+
+
 def test_what_a_transform_does_besides_is_done_in_each_step(monkeypatch):
     trace = pair.generate((), {"c": 1.0}, init={"x": 0.3}, rng=0).trace
     monkeypatch.setattr(helper, "calls", 0, raising=False)
