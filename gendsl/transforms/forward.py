@@ -5,10 +5,12 @@ a `Dual`: its value, and its tangent {i: d value / d coordinate i}. The tangent 
 a move usually depends on a few coordinates; an absent index means an exact zero. Tangents are never changed
 once made, so numbers share them. One run gives outputs and derivatives together.
 
-A derivative is never dropped in silence. What would drop it (`float(x)`, `int(x)`, `x // 2`, ...) raises
+A derivative is never dropped in silence. What would drop it (`float(x)`, `round(x, 2)`, ...) raises
 `LostDerivativeError`; so does formatting, `f"{x:.17g}"`, for what is read back from such a text has none.
-Comparing and branching on a comparison look at the value only: they are where a program chooses its path, and
-along one path the derivative is that of its arithmetic.
+Comparing and branching on a comparison look at the value only: they are where a program chooses its path,
+and along one path the derivative is that of its arithmetic. Whole numbers are found the same way:
+`math.floor(x)`, `math.ceil(x)`, `math.trunc(x)`, `int(x)`, `round(x)` and `x // y` are constant between their
+jumps, so they are plain numbers without a derivative.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ _hypot: Callable[..., Any] = np.hypot
 _KEEP = (
     "compute with it as it is: arithmetic, comparisons, math.* and numpy.* accept it, and print(x) shows it. "
     "To fill an array, build a list and call np.array(list), or start from np.zeros(n, dtype=object). "
-    "For a whole number, read a discrete choice with read(..., discrete)"
+    "A whole number, which has no derivative, is int(x), round(x), math.floor(x) or math.ceil(x)"
 )
 
 
@@ -280,17 +282,23 @@ class Dual:
             return NotImplemented
         raise lost("x % y, for y a number with a derivative,")
 
-    def __floordiv__(self, other: Any) -> NoReturn:
-        raise lost("x // y")
+    def __floordiv__(self, other: Any) -> Any:
+        number = other.value if type(other) is Dual else real(other)
+        return NotImplemented if number is None else self.value // number
 
-    def __rfloordiv__(self, other: Any) -> NoReturn:
-        raise lost("x // y")
+    def __rfloordiv__(self, other: Any) -> Any:
+        number = real(other)
+        return NotImplemented if number is None else number // self.value
 
-    def __divmod__(self, other: Any) -> NoReturn:
-        raise lost("divmod(x, y)")
+    def __divmod__(self, other: Any) -> Any:
+        if type(other) is Dual:
+            raise lost("divmod(x, y), for y a number with a derivative,")
+        return NotImplemented if real(other) is None else (self // other, self % other)
 
-    def __rdivmod__(self, other: Any) -> NoReturn:
-        raise lost("divmod(x, y)")
+    def __rdivmod__(self, other: Any) -> Any:
+        if real(other) is None:
+            return NotImplemented
+        raise lost("divmod(x, y), for y a number with a derivative,")
 
     def __neg__(self) -> Dual:
         total = {}
@@ -351,6 +359,25 @@ class Dual:
             fix="don't cache functions of continuous choices, and look continuous values up in no dict",
         )
 
+    # --- whole numbers: constant between their jumps ---------------------------------------------
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __trunc__(self) -> int:
+        return math.trunc(self.value)
+
+    def __floor__(self) -> int:
+        return math.floor(self.value)
+
+    def __ceil__(self) -> int:
+        return math.ceil(self.value)
+
+    def __round__(self, digits: Any = None) -> int:
+        if digits is not None:
+            raise lost("round(x, digits)")
+        return round(self.value)
+
     # --- what would drop the derivative ----------------------------------------------------------
 
     def __float__(self) -> NoReturn:
@@ -359,26 +386,11 @@ class Dual:
             "a callable object, or through map or partial: use numpy.* or a plain `def` there),"
         )
 
-    def __int__(self) -> NoReturn:
-        raise lost("int(x)")
-
     def __index__(self) -> NoReturn:
         raise lost("using x as an integer (an index, a size, a count)")
 
     def __complex__(self) -> NoReturn:
         raise lost("complex(x)")
-
-    def __round__(self, digits: int | None = None) -> NoReturn:
-        raise lost("round(x)")
-
-    def __floor__(self) -> NoReturn:
-        raise lost("math.floor(x)")
-
-    def __ceil__(self) -> NoReturn:
-        raise lost("math.ceil(x)")
-
-    def __trunc__(self) -> NoReturn:
-        raise lost("math.trunc(x)")
 
     # --- numpy -----------------------------------------------------------------------------------
     # There is no `__array__`: np.array([x, y]) holds the Duals themselves, as objects, and its loops call the

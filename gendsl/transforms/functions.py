@@ -221,6 +221,7 @@ _MATH: dict[str, Function] = {
     "ldexp": _ldexp,
     "copysign": _copysign,
     **{name: _on_values(getattr(math, name)) for name in ("isfinite", "isinf", "isnan", "isclose")},
+    **{name: _on_values(getattr(math, name)) for name in ("floor", "ceil", "trunc")},
 }
 
 

@@ -153,6 +153,9 @@ _SPECIAL_BINARY: dict[str, tuple[Partial | None, Partial | None]] = {
 _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 _TESTS = ("isfinite", "isinf", "isnan", "signbit", "logical_and", "logical_or", "logical_xor", "logical_not")
 
+# `//`, whose result is constant between its jumps.
+_WHOLE_NUMBERS = ("floor_divide",)
+
 # Two names of one function share its ufunc, so a table by ufunc serves both.
 UNARY_UFUNCS: dict[np.ufunc, Slope] = {getattr(np, name): rule for name, rule in SLOPES.items()}
 UNARY_UFUNCS.update(
@@ -164,7 +167,9 @@ BINARY_UFUNCS: dict[np.ufunc, tuple[Partial | None, Partial | None]] = {
     **{getattr(np, name): rules for name, rules in _BINARY.items()},
     **{getattr(scipy.special, name): rules for name, rules in _SPECIAL_BINARY.items()},
 }
-VALUE_UFUNCS: frozenset[np.ufunc] = frozenset(getattr(np, name) for name in _COMPARISONS + _TESTS)
+VALUE_UFUNCS: frozenset[np.ufunc] = frozenset(
+    getattr(np, name) for name in (*_COMPARISONS, *_TESTS, *_WHOLE_NUMBERS)
+)
 
 
 class ArrayRules(dict[Callable[..., Any], Callable[..., Any]]):

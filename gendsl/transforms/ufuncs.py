@@ -40,7 +40,7 @@ def no_rule(name: str) -> LostDerivativeError:
     return lost(
         name,
         "use functions that have a derivative; to look at the value only, compare (x < 0.5, np.argsort(x)) "
-        "or print(x); for a discrete choice, read(..., discrete)",
+        "or print(x); for a whole number, which has no derivative, int(x), round(x), math.floor(x) or x // 1",
     )
 
 

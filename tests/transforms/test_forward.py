@@ -199,27 +199,21 @@ def test_copies():
 
 LOST = {
     "float": (float, "float(x), storing x in an array of floats, or math.* where"),
-    "int": (int, "int(x)"),
     "complex": (complex, "complex(x)"),
-    "round": (round, "round(x)"),
-    "round to digits": (lambda x: round(x, 2), "round(x)"),
+    "round to digits": (lambda x: round(x, 2), "round(x, digits)"),
+    "round to no digits": (lambda x: round(x, 0), "round(x, digits)"),
     "index": (lambda x: [1, 2, 3][x], "using x as an integer"),
     "range": (range, "using x as an integer"),
     "repeat": (lambda x: [0] * x, "using x as an integer"),
-    "floor": (math.floor, "math.floor(x)"),
-    "ceil": (math.ceil, "math.ceil(x)"),
-    "trunc": (math.trunc, "math.trunc(x)"),
     "math.sqrt without lift": (math.sqrt, "float(x)"),
     "formatted": (lambda x: float(f"{x:.17g}"), "formatting x as '.17g'"),
     "formatted without a type": (lambda x: f"{x:>8}", "formatting x as '>8'"),
     "percent": (lambda x: "%.17g" % x, "float(x)"),  # noqa: UP031
     "format_float": (np.format_float_positional, "float(x)"),
     "array.array": (lambda x: array.array("d", [x]), "float(x)"),
-    "//": (lambda x: x // 2, "x // y"),
-    "r//": (lambda x: 2 // x, "x // y"),
-    "divmod": (lambda x: divmod(x, 2), "divmod(x, y)"),
     "rdivmod": (lambda x: divmod(5, x), "divmod(x, y)"),
     "modulus": (lambda x: 7 % x, "x % y"),
+    "both divmod": (lambda x: divmod(x, x), "divmod(x, y)"),
     "both modulus": (lambda x: x % x, "x % y"),
     "np.float64": (np.float64, "float(x)"),
     "array store": (lambda x: np.zeros(3).__setitem__(0, x), "storing x in an array of floats"),
@@ -227,7 +221,6 @@ LOST = {
     "np.floor": (np.floor, "numpy.floor"),
     "np.sign": (np.sign, "numpy.sign"),
     "np.rint": (np.rint, "numpy.rint"),
-    "np.floor_divide": (lambda x: np.floor_divide(x, 2.0), "numpy.floor_divide"),
     "np.round": (np.round, "numpy.round"),
     "in place": (lambda x: np.add(np.zeros(2), x, out=np.zeros(2)), "numpy.add into an array of floats"),
 }
@@ -243,10 +236,61 @@ def test_a_lost_derivative_raises(name):
     assert "would drop the derivative" in message and "fix:" in message
 
 
+WHOLE = {
+    "int": int,
+    "round": round,
+    "round to None": lambda x: round(x, None),
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "trunc": math.trunc,
+    "//": lambda x: x // 2,
+    "// by a float": lambda x: x // 0.3,
+    "of two": lambda x: (3 * x) // x,
+    "r//": lambda x: 9 // x,
+    "r// of a float": lambda x: 9.5 // x,
+    "NumPy's //": lambda x: np.float64(9.0) // x,
+    "// of NumPy's": lambda x: x // np.float64(0.3),
+    "floor_divide": lambda x: np.floor_divide(x, 0.3),
+    "array //": lambda x: (np.array([9.0, -5.0]) // x).tolist(),
+    "integer array": lambda x: np.array([x], dtype=int).tolist(),
+    "%d": lambda x: "%d" % x,  # noqa: UP031
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("value", [1.7, -1.7, 2.5, 3.0, 1e15])
+def test_whole_numbers_have_no_derivative(name, value):
+    """They are constant but for their jumps, where a comparison with a constant jumps, too."""
+    found, expected = WHOLE[name](seed_scalar(value, 0)), WHOLE[name](value)
+    assert found == expected and isinstance(expected, type(found))
+
+
+def test_a_remainder_beside_its_whole_number_keeps_the_derivative():
+    quotient, rest = divmod(seed_scalar(-1.7, 3), 0.5)
+    assert (quotient, rest.value, rest.tangent) == (*divmod(-1.7, 0.5), {3: 1.0})
+    x = seed_scalar(2.75, 3)
+    fraction = x - math.floor(x)
+    assert (fraction.value, fraction.tangent) == (0.75, {3: 1.0})
+
+
+def test_whole_numbers_of_what_has_none():
+    for function in (int, round, math.floor, math.ceil, math.trunc):
+        with pytest.raises(ValueError, match="cannot convert float NaN to integer"):
+            function(seed_scalar(math.nan, 0))
+        with pytest.raises(OverflowError, match="cannot convert float infinity to integer"):
+            function(seed_scalar(math.inf, 0))
+    with pytest.raises(ZeroDivisionError):
+        seed_scalar(1.0, 0) // 0
+    with pytest.raises(TypeError, match="unsupported operand"):
+        seed_scalar(1.0, 0) // "2"
+    with pytest.raises(TypeError, match="unsupported operand"):
+        "2" // seed_scalar(1.0, 0)
+
+
 def test_what_to_do_instead_is_said():
     with pytest.raises(LostDerivativeError) as caught:
         np.zeros(3)[0] = seed_scalar(1.7, 0)
-    for advice in ("np.array(list)", "np.zeros(n, dtype=object)", "read(..., discrete)", "print(x)"):
+    for advice in ("np.array(list)", "np.zeros(n, dtype=object)", "math.floor(x)", "print(x)"):
         assert advice in caught.value.fix
 
 

@@ -88,7 +88,7 @@ def test_math_functions_of_more(name, check_derivative):
 
 
 LOSING = {
-    **dict.fromkeys(("floor", "ceil", "trunc", "modf", "frexp", "ulp"), (1.5,)),
+    **dict.fromkeys(("modf", "frexp", "ulp"), (1.5,)),
     **dict.fromkeys(("comb", "perm", "gcd", "lcm"), (4, 2)),
     "isqrt": (4,),
     "factorial": (4,),
@@ -104,6 +104,14 @@ def test_math_function_that_loses_a_derivative(name):
         function(seed_scalar(1.5, 0), *LOSING[name][1:])
 
 
+@pytest.mark.parametrize("name", ["floor", "ceil", "trunc"])
+def test_math_whole_number(name):
+    function = lifted(getattr(math, name))
+    for value in (1.5, -1.5, 2.0):
+        found = function(seed_scalar(value, 0))
+        assert found == function(value) == getattr(math, name)(value) and type(found) is int
+
+
 @pytest.mark.parametrize("name", ["isfinite", "isinf", "isnan", "isclose"])
 def test_math_question(name):
     function = lifted(getattr(math, name))
@@ -115,7 +123,7 @@ def test_math_question(name):
 def test_every_math_function_is_in_the_table():
     newer = {"signbit", "isnormal", "issubnormal", "fmax", "fmin", "sumprod", "fma"}
     tested = set(DIFFERENTIABLE) | set(LOSING) | {"isfinite", "isinf", "isnan", "isclose"}
-    tested |= {"dist", "fsum", "prod", "fmod", "remainder", "ldexp", "copysign"}
+    tested |= {"floor", "ceil", "trunc", "dist", "fsum", "prod", "fmod", "remainder", "ldexp", "copysign"}
     assert set(MATH) - tested - newer == set()
     assert all(lifted(getattr(math, name)) is not None for name in MATH)
 

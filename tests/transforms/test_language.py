@@ -10,6 +10,7 @@ from gendsl import (
     bernoulli,
     beta,
     categorical,
+    check_involutive,
     continuous,
     copy,
     dirichlet,
@@ -23,10 +24,11 @@ from gendsl import (
     poisson,
     read,
     transform,
+    uniform,
     uniform_discrete,
     write,
 )
-from gendsl.errors import HandleError, LostDerivativeError, ReadError
+from gendsl.errors import HandleError, LostDerivativeError, ReadError, SingularJacobianError
 from gendsl.runtime.executions import Simulate
 from gendsl.transforms.apply import image
 from gendsl.transforms.checks import check_round_trip
@@ -256,6 +258,78 @@ def test_arguments():
     assert seen[0] == ((2.0,), (0.5, "a"))
     assert there.trace.args == (2.0,)
     assert there.log_abs_det == pytest.approx(0.0)
+
+
+# --- whole numbers of what was read ------------------------------------------------------------------
+
+
+@gen
+def cell_or_point():
+    if "fine" @ ~bernoulli(0.5):
+        x = ~uniform(0, 1)
+    else:
+        i = ~uniform_discrete(0, 9)
+
+
+@gen
+def place_in_cell(trace):
+    if not trace["fine"]:
+        u = ~uniform(0, 1)
+
+
+def rounded_up(x):
+    return math.ceil(x) - 1
+
+
+CELL_OF = {
+    "floor": lambda x: math.floor(x),
+    "ceil": rounded_up,
+    "trunc": lambda x: math.trunc(x),
+    "int": lambda x: int(x),
+    "round": lambda x: round(x - 0.5),
+    "//": lambda x: int(x // 1),
+    "in array": lambda x: int((np.array([x, 0.5]) // 1)[0]),
+}
+
+
+@pytest.mark.parametrize("name", CELL_OF)
+@pytest.mark.parametrize("program", [cell_or_point, cell_or_point.reference], ids=["default", "reference"])
+def test_a_point_to_its_cell_and_back(name, program):
+    """By hand: p(fine, x) = 1/2; p(coarse, i) p(u) = 1/2 * 1/10 * 1, and |dx/du| = 1/10."""
+    cell_of = CELL_OF[name]
+
+    @transform
+    def f(model_in, aux_in, *, model_out, aux_out):
+        fine = read(model_in["fine"], discrete)
+        write(model_out["fine"], not fine, discrete)
+        if fine:
+            x = 10 * read(model_in["x"], continuous)
+            i = cell_of(x)
+            write(model_out["i"], i, discrete)
+            write(aux_out["u"], x - i, continuous)
+        else:
+            i, u = read(model_in["i"], discrete), read(aux_in["u"], continuous)
+            write(model_out["x"], (i + u) / 10, continuous)
+
+    trace = program.generate((), {}, init={"fine": True, "x": 0.678}, rng=1).trace
+    cells = set()
+    for seed in range(60):  # by plans, too, if there are any
+        trace, info = involutive_mcmc(trace, place_in_cell, (), f, check=True, rng=seed)
+        assert info.accepted and info.log_accept_ratio == pytest.approx(0.0, abs=1e-9)
+        if not trace["fine"]:
+            assert type(trace["i"]) is int
+            cells.add(trace["i"])
+    assert cells == {6} and 0.6 < trace["x"] < 0.7
+    assert check_involutive(program, (), place_in_cell, f, n=40, rng=1).ok
+
+
+def test_a_whole_number_has_no_derivative_to_write():
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["x"], math.floor(read(model_in["x"], continuous)), continuous)
+
+    with pytest.raises(SingularJacobianError):
+        involutive_mcmc(start(), None, (), f, rng=1)
 
 
 # --- return values -----------------------------------------------------------------------------------
