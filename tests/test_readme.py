@@ -1,16 +1,31 @@
 """The README's program runs as printed, and its commands are those that CI runs."""
 
 import configparser
+import math
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+from scipy import stats
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_program_runs_as_printed_and_finds_two_clusters(tmp_path):
+def one_cluster():
+    """p(k = 1 | x) for the program's data: p(x | k = 1) is a normal density, p(x | k = 2) an integral."""
+    data = np.random.default_rng(0).normal([-0.9] * 20 + [0.9] * 20)
+    one = stats.multivariate_normal(np.zeros(40), np.eye(40) + 100.0).pdf(data)
+    nodes, weights = np.polynomial.legendre.leggauss(120)
+    means, weights = 4 * nodes, 4 * weights * stats.norm.pdf(4 * nodes, 0, 10)
+    density = stats.norm.pdf(data[:, None, None], means)
+    two = weights @ np.prod((density + density.transpose(0, 2, 1)) / 2, axis=0) @ weights
+    return one / (one + two)
+
+
+def test_the_program_runs_as_printed_and_agrees_with_the_exact_answer(tmp_path):
     program = re.search(r"```python\n(.*?)```", README, re.DOTALL).group(1)
     script = tmp_path / "program.py"
     script.write_text(program, encoding="utf-8")
@@ -23,17 +38,23 @@ def test_the_program_runs_as_printed_and_finds_two_clusters(tmp_path):
     assert done.stderr == ""
     lines = done.stdout.splitlines()
     assert re.match(r"5000 draws in .* s", lines[0])
-    assert lines[1].split()[:2] == ["split_merge", "accepted"]
-    probability = {k: float(p) for k, p in re.findall(r"p\(k = (\d) \| x\) = ([\d.]+)", done.stdout)}
-    assert set(probability) == {"1", "2"}
-    assert abs(sum(probability.values()) - 1) < 2e-3
-    assert probability["2"] > 0.5
+    assert [line.split()[:2] for line in lines[1:3]] == [["split_merge", "accepted"], ["relabel", "accepted"]]
+    assert "warning" not in done.stdout
+    printed = re.findall(r"p\(k = (\d) \| x\) = ([\d.]+) ± ([\d.]+), exactly ([\d.]+)", done.stdout)
+    found = {int(k): tuple(map(float, numbers)) for k, *numbers in printed}
+    assert set(found) == {1, 2}
+    assert abs(found[1][0] + found[2][0] - 1) < 2e-3
+    exact = one_cluster()
+    for k, (probability, error, beside) in found.items():
+        assert math.isclose(beside, exact if k == 1 else 1 - exact, abs_tol=6e-4)
+        assert 0 < error < 0.02
+        assert abs(probability - beside) < 3 * error
 
 
-def test_the_program_is_about_thirty_lines():
+def test_the_program_is_less_than_fifty_lines():
     program = re.search(r"```python\n(.*?)```", README, re.DOTALL).group(1)
     code = [line for line in program.splitlines() if line.strip()]
-    assert len(code) <= 40
+    assert len(code) < 50
 
 
 def test_the_two_commands_are_there():
