@@ -1233,17 +1233,17 @@ def float_of_a_traced_number():
     step(f, None)
 
 
-@bad(LostDerivativeError, "int(x)", "read(..., discrete)")
-def int_of_a_traced_number():
+@bad(LostDerivativeError, "as an integer", "int(x)")
+def a_traced_number_as_an_integer():
     @transform
     def f(model_in, *, model_out):
-        n = int(read(model_in["x"]))  # here
+        n = range(read(model_in["x"]))  # here
 
     step(f, None)
 
 
-@bad(LostDerivativeError, "round(x)")
-def round_of_a_traced_number():
+@bad(LostDerivativeError, "round(x, digits)")
+def digits_of_a_traced_number():
     @transform
     def f(model_in, *, model_out):
         write(model_out["x"], round(read(model_in["x"]), 2))  # here
@@ -1261,20 +1261,20 @@ def filling_an_array():
     step(f, None)
 
 
-@bad(LostDerivativeError, "math.floor")
-def floor_of_a_traced_number():
+@bad(LostDerivativeError, "numpy.floor", "math.floor(x)")
+def floor_as_a_float():
     @transform
     def f(model_in, *, model_out):
-        n = math.floor(read(model_in["x"]))  # here
+        n = np.floor(read(model_in["x"]))  # here
 
     step(f, None)
 
 
-@bad(LostDerivativeError, "x // y")
-def floor_division():
+@bad(LostDerivativeError, "divmod(x, y)")
+def division_with_a_remainder():
     @transform
     def f(model_in, *, model_out):
-        n = read(model_in["x"]) // 2  # here
+        n, rest = divmod(7, read(model_in["x"]))  # here
 
     step(f, None)
 
@@ -1288,10 +1288,10 @@ def unsupported_numpy_function():
     step(f, None)
 
 
-@bad(LostDerivativeError, "int(x)", ", in helper")
+@bad(LostDerivativeError, "float(x)", ", in helper")
 def derivative_lost_in_a_helper():
     def helper(x):
-        return int(x) + 1  # here
+        return float(x) + 1  # here
 
     @transform
     def f(model_in, *, model_out):
