@@ -40,6 +40,7 @@ class HMCInfo:
         accept_probability: min(1, exp(log_accept_ratio)); None if there was nothing to move.
         divergences: 1 if the trajectory left the support, couldn't be computed, or gained an energy of 1000.
         steps: how many leapfrog steps it had.
+        log_aux_ratio: the term of log_accept_ratio that is the momentum's, p' M^-1 p / 2 before minus after.
     """
 
     accepted: bool
@@ -48,6 +49,7 @@ class HMCInfo:
     accept_probability: float | None = 0.0
     divergences: int = 0
     steps: int = 0
+    log_aux_ratio: float = 0.0
 
 
 def hmc(
@@ -105,13 +107,15 @@ def hmc(
         if ratio != ratio:
             ratio = -inf
         diverged = int(ratio < -DIVERGED)
+        kinetic = ratio - (state.point.log_density - start.point.log_density)
+        rest = probability(ratio), diverged, count, kinetic
         if not accept(ratio, rng):
-            return trace, HMCInfo(False, ratio, None, probability(ratio), diverged, count)
+            return trace, HMCInfo(False, ratio, None, *rest)
         try:
             proposed = coordinates.trace_at(state.point.values)
         except OutsideError as error:
-            return trace, HMCInfo(False, ratio, str(error), probability(ratio), diverged, count)
-        return proposed, HMCInfo(True, ratio, None, probability(ratio), diverged, count)
+            return trace, HMCInfo(False, ratio, str(error), *rest)
+        return proposed, HMCInfo(True, ratio, None, *rest)
 
     method = Method(
         step, selection, skip_absent, _TARGET,

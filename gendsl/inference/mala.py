@@ -29,12 +29,14 @@ class MALAInfo:
         log_accept_ratio: the log of the acceptance ratio, before it is cut off at 0.
         reason: why the proposal was rejected without a draw, or None.
         accept_probability: min(1, exp(log_accept_ratio)); None if there was nothing to move.
+        log_aux_ratio: the term of log_accept_ratio that is the proposal's, log q(u | u') - log q(u' | u).
     """
 
     accepted: bool
     log_accept_ratio: float
     reason: str | None = None
     accept_probability: float | None = 0.0
+    log_aux_ratio: float = 0.0
 
 
 def mala(
@@ -84,15 +86,16 @@ def mala(
             accept(-inf, rng)
             return trace, MALAInfo(False, -inf, there.reason)
         back = backward_noise(here, there, metric, size)
-        ratio = there.log_density - here.log_density + 0.5 * float(noise.dot(noise) - back.dot(back))
+        aux = 0.5 * float(noise.dot(noise) - back.dot(back))
+        ratio = there.log_density - here.log_density + aux
         if ratio != ratio:
             ratio = -inf
         if not accept(ratio, rng):
-            return trace, MALAInfo(False, ratio, None, probability(ratio))
+            return trace, MALAInfo(False, ratio, None, probability(ratio), aux)
         try:
-            return coordinates.trace_at(there.values), MALAInfo(True, ratio, None, probability(ratio))
+            return coordinates.trace_at(there.values), MALAInfo(True, ratio, None, probability(ratio), aux)
         except OutsideError as error:
-            return trace, MALAInfo(False, ratio, str(error), probability(ratio))
+            return trace, MALAInfo(False, ratio, str(error), probability(ratio), aux)
 
     method = Method(
         step, selection, skip_absent, _TARGET,

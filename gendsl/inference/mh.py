@@ -51,24 +51,27 @@ class MHInfo:
         accepted: whether the proposal was accepted.
         log_accept_ratio: the log of the acceptance ratio, before it is cut off at 0.
         reason: why the proposal was rejected without a draw, or None.
+        log_aux_ratio: the terms of it that are no densities of the model: log q(x | x') - log q(x' | x) of a
+            proposal program, log n - log n' of `single_site`.
     """
 
     accepted: bool
     log_accept_ratio: float
     reason: str | None = None
+    log_aux_ratio: float = 0.0
 
 
 Proposal = Edit | LocalRedraw
 """An edit that is proposed; its trace may not have been made yet."""
 
-Decide = Callable[[ReferenceTrace, Proposal, float, np.random.Generator], tuple[ReferenceTrace, MHInfo]]
-"""What accepts or rejects: a function of the trace, the proposal, the log ratio and a generator."""
+Decide = Callable[..., tuple[ReferenceTrace, MHInfo]]
+"""What accepts or rejects, with the arguments of `decide`."""
 
 
 def decide(
-    trace: ReferenceTrace, proposal: Proposal, ratio: float, rng: np.random.Generator
+    trace: ReferenceTrace, proposal: Proposal, ratio: float, rng: np.random.Generator, aux: float = 0.0
 ) -> tuple[ReferenceTrace, MHInfo]:
-    """Accept a proposal with its log acceptance ratio, or stay."""
+    """Accept a proposal with its log acceptance ratio, or stay; `aux` is what of it is no model density."""
     if ratio != ratio or ratio == inf:
         proposed = proposal.trace.log_prob
         raise NaNError(
@@ -76,8 +79,8 @@ def decide(
             fix="start from a trace of positive, finite density",
         )
     if accept(ratio, rng):
-        return proposal.trace, MHInfo(True, ratio)
-    return trace, MHInfo(False, ratio)
+        return proposal.trace, MHInfo(True, ratio, None, aux)
+    return trace, MHInfo(False, ratio, None, aux)
 
 
 def mh(
@@ -168,10 +171,10 @@ def single_site(selection: Any, *, skip_absent: bool = False, name: str | None =
         if type(edit) is LocalRedraw:  # no choice comes or goes
             return decide(trace, edit, edit.log_weight, rng)
         _check_kept(trace, edit, "the move")
-        ratio = edit.log_weight
+        aux = 0.0
         if edit.trace.structure is not trace.structure:
-            ratio += log(count / len(edit.trace.selected(selection, skip_absent=True)))
-        return decide(trace, edit, ratio, rng)
+            aux = log(count / len(edit.trace.selected(selection, skip_absent=True)))
+        return decide(trace, edit, edit.log_weight + aux, rng, aux)
 
     return Kernel(step, name or f"single_site {selection!r}", reversible=True)
 
@@ -344,7 +347,7 @@ def _proposal_step(
                 fix="propose every choice that is new in the trace",
             ) from None
         ratio = edit.log_weight + backward - forward.log_prob
-        return decide(trace, edit, ratio, rng)
+        return decide(trace, edit, ratio, rng, backward - forward.log_prob)
 
     return step
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp, inf
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,12 +33,14 @@ class RandomWalkInfo:
         log_accept_ratio: the log of the acceptance ratio, before it is cut off at 0.
         reason: why the proposal was rejected without a draw, or None.
         accept_probability: min(1, exp(log_accept_ratio)); None if there was nothing to move.
+        log_aux_ratio: 0: the proposal is symmetric, so that all of log_accept_ratio is the model's.
     """
 
     accepted: bool
     log_accept_ratio: float
     reason: str | None = None
     accept_probability: float | None = 0.0
+    log_aux_ratio: ClassVar[float] = 0.0
 
 
 def random_walk(

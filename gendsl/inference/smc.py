@@ -323,11 +323,11 @@ def tempered_mh(
         raise ValueTypeError(f"tempered_mh got beta={beta!r}", fix="give a number above 0, at most 1")
 
     def tempered(
-        trace: ReferenceTrace, proposal: Proposal, ratio: float, rng: np.random.Generator
+        trace: ReferenceTrace, proposal: Proposal, ratio: float, rng: np.random.Generator, aux: float = 0.0
     ) -> Any:
         if beta < 1.0:
             ratio -= (1.0 - beta) * (log_likelihood(proposal.trace) - log_likelihood(trace))
-        return decide(trace, proposal, ratio, rng)
+        return decide(trace, proposal, ratio, rng, aux)
 
     kernel = mh_deciding(tempered, target, proposal_args, skip_absent, name)
     return TemperedKernel(
