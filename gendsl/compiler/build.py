@@ -17,6 +17,7 @@ from gendsl.compiler.ir import Program
 from gendsl.compiler.lift import lift_assignments, lift_calls
 from gendsl.compiler.light import is_light, programs_called
 from gendsl.compiler.lower import lower
+from gendsl.compiler.names import reads_builtin
 from gendsl.compiler.plates import Plate, lift_plates
 from gendsl.compiler.render import render
 from gendsl.compiler.rewrite import rewrite
@@ -121,7 +122,7 @@ class Compiled:
     @cached_property
     def is_spread(self) -> bool:
         """Whether its choices may be made by statements of its own: it doesn't look at its variables."""
-        return not any(isinstance(n, ast.Name) and n.id in _LOOKS_BACK for n in self.origin.parts)
+        return reads_builtin(self.origin, _LOOKS_BACK) is None
 
     @cached_property
     def at_once(self) -> dict[type, Callable[..., Any]]:
@@ -166,7 +167,7 @@ class Compiled:
         return _compile(lifted, node), plates
 
 
-_LOOKS_BACK = frozenset(("dir", "eval", "exec", "locals", "super", "vars"))
+_LOOKS_BACK = dir, eval, exec, locals, super, vars
 """Functions that look at the variables of who calls them; `super()` at the first argument."""
 
 _LOOPS = ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp

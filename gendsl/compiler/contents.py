@@ -29,6 +29,10 @@ class Contents(Callees):
         value = known_value(self.source, node)
         return value is None or value is getattr(builtins, name)
 
+    def is_range(self, node: ast.expr) -> bool:
+        """Whether an expression is a call of the builtin `range`."""
+        return isinstance(node, ast.Call) and self.is_builtin(node.func, "range")
+
     def all_fresh(self, values: list[ast.expr | None]) -> bool:
         """Whether all values that a variable gets are ones that nothing else holds."""
         return all(value is not None and self.is_fresh(value) for value in values)

@@ -17,6 +17,7 @@ from gendsl.compiler.names import (
     has_choice,
     levels,
     loaded,
+    reads_builtin,
     root_name,
     stored,
 )
@@ -35,16 +36,12 @@ from gendsl.compiler.trees import walk
 from gendsl.distributions import Distribution
 from gendsl.errors import SourceUnavailableError, UnsupportedSyntaxError
 
-_IMPURE_BUILTINS = frozenset((
-    "next", "setattr", "delattr", "eval", "exec", "locals", "globals", "vars", "super", "input", "open",
-))  # fmt: skip
+_IMPURE_BUILTINS = next, setattr, delattr, eval, exec, locals, globals, vars, super, input, open
 _CONSUMERS = (
     "all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple",
 )  # fmt: skip
 """Builtins that go through a whole iterable before they return."""
-_UNKNOWABLE = frozenset((
-    "eval", "exec", "locals", "globals", "vars", "super", "__class__", "dir", "breakpoint",
-))  # fmt: skip
+_UNKNOWABLE = eval, exec, locals, globals, vars, super, dir, breakpoint
 
 
 class Effects(Rows):
@@ -64,10 +61,14 @@ class Effects(Rows):
                 return "`del`", "leave the name, or build the container without the entry", part
             if isinstance(part, (ast.Yield, ast.YieldFrom, ast.Await)):
                 return "it is a generator", "return a list", part
-            if isinstance(part, ast.Name) and part.id in _UNKNOWABLE:
-                return f"`{part.id}` reaches every variable", f"do without `{part.id}`", part
+            if isinstance(part, ast.Name) and part.id == "__class__":
+                return "`__class__` reaches every variable", "do without `__class__`", part
             if isinstance(part, ast.Attribute) and part.attr == "set_trace":
                 return "a debugger reaches every variable", "do without `set_trace`", part
+        called = reads_builtin(self.source, _UNKNOWABLE)
+        if called is not None:
+            name = ast.unparse(called)
+            return f"`{name}` reaches every variable", f"do without `{name}`", called
         return self._late(parts) or self._iterator(parts)
 
     def _late(self, parts: list[ast.AST]) -> tuple[str, str, ast.AST] | None:
@@ -313,7 +314,7 @@ class Effects(Rows):
             return method in NEW_METHODS and root_name(call.func) in self.source.bound
         name = getattr(function, "__name__", "")
         module = (getattr(function, "__module__", None) or "").partition(".")[0]
-        if name in CHANGING_FUNCTIONS or name in _IMPURE_BUILTINS:
+        if name in CHANGING_FUNCTIONS or any(function is builtin for builtin in _IMPURE_BUILTINS):
             return False
         if module in ("copy", "dataclasses"):
             return True

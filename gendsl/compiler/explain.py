@@ -31,7 +31,6 @@ from gendsl.compiler.liveness import codes_of, levels, sure_slots, visit
 from gendsl.compiler.rows import as_written, is_cell
 from gendsl.compiler.sites import is_choice, known_value
 from gendsl.compiler.source import Source
-from gendsl.compiler.syntax import is_range
 from gendsl.compiler.trees import walk
 from gendsl.distributions import Distribution
 from gendsl.interface import GenerativeFunction
@@ -267,7 +266,7 @@ class _Notes:
         self.fixed = {slot for slot in self.fixed if slot[0] < node.depth}  # not those of another loop
         numbers = [number for level in node.levels for number in level.distinct]
         for source, number in zip(node.sources, numbers or [False] * len(node.sources), strict=True):
-            if number or source.counted or is_range(source.code.result):
+            if number or source.distinct:
                 self.fixed.add((node.depth, source.target))
         inside = {written.inside for written in node.stored}
         outer: list[str] = []

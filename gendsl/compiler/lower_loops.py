@@ -13,7 +13,7 @@ from gendsl.compiler.liveness import slots_read, without_copies
 from gendsl.compiler.lower_fills import FillLowering, Iteration
 from gendsl.compiler.names import exits, loaded, read_elsewhere, stored
 from gendsl.compiler.scope import OpaqueError
-from gendsl.compiler.syntax import breaks, is_range, parts_of
+from gendsl.compiler.syntax import breaks, parts_of
 from gendsl.compiler.trees import clone, walk
 from gendsl.compiler.versions import Version, joined_kind
 
@@ -103,8 +103,8 @@ class LoopLowering(FillLowering):
             simple = isinstance(expression, ast.Name) and expression.id in self.env
             code = self.code(expression, raw=True)
             load = code.loads[0] if simple and code.loads[0].mode == RAW else None
-            ranged = isinstance(expression, ast.Call) and self.effects.is_builtin(expression.func, "range")
-            sources.append(Source(code, counted, -1, load, counted or ranged))
+            distinct = counted or self.effects.is_range(expression)
+            sources.append(Source(code, counted, -1, load, distinct))
         if nest is not None:
             code = self.code(nest)
             sources = [Source(code, False, -1) for _ in over.sources]
@@ -176,7 +176,7 @@ class LoopLowering(FillLowering):
             if isinstance(target, ast.Name):
                 self.env[target.id] = version
                 targets[target.id] = position
-                if counted or is_range(expression):
+                if counted or self.effects.is_range(expression):
                     counts = self.counts_up(expression if counted else _start(expression))
                     self.env[target.id] = replace(version, kind="number", counts=source.distinct and counts)
                 continue

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gendsl.compiler.effects import Effects
 from gendsl.compiler.ir import ColumnSite, Fragment, Level, Loop
 from gendsl.compiler.iterables import Over
 from gendsl.compiler.lower_loops import LoopLowering
@@ -19,7 +20,6 @@ from gendsl.compiler.nests import Level as Written
 from gendsl.compiler.nests import levels_of
 from gendsl.compiler.scope import OpaqueError
 from gendsl.compiler.sites import known_value
-from gendsl.compiler.syntax import is_range
 from gendsl.compiler.trees import clone, walk
 from gendsl.compiler.vectorise import columns_of
 
@@ -60,7 +60,7 @@ class NestLowering(LoopLowering):
         else:
             loop = self.nodes[-1]
             assert isinstance(loop, Loop)
-            loop.levels = _levels(levels)
+            loop.levels = _levels(levels, self.effects)
             if self.is_flat(loop, levels):
                 return True
         self.env, self.nodes = env, nodes
@@ -165,7 +165,7 @@ def _names(level: Written) -> list[str]:
     return [target.id for _, _, target in level.sources if isinstance(target, ast.Name)]
 
 
-def _levels(levels: list[Written]) -> list[Level]:
+def _levels(levels: list[Written], effects: Effects) -> list[Level]:
     """What the runtime knows of the loops."""
     made: list[Level] = []
     names: list[str] = []
@@ -173,7 +173,7 @@ def _levels(levels: list[Written]) -> list[Level]:
     for level in levels:
         lead += len(level.statements)
         counted = [counted for _, counted, _ in level.sources]
-        distinct = [counted or is_range(expression) for expression, counted, _ in level.sources]
+        distinct = [counted or effects.is_range(expression) for expression, counted, _ in level.sources]
         made.append(Level(counted, distinct, level.strict, _is_same(level, names), lead, level.node))
         names += _names(level)
     return made

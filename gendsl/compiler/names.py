@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
+from typing import Any
 
 from gendsl.compiler.definition import FunctionNode
-from gendsl.compiler.sites import is_choice, is_program
+from gendsl.compiler.sites import is_choice, is_program, known_value
+from gendsl.compiler.source import Source
 from gendsl.compiler.trees import children, walk
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -86,6 +89,26 @@ def _collect_loads(
         return
     for child in children(node):
         _collect_loads(child, bound, names, outside)
+
+
+def reads_builtin(source: Source, functions: tuple[Any, ...]) -> ast.expr | None:
+    """Where the body of a function reads one of some builtins, under whichever name; None if nowhere.
+
+    A variable or an argument of its own that has the name of a builtin is none.
+    """
+    body = source.node.body
+    free = loaded(*body) - arguments_of(source.node) - set(stored(*body))
+    for part in (part for statement in body for part in walk(statement)):
+        if isinstance(part, ast.Attribute):
+            value = known_value(source, part)
+        elif isinstance(part, ast.Name) and part.id in free:
+            value = known_value(source, part)
+            value = getattr(builtins, part.id, None) if value is None else value
+        else:
+            continue
+        if any(value is function for function in functions):
+            return part
+    return None
 
 
 def read_elsewhere(function: ast.AST, left_out: ast.AST) -> set[str]:

@@ -25,10 +25,6 @@ def keyword(node: ast.AST) -> str:
     return {"AsyncFor": "async for", "TryStar": "try"}.get(type(node).__name__, type(node).__name__.lower())
 
 
-def is_range(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
-
-
 def augmented_names(node: ast.AST) -> frozenset[str]:
     """The names of `name += ...` in a statement, which changes lists, sets and arrays in place."""
     parts = (part.target for part in walk(node) if isinstance(part, ast.AugAssign))
