@@ -21,7 +21,7 @@ from gendsl.compiler.names import reads_builtin
 from gendsl.compiler.plates import Plate, lift_plates
 from gendsl.compiler.render import render
 from gendsl.compiler.rewrite import rewrite
-from gendsl.compiler.sites import Site, is_choice
+from gendsl.compiler.sites import Site, is_choice, without_braces
 from gendsl.compiler.source import Source, find_source
 from gendsl.compiler.trees import walk
 from gendsl.compiler.unswitch import unswitched
@@ -207,6 +207,6 @@ def compile_function(function: Any) -> Compiled:
         UnsupportedSyntaxError: its body can't be given a meaning.
         SourceUnavailableError: its source can't be found.
     """
-    source = find_source(function, "gen")
+    source = without_braces(find_source(function, "gen"))
     check_syntax(source)
     return Compiled(source)

@@ -117,6 +117,10 @@ class _Fence(Visitor):
         parts = address.elts if isinstance(address, ast.Tuple) else []
         if isinstance(address, ast.Tuple) and not parts:
             self.refuse("() is not an address", address, "use at least one component")
+        if isinstance(address, ast.Set):
+            whole = ast.unparse(ast.Tuple(address.elts, ast.Load()))
+            fix = f"write `{{{whole}}} @ ~...`, or `{whole} @ ~...`"
+            self.refuse("braces hold one address", address, fix)
         for part in (address, *parts):
             if isinstance(part, (ast.List, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp)):
                 self.refuse("an address can't hold a list, set or dict", part, "use a tuple")

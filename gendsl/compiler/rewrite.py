@@ -1,6 +1,7 @@
 """Rewrite the `~` and `@ ~` of a body into calls on the execution that is running it.
 
     addr @ ~E       ->  __gendsl__.at(addr, E')
+    {addr} @ ~E     ->  __gendsl__.at(addr, E', "braces")
     ... @ ~E        ->  __gendsl__.splice(E')
     name = ~E       ->  name = __gendsl__.at(("name",), E', True)
     mu[i, j] = ~E   ->  mu[i, j] = __gendsl__.at(("mu", i, j), E', True)
@@ -23,6 +24,7 @@ from gendsl.compiler.sites import (
     Site,
     assigned_address,
     is_addressed,
+    is_braced,
     is_choice,
     is_program,
     is_splice,
@@ -78,7 +80,7 @@ class Rewriter(Transformer):
         assert evaluated_last is not None
         return self._method("assign", [thing, evaluated_last], node)
 
-    def _at(self, address: ast.expr, operand: ast.expr, node: ast.expr, sugar: bool) -> ast.Call:
+    def _at(self, address: ast.expr, operand: ast.expr, node: ast.expr, sugar: bool | str) -> ast.Call:
         """The call that makes a choice, or calls a program, at an address."""
         named = ast.copy_location(ast.Constant(sugar), node)
         if self.family(operand) is not None:
@@ -128,7 +130,7 @@ class Rewriter(Transformer):
             return self._method("splice", [self._callable(node.right.operand)], node)
         self.sites.append(site_of(node, clone(node.left)))
         address = self.visit(node.left)
-        return self._at(address, node.right.operand, node, False)
+        return self._at(address, node.right.operand, node, "braces" if is_braced(node) else False)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         return self._choice(node, None) if is_choice(node) else self.generic_visit(node)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FrameType, ModuleType
 from typing import Any
 
 from gendsl.compiler.source import Source
-from gendsl.compiler.trees import located, walk
+from gendsl.compiler.trees import Transformer, clone, located, walk
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,42 @@ def is_program(node: ast.AST) -> bool:
         return False
     decorators = [d.func if isinstance(d, ast.Call) else d for d in node.decorator_list]
     return any(getattr(d, "attr", getattr(d, "id", None)) == "gen" for d in decorators)
+
+
+# --- addresses in braces -----------------------------------------------------------------------------
+
+
+def is_braced(node: ast.AST) -> bool:
+    """Whether the address of an `addr @ ~E` was written in braces, which `without_braces` took away."""
+    return "braces" in node.__dict__
+
+
+class _Unbraced(Transformer):
+    def _scope(self, node: ast.AST) -> ast.AST:
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = _scope
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        if is_addressed(node) and isinstance(node.left, ast.Set) and len(node.left.elts) == 1:
+            (address,) = node.left.elts
+            if not isinstance(address, ast.Starred):
+                node.left = address
+                node.__dict__["braces"] = True
+        return self.generic_visit(node)
+
+
+def without_braces(source: Source) -> Source:
+    """The source with `addr @ ~E` for `{addr} @ ~E`, the paper's notation.
+
+    Where E turns out to be no distribution and no call of a program, the braces make a set, as elsewhere;
+    `is_braced` tells. Nested functions are as they were: there are no choices in them.
+    """
+    if not any(isinstance(part, ast.BinOp) and isinstance(part.left, ast.Set) for part in source.parts):
+        return source
+    node = clone(source.node)
+    node.body = _Unbraced().visit_all(node.body)
+    return replace(source, node=node)
 
 
 # --- addresses that assignments give ---------------------------------------------------------------

@@ -32,7 +32,14 @@ from gendsl.compiler.definition import as_function, compile_definition
 from gendsl.compiler.methods import Constants, assign, load, own
 from gendsl.compiler.names import COMPREHENSIONS, stored
 from gendsl.compiler.rewrite import Rewriter, rewrite, rewritten
-from gendsl.compiler.sites import assigned_address, is_addressed, is_choice, is_splice, target_indices
+from gendsl.compiler.sites import (
+    assigned_address,
+    is_addressed,
+    is_braced,
+    is_choice,
+    is_splice,
+    target_indices,
+)
 from gendsl.compiler.source import Source
 from gendsl.compiler.trees import children, clone, located, walk
 from gendsl.errors import EXECUTION
@@ -102,7 +109,7 @@ class _Spreader(Rewriter):
         if path is None or self.nested or not self.left:
             return None
         assert value is not None
-        sugar = isinstance(value, ast.UnaryOp)
+        sugar = "braces" if is_braced(value) else isinstance(value, ast.UnaryOp)
         family = self.family(operand)
         if family is None:
             made = self._any(value, operand, path, sugar)
@@ -122,7 +129,7 @@ class _Spreader(Rewriter):
         return clone(address)
 
     def _of_family(
-        self, family: Any, value: ast.expr, operand: Any, path: ast.expr, sugar: bool
+        self, family: Any, value: ast.expr, operand: Any, path: ast.expr, sugar: bool | str
     ) -> list[ast.stmt]:
         made: list[ast.stmt] = [assign("path", self.visit(path))]
         arguments = [self.visit(argument) for argument in operand.args]
@@ -164,7 +171,7 @@ class _Spreader(Rewriter):
         return self.heads.count(parts[0].value) == 1  # type: ignore[attr-defined]
 
     def _any(
-        self, value: ast.expr, operand: ast.expr, path: ast.expr, sugar: bool
+        self, value: ast.expr, operand: ast.expr, path: ast.expr, sugar: bool | str
     ) -> list[ast.stmt] | None:
         if self.making.others is None:
             return None

@@ -147,8 +147,8 @@ class Execution:
             return function.__func__.__get__(function.__self__).request  # type: ignore[attr-defined]
         return function
 
-    def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
-        """The value of `address @ ~thing`, or of `name = ~thing` where `sugar` is set."""
+    def at(self, address: Any, thing: Any, sugar: bool | str = False) -> Any:
+        """The value of `address @ ~thing`, of `name = ~thing` (True), of `{address} @ ~thing` ("braces")."""
         if not isinstance(thing, Distribution):
             return self._other(address, thing, sugar)
         path = address if type(address) is tuple else (address,)
@@ -229,7 +229,7 @@ class Execution:
 
     # --- calls and other values -------------------------------------------------------------------
 
-    def _other(self, address: Any, thing: Any, sugar: bool) -> Any:
+    def _other(self, address: Any, thing: Any, sugar: bool | str) -> Any:
         if type(thing) is CallRequest:
             path = self.prefix + as_path(address)
             if path in self.calls:
@@ -250,7 +250,8 @@ class Execution:
         distribution = as_distribution(thing)
         if distribution is not None:
             return self.at(address, distribution)
-        return ~thing if sugar else address @ ~thing
+        left = {address} if sugar == "braces" else address
+        return ~thing if sugar is True else left @ ~thing
 
     def run(self, request: CallRequest) -> Any:
         """Run the body of a requested call in this execution and return its value."""
@@ -336,7 +337,7 @@ class Execution:
 class Closed(Execution):
     """An execution that is over: what still runs, from a generator that escaped, makes no choices."""
 
-    def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
+    def at(self, address: Any, thing: Any, sugar: bool | str = False) -> Any:
         raise MissingAddressError(
             "a random choice was made after the function had returned",
             fix="use a list comprehension in place of a generator expression that outlives the call",
@@ -388,7 +389,7 @@ class Simulate(Execution, makers=Makers(DRAWN, drawn=drawn)):
         self.score = 0.0
         self.rng = rng
 
-    def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
+    def at(self, address: Any, thing: Any, sugar: bool | str = False) -> Any:
         number = PLAIN_FAMILIES[type(thing)]
         if number is None:
             return Execution.at(self, address, thing, sugar)
@@ -464,7 +465,7 @@ class Assess(Execution, makers=Makers(GIVEN)):
         given = self.given
         return given.get(path, MISSING) if isinstance(given, dict) else given.lookup(path)
 
-    def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
+    def at(self, address: Any, thing: Any, sugar: bool | str = False) -> Any:
         number = PLAIN_FAMILIES[type(thing)]
         if number is None or self.prefix:
             return Execution.at(self, address, thing, sugar)

@@ -166,7 +166,7 @@ class Makers(dict[Any, Maker]):
         number = PLAIN_FAMILIES[function] if isinstance(function, type) else None
         if self.template is None or number is None:
 
-            def usual(execution: Any, address: Any, sugar: bool, *arguments: Any) -> Any:
+            def usual(execution: Any, address: Any, sugar: bool | str, *arguments: Any) -> Any:
                 return execution.at(address, execution.callee(function)(*arguments), sugar)
 
             return usual  # not remembered: that would keep what is the user's alive

@@ -67,7 +67,7 @@ class Update(Execution, makers=Makers(UPDATED)):
         self.added = 0
         self.remade: list[Path] = []
 
-    def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
+    def at(self, address: Any, thing: Any, sugar: bool | str = False) -> Any:
         number = PLAIN_FAMILIES[type(thing)]
         if number is None:
             return Execution.at(self, address, thing, sugar)
@@ -89,7 +89,7 @@ class Update(Execution, makers=Makers(UPDATED)):
         self.added += is_new
         return self.keep(path, (thing, value, score))
 
-    def again(self, path: Path, thing: Any, sugar: bool, before: Record | None, value: Any) -> Any:
+    def again(self, path: Path, thing: Any, sugar: bool | str, before: Record | None, value: Any) -> Any:
         """The value of a choice of a body that makes them by statements; see `at_once`.
 
         Args:

@@ -10,6 +10,7 @@ from typing import Any
 from gendsl.address import Path, as_path
 from gendsl.compiler.definition import raise_at
 from gendsl.compiler.ir import Part
+from gendsl.compiler.sites import is_braced
 from gendsl.distributions import Distribution, as_distribution
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import Location, MissingAddressError
@@ -140,7 +141,11 @@ class SiteBlock(Block):
         if distribution is not None:
             self._choose(execution, frame, path, distribution)
             return
-        frame[self.value] = ~thing if self.sugar else (local if len(local) != 1 else local[0]) @ ~thing
+        if self.sugar:
+            frame[self.value] = ~thing
+        else:
+            address: Any = local if len(local) != 1 else local[0]
+            frame[self.value] = ({address} if is_braced(self.node) else address) @ ~thing
         frame[self.state] = _ORDINARY
 
     def _call(self, execution: Any, path: Path, request: CallRequest) -> tuple[Called, float]:

@@ -181,7 +181,7 @@ class RecordedProgram(Execution):
 
     # --- choices ------------------------------------------------------------------------------------
 
-    def at(self, address: Any, thing: Any, sugar: bool = False) -> Any:
+    def at(self, address: Any, thing: Any, sugar: bool | str = False) -> Any:
         if type(thing) is not Made and not isinstance(thing, Distribution):
             return self._other(address, thing, sugar) if type(thing) is CallRequest else refuse()
         path = self.prefix + as_path(address)

@@ -61,6 +61,13 @@ REFUSED = {
     "two targets": ("x = y = ~d", "which of several targets", "x"),
     "empty address": ("() @ ~d", "() is not an address", "()"),
     "list address": ("[1] @ ~d", "an address can't hold a list, set or dict", "[1]"),
+    "two in braces": ("{'x', 1} @ ~d", "braces hold one address", "{'x', 1}"),
+    "many in braces": ("{*'xy'} @ ~d", "braces hold one address", "{*'xy'}"),
+    "braces in braces": ("{{'x'}} @ ~d", "braces hold one address", "{'x'}"),
+    "braces inside address": ("('x', {1}) @ ~d", "an address can't hold a list, set or dict", "{1}"),
+    "splice of distribution in braces": ("{...} @ ~d", "splices a call of a generative", "{...} @ ~d"),
+    "precedence, in braces": ("{'k'} @ ~1 + poisson(3)", "`~` binds", "{'k'} @ ~1 + poisson(3)"),
+    "lambda with braces": ("return lambda: {'x'} @ ~d", "inside a nested lambda", "~d"),
     "dict inside address": ("('x', {}) @ ~d", "an address can't hold", "{}"),
     "ellipsis inside address": ("('x', ...) @ ~d", "... can't be part of an address", "..."),
     "splice of distribution": ("... @ ~d", "splices a call of a generative function", "... @ ~d"),
@@ -150,10 +157,19 @@ def test_refused_definitions(load, text, problem):
         "try:\n        raise KeyError\n    except KeyError as d:\n        return [not d]",
         "match 3:\n        case d:\n            return ~d",
         "return [1] @ ~np.array([1])",
+        "return (lambda x: {'a'} @ ~x if False else 1)(1)",
+        "@gen\n    def inner(): return {'x'} @ ~d\n    return {'i'} @ ~inner()",
     ],
 )
 def test_not_refused(load, body):
     load(f"def helper(x): return x\n@gen\ndef model():\n    {body}\n").model.simulate(rng=1)
+
+
+def test_what_to_write_for_several_in_braces(load):
+    for body, address in (("{'x', a} @ ~d", "('x', a)"), ("{*a} @ ~d", "(*a,)")):
+        with pytest.raises(UnsupportedSyntaxError) as caught:
+            load(f"@gen\ndef model(a):\n    {body}\n")
+        assert caught.value.fix == f"write `{{{address}}} @ ~...`, or `{address} @ ~...`"
 
 
 def test_source_errors_come_before(load):

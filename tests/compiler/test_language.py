@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from gendsl import GenDSLError, bernoulli, categorical, choicemap, gen, normal, poisson, uniform_discrete
+from gendsl import (
+    GenDSLError,
+    bernoulli,
+    categorical,
+    choicemap,
+    gen,
+    normal,
+    poisson,
+    select,
+    uniform_discrete,
+)
 from gendsl.errors import (
     AddressConflictError,
     DuplicateAddressError,
@@ -62,6 +72,115 @@ def test_each_way_of_giving_an_address():
     assert trace.retval == (*values[:7], values[8])
     assert trace["mu", 1] == trace[("mu", 1)] == values[2]
     assert trace["plain"] == trace[("plain",)]
+
+
+@gen
+def tail_in_braces(n):
+    means = [({("mu", j)} @ ~normal(0, 10)) for j in range(n)]
+    return {"last"} @ ~normal(sum(means), 1)
+
+
+@gen
+def braces(n):
+    k = {"k"} @ ~poisson(3)
+    {("s",)} @ ~normal(k, 1)
+    for i in range(n):
+        {("x", i)} @ ~normal(k, 1)
+    total = {"tail"} @ ~tail_in_braces(n)
+    {...} @ ~tail_in_braces(2)
+    y = z = {"y"} @ ~normal(total, 1)
+    table = {}
+    table[0] = {("t", 0)} @ ~normal(0, 1)
+    if (w := {"w"} @ ~normal(0, 1)) > 0:
+        {"positive"} @ ~bernoulli(0.5)
+    return [({("m", j)} @ ~normal(0, 1)) for j in range(k)], {"a", "b"}, {n}, {y}, {i * 2 for i in range(2)}
+
+
+@gen
+def tail_without(n):
+    means = [("mu", j) @ ~normal(0, 10) for j in range(n)]
+    return "last" @ ~normal(sum(means), 1)
+
+
+@gen
+def without_braces(n):
+    k = "k" @ ~poisson(3)
+    ("s",) @ ~normal(k, 1)
+    for i in range(n):
+        ("x", i) @ ~normal(k, 1)
+    total = "tail" @ ~tail_without(n)
+    ... @ ~tail_without(2)
+    y = z = "y" @ ~normal(total, 1)
+    table = {}
+    table[0] = ("t", 0) @ ~normal(0, 1)
+    if (w := "w" @ ~normal(0, 1)) > 0:
+        "positive" @ ~bernoulli(0.5)
+    return [("m", j) @ ~normal(0, 1) for j in range(k)], {"a", "b"}, {n}, {y}, {i * 2 for i in range(2)}
+
+
+@pytest.mark.parametrize("runtime", ["default", "reference"])
+def test_braces_are_an_address_as_in_the_paper(runtime):
+    programs = braces, without_braces
+    if runtime == "reference":
+        programs = braces.reference, without_braces.reference
+    first, second = (program.simulate((3,), rng=5) for program in programs)
+    for seed in range(20):
+        assert list(first.choices.paths()) == list(second.choices.paths())
+        assert first.choices.to_flat_dict() == second.choices.to_flat_dict()
+        assert first.retval == second.retval and first.log_prob == second.log_prob
+        edits = {"k": seed % 5}, {("tail", "mu", 1): 0.1 * seed}, {("x", 0): -0.5}, {"w": seed - 10.0}
+        edit = edits[seed % 4]
+        (first, *one), (second, *two) = (trace.update(edit, rng=seed) for trace in (first, second))
+        assert one == two
+        first, second = (trace.regenerate(select("w", "y"), rng=seed)[0] for trace in (first, second))
+    assert len(first.retval[1]) == 2
+
+
+def test_braces_make_a_set_of_what_is_no_choice():
+    class Left:
+        def __init__(self, x):
+            self.x = x
+
+        def __invert__(self):
+            return self
+
+        def __rmatmul__(self, other):
+            return other, self.x
+
+    @gen
+    def model():
+        u = ~normal(0, 1)
+        there = {"k"} @ ~Left(u)
+        here = {u} @ ~Left(3)
+        return there, here, [{j} @ ~Left(j) for j in range(2)], {u} - {u}, (lambda v: {"v"} @ ~v)(Left(0))
+
+    for program in (model, model.reference):
+        trace = program.simulate(rng=1)
+        for _ in range(3):
+            u = trace["u"]
+            assert trace.retval[:2] == (({"k"}, u), ({u}, 3))
+            assert trace.retval[2:] == ([({0}, 0), ({1}, 1)], set(), ({"v"}, 0))
+            trace = trace.update({"u": u + 1.0}).trace
+
+    @gen
+    def in_statements():
+        u = ~normal(0, 1)
+        {("x", 0)} @ ~normal(u, 1)
+        there = {"k"} @ ~Left(u)
+        return there
+
+    for program in (in_statements, in_statements.reference):
+        trace = program.simulate(rng=1).update({"u": 2.0}).trace
+        assert trace.retval == ({"k"}, 2.0)
+    assert "opaque" not in in_statements.explain()
+
+    with pytest.raises(TypeError, match=r"unsupported operand type\(s\) for @: 'set' and 'int'"):
+
+        @gen
+        def wrong(a):
+            {"k"} @ ~a
+
+        wrong.simulate((3,))
 
 
 def test_indices_are_evaluated_once_and_after_the_value():

@@ -45,6 +45,8 @@ def model(n: int) -> float:
     flag: bool = ~bernoulli(0.5)
     assert_type("flag" @ ~bernoulli(0.5), bool)
     assert_type(("z", 0) @ ~poisson(1), int)
+    assert_type({("z", 1)} @ ~poisson(1), int)
+    {("z", 2)} @ ~poisson(1)
     weights = ~dirichlet([1.0] * k)
     assert_type(weights.sum() + 1.0, Any)
     assert_type("w" @ ~iid(normal(0, 1), 3), Array)
