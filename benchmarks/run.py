@@ -16,6 +16,7 @@ import platform
 from pathlib import Path
 
 import assignments
+import checked
 import clustering
 import coal_moves
 import columns
@@ -36,6 +37,7 @@ GROUPS: dict[str, Group] = {
     **assignments.GROUPS,
     **columns.GROUPS,
     **coal_moves.GROUPS,
+    **checked.GROUPS,
     **clustering.GROUPS,
     **compiling.GROUPS,
     **drift.GROUPS,

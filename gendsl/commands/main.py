@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 from gendsl.commands import demo, programs, runs
 from gendsl.commands.check import check
 from gendsl.errors import CommandError, GenDSLError, traceback_location
+from gendsl.transforms.random_cases import CASES
 
 _ABOUT = """\
 Involutive and reversible-jump MCMC from a model, an auxiliary program and a map between traces.
@@ -108,7 +109,7 @@ def parser() -> argparse.ArgumentParser:
 
     one = command("check", _CHECK, _CHECK_EXAMPLES)
     one.add_argument("move", help="module:name, file.py:name, or a module alone")
-    one.add_argument("--cases", type=int, default=100, help="how many random cases to test (100)")
+    one.add_argument("--cases", type=int, default=CASES, help=f"how many random cases to test ({CASES})")
     one.add_argument("--seed", type=int, default=0, help="of the random cases (0)")
 
     one = command(

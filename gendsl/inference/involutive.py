@@ -9,7 +9,6 @@ Where f is an involution this leaves p invariant.
 
 from __future__ import annotations
 
-import logging
 from typing import Any, Literal
 
 import numpy as np
@@ -36,8 +35,6 @@ from gendsl.transforms.planned import (
     learn_way_back,
     planned_image,
 )
-
-_LOG = logging.getLogger("gendsl")
 
 Check = bool | Literal["reject"]
 
@@ -85,10 +82,11 @@ def involutive_mcmc(
         f: the transform, its own inverse; or a pair of transforms inverse to each other, of which a step
             applies either with probability 1/2.
         check: True checks support, round trip and determinants in this step and raises where one fails;
-            "reject" logs the failure and rejects the proposal instead, which leaves the posterior invariant
-            whatever f is (the paper's lemma in section 6), and does so too where f or the model raises an
-            ArithmeticError or ValueError (math.sqrt of a negative number). Dimension, coverage, labels and
-            observations are checked in any case.
+            "reject" rejects the proposal instead, which leaves the posterior invariant whatever f is (the
+            paper's lemma in section 6), and does so too where f or the model raises an ArithmeticError or
+            ValueError (math.sqrt of a negative number); the first failures of f in a process are logged, and
+            then one line for every 100, as warnings of the logger "gendsl", and a run counts all. Dimension,
+            coverage, labels and observations are checked in any case.
         rng: seed or generator.
 
     Returns:
@@ -136,7 +134,7 @@ def _step(
     except _REJECTED as error:
         if check != "reject":
             raise
-        _LOG.warning("transform %s failed a check, the proposal is rejected: %s", f.name, error)
+        f.failures.note(f.name, error)
         accept(-np.inf, rng)
         reason = error.problem if isinstance(error, GenDSLError) else f"{type(error).__name__}: {error}"
         return trace, InvolutiveInfo(False, -np.inf, reason=reason, check_failed=True)

@@ -17,9 +17,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr
+from scipy.special import ndtr, stdtr
 
 _FEW = 0.25
+_UNUSUAL = 1e-3  # of a normal z with a p-value below this, another p-value is explained
+_TIMES = 10.0  # if it is so many times larger
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Score:
         expected: its average over independent draws of the model.
         error: the standard error of the difference.
         p_value: the probability of so large a difference in either direction if the kernel is right.
+        bounded: whether fewer than a quarter of the chains differed, so that p_value is Bernstein's bound.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Score:
     expected: float
     error: float
     p_value: float
+    bounded: bool = False
 
     @property
     def z(self) -> float:
@@ -47,6 +51,19 @@ class Score:
         if self.error == 0.0:
             return 0.0 if abs(difference) < 1e-12 else math.copysign(math.inf, difference)
         return difference / self.error
+
+    @property
+    def note(self) -> str:
+        """Why z says more than the p-value, where it does: a large z of a statistic that passes."""
+        normal = 2.0 * float(ndtr(-abs(self.z)))
+        if normal > _UNUSUAL or self.p_value < _TIMES * normal or self.p_value < _UNUSUAL * _UNUSUAL:
+            return ""
+        if self.bounded:
+            return (
+                "fewer than a quarter of the chains differ in it, so their spread, and z, say little: p is "
+                "a bound that holds whatever they do"
+            )
+        return "the chains are few, or their averages skewed, and a large z is then no rarity: p allows for it"
 
 
 def compare(name: str, means: np.ndarray, draws: np.ndarray) -> Score:
@@ -64,7 +81,8 @@ def compare(name: str, means: np.ndarray, draws: np.ndarray) -> Score:
     if differing < _FEW * chains:
         seen = np.concatenate([draws, means])
         error = math.sqrt(float(seen.var()) * (1.0 / chains + 1.0 / len(draws)))
-        return Score(name, mean, expected, error, _bernstein(difference, error, chains, np.ptp(seen)))
+        bound = _bernstein(difference, error, chains, np.ptp(seen))
+        return Score(name, mean, expected, error, bound, bounded=True)
     of_means = float(means.var(ddof=1)) / chains
     error = math.sqrt(of_means + float(draws.var()) / len(draws))
     skewness = float(np.mean((means - mean) ** 3)) / chains**2 / error**3

@@ -24,6 +24,7 @@ from gendsl.errors import HandleError, Location, UnsupportedSyntaxError, ValueTy
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.travel import empty, register, remember_texts, source_texts, travels_whole
 from gendsl.transforms.access import Accessor
+from gendsl.transforms.failures import FailureLog
 from gendsl.transforms.handles import Handle
 from gendsl.transforms.plans import Plans
 from gendsl.transforms.run import Input, Output, Run, continuous, discrete
@@ -54,6 +55,7 @@ class Transform:
         outputs: names of the output traces.
         parameters: the extra parameters, with their values.
         plans: runs that are known from those before.
+        failures: the checks that failed where its proposals were then rejected.
     """
 
     origin: Source
@@ -62,6 +64,7 @@ class Transform:
     outputs: tuple[str, ...]
     parameters: dict[str, Any]
     plans: Plans = field(default_factory=Plans, init=False, repr=False)
+    failures: FailureLog = field(default_factory=FailureLog, init=False, repr=False)
 
     @property
     def name(self) -> str:

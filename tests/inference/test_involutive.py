@@ -257,6 +257,30 @@ def test_rejected_failures_leave_the_posterior_invariant(caplog):
         assert abs(moments.mean() - expected) / math.sqrt(variance / 400) < 4
 
 
+def test_the_first_failures_are_logged_and_then_one_line_for_every_hundred(caplog):
+    @transform
+    def never_back(model_in, *, model_out):
+        write(model_out["x"], read(model_in["x"]) / 2)
+
+    trace, _ = ring.generate((), init={"x": 0.5})
+    with caplog.at_level(logging.WARNING, logger="gendsl"):
+        run = sample(involutive(None, never_back, check="reject"), trace, 420, seed=1)
+    messages = [record.getMessage() for record in caplog.records]
+    assert run.acceptance["never_back"].failed_checks == 420
+    assert "420 failed a check and were rejected" in str(run)
+    assert len(messages) == 3 + 1 + 4
+    for message in messages[:3]:
+        assert "failed a check, the proposal is rejected: " in message and "fix: " in message
+    assert "a line for every 100, and a run counts all" in messages[3]
+    for number, message in enumerate(messages[4:], 1):
+        start = f"transform never_back has failed {100 * number} checks; the last: InvolutionError: "
+        assert message.startswith(start) and "\n" not in message
+    with caplog.at_level(logging.WARNING, logger="gendsl"):
+        for _ in range(80):  # a step by hand is one of them
+            trace, _ = involutive_mcmc(trace, None, (), never_back, check="reject")
+    assert len(caplog.records) == 9 and "has failed 500 checks" in caplog.records[-1].getMessage()
+
+
 def test_failures_are_counted_in_a_run(caplog):
     caplog.set_level(logging.CRITICAL, logger="gendsl")
     trace, _ = ring.generate((), init={"x": 0.1})

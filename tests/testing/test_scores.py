@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gendsl.testing.scores import Score, compare
+from gendsl.testing.stationarity import StationarityReport
 
 SETS = 3000
 
@@ -85,3 +86,35 @@ def test_without_spread():
     assert Score("x", 1.0, 1.0, 0.0, 1.0).z == 0.0
     assert Score("x", 2.0, 1.0, 0.0, 0.0).z == np.inf
     assert Score("x", 2.0, 1.0, 0.5, 0.04).z == 2.0
+
+
+# --- the text of a report: why a z of 7 can pass -----------------------------------------------------
+
+
+def skewed(rng, shape):
+    return (rng.standard_normal(shape) ** 2).mean(axis=-1) ** 4
+
+
+def test_a_large_z_of_a_passing_statistic_is_explained():
+    """Averages that are skewed, drawn as under the null hypothesis: a z beyond -5 is no rarity."""
+    rng = np.random.default_rng(1)
+    scores = [compare("x", skewed(rng, (64, 5)), skewed(rng, (5000, 5))) for _ in range(1000)]
+    passing = [score for score in scores if score.z < -5 and score.p_value > 1e-3]
+    assert passing and all("their averages skewed" in score.note for score in passing)
+    assert all(score.note == "" for score in scores if abs(score.z) < 3)
+    text = str(StationarityReport((passing[0],), 0.5))
+    assert f"z = {passing[0].z:+.1f}, p = {passing[0].p_value:.2g}\n    (the chains are few, or" in text
+
+
+def test_a_large_z_of_what_few_chains_see_is_explained():
+    fresh = rare(np.random.default_rng(1), (20_000,))
+    score = compare("x", np.where(np.arange(64) < 8, 1.0, 0.0), fresh)
+    assert score.z > 5 and score.p_value > 1e-3 and score.bounded
+    assert "fewer than a quarter of the chains differ" in score.note
+    assert "fewer than a quarter" in str(StationarityReport((score,), 0.5))
+
+
+def test_a_large_z_of_a_wrong_kernel_needs_no_explanation():
+    rng = np.random.default_rng(2)
+    score = compare("x", normal(rng, (64, 40)).mean(axis=1) + 0.2, normal(rng, (20_000,)))
+    assert score.z > 6 and score.note == ""
