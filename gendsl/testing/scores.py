@@ -63,7 +63,7 @@ class Score:
                 "fewer than a quarter of the chains differ in it, so their spread, and z, say little: p is "
                 "a bound that holds whatever they do"
             )
-        return "the chains are few, or their averages skewed, and a large z is then no rarity: p allows for it"
+        return "the chains are few, or their averages skewed, and a large z is then no rarity: p allows that"
 
 
 def compare(name: str, means: np.ndarray, draws: np.ndarray) -> Score:
