@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -9,7 +10,6 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.extend import defvjp, primitive
 from autograd.tracer import getval, isbox
-from scipy.linalg.blas import dtrsm
 
 from gendsl.distributions.base import Distribution, ScalarFamily
 from gendsl.errors import ParameterError, ValueTypeError
@@ -199,11 +199,19 @@ def sum_of_squares(x: Any) -> Any:
     return anp.sum(x**2) if isbox(x) else (x**2).sum()
 
 
+@functools.cache
+def _dtrsm() -> Any:
+    """BLAS's; scipy.linalg takes a while to import, and few programs need it."""
+    from scipy.linalg.blas import dtrsm
+
+    return dtrsm
+
+
 def _solved(lower: Any, right: Any, transposed: bool) -> Any:
     """lower⁻¹ right, or lower⁻ᵀ right."""
     # not LAPACK's dtrtrs: OpenBLAS runs it in threads even on 2x2 matrices, and where other processes
     # keep the cores busy a call then takes milliseconds
-    return dtrsm(1.0, lower, right, lower=1, trans_a=int(transposed))
+    return _dtrsm()(1.0, lower, right, lower=1, trans_a=int(transposed))
 
 
 _solve = primitive(_solved)

@@ -14,7 +14,6 @@ from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
-from autograd.scipy.special import gammaln
 
 from gendsl.distributions.arrays import (
     ArrayFamily,
@@ -31,6 +30,7 @@ from gendsl.distributions.arrays import (
     value_array,
 )
 from gendsl.distributions.parameters import PLAIN, integer, positive, real
+from gendsl.distributions.special import log_gammas
 from gendsl.supports import Correlation, Covariance
 
 _LOG_2 = math.log(2.0)
@@ -51,7 +51,8 @@ def _remembered(function: Callable[[Any, int], Any]) -> Callable[[Any, int], Any
 @_remembered
 def _log_wishart_normaliser(df: Any, dim: int) -> Any:
     """log(2^(df d/2) Γ_d(df/2)), with log Γ_d(a) = d(d-1)/4 log π + Σ_j log Γ(a - j/2), j = 0 .. d-1."""
-    log_multigamma = 0.25 * dim * (dim - 1) * _LOG_PI + sum(gammaln(0.5 * df - 0.5 * j) for j in range(dim))
+    log_multigamma = 0.25 * dim * (dim - 1) * _LOG_PI
+    log_multigamma = log_multigamma + sum(log_gammas(0.5 * df - 0.5 * j) for j in range(dim))
     return 0.5 * df * dim * _LOG_2 + log_multigamma
 
 
@@ -59,7 +60,7 @@ def _log_wishart_normaliser(df: Any, dim: int) -> Any:
 def _log_lkj_normaliser(eta: Any, dim: int) -> Any:
     """The logarithm of the integral of |R|^(η - 1)."""
     return 0.25 * dim * (dim - 1) * _LOG_PI + sum(
-        gammaln(eta + 0.5 * (dim - 1 - i)) - gammaln(eta + 0.5 * (dim - 1)) for i in range(1, dim)
+        log_gammas(eta + 0.5 * (dim - 1 - i)) - log_gammas(eta + 0.5 * (dim - 1)) for i in range(1, dim)
     )
 
 

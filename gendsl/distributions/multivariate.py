@@ -9,7 +9,6 @@ from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
-from autograd.scipy.special import gammaln
 from autograd.tracer import isbox
 
 from gendsl.distributions.arrays import (
@@ -175,7 +174,7 @@ class multinomial(ArrayFamily):
             score = score + draws * (anp.sum(p, -1) - 1.0)
         else:
             log_p = anp.log(anp.where(values > 0.0, p, 1.0))
-            score = gammaln(n + 1.0) + anp.sum(counts * log_p - gammaln(counts + 1.0), -1)
+            score = log_gammas(n + 1.0) + anp.sum(counts * log_p - log_gammas(counts + 1.0), -1)
         return finished(anp.where(inside, score, -inf))
 
     @property

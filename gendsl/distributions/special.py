@@ -16,7 +16,6 @@ import numpy as np
 import scipy.special
 from autograd.extend import defvjp, primitive
 from autograd.numpy.numpy_vjps import unbroadcast_f
-from autograd.scipy.special import psi
 from autograd.tracer import getval
 
 LOG_2 = math.log(2.0)
@@ -31,6 +30,13 @@ _BESSEL_FROM, _RATIO_FROM = 1e10, 1e4
 def _where(condition: Any, x: Any, y: Any) -> Any:
     return np.where(condition, x, y)[()]
 
+
+# autograd.scipy has the next two as well, and imports scipy.stats, scipy.integrate and scipy.signal first.
+_polygamma = primitive(scipy.special.polygamma)
+psi = primitive(scipy.special.psi)
+"""The derivative of log gamma(x), elementwise."""
+defvjp(_polygamma, None, lambda ans, n, x: lambda g: g * _polygamma(n + 1, x))
+defvjp(psi, lambda ans, x: lambda g: g * _polygamma(1, x))
 
 where = primitive(_where)  # autograd's own gets the derivatives of arguments that broadcast wrong
 defvjp(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.optimize
 
 from gendsl.errors import KernelError, NaNError
 from gendsl.inference.coordinates import Coordinates, OutsideError
@@ -95,7 +94,9 @@ def maximise(
             best = point
         return -point.log_density, -point.gradient
 
-    found = scipy.optimize.minimize(
+    from scipy.optimize import minimize  # takes a while to import
+
+    found = minimize(
         downhill, coordinates.position, jac=True, method="L-BFGS-B",
         options={"gtol": tolerance, "ftol": 1e-15, "maxiter": iterations},
     )  # fmt: skip

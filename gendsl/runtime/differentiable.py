@@ -16,7 +16,6 @@ from types import BuiltinFunctionType
 from typing import Any
 
 import autograd.numpy as anp
-import autograd.scipy.special as aspecial
 import numpy as np
 import scipy.special
 from autograd.tracer import getval, isbox
@@ -149,17 +148,20 @@ def _isinstance(value: Any, kinds: Any) -> bool:
     return isinstance(value, kinds) or isinstance(getval(value), kinds)
 
 
-def _table() -> dict[Any, Function]:
+def _lifted_names(plain: Any, differentiable: Any) -> dict[Any, Function]:
+    """The functions of a module that autograd's module of the same names has, with autograd's."""
     table: dict[Any, Function] = {}
-    for plain, differentiable in ((np, anp), (np.linalg, anp.linalg), (scipy.special, aspecial)):
-        for name in dir(differentiable):
-            function, lifted = getattr(plain, name, None), getattr(differentiable, name)
-            if callable(function) and callable(lifted) and not isinstance(function, type):
-                table[function] = _of_sequences(lifted) if name in _OF_SEQUENCES else _of_arrays(lifted)
+    for name in dir(differentiable):
+        function, lifted = getattr(plain, name, None), getattr(differentiable, name)
+        if callable(function) and callable(lifted) and not isinstance(function, type):
+            table[function] = _of_sequences(lifted) if name in _OF_SEQUENCES else _of_arrays(lifted)
+    return table
+
+
+def _table() -> dict[Any, Function]:
+    table = _lifted_names(np, anp) | _lifted_names(np.linalg, anp.linalg)
     for name, function in vars(math).items():
         lifted = getattr(anp, _MATH_NAMES.get(name, name), None)
-        if name in _MATH_SPECIAL:
-            lifted = getattr(aspecial, _MATH_SPECIAL[name])
         if callable(function) and callable(lifted):
             table[function] = _when_boxed(function, lifted)
     for function in _LOSSY:
@@ -181,6 +183,27 @@ def _table() -> dict[Any, Function]:
 _TABLE = _table()
 
 
+def special_functions() -> Any:
+    """`autograd.scipy.special`, which imports scipy.stats and more: it is loaded where a program needs it."""
+    import autograd.scipy.special
+
+    return autograd.scipy.special
+
+
+def _special(function: Any) -> Function | None:
+    """autograd's version of a function of `scipy.special`, or of `math` that is one of these."""
+    name = getattr(function, "__name__", "")
+    of_math = function is getattr(math, name, None)
+    if of_math:
+        name = _MATH_SPECIAL.get(name, "")
+    elif function is not getattr(scipy.special, name, None):
+        name = ""
+    lifted = getattr(special_functions(), name, None) if name else None
+    if lifted is None:
+        return None
+    return _when_boxed(function, lifted) if of_math else _of_arrays(lifted)
+
+
 def _lookup(function: Any) -> Function | None:
     try:
         found = _TABLE.get(function)
@@ -194,7 +217,7 @@ def _lookup(function: Any) -> Function | None:
     if isinstance(function, np.ufunc) or (
         module.partition(".")[0] in _LIBRARIES and not isinstance(function, type)
     ):
-        found = _TABLE[function] = _refusing(function)
+        found = _TABLE[function] = _special(function) or _refusing(function)
     return found
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import autograd.numpy as anp
-import autograd.scipy.special as aspecial
 import numpy as np
 from autograd.tracer import getval, isbox
 
@@ -19,7 +18,7 @@ from gendsl.compiler.tables import NotColumnsError, as_column, as_rows
 from gendsl.compiler.vectors import Chosen
 from gendsl.distributions.columns import VECTORS, total_columns
 from gendsl.distributions.partials import PARTIALS
-from gendsl.runtime.differentiable import holds_box
+from gendsl.runtime.differentiable import holds_box, special_functions
 from gendsl.runtime.nests import Nest, nest_paths
 from gendsl.runtime.paths import ColumnPaths
 from gendsl.runtime.tape import Tape
@@ -178,7 +177,7 @@ class FollowedVectors:
         if not isbox(value):
             return vectors.elementwise(function, value)
         name = vectors.ELEMENTWISE[function].__name__
-        followed = getattr(anp, name, None) or getattr(aspecial, name, None)
+        followed = getattr(anp, name, None) or getattr(special_functions(), name, None)
         if followed is None:
             raise NotColumnsError
         return followed(value)

@@ -1,0 +1,128 @@
+"""What `import gendsl`, a first trace and a first step import: a list, where a timing would need luck."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gendsl
+
+SLOW = {
+    "IPython", "arviz", "astor", "autograd.scipy", "cloudpickle", "hypothesis", "loky", "matplotlib",
+    "multiprocessing", "numba", "pandas", "pytest", "threadpoolctl", "tqdm", "xarray",
+}  # fmt: skip
+"""What takes long to import; so does each part of SciPy but scipy.special."""
+OWN = {f"gendsl.{part}" for part in ("compiler", "inference", "runtime", "testing", "transforms", "viz")}
+STEPS = """
+from gendsl import *
+from gendsl.inference import involutive, mh, nuts
+
+@gen
+def model(n):
+    mu = ~normal(0, 10)
+    for i in range(n):
+        ("x", i) @ ~normal(mu, 1)
+
+@gen
+def walk(trace):
+    mu = ~normal(trace["mu"], 0.3)
+
+@gen
+def step(trace):
+    d = ~normal(0, 1)
+
+@transform
+def shift(model_in, aux_in, *, model_out, aux_out):
+    d = read(aux_in["d"], continuous)
+    write(model_out["mu"], read(model_in["mu"], continuous) + d, continuous)
+    write(aux_out["d"], -d, continuous)
+
+start, _ = model.generate((50,), {"x": [0.5] * 50}, rng=1)
+for kernel in (mh(walk), involutive(step, shift), nuts(select("mu"), step_size=0.1)):
+    kernel(start, np.random.default_rng(1))
+"""
+
+
+def imported(*programs):
+    """After each program, what it has imported that is no part of `import numpy, scipy.special`."""
+    text = f"""
+import json, sys
+import numpy as np, scipy.special
+before = set(sys.modules)
+for program in {programs!r}:
+    exec(compile(program, "program.py", "exec"), {{"np": np}})
+    print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+    environment = {**os.environ, "GENDSL_NUMBA": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", text], env=environment, capture_output=True, text=True, check=True, timeout=120
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def slow_ones(modules, slow=SLOW):
+    parts = {".".join(module.split(".")[:2]) for module in modules} | {m.split(".")[0] for m in modules}
+    return {part for part in parts if part in slow or part.startswith("scipy.")}
+
+
+def test_importing_gendsl_imports_nothing_slow():
+    (found,) = imported("import gendsl")
+    assert "gendsl.distributions" in found
+    assert slow_ones(found, SLOW | OWN) == set()
+    assert len(found) < 120
+
+
+def test_a_first_trace_and_a_first_step_import_no_slow_part_of_scipy(tmp_path):
+    program = tmp_path / "program.py"  # programs need a file
+    program.write_text(STEPS.replace("\nfrom gendsl import *", "import numpy as np\nfrom gendsl import *"))
+    (found,) = imported(f"import runpy; runpy.run_path({str(program)!r})")
+    assert "gendsl.inference.nuts" in found
+    allowed = {"astor", "cloudpickle", "multiprocessing", "threadpoolctl", "tqdm"}  # some milliseconds each
+    assert slow_ones(found, SLOW - allowed) == set()
+
+
+def test_functions_of_scipy_in_a_model_keep_their_derivatives(tmp_path):
+    """They are looked up when they are first called; gendsl doesn't know of them before."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        """
+import math, sys, scipy.special
+from gendsl import gen, normal, select
+
+@gen
+def model(n):
+    x = ~normal(0, 1)
+    y = ~normal(math.lgamma(2 + x * x) + scipy.special.erf(x), 1)
+
+trace, _ = model.generate((1,), {"x": 0.5, "y": 0.25}, rng=1)
+assert "autograd.scipy" not in sys.modules
+a = 2.25
+mean = math.lgamma(a) + math.erf(0.5)
+slope = 2 * 0.5 * scipy.special.psi(a) + 2 / math.sqrt(math.pi) * math.exp(-0.25)
+gradient = trace.gradients(select("x"))["x"]
+assert abs(gradient - (-0.5 + (0.25 - mean) * slope)) < 1e-12, gradient
+"""
+    )
+    subprocess.run([sys.executable, str(program)], check=True, timeout=120)
+
+
+@pytest.mark.parametrize("module", ["compiler", "inference", "runtime", "transforms"])
+def test_the_packages_are_attributes(module):
+    assert getattr(gendsl, module).__name__ == f"gendsl.{module}"
+
+
+def test_type_checkers_are_told_of_the_names_that_are_imported_when_used():
+    tree = ast.parse(Path(gendsl.__file__).read_text())
+    (choice,) = (n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING")
+    told = {node.module: tuple(alias.name for alias in node.names) for node in choice.body}
+    assert told == gendsl._FIRST_USED
+
+
+def test_unknown_names_are_errors():
+    with pytest.raises(AttributeError, match="module 'gendsl' has no attribute 'norml'"):
+        gendsl.norml
+    assert set(gendsl.__all__) <= set(dir(gendsl))
