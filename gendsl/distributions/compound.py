@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from math import fsum, inf
 from typing import Any, ClassVar
 
@@ -45,6 +46,7 @@ class product(ArrayFamily):
 
     Values are arrays of shape (n,): floats for continuous components, else integers or booleans. With
     `normal`, means and standard deviations it is the multivariate normal with a diagonal covariance matrix.
+    Of a family n may be 0: `product(normal, [], 1.0)` has one value, the empty array, of log density 0.
     """
 
     __slots__ = ("components",)
@@ -59,7 +61,10 @@ class product(ArrayFamily):
         if len(components) == 1 and isinstance(components[0], list | tuple):
             components = tuple(components[0])
         if not components:
-            raise ParameterError("product: needs at least one distribution")
+            raise ParameterError(
+                "product: needs at least one distribution",
+                fix="where there may be none give the family and its parameters: product(normal, means, 1.0)",
+            )
         self.components = tuple(require_distribution(c, "product") for c in components)
         supports = [c.support for c in self.components]
         for component, support in zip(self.components, supports, strict=True):
@@ -126,11 +131,12 @@ class _ProductOfFamily(product):
                 f"parameters write iid({name}(...), n)",
             )
         (self.n,) = lengths
-        if self.n == 0:
-            raise ParameterError(f"product: the parameters of {name} have no entries", fix="give one or more")
         self._components: tuple[Distribution, ...] | None = None
         self._support: Support | None = None
-        if not valid_columns(family, self._numbers, self.n):
+        if self.n == 0:
+            self._support = Repeated(_measure_of(family), 0)
+            inspect.signature(family).bind(*given)  # which raises where one is missing or too many
+        elif not valid_columns(family, self._numbers, self.n):
             _ = self.components  # which raises where one of them is wrong
 
     @property
@@ -158,11 +164,15 @@ class _ProductOfFamily(product):
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
         draws = sample_columns(self.family, rng, self.n, self._numbers)
+        if draws is None and self.n == 0:
+            return np.empty(0, dtype=int if self.support.discrete else float)
         return super().sample(rng) if draws is None else draws
 
     def logpdf(self, x: Any) -> Any:
         x = _stack("product", x)
         shape = np.shape(plain(x))
+        if self.n == 0 and shape[-1:] == (0,):
+            return np.zeros(shape[:-1]) if len(shape) > 1 else 0.0
         if self.family not in COLUMN_DTYPES or not shape or shape[-1] != self.n:
             return super().logpdf(x)
         boxed = isbox(x) or any(map(isbox, self.given))
@@ -208,6 +218,22 @@ class _ProductOfFamily(product):
 
     def __reduce__(self) -> Any:
         return product, (self.family, *self.given)
+
+
+def _measure_of(family: type[Distribution]) -> Support:
+    """What the values of a family are, whatever its parameters.
+
+    Raises:
+        ParameterError: that is not known without parameters.
+    """
+    measure = domain_of(family) or family._measure
+    if measure is None:
+        raise ParameterError(
+            f"product: the parameters of {family.__name__} have no entries, and without them its support "
+            "isn't known",
+            fix="give one or more, or make the choice only where there are any",
+        )
+    return measure
 
 
 def _entries(parameter: Any) -> Any:

@@ -35,6 +35,7 @@ from gendsl.distributions import (
     poisson,
     product,
     student_t,
+    truncated_normal,
     uniform,
     uniform_discrete,
 )
@@ -430,6 +431,14 @@ def test_product_of_a_users_family():
     assert draws(law, 2).shape == (2, 3)
 
 
+class of_unknown_kind(shifted):
+    """One whose support depends on its parameter, so that no class's tells what it is."""
+
+    @property
+    def support(self):
+        return Integers(0, 1) if self.shift else Real()
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -438,7 +447,10 @@ def test_product_of_a_users_family():
         (lambda: product(normal, 0, 1), "none of the parameters of normal is a vector, got 0 and 1"),
         (lambda: product(normal), "none of the parameters of normal is a vector, got none"),
         (lambda: product(normal, MEANS, [1.0, 2.0]), "the parameters of normal have 2 and 3 entries"),
-        (lambda: product(normal, [], 1.0), "the parameters of normal have no entries"),
+        (lambda: product(), "product: needs at least one distribution"),
+        (lambda: product([]), "give the family and its parameters: product(normal, means, 1.0)"),
+        (lambda: product(normal, [], [1.0]), "the parameters of normal have 0 and 1 entries"),
+        (lambda: product(of_unknown_kind, []), "without them its support isn't known"),
         (lambda: product(normal, np.eye(3), 1.0), "is a number or a vector of them, got "),
         (lambda: product(normal, "a", 1.0), "is a number or a vector of them, got 'a'"),
         (lambda: product(categorical, [0.5, 0.5]), "categorical has no parameters that are one number"),
@@ -448,6 +460,62 @@ def test_product_of_a_users_family():
 def test_bad_products_of_a_family(make, message):
     with pytest.raises(ParameterError, match=re.escape(message)):
         make()
+
+
+EMPTY = [
+    (product(normal, [], 1.0), "f"),
+    (product(normal, [], []), "f"),
+    (product(normal, np.array([]), np.array([])), "f"),
+    (product(uniform, [], 3.0), "f"),
+    (product(truncated_normal, 0.0, 1.0, [], 2.0), "f"),
+    (product(shifted, []), "f"),
+    (product(poisson, []), "i"),
+    (product(uniform_discrete, [], 4), "i"),
+    (product(bernoulli, []), "b"),
+]
+
+
+@pytest.mark.parametrize(("law", "kind"), EMPTY)
+def test_product_of_nothing_is_empty(law, kind):
+    x = law.sample(np.random.default_rng(0))
+    assert x.shape == (0,) and x.dtype.kind == kind
+    assert law.logpdf(x) == law.logpdf([]) == 0.0 and type(law.logpdf([])) is float
+    assert law.logpdf(np.zeros((3, 0))).tolist() == [0.0, 0.0, 0.0]
+    assert law.logpdf([1.0]) == -INF
+    support = law.support
+    assert support.contains(x) and not support.contains(np.array([1.0]))
+    assert support.shape == (0,) and support.dim == 0 and support.discrete == (kind != "f")
+    assert law.components == () and law == pickle.loads(pickle.dumps(law))
+
+
+def test_product_of_nothing_is_what_a_product_of_one_is_without_it():
+    assert repr(product(normal, [], 1.0)) == "product(normal, mean=[], sd=1.0)"
+    assert product(normal, [], 1.0) != product(normal, [0.0], 1.0)
+    with pytest.raises(TypeError, match="missing a required argument: 'sd'"):
+        product(normal, [])
+
+
+@pytest.mark.parametrize("runtime", [lambda model: model, lambda model: model.reference])
+def test_product_of_nothing_in_a_model(runtime):
+    """k of components, their means in one choice; of none the density is that of the rest."""
+
+    @gen
+    def model():
+        k = ~uniform_discrete(0, 2)
+        means = ~product(normal, [1.0] * k, 2.0)
+        y = ~normal(means.sum(), 1.0)
+
+    program = runtime(model)
+    trace, weight = program.generate((), {"y": 0.5}, init={"k": 0}, rng=1)
+    assert trace["means"].shape == (0,)
+    assert trace.log_prob == pytest.approx(-np.log(3) + normal(0.0, 1.0).logpdf(0.5))
+    more, weight, _ = trace.update({"k": 2, "means": np.array([0.1, 0.2])})
+    ratio = normal(1.0, 2.0).logpdf(0.1) + normal(1.0, 2.0).logpdf(0.2)
+    ratio += normal(0.3, 1.0).logpdf(0.5) - normal(0.0, 1.0).logpdf(0.5)
+    assert weight == pytest.approx(ratio)
+    back, weight, _ = more.update({"k": 0, "means": np.array([])})
+    assert weight == pytest.approx(-ratio) and back.choices == trace.choices
+    assert trace.gradients(select("means"))["means"].shape == (0,)
 
 
 @pytest.mark.parametrize("runtime", [lambda model: model, lambda model: model.reference])
