@@ -265,6 +265,10 @@ class ParameterError(GenDSLError, ValueError):
     """A distribution was given a parameter that it doesn't allow."""
 
 
+class ImproperError(GenDSLError, ValueError):
+    """Something was to be drawn from a distribution that isn't normalised."""
+
+
 class ValueTypeError(GenDSLError, TypeError):
     """A value of the wrong type was given for a choice or an argument."""
 

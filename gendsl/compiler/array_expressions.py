@@ -49,7 +49,7 @@ ROWWISE_SIGNS: dict[type[ast.operator], str] = {
 _COUNTED = {op: sign for op, sign in _SIGNS.items() if sign in ("<", "<=", ">", ">=")}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _LOOKING_UP = frozenset((
-    "cells", "chosen", "either", "entry", "fixed", "gather", "law", "rows", "same",
+    "cells", "chosen", "either", "entry", "fixed", "gather", "law", "rows", "same", "variant",
 ))  # fmt: skip
 """The tools that compute nothing."""
 _SCOPED = (ast.Lambda, ast.NamedExpr, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Await)

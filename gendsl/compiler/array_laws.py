@@ -67,6 +67,16 @@ class ArrayLaws(ArrayVectors):
             return self.mixture_of(*self.given(family, call))
         raise ScalarError
 
+    def called_by(self, function: ast.expr, call: ast.Call) -> tuple[ast.expr, Any]:
+        """The code of the family that a call of a function makes a distribution of, and the family."""
+        family: Any = known_value(self.definition, function)
+        names = [keyword.arg or "" for keyword in call.keywords]
+        variants: Any = vars(family).get("variants", {}) if isinstance(family, type) else {}
+        name = next((name for name in names if name in variants), None)
+        if name is None:
+            return function, family
+        return self.tool(call, "variant", function, ast.Constant(name)), variants[name]
+
     def given(self, family: Any, call: ast.Call) -> list[ast.expr]:
         """The arguments of a call by the names of a family's parameters, if they are all there."""
         given = dict(zip(family.parameters, call.args, strict=False))
@@ -83,10 +93,12 @@ class ArrayLaws(ArrayVectors):
     def law(self, node: ast.expr) -> tuple[ast.expr, np.dtype[Any]]:
         """A distribution of one number among the parameters of another."""
         node = unwatched(node)
-        family: Any = known_value(self.definition, node.func) if isinstance(node, ast.Call) else None
-        if not (isinstance(node, ast.Call) and isinstance(family, type) and family in COLUMN_DTYPES):
+        if not isinstance(node, ast.Call):
             raise ScalarError
-        return self.tool(node, "law", node.func, *self.scalar(family, node)), COLUMN_DTYPES[family]
+        function, family = self.called_by(node.func, node)
+        if not (isinstance(family, type) and family in COLUMN_DTYPES):
+            raise ScalarError
+        return self.tool(node, "law", function, *self.scalar(family, node)), COLUMN_DTYPES[family]
 
     def product_of(self, call: ast.Call) -> Lowered:
         """`product(f(a), g(b))`, also of a list, or `product(family, a, b)`."""

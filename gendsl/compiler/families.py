@@ -7,10 +7,10 @@ from typing import Any
 import gendsl.distributions as d
 
 SCALARS: frozenset[Any] = frozenset((
-    d.bernoulli, d.beta, d.beta_uniform, d.binom, d.categorical, d.cauchy, d.exponential, d.gamma,
-    d.geometric, d.half_cauchy, d.half_normal, d.inv_gamma, d.laplace, d.log_normal, d.mixture_of_normals,
-    d.neg_binom, d.normal, d.piecewise_uniform, d.poisson, d.student_t, d.truncated_normal, d.uniform,
-    d.uniform_discrete, d.von_mises,
+    d.bernoulli, d.beta, d.beta_uniform, d.binom, d.categorical, d.cauchy, d.exponential, d.flat, d.gamma,
+    d.geometric, d.half_cauchy, d.half_normal, d.half_student_t, d.inv_gamma, d.laplace, d.log_normal,
+    d.mixture_of_normals, d.neg_binom, d.normal, d.piecewise_uniform, d.poisson, d.student_t,
+    d.truncated_normal, d.uniform, d.uniform_discrete, d.von_mises,
 ))  # fmt: skip
 """The distributions whose values are numbers."""
 INTEGERS: frozenset[Any] = frozenset((

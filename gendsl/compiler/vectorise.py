@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ast
 import copy
-from typing import Any
 
 from gendsl.compiler.array_expressions import Bound, ScalarError
 from gendsl.compiler.array_laws import ArrayLaws
@@ -34,7 +33,6 @@ from gendsl.compiler.ir import (
 )
 from gendsl.compiler.liveness import all_loads
 from gendsl.compiler.names import stored
-from gendsl.compiler.sites import known_value
 from gendsl.compiler.source import Source
 from gendsl.compiler.trees import located
 
@@ -210,8 +208,7 @@ class _Vectoriser(ArrayLaws):
             raise ScalarError
         self.scope(node.thing)
         self.computes = False
-        function = call.func.args[0]
-        family: Any = known_value(self.definition, function)
+        function, family = self.called_by(call.func.args[0], call)
         lowered = self.lowered(family, call)
         result = ast.Tuple([function, *lowered.parameters], ast.Load())
         self.note_unlooked(node.thing)

@@ -172,6 +172,12 @@ def _numbers(values: Any) -> Any:
     return column
 
 
+def variant(family: Any, name: str) -> Any:
+    """The family that a family is where it is given a parameter of this name in place of its own."""
+    variants: Any = vars(family).get("variants", {}) if isinstance(family, type) else {}
+    return variants.get(name, family)
+
+
 def law(family: Any, *parameters: Any) -> Law:
     """A distribution of each iteration among the parameters of another."""
     return Law(

@@ -2,7 +2,14 @@
 
 from gendsl.distributions.arithmetic import affine
 from gendsl.distributions.base import Distribution
-from gendsl.distributions.bounded import beta, beta_uniform, piecewise_uniform, truncated_normal, uniform
+from gendsl.distributions.bounded import (
+    beta,
+    beta_uniform,
+    flat,
+    piecewise_uniform,
+    truncated_normal,
+    uniform,
+)
 from gendsl.distributions.compound import iid, product
 from gendsl.distributions.discrete import (
     bernoulli,
@@ -17,7 +24,15 @@ from gendsl.distributions.location_scale import cauchy, laplace, normal, student
 from gendsl.distributions.matrices import inv_wishart, lkj, wishart
 from gendsl.distributions.mixtures import mixture, mixture_of_normals
 from gendsl.distributions.multivariate import dirichlet, multinomial, mvnormal
-from gendsl.distributions.positive import exponential, gamma, half_cauchy, half_normal, inv_gamma, log_normal
+from gendsl.distributions.positive import (
+    exponential,
+    gamma,
+    half_cauchy,
+    half_normal,
+    half_student_t,
+    inv_gamma,
+    log_normal,
+)
 from gendsl.distributions.scipy_frozen import as_distribution
 
 __all__ = [
@@ -32,10 +47,12 @@ __all__ = [
     "cauchy",
     "dirichlet",
     "exponential",
+    "flat",
     "gamma",
     "geometric",
     "half_cauchy",
     "half_normal",
+    "half_student_t",
     "iid",
     "inv_gamma",
     "inv_wishart",

@@ -105,7 +105,12 @@ class Distribution:
         if not self.parameters:
             return object.__repr__(self)
         shown = ", ".join(f"{name}={_shown(getattr(self, name))}" for name in self.parameters)
-        return f"{type(self).__name__}({shown})"
+        return f"{self.family_name()}({shown})"
+
+    @classmethod
+    def family_name(cls) -> str:
+        """What its distributions are called by."""
+        return cls.__name__
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -305,7 +310,7 @@ class ScalarFamily(Distribution):
         elif isinstance(value, (float, int, np.floating, np.integer, np.bool_)):
             return x if isbox(x) else self._number(value)
         raise ValueTypeError(
-            f"{type(self).__name__}: a value must be a number, got {x!r} of type {type(x).__name__}"
+            f"{self.family_name()}: a value must be a number, got {x!r} of type {type(x).__name__}"
         )
 
     def _number(self, x: Any) -> Any:

@@ -28,12 +28,13 @@ from gendsl.distributions.parameters import (
 )
 from gendsl.distributions.special import density, log_beta, log_betas, where
 from gendsl.distributions.truncation import log_truncated, log_truncateds
-from gendsl.errors import ParameterError
-from gendsl.supports import Interval, Support
+from gendsl.errors import ImproperError, ParameterError, current_address, format_address
+from gendsl.supports import Interval, Real, Support
 
 _INF = math.inf
 _TINY, _BELOW_ONE = math.ulp(0.0), math.nextafter(1.0, 0.0)
 _UNIT = Interval(0.0, 1.0)
+_LINE = Real()
 _log = math.log
 
 
@@ -66,6 +67,50 @@ class uniform(ScalarFamily):
 
     @property
     def support(self) -> Support:
+        return Interval(self.low, self.high)
+
+
+class flat(ScalarFamily):
+    """The improper uniform distribution, a prior that isn't normalised: log density 0 from low to high.
+
+    Without ends it is on the whole real line, and `flat(0)` on the numbers that aren't negative. It can't be
+    drawn from. So a choice of it needs a starting value, `model.generate(args, data, init={"theta": 1.0})`,
+    and a kernel that doesn't draw it from the prior. Whether the posterior is proper is for the model to see
+    to. Between two finite ends it is `uniform(low, high)` but for a constant, and that can be drawn from.
+
+    Raises:
+        ImproperError: by `sample`, always.
+    """
+
+    __slots__ = parameters = ("low", "high")
+
+    def __init__(self, low: float = -_INF, high: float = _INF) -> None:
+        self.low = bound("flat", "low", low)
+        self.high = bound("flat", "high", high)
+        ordered("flat", self.low, self.high)
+
+    def sample(self, rng: np.random.Generator) -> float:
+        address = current_address()
+        named = "address" if address is None else format_address(address)
+        raise ImproperError(
+            f"{self!r} is improper: it can't be drawn from",
+            fix=f"give a starting value, generate(args, observations, init={{{named}: 1.0}}), and move it by "
+            "nuts, hmc, mala, random_walk, slice_sampling or a proposal of your own",
+        )
+
+    def at(self, x: float) -> float:
+        return 0.0 if self.low <= x <= self.high and -_INF < x < _INF else -_INF
+
+    @staticmethod
+    def elementwise(x: Any, low: Any, high: Any) -> Any:
+        with np.errstate(invalid="ignore"):
+            # 0 * x: autograd warns of a result that doesn't depend on x
+            return where((low <= x) & (x <= high) & (x > -_INF) & (x < _INF), 0.0 * x, -_INF)
+
+    @property
+    def support(self) -> Support:
+        if getval(self.low) == -_INF and getval(self.high) == _INF:
+            return _LINE
         return Interval(self.low, self.high)
 
 

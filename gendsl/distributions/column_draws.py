@@ -11,9 +11,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.special
 
 from gendsl.distributions.base import Distribution
-from gendsl.distributions.bounded import beta, beta_uniform, piecewise_uniform, truncated_normal, uniform
+from gendsl.distributions.bounded import (
+    beta,
+    beta_uniform,
+    flat,
+    piecewise_uniform,
+    truncated_normal,
+    uniform,
+)
 from gendsl.distributions.discrete import (
     bernoulli,
     binom,
@@ -23,14 +31,22 @@ from gendsl.distributions.discrete import (
     poisson,
     uniform_discrete,
 )
-from gendsl.distributions.location_scale import cauchy, laplace, normal, student_t, von_mises
+from gendsl.distributions.links import bernoulli_logit, binom_logit, neg_binom_mean, poisson_log
+from gendsl.distributions.location_scale import FAR, cauchy, laplace, normal, student_t, von_mises
 from gendsl.distributions.mixtures import mixture_of_normals
 from gendsl.distributions.parameters import LARGEST
-from gendsl.distributions.positive import exponential, gamma, half_cauchy, half_normal, inv_gamma, log_normal
+from gendsl.distributions.positive import (
+    exponential,
+    gamma,
+    half_cauchy,
+    half_normal,
+    half_student_t,
+    inv_gamma,
+    log_normal,
+)
 
 Draw = Callable[..., Any]
 _TINY, _BELOW_ONE = math.ulp(0.0), math.nextafter(1.0, 0.0)
-_FAR = 1e300
 _INTEGERS_TO = 2.0**63  # a column holds integers of 64 bits
 
 
@@ -42,7 +58,11 @@ def _normal(rng: np.random.Generator, n: int, mean: Any, sd: Any) -> Any:
 
 
 def _student_t(rng: np.random.Generator, n: int, df: Any, loc: Any, scale: Any) -> Any:
-    return loc + scale * np.clip(rng.standard_t(df, n), -_FAR, _FAR)
+    return loc + scale * np.clip(rng.standard_t(df, n), -FAR, FAR)
+
+
+def _half_student_t(rng: np.random.Generator, n: int, df: Any, scale: Any) -> Any:
+    return scale * np.minimum(np.abs(rng.standard_t(df, n)), FAR)
 
 
 def _von_mises(rng: np.random.Generator, n: int, mu: Any, kappa: Any) -> Any:
@@ -118,6 +138,10 @@ def _neg_binom(rng: np.random.Generator, n: int, r: Any, p: Any) -> Any:
     return _poisson(rng, n, rng.standard_gamma(r, n) * (1.0 - p) / p)
 
 
+def _neg_binom_mean(rng: np.random.Generator, n: int, mean: Any, dispersion: Any) -> Any:
+    return _poisson(rng, n, rng.standard_gamma(dispersion, n) / dispersion * mean)
+
+
 def _uniform_discrete(rng: np.random.Generator, n: int, low: Any, high: Any) -> Any:
     low, high = np.asarray(low, dtype=np.int64), np.asarray(high, dtype=np.int64)
     return rng.integers(low, high, n, endpoint=True)
@@ -144,17 +168,23 @@ DRAWS: dict[type[Distribution], Draw] = {
     inv_gamma: _inv_gamma,
     log_normal: _log_normal,
     half_normal: lambda rng, n, scale: scale * np.abs(rng.standard_normal(n)),
+    half_student_t: _half_student_t,
     half_cauchy: lambda rng, n, scale: scale * np.abs(rng.standard_cauchy(n)),
     beta: _beta,
     beta_uniform: _beta_uniform,
     uniform: _uniform,
+    flat: lambda rng, n, low, high: None,  # one by one, which says where they can't be drawn
     piecewise_uniform: _piecewise_uniform,
     truncated_normal: _truncated_normal,
     bernoulli: _bernoulli,
+    bernoulli_logit: lambda rng, n, logit: _bernoulli(rng, n, scipy.special.expit(logit)),
     binom: _binom,
+    binom_logit: lambda rng, n, trials, logit: _binom(rng, n, trials, scipy.special.expit(logit)),
     geometric: _geometric,
     neg_binom: _neg_binom,
+    neg_binom_mean: _neg_binom_mean,
     poisson: _poisson,
+    poisson_log: lambda rng, n, log_rate: _poisson(rng, n, np.exp(log_rate)),
     uniform_discrete: _uniform_discrete,
     categorical: _categorical,
     mixture_of_normals: _mixture_of_normals,

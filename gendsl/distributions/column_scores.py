@@ -16,12 +16,21 @@ from typing import Any
 import numpy as np
 
 from gendsl.distributions.base import Distribution
-from gendsl.distributions.bounded import beta, uniform
+from gendsl.distributions.bounded import beta, flat, uniform
 from gendsl.distributions.discrete import bernoulli, binom, categorical, geometric, poisson, uniform_discrete
 from gendsl.distributions.large import LARGE, any_large, binomial_kernels, poisson_kernels
+from gendsl.distributions.links import bernoulli_logit, binom_logit, poisson_log
 from gendsl.distributions.location_scale import cauchy, laplace, normal, student_t
 from gendsl.distributions.mixtures import UNDERFLOW, mixture_of_normals
-from gendsl.distributions.positive import exponential, gamma, half_cauchy, half_normal, inv_gamma, log_normal
+from gendsl.distributions.positive import (
+    exponential,
+    gamma,
+    half_cauchy,
+    half_normal,
+    half_student_t,
+    inv_gamma,
+    log_normal,
+)
 from gendsl.distributions.special import (
     HALF_LOG_2PI,
     LOG_2,
@@ -153,6 +162,13 @@ def _half_cauchy(x: np.ndarray, scale: Any) -> Any:
     return score
 
 
+def _half_student_t(x: np.ndarray, df: Any, scale: Any) -> Any:
+    score = _student_t(x, df, 0.0, scale) if x.min() >= 0.0 else None
+    if score is not None:
+        score += LOG_2
+    return score
+
+
 def _beta(x: np.ndarray, a: Any, b: Any) -> Any:
     if not _shapes(a, b):
         return None
@@ -170,6 +186,10 @@ def _uniform(x: np.ndarray, low: Any, high: Any) -> Any:
     if not ((x >= low).all() and (x <= high).all()):
         return None
     return np.full(len(x), -log_of(high - low))
+
+
+def _flat(x: np.ndarray, low: Any, high: Any) -> Any:
+    return np.zeros(len(x)) if ((x >= low) & (x <= high) & np.isfinite(x)).all() else None
 
 
 def _uniform_discrete(x: np.ndarray, low: Any, high: Any) -> Any:
@@ -192,6 +212,10 @@ def _bernoulli(x: np.ndarray, p: Any) -> Any:
     return np.where(x, math.log(p), math.log1p(-p)) if 0.0 < p < 1.0 else None
 
 
+def _bernoulli_logit(x: np.ndarray, logit: Any) -> Any:
+    return -np.logaddexp(0.0, np.where(x, -logit, logit))
+
+
 def all_from_0_to(largest: float, x: np.ndarray) -> bool:
     """Whether all integers x are; as unsigned numbers, negative ones are very large."""
     return bool(x.view(np.uint64).max() <= largest)
@@ -205,6 +229,17 @@ def _binom(x: np.ndarray, n: Any, p: Any) -> Any:
     score = x * log_of(p)
     score += (n - x) * (np.log1p(-p) if type(p) is np.ndarray or p < 1.0 else math.nan)
     score += _log_binomials(int(n)).take(x)
+    return score
+
+
+def _binom_logit(x: np.ndarray, n: Any, logit: Any) -> Any:
+    if type(n) is np.ndarray or not (0 <= n <= _TABLES_TO and n == int(n)):
+        return None
+    if not all_from_0_to(n, x):
+        return None
+    score = _log_binomials(int(n)).take(x)
+    score -= x * np.logaddexp(0.0, -logit)
+    score -= (n - x) * np.logaddexp(0.0, logit)
     return score
 
 
@@ -222,6 +257,14 @@ def _geometric(x: np.ndarray, p: Any) -> Any:
 
 
 def _poisson(x: np.ndarray, rate: Any) -> Any:
+    return _counts(x, rate, log_of(rate))
+
+
+def _poisson_log(x: np.ndarray, log_rate: Any) -> Any:
+    return _counts(x, np.exp(log_rate), log_rate)
+
+
+def _counts(x: np.ndarray, rate: Any, log_rate: Any) -> Any:
     large = False
     if all_from_0_to(len(LOG_FACTORIALS) - 1, x):
         log_factorials = LOG_FACTORIALS.take(x)
@@ -230,7 +273,7 @@ def _poisson(x: np.ndarray, rate: Any) -> Any:
         large = any_large(x)
     else:
         return None
-    score = x * log_of(rate)
+    score = x * log_rate
     score -= rate
     score -= log_factorials
     if large:
@@ -290,13 +333,18 @@ SCORES: dict[type[Distribution], Score] = {
     log_normal: _log_normal,
     half_normal: _half_normal,
     half_cauchy: _half_cauchy,
+    half_student_t: _half_student_t,
     beta: _beta,
     uniform: _uniform,
+    flat: _flat,
     uniform_discrete: _uniform_discrete,
     bernoulli: _bernoulli,
+    bernoulli_logit: _bernoulli_logit,
     binom: _binom,
+    binom_logit: _binom_logit,
     geometric: _geometric,
     poisson: _poisson,
+    poisson_log: _poisson_log,
 }
 SHARED: dict[type[Distribution], Score] = {
     categorical: _categorical,

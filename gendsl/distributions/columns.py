@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.distributions.base import Distribution
-from gendsl.distributions.bounded import truncated_normal, uniform
+from gendsl.distributions.bounded import flat, truncated_normal, uniform
 from gendsl.distributions.column_draws import DRAWS, VECTORS
 from gendsl.distributions.column_scores import SCORES, SHARED, sum_of
 from gendsl.distributions.column_totals import (
@@ -30,6 +30,7 @@ from gendsl.distributions.column_totals import (
     total_of_scores,
 )
 from gendsl.distributions.discrete import binom, uniform_discrete
+from gendsl.distributions.links import binom_logit
 from gendsl.distributions.mixtures import mixture_of_normals
 from gendsl.errors import ParameterError
 
@@ -46,8 +47,8 @@ COLUMN_DTYPES: Mapping[type[Distribution], np.dtype] = MappingProxyType(
 """The families that have columns, and the type of the column that holds their values."""
 
 # Any box of parameters is valid if its corners are, but for these pairs.
-_ORDERED = {uniform: (0, 1), uniform_discrete: (0, 1), truncated_normal: (2, 3)}
-_INTEGERS = {binom: (0,), uniform_discrete: (0, 1)}
+_ORDERED = {uniform: (0, 1), flat: (0, 1), uniform_discrete: (0, 1), truncated_normal: (2, 3)}
+_INTEGERS = {binom: (0,), binom_logit: (0,), uniform_discrete: (0, 1)}
 
 
 @np.errstate(all="ignore")

@@ -27,7 +27,7 @@ from gendsl.distributions.columns import (
     total_columns,
     valid_columns,
 )
-from gendsl.distributions.parameters import nonnegative_integer
+from gendsl.distributions.parameters import family_called, nonnegative_integer
 from gendsl.distributions.scipy_frozen import require_distribution
 from gendsl.errors import ParameterError, ValueTypeError
 from gendsl.supports import DiscreteProduct, Repeated, Stacked, Support
@@ -39,6 +39,7 @@ class product(ArrayFamily):
         product(normal(0, 1), gamma(2, 1))      # two
         product([normal(m, 1) for m in means])  # as many as there are means
         product(normal, means, 1.0)             # the same, scored at once
+        product(bernoulli, logit=x @ beta)      # parameters by their names
 
     Args:
         components: distributions, or one list of them; or a family of scalars and its parameters, each a
@@ -52,12 +53,17 @@ class product(ArrayFamily):
     __slots__ = ("components",)
     parameters: ClassVar[tuple[str, ...]] = ("components",)
 
-    def __new__(cls, *components: Any) -> product:
+    def __new__(cls, *components: Any, **named: Any) -> product:
         first = components[0] if components else None
         of_family = cls is product and isinstance(first, type) and issubclass(first, Distribution)
         return object.__new__(_ProductOfFamily if of_family else cls)
 
-    def __init__(self, *components: Any) -> None:
+    def __init__(self, *components: Any, **named: Any) -> None:
+        if named:
+            raise ParameterError(
+                f"product: {', '.join(named)} given by name, and no family",
+                fix="name parameters after a family of scalars: product(bernoulli, logit=...)",
+            )
         if len(components) == 1 and isinstance(components[0], list | tuple):
             components = tuple(components[0])
         if not components:
@@ -111,8 +117,16 @@ class _ProductOfFamily(product):
     __slots__ = ("_components", "_support", "family", "given", "n")
     parameters = ("family", "given")
 
-    def __init__(self, family: type[Distribution], *given: Any) -> None:
-        name = family.__name__
+    def __init__(self, family: type[Distribution], *given: Any, **named: Any) -> None:
+        name = family.family_name()
+        if named:
+            family = family_called(family, len(given), named)
+            try:
+                given += tuple(named.pop(parameter) for parameter in family.parameters[len(given) :])
+            except KeyError as missing:
+                raise ParameterError(f"product: {name} is given no {missing.args[0]}") from None
+            if named:
+                raise ParameterError(f"product: {name} has no parameter {next(iter(named))}")
         if family in VECTORS or not issubclass(family, ScalarFamily):
             raise ParameterError(
                 f"product: {name} has no parameters that are one number for each value",
@@ -203,7 +217,7 @@ class _ProductOfFamily(product):
     def __repr__(self) -> str:
         named = zip(self.family.parameters, self.given, strict=False)
         shown = ", ".join(f"{name}={brief(parameter)}" for name, parameter in named)
-        return f"product({self.family.__name__}, {shown})"
+        return f"product({self.family.family_name()}, {shown})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _ProductOfFamily):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import autograd.numpy as anp
 import numpy as np
@@ -21,8 +21,10 @@ from gendsl.distributions.large import (
 )
 from gendsl.distributions.parameters import (
     LARGEST,
+    NOT_GIVEN,
     PLAIN,
     certain,
+    family_called,
     integer,
     nonnegative,
     nonnegative_integer,
@@ -31,6 +33,7 @@ from gendsl.distributions.parameters import (
     positive_probability,
     probabilities,
     probability,
+    wrongly_called,
 )
 from gendsl.distributions.special import (
     density,
@@ -54,7 +57,8 @@ _integers = functools.lru_cache(maxsize=1024, typed=True)(Integers)  # a move as
 _log, _log1p = math.log, math.log1p
 
 
-def _is_count(x: Any) -> Any:
+def is_count(x: Any) -> Any:
+    """Whether each x is an integer that isn't negative."""
     return (x >= 0) & (x < _INF) & (x == np.floor(getval(x)))
 
 
@@ -65,10 +69,43 @@ def _log_powers(k: Any, p: Any, m: Any) -> Any:
     return where(impossible, -_INF, k * anp.log(success) + m * anp.log1p(-failure))
 
 
-class bernoulli(DiscreteFamily):
-    """True with probability p: log mass log(p) at True, log(1 - p) at False."""
+class Parameterised(DiscreteFamily):
+    """A family that may be given other parameters by keyword, in place of its own.
+
+    Then the distribution is of another class, a subclass, whose parameters are those; see `links`.
+
+    Attributes:
+        variants: those classes, by the names of the parameters that the family itself doesn't have.
+    """
+
+    __slots__ = ()
+    variants: ClassVar[dict[str, type[Any]]] = {}
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        made: Self = object.__new__(family_called(cls, len(given), named) if named else cls)
+        return made
+
+    @classmethod
+    def _given(cls, value: Any, *names: str) -> Any:
+        """A parameter that may have been left out.
+
+        Raises:
+            ParameterError: it was, and so were those that may stand in its place; `names` are what was not.
+        """
+        if value is NOT_GIVEN:
+            raise wrongly_called(cls, next(iter(cls.variants.values())), names)
+        return value
+
+
+class bernoulli(Parameterised):
+    """True with probability p: log mass log(p) at True, log(1 - p) at False.
+
+    Or, by keyword, with the logit log(p / (1 - p)): log mass -log(1 + exp(-logit)) at True, and
+    -log(1 + exp(logit)) at False, also where p is 0 or 1 to the last digit.
+    """
 
     __slots__ = parameters = ("p",)
+    variants: ClassVar[dict[str, type[Any]]] = {}
     _domain = _BOOLEAN
     number: ClassVar[type] = bool
 
@@ -76,11 +113,11 @@ class bernoulli(DiscreteFamily):
 
         def __invert__(self) -> BooleanChoice: ...  # type: ignore[override]
 
-    def __init__(self, p: float) -> None:
+    def __init__(self, p: float = NOT_GIVEN, *, logit: float = NOT_GIVEN) -> None:
         if type(p) in PLAIN and 0.0 <= p <= 1.0:
             self.p = p
         else:
-            self.p = probability("bernoulli", "p", p)
+            self.p = probability("bernoulli", "p", self._given(p))
 
     def sample(self, rng: np.random.Generator) -> bool:
         return rng.random() < self.p
@@ -100,14 +137,19 @@ class bernoulli(DiscreteFamily):
         return density((x == 0) | (x == 1), x, 0, lambda x: _log_powers(x == 1, p, x == 0))
 
 
-class binom(DiscreteFamily):
-    """The number of successes in n trials: log mass log(n over x) + x log(p) + (n - x) log(1 - p)."""
+class binom(Parameterised):
+    """The number of successes in n trials: log mass log(n over x) + x log(p) + (n - x) log(1 - p).
+
+    Or, by keyword, with the logit log(p / (1 - p)) in place of p: log mass
+    log(n over x) - x log(1 + exp(-logit)) - (n - x) log(1 + exp(logit)).
+    """
 
     __slots__ = parameters = ("n", "p")
+    variants: ClassVar[dict[str, type[Any]]] = {}
 
-    def __init__(self, n: int, p: float) -> None:
+    def __init__(self, n: int, p: float = NOT_GIVEN, *, logit: float = NOT_GIVEN) -> None:
         self.n = nonnegative_integer("binom", "n", n)
-        self.p = probability("binom", "p", p)
+        self.p = probability("binom", "p", self._given(p, "n"))
 
     def sample(self, rng: np.random.Generator) -> int:
         return int(rng.binomial(self.n, self.p))
@@ -132,7 +174,7 @@ class binom(DiscreteFamily):
             large = (x > LARGE) & (n - x > LARGE) & (inner_p == p)
             return where(large, binomial_kernels(x, n - x, inner_p, 1.0 - inner_p), usual)
 
-        return density(_is_count(x) & (x <= n), x, 0, inner)
+        return density(is_count(x) & (x <= n), x, 0, inner)
 
     @property
     def support(self) -> Support:
@@ -169,23 +211,35 @@ class geometric(DiscreteFamily):
 
     @staticmethod
     def elementwise(x: Any, p: Any) -> Any:
-        return density(_is_count(x), x, 0, lambda x: _log_powers(1, p, x))
+        return density(is_count(x), x, 0, lambda x: _log_powers(1, p, x))
 
 
-class neg_binom(DiscreteFamily):
+class neg_binom(Parameterised):
     """The number of failures before the r-th success, r any positive number: log mass
     log(gamma(x + r) / (gamma(r) x!)) + r log(p) + x log(1 - p).
+
+    Or, by keyword, with its mean and its dispersion, r = dispersion and p = dispersion / (dispersion + mean).
+    The variance is then mean + mean^2 / dispersion: the larger the dispersion, the nearer is the Poisson
+    distribution. (These are the two parameters of Stan's neg_binomial_2.)
     """
 
     __slots__ = parameters = ("r", "p")
+    variants: ClassVar[dict[str, type[Any]]] = {}
     _domain = _COUNTS
 
-    def __init__(self, r: float, p: float) -> None:
-        self.r = positive("neg_binom", "r", r)
-        self.p = positive_probability("neg_binom", "p", p)
+    def __init__(
+        self,
+        r: float = NOT_GIVEN,
+        p: float = NOT_GIVEN,
+        *,
+        mean: float = NOT_GIVEN,
+        dispersion: float = NOT_GIVEN,
+    ) -> None:
+        self.r = positive("neg_binom", "r", self._given(r))
+        self.p = positive_probability("neg_binom", "p", self._given(p, "r"))
 
     def sample(self, rng: np.random.Generator) -> int:
-        return _poisson_draw(self, rng.standard_gamma(self.r) * (1.0 - self.p) / self.p, rng)
+        return poisson_draw(self, rng.standard_gamma(self.r) * (1.0 - self.p) / self.p, rng)
 
     def at(self, x: int) -> float:
         if not x >= 0:
@@ -209,23 +263,27 @@ class neg_binom(DiscreteFamily):
             by_series = binomial_kernels(r, x, inner_p, 1.0 - inner_p) - anp.log1p(x / r)
             return where(large, by_series, usual)
 
-        return density(_is_count(x), x, 0, inner)
+        return density(is_count(x), x, 0, inner)
 
 
-class poisson(DiscreteFamily):
-    """The Poisson distribution: log mass x log(rate) - rate - log(x!). It is always 0 where rate is 0."""
+class poisson(Parameterised):
+    """The Poisson distribution: log mass x log(rate) - rate - log(x!). It is always 0 where rate is 0.
+
+    Or, by keyword, with log_rate = log(rate): log mass x log_rate - exp(log_rate) - log(x!).
+    """
 
     __slots__ = parameters = ("rate",)
+    variants: ClassVar[dict[str, type[Any]]] = {}
     _domain = _COUNTS
 
-    def __init__(self, rate: float) -> None:
+    def __init__(self, rate: float = NOT_GIVEN, *, log_rate: float = NOT_GIVEN) -> None:
         if type(rate) in PLAIN and 0.0 <= rate <= LARGEST:
             self.rate = rate
         else:
-            self.rate = nonnegative("poisson", "rate", rate)
+            self.rate = nonnegative("poisson", "rate", self._given(rate))
 
     def sample(self, rng: np.random.Generator) -> int:
-        return _poisson_draw(self, self.rate, rng)
+        return poisson_draw(self, self.rate, rng)
 
     def at(self, x: int) -> float:
         rate = self.rate
@@ -246,10 +304,11 @@ class poisson(DiscreteFamily):
                 log_mass = where(x > LARGE, poisson_kernels(x, safe), log_mass)
             return where((rate == 0.0) & (x > 0), -_INF, log_mass)
 
-        return density(_is_count(x), x, 0, inner)
+        return density(is_count(x), x, 0, inner)
 
 
-def _poisson_draw(distribution: DiscreteFamily, rate: float, rng: np.random.Generator) -> int:
+def poisson_draw(distribution: DiscreteFamily, rate: float, rng: np.random.Generator) -> int:
+    """A draw from a Poisson distribution, for a distribution that is made of it."""
     try:
         return int(rng.poisson(rate))
     except ValueError:
@@ -326,7 +385,7 @@ class categorical(DiscreteFamily):
                 p = anp.sum(where(np.arange(k) == index[..., None], probs, 0.0), axis=-1)
             return where(p > 0.0, anp.log(where(p > 0.0, p, 1.0)), -_INF)
 
-        return density(_is_count(x) & (x < k), x, 0, inner)
+        return density(is_count(x) & (x < k), x, 0, inner)
 
     @property
     def support(self) -> Support:

@@ -27,7 +27,8 @@ from gendsl.distributions.special import (
 from gendsl.supports import Circle, Real
 
 _INF = math.inf
-_FAR = 1e300
+FAR = 1e300
+"""The largest draw of Student's t: for few degrees of freedom it may be beyond all floats."""
 _REAL = Real()
 _CIRCLE = Circle()
 _log = math.log
@@ -123,7 +124,7 @@ class student_t(ScalarFamily):
         self.scale = positive("student_t", "scale", scale)
 
     def sample(self, rng: np.random.Generator) -> float:
-        z = min(max(-_FAR, rng.standard_t(self.df)), _FAR)  # for small df a draw may be beyond all floats
+        z = min(max(-FAR, rng.standard_t(self.df)), FAR)
         return self.loc + self.scale * z
 
     def at(self, x: float) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import autograd.numpy as anp
@@ -18,10 +18,43 @@ from autograd.tracer import getval, isbox
 from gendsl.errors import ParameterError
 
 PLAIN = frozenset((float, int))  # constructors on the hot path let these through with a comparison alone
+NOT_GIVEN: Any = None
+"""The default of a parameter in whose place another may be given."""
 _INF = math.inf
 LARGEST = np.finfo(float).max.item()
 _SUM_TOLERANCE = 1e-8
 _SHORT = 64  # up to this length tuples are faster than arrays
+
+
+def family_called(family: type[Any], given: int, named: Collection[str]) -> type[Any]:
+    """The family of distributions that a call of a family makes: by its own parameters, or by others.
+
+    Args:
+        family: its `variants` are families by the names of the parameters that they have in place of its own.
+        given: how many arguments the call has by position.
+        named: the names of those by keyword.
+
+    Raises:
+        ParameterError: parameters of both are given, or not all that one needs.
+    """
+    variants: Mapping[str, type[Any]] = vars(family).get("variants", {})
+    variant = next((variants[name] for name in named if name in variants), None)
+    if variant is None:
+        return family
+    names = {*family.parameters[:given], *named}
+    if names != set(variant.parameters) or given + len(named) != len(names):
+        raise wrongly_called(family, variant, names)
+    return variant
+
+
+def wrongly_called(family: type[Any], variant: type[Any], names: Collection[str]) -> ParameterError:
+    """The error for a call of a family with other parameters than its own or those of a variant."""
+    name = family.__name__
+    others = ", ".join(p if p in family.parameters else f"{p}=..." for p in variant.parameters)
+    return ParameterError(
+        f"{name} is given {' and '.join(sorted(names)) or 'no parameter'}",
+        fix=f"write either {name}({', '.join(family.parameters)}) or {name}({others})",
+    )
 
 
 def real(family: str, name: str, value: float) -> float:

@@ -16,16 +16,28 @@ from typing import Any
 import numpy as np
 
 from gendsl.distributions.base import Distribution
-from gendsl.distributions.bounded import beta, uniform
+from gendsl.distributions.bounded import beta, flat, uniform
 from gendsl.distributions.discrete import bernoulli, binom, geometric, poisson
 from gendsl.distributions.large import LARGE, any_large, binomial_kernels, poisson_kernels
+from gendsl.distributions.links import bernoulli_logit, binom_logit, neg_binom_mean, poisson_log
 from gendsl.distributions.location_scale import cauchy, laplace, normal, student_t
-from gendsl.distributions.positive import exponential, gamma, half_cauchy, half_normal, inv_gamma, log_normal
+from gendsl.distributions.positive import (
+    exponential,
+    gamma,
+    half_cauchy,
+    half_normal,
+    half_student_t,
+    inv_gamma,
+    log_normal,
+)
 from gendsl.distributions.special import (
     HALF_LOG_2PI,
     LOG_2,
     LOG_PI,
     digamma_differences,
+    expits,
+    log1p_exps,
+    log1p_ratios,
     log1p_square,
     log1p_squares,
     log_beta,
@@ -169,6 +181,15 @@ def _half_cauchy(x: Any, scale: Any) -> Partials:
     return value, -2.0 * first / scale, (2.0 * second - 1.0) / scale
 
 
+def _half_student_t(x: Any, df: Any, scale: Any) -> Partials:
+    if not _positive(x):
+        return None
+    found = _student_t(x, df, 0.0, scale)
+    assert found is not None
+    value, to_x, to_df, _, to_scale = found
+    return value + LOG_2, to_x, to_df, to_scale
+
+
 def _beta(x: Any, a: Any, b: Any) -> Partials:
     if not (_positive(x) and _all(x < 1.0)):
         return None
@@ -194,12 +215,23 @@ def _uniform(x: Any, low: Any, high: Any) -> Partials:
     return -_log(width) + 0.0 * x, 0.0 * x, 1.0 / width, -1.0 / width
 
 
+def _flat(x: Any, low: Any, high: Any) -> Partials:
+    inside = _all(low < x) and _all(x < high)
+    return (0.0 * x, 0.0 * x, 0.0, 0.0) if inside else None
+
+
 def _bernoulli(x: Any, p: Any) -> Partials:
     if not (_positive(p) and _all(p < 1.0)):
         return None
     if type(x) is np.ndarray or type(p) is np.ndarray:
         return np.where(x, np.log(p), np.log1p(-p)), None, np.where(x, 1.0 / p, -1.0 / (1.0 - p))
     return (math.log(p), None, 1.0 / p) if x else (math.log1p(-p), None, -1.0 / (1.0 - p))
+
+
+def _bernoulli_logit(x: Any, logit: Any) -> Partials:
+    against = where(x, -logit, logit)
+    slope = expits(against)
+    return -log1p_exps(against), None, where(x, slope, -slope)
 
 
 def _poisson(x: Any, rate: Any) -> Partials:
@@ -211,6 +243,18 @@ def _poisson(x: Any, rate: Any) -> Partials:
     return value, None, x / rate - 1.0
 
 
+def _poisson_log(x: Any, log_rate: Any) -> Partials:
+    if not _all(x >= 0):
+        return None
+    with np.errstate(over="ignore"):
+        rate = np.exp(log_rate)
+    value = x * log_rate - rate - _log_gamma(x + 1.0)
+    if any_large(x):
+        large = (x > LARGE) & (rate > 0.0) & (rate < math.inf)
+        value = where(large, poisson_kernels(x, where(large, rate, 1.0)), value)
+    return value, None, x - rate
+
+
 def _binom(x: Any, n: Any, p: Any) -> Partials:
     if not (_all(x >= 0) and _all(x <= n) and _positive(p) and _all(p < 1.0)):
         return None
@@ -218,6 +262,28 @@ def _binom(x: Any, n: Any, p: Any) -> Partials:
     if any_large(x, n - x):
         value = where((x > LARGE) & (n - x > LARGE), binomial_kernels(x, n - x, p, 1.0 - p), value)
     return value, None, None, x / p - (n - x) / (1.0 - p)
+
+
+def _binom_logit(x: Any, n: Any, logit: Any) -> Partials:
+    if not (_all(x >= 0) and _all(x <= n)):
+        return None
+    value = log_chooses(n, x) - x * log1p_exps(-logit) - (n - x) * log1p_exps(logit)
+    p, rest = expits(logit), expits(-logit)
+    if any_large(x, n - x):
+        large = (x > LARGE) & (n - x > LARGE) & (p > 0.0) & (rest > 0.0)
+        value = where(large, binomial_kernels(x, n - x, p, rest), value)
+    return value, None, None, x * rest - (n - x) * p
+
+
+def _neg_binom_mean(x: Any, mean: Any, dispersion: Any) -> Partials:
+    r = dispersion
+    if not _all(x >= 0) or any_large(r, x):
+        return None
+    log_p, log_rest = -log1p_ratios(mean, r), -log1p_ratios(r, mean)
+    value = r * log_p + x * log_rest - log_betas(r, x + 1.0) - np.log(x + r)
+    p, rest = np.exp(log_p), np.exp(log_rest)
+    to_dispersion = lambda: digamma_differences(r, x) + log_p + rest - p * x / r  # noqa: E731
+    return value, None, p * (x - mean) / mean, to_dispersion
 
 
 def _geometric(x: Any, p: Any) -> Partials:
@@ -237,10 +303,16 @@ PARTIALS: dict[type[Distribution], Callable[..., Partials]] = {
     log_normal: _log_normal,
     half_normal: _half_normal,
     half_cauchy: _half_cauchy,
+    half_student_t: _half_student_t,
     beta: _beta,
     uniform: _uniform,
+    flat: _flat,
     bernoulli: _bernoulli,
+    bernoulli_logit: _bernoulli_logit,
     poisson: _poisson,
+    poisson_log: _poisson_log,
     binom: _binom,
+    binom_logit: _binom_logit,
+    neg_binom_mean: _neg_binom_mean,
     geometric: _geometric,
 }

@@ -10,6 +10,7 @@ import numpy as np
 
 from gendsl.distributions.base import ScalarFamily
 from gendsl.distributions.large import LARGE, any_large, poisson_kernel, poisson_kernels
+from gendsl.distributions.location_scale import FAR
 from gendsl.distributions.parameters import LARGEST, PLAIN, positive, real
 from gendsl.distributions.special import (
     HALF_LOG_2PI,
@@ -19,6 +20,8 @@ from gendsl.distributions.special import (
     log1p_square,
     log1p_squares,
     log_gammas,
+    log_half_step,
+    log_half_steps,
     where,
 )
 from gendsl.supports import Interval, Positive
@@ -235,5 +238,46 @@ class half_cauchy(ScalarFamily):
     def elementwise(x: Any, scale: Any) -> Any:
         def inner(x: Any) -> Any:
             return -log1p_squares(x, scale) - anp.log(scale) - LOG_PI + LOG_2
+
+        return density((x >= 0.0) & (x < _INF), x, scale, inner)
+
+
+class half_student_t(ScalarFamily):
+    """The distribution of |y| for y ~ student_t(df, 0, scale); for x >= 0, with z = x / scale, log density
+    log(2 gamma((df + 1) / 2) / gamma(df / 2)) - log(pi df) / 2 - log(scale) - (df + 1) / 2 log(1 + z^2 / df).
+    """
+
+    __slots__ = parameters = ("df", "scale")
+    _domain = _FROM_ZERO
+
+    def __init__(self, df: float, scale: float = 1.0) -> None:
+        self.df = positive("half_student_t", "df", df)
+        self.scale = positive("half_student_t", "scale", scale)
+
+    def sample(self, rng: np.random.Generator) -> float:
+        return self.scale * min(abs(rng.standard_t(self.df)), FAR)  # it may be beyond all floats
+
+    def at(self, x: float) -> float:
+        if not 0.0 <= x < _INF:
+            return -_INF
+        df = self.df
+        return (
+            LOG_2
+            + log_half_step(df)
+            - 0.5 * (_log(df) + LOG_PI)
+            - _log(self.scale)
+            - 0.5 * (df + 1.0) * log1p_square(x, self.scale, math.sqrt(df))
+        )
+
+    @staticmethod
+    def elementwise(x: Any, df: Any, scale: Any) -> Any:
+        def inner(x: Any) -> Any:
+            return (
+                LOG_2
+                + log_half_steps(df)
+                - 0.5 * (anp.log(df) + LOG_PI)
+                - anp.log(scale)
+                - 0.5 * (df + 1.0) * log1p_squares(x, scale, anp.sqrt(df))
+            )
 
         return density((x >= 0.0) & (x < _INF), x, scale, inner)

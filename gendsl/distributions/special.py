@@ -199,6 +199,49 @@ def log1p_squares(d: Any, scale: Any, root: Any = 1.0) -> Any:
     return where(far, 2.0 * logs, usual)
 
 
+def expit(x: float) -> float:
+    """1 / (1 + exp(-x)): the probability whose logit is x."""
+    if x >= 0.0:
+        return 1.0 / (1.0 + math.exp(-x))
+    odds = math.exp(x)
+    return odds / (1.0 + odds)
+
+
+expits = primitive(lambda x: scipy.special.expit(x))
+"""The same, elementwise."""
+defvjp(expits, lambda ans, x: lambda g: g * ans * expits(-x))
+
+
+def log1p_exp(x: float) -> float:
+    """log(1 + exp(x)), also where exp(x) is beyond all floats."""
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+
+
+log1p_exps = primitive(lambda x: np.logaddexp(0.0, x))
+"""The same, elementwise."""
+defvjp(log1p_exps, lambda ans, x: lambda g: g * expits(x))
+
+
+def exponential(x: float) -> float:
+    """exp(x); infinite where that is beyond all floats."""
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
+
+
+def log1p_ratio(a: float, b: float) -> float:
+    """log(1 + a / b) for positive a and b, also where a / b is beyond all floats."""
+    return math.log1p(a / b) if a <= b else math.log(a) - math.log(b) + math.log1p(b / a)
+
+
+def log1p_ratios(a: Any, b: Any) -> Any:
+    """The same, elementwise."""
+    less = a <= b
+    larger, smaller = where(less, b, a), where(less, a, b)
+    return where(less, 0.0, anp.log(larger) - anp.log(smaller)) + anp.log1p(smaller / larger)
+
+
 def log_i0e(kappa: float) -> float:
     """log(I0(kappa)) - kappa for kappa >= 0."""
     if kappa > _BESSEL_FROM:

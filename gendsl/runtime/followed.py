@@ -91,6 +91,7 @@ class FollowedVectors:
     rows = staticmethod(vector_rows.rows)
     entry = staticmethod(vector_rows.entry)
     fold = staticmethod(vectors.fold)
+    variant = staticmethod(vectors.variant)
 
     @staticmethod
     def place(values: Any, column: Any, side: str) -> Any:

@@ -259,7 +259,7 @@ def assert_value_semantics(law: Any, other: Any) -> None:
     again = pickle.loads(pickle.dumps(law))
     assert again == law and hash(again) == hash(law) and repr(again) == repr(law)
     assert law != other and law != 1.0
-    assert repr(law).startswith(type(law).__name__ + "(" + law.parameters[0] + "=")
+    assert repr(law).startswith(law.family_name() + "(" + law.parameters[0] + "=")
 
 
 def label(value: Any) -> str | None:

@@ -21,6 +21,7 @@ from gendsl.distributions import (
     binom,
     categorical,
     exponential,
+    flat,
     gamma,
     mixture,
     mixture_of_normals,
@@ -35,6 +36,7 @@ from gendsl.distributions import (
 )
 from gendsl.distributions.column_totals import compiled
 from gendsl.distributions.columns import COLUMN_DTYPES, sample_columns, score_columns, total_columns
+from gendsl.distributions.links import bernoulli_logit, binom_logit, neg_binom_mean, poisson_log
 from tests.distributions.checks import DRAWS, KS_MAX, assert_follows
 from tests.distributions.test_scalar_families import CASES
 
@@ -44,6 +46,7 @@ REAL = st.floats(-50.0, 50.0)
 POSITIVE = st.floats(1e-3, 60.0)
 PROBABILITY = st.one_of(st.floats(0.0, 1.0), st.sampled_from([0.0, 1.0, 1e-9]))
 OPEN = st.floats(0.01, 1.0)
+LOGIT = st.one_of(st.floats(-40.0, 40.0), st.sampled_from([-800.0, 800.0]))
 WHOLE = st.integers(-6, 6)
 # by family: what each parameter is drawn from; a pair in order is (low, width)
 DOMAINS = {
@@ -58,15 +61,20 @@ DOMAINS = {
     families.log_normal: [st.floats(-3.0, 3.0), POSITIVE],
     families.half_normal: [POSITIVE],
     families.half_cauchy: [POSITIVE],
+    families.half_student_t: [POSITIVE, POSITIVE],
     families.beta: [st.one_of(POSITIVE, st.just(1.0)), POSITIVE],
     families.beta_uniform: [PROBABILITY, POSITIVE, POSITIVE],
     families.uniform: [REAL, POSITIVE],
     families.truncated_normal: [REAL, POSITIVE, st.one_of(REAL, st.just(-INF)), POSITIVE],
     families.bernoulli: [PROBABILITY],
+    bernoulli_logit: [LOGIT],
     families.binom: [st.integers(0, 40), PROBABILITY],
+    binom_logit: [st.integers(0, 40), LOGIT],
     families.geometric: [OPEN],
     families.neg_binom: [POSITIVE, OPEN],
+    neg_binom_mean: [POSITIVE, POSITIVE],
     families.poisson: [st.floats(0.0, 60.0)],
+    poisson_log: [st.floats(-800.0, 6.0)],
     families.uniform_discrete: [WHOLE, st.integers(0, 9)],
 }
 WIDTHS = {families.uniform: (0, 1), families.uniform_discrete: (0, 1), families.truncated_normal: (2, 3)}
@@ -138,7 +146,7 @@ QUICK = settings(max_examples=25, deadline=None, derandomize=True, suppress_heal
 
 
 def test_every_scalar_family_is_covered():
-    assert set(DOMAINS) | SHARED == set(COLUMN_DTYPES)
+    assert set(DOMAINS) | SHARED | {flat} == set(COLUMN_DTYPES)
     assert {type(case.law) for case in CASES} <= set(COLUMN_DTYPES)
 
 
@@ -150,6 +158,17 @@ def test_scores_are_those_of_the_points(family):
         assert_columns(family, *column)
 
     check()
+
+
+def test_columns_of_an_improper_law_are_scored_and_not_drawn():
+    x, low = np.array([0.0, 2.0, 1e9]), np.array([-INF, 2.0, 0.0])
+    for parameters in ((-INF, INF), (low, INF), (low, np.array([1.0, 2.5, INF]))):
+        assert np.array_equal(score_columns(flat, x, parameters), np.zeros(3))
+        assert total_columns(flat, x, parameters) == 0.0
+        assert sample_columns(flat, np.random.default_rng(1), 3, parameters) is None
+    assert np.array_equal(score_columns(flat, x, (1.0, INF)), [-INF, 0.0, 0.0])
+    assert total_columns(flat, x, (1.0, INF)) == total_columns(flat, np.array([INF]), (0.0, INF)) == -INF
+    assert score_columns(flat, x, (np.array([0.0, 3.0, 0.0]), 3.0)) is None  # there is none from 3 to 3
 
 
 @st.composite

@@ -7,16 +7,19 @@ import numpy as np
 import pytest
 from autograd import elementwise_grad
 
+from gendsl.distributions import flat
 from gendsl.distributions.partials import PARTIALS
 from gendsl.distributions.special import density
 
 PARAMETERS = {
     "normal": (0.3, 1.7), "laplace": (0.3, 1.7), "cauchy": (-0.4, 0.6), "student_t": (3.5, 0.2, 1.3),
     "exponential": (1.4,), "gamma": (2.3, 0.7), "inv_gamma": (2.3, 0.7), "log_normal": (0.2, 0.8),
-    "half_normal": (1.4,), "half_cauchy": (1.4,), "beta": (1.6, 0.8), "uniform": (-0.5, 2.5),
+    "half_normal": (1.4,), "half_cauchy": (1.4,), "half_student_t": (3.5, 1.4),
+    "beta": (1.6, 0.8), "uniform": (-0.5, 2.5),
+    "bernoulli_logit": (0.7,), "binom_logit": (7, -0.4), "poisson_log": (1.1,), "neg_binom_mean": (2.5, 1.7),
     "bernoulli": (0.3,), "poisson": (2.5,), "binom": (7, 0.35), "geometric": (0.4,),
 }  # fmt: skip
-FAMILIES = sorted(PARTIALS, key=lambda family: family.__name__)
+FAMILIES = sorted(PARTIALS.keys() - {flat}, key=lambda family: family.__name__)
 
 
 def draws(family):
@@ -55,11 +58,37 @@ def test_columns_are_the_numbers_one_by_one(family):
 
 
 def test_outside_the_support_there_are_none():
+    everywhere = "normal", "laplace", "cauchy", "student_t", "bernoulli", "bernoulli_logit"
     for family in FAMILIES:
         parameters = PARAMETERS[family.__name__]
-        if family.__name__ not in ("normal", "laplace", "cauchy", "student_t", "bernoulli"):
+        if family.__name__ not in everywhere:
             assert PARTIALS[family](-1.0, *parameters) is None
             assert PARTIALS[family](np.array([-1.0, 1.0]), *parameters) is None
+
+
+def test_a_flat_density_has_no_slope():
+    for low, high in ((-math.inf, math.inf), (0.0, math.inf), (-1.0, 2.0)):
+        assert PARTIALS[flat](1.0, low, high) == (0.0, 0.0, 0.0, 0.0)
+        assert PARTIALS[flat](np.array([1.0, 3.0]), low, high) is None or high > 3.0
+    assert PARTIALS[flat](-1.0, 0.0, math.inf) is None
+
+
+@pytest.mark.parametrize("logit", [-800.0, 800.0])
+def test_links_have_slopes_where_probabilities_are_0_or_1(logit):
+    """d log p / d logit is x - n p, and p is 0 or 1 to the last digit."""
+    p = float(logit > 0)
+    for family, n, first in (("bernoulli_logit", 1, ()), ("binom_logit", 5, (5,))):
+        family = next(f for f in FAMILIES if f.__name__ == family)
+        for x in range(n + 1):
+            value = bool(x) if n == 1 else x
+            score, *slopes = PARTIALS[family](value, *first, logit)
+            assert score == pytest.approx(family(*first, logit).logpdf(value), rel=1e-13)
+            assert slopes[-1] == x - n * p
+            arguments = [float(x), *map(float, first), logit]
+            assert elementwise_grad(family.elementwise, len(arguments) - 1)(*arguments) == x - n * p
+    family = next(f for f in FAMILIES if f.__name__ == "poisson_log")
+    assert PARTIALS[family](3, -800.0)[2] == 3.0
+    assert elementwise_grad(family.elementwise, 1)(3.0, -800.0) == 3.0
 
 
 def test_the_comparison_tells_a_wrong_derivative(monkeypatch):

@@ -19,10 +19,12 @@ from gendsl.distributions import (
     categorical,
     cauchy,
     exponential,
+    flat,
     gamma,
     geometric,
     half_cauchy,
     half_normal,
+    half_student_t,
     iid,
     inv_gamma,
     laplace,
@@ -56,6 +58,15 @@ OUTSIDE = [
     (log_normal(0.0, 1.0), [0.0, -5.0, INF, -INF, NAN]),
     (half_normal(2.0), [-1e-300, INF, -INF, NAN]),
     (half_cauchy(2.0), [-1e-300, INF, -INF, NAN]),
+    (half_student_t(3.0, 2.0), [-1e-300, INF, -INF, NAN]),
+    (flat(), [INF, -INF, NAN]),
+    (flat(0.0), [-1e-300, INF, -INF, NAN]),
+    (flat(-INF, 1.0), [1.1, INF, -INF, NAN]),
+    (flat(-2.0, 1.0), [-2.1, 1.1, INF, -INF, NAN]),
+    (bernoulli(logit=1.0), [2, -1, 0.5, INF, NAN]),
+    (binom(5, logit=0.5), [6, -1, 0.5, 10**400, -(10**400), INF, -INF, NAN]),
+    (poisson(log_rate=0.7), [-1, 0.5, 1e15 + 0.5, -(10**400), INF, -INF, NAN]),
+    (neg_binom(mean=2.0, dispersion=1.5), [-1, 0.5, -(10**400), INF, -INF, NAN]),
     (beta(2.0, 3.0), [-0.1, 1.1, INF, -INF, NAN]),
     (beta(0.5, 0.5), [-0.1, 1.1, INF, -INF, NAN]),
     (beta_uniform(0.5, 2.0, 3.0), [-0.1, 1.1, INF, -INF, NAN]),
@@ -76,8 +87,13 @@ OUTSIDE = [
 @pytest.mark.parametrize("law, xs", OUTSIDE, ids=lambda p: repr(p)[:40])
 def test_outside_the_support(law, xs):
     assert_outside(law, xs)
-    for x in xs:
+    for x in xs if not isinstance(law, flat) else []:
         assert_gradients_outside(law, x)
+
+
+def test_a_flat_density_has_no_slope_in_or_outside_its_support():
+    for x in (-1.0, 0.0, 2.0):
+        assert autograd.value_and_grad(flat(0.0).logpdf)(x) == (0.0 if x >= 0.0 else -INF, 0.0)
 
 
 EDGES = [
@@ -137,6 +153,23 @@ EDGES = [
     (poisson(2.0), np.float64(1.0), math.log(2.0) - 2.0),
     (poisson(2.0), True, math.log(2.0) - 2.0),
     (poisson(2.0), 10**400, -INF),
+    (half_student_t(2.0), 0.0, math.log(2.0) - 1.5 * math.log(2.0)),
+    (half_student_t(2.0), 1e200, math.log(2.0) - 3.0 * math.log(1e200)),
+    (flat(), 1e308, 0.0),
+    (flat(0.0), 0.0, 0.0),
+    (flat(0.0, 4.0), 4, 0.0),
+    (bernoulli(logit=800.0), True, 0.0),
+    (bernoulli(logit=800.0), False, -800.0),
+    (bernoulli(logit=-800.0), True, -800.0),
+    (bernoulli(logit=-40.0), False, -math.exp(-40.0)),
+    (binom(7, logit=800.0), 7, 0.0),
+    (binom(7, logit=800.0), 6, math.log(7.0) - 800.0),
+    (binom(7, logit=-800.0), 1, math.log(7.0) - 800.0),
+    (poisson(log_rate=-800.0), 0, 0.0),
+    (poisson(log_rate=-800.0), 2, -1600.0 - math.log(2.0)),
+    (poisson(log_rate=800.0), 2, -INF),
+    (neg_binom(mean=1e-300, dispersion=1e10), 1, math.log(1e-300)),
+    (neg_binom(mean=1e300, dispersion=1.0), 0, -math.log(1e300)),
     (categorical([0.0, 1.0]), 0, -INF),
     (categorical(np.array([0.25, 0.75])), True, math.log(0.75)),
 ]
@@ -162,6 +195,14 @@ def test_large_arguments_cancel_nothing():
     r, p = 10**14, 1.0 - 1e-14
     exact = math.log(math.comb(r + k - 1, k)) + r * math.log(p) + k * math.log1p(-p)
     assert neg_binom(r, p).logpdf(k) == pytest.approx(exact, rel=1e-13)
+    law = neg_binom(mean=1.0, dispersion=1e14)  # nearly Poisson; 1 - p would have two digits left
+    assert law.logpdf(k) == pytest.approx(poisson(1.0).logpdf(k), abs=1e-12)
+    many = binom(10**7, logit=0.1)
+    p = 1.0 / (1.0 + math.exp(-0.1))
+    assert many.logpdf(5_250_000) == pytest.approx(binom(10**7, p).logpdf(5_250_000), rel=1e-12)
+    assert many.logpdf(np.array([5_250_000]))[0] == pytest.approx(many.logpdf(5_250_000), rel=1e-12)
+    large = poisson(log_rate=math.log(2e6))
+    assert large.logpdf(2_001_000) == pytest.approx(poisson(2e6).logpdf(2_001_000), rel=1e-10)
     assert student_t(1e15).logpdf(1.5) == pytest.approx(normal(0, 1).logpdf(1.5), rel=1e-14)
 
 
@@ -182,6 +223,7 @@ ON_THE_EDGE = [
     beta_uniform(1.0, 1e-4, 1e-4),
     log_normal(0.0, 1e4),
     student_t(1e-3),
+    half_student_t(1e-3),
 ]
 
 

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.special
 import scipy.stats as st
 
 from gendsl.distributions import (
@@ -21,6 +22,7 @@ from gendsl.distributions import (
     geometric,
     half_cauchy,
     half_normal,
+    half_student_t,
     inv_gamma,
     laplace,
     log_normal,
@@ -84,6 +86,17 @@ class VonMises:
         return self.law.cdf(x) - self.law.cdf(-math.pi)
 
 
+class HalfT:
+    def __init__(self, df, scale):
+        self.law = st.t(df, scale=scale)
+
+    def logpdf(self, x):
+        return self.law.logpdf(x) + math.log(2.0)
+
+    def cdf(self, x):
+        return 1.0 - 2.0 * self.law.sf(x)
+
+
 def truncnorm(mean, sd, low, high):
     return st.truncnorm((low - mean) / sd, (high - mean) / sd, loc=mean, scale=sd)
 
@@ -118,6 +131,9 @@ def table():
     for scale in (0.1, 1.0, 25.0):
         yield Case(half_normal(scale), st.halfnorm(scale=scale), RAY)
         yield Case(half_cauchy(scale), st.halfcauchy(scale=scale), RAY)
+
+    for df, scale in [(0.3, 1.0), (1.0, 0.1), (4.5, 3.0), (80.0, 2.0), (1e7, 1.0)]:
+        yield Case(half_student_t(df, scale), HalfT(df, scale), RAY)
 
     for a, b in [(2, 2), (0.1, 0.3), (1.0, 5.0), (60.0, 2.5), (400.0, 700.0)]:
         yield Case(beta(a, b), st.beta(a, b), UNIT, terms=a + b)
@@ -175,12 +191,25 @@ def table():
             max(1.0, n),
             ("p",) if 0.0 < p < 1.0 else (),
         )
+    for logit in (-20.0, -0.7, 0.0, 2.5):
+        p = scipy.special.expit(logit)
+        yield Case(bernoulli(logit=logit), st.bernoulli(p), (False, True))
+        for n in (0, 1, 10, 300):
+            xs = [k for k in COUNTS if k <= n]
+            yield Case(binom(n, logit=logit), st.binom(n, p), xs, 30.0 * n, ("logit",))
     for p in (0.01, 0.5, 0.97):
         yield Case(geometric(p), st.geom(p, loc=-1), COUNTS)
     for r, p in [(0.2, 0.3), (1.0, 0.5), (7.5, 0.9), (40.0, 0.4), (1000.0, 0.99)]:
         yield Case(neg_binom(r, p), st.nbinom(r, p), COUNTS, 10.0 * r + 100.0)
     for rate in (1e-3, 0.7, 3, 45.0, 1e3):
         yield Case(poisson(rate), st.poisson(rate), COUNTS, 10.0 * rate)
+    for log_rate in (-7.0, 0.3, 4.0, 6.9):
+        rate = math.exp(log_rate)
+        yield Case(poisson(log_rate=log_rate), st.poisson(rate), COUNTS, 10.0 * rate + 100.0)
+    for mean, dispersion in [(0.4, 0.2), (1.0, 1.0), (0.8, 7.5), (60.0, 40.0), (5.0, 1000.0)]:
+        law = st.nbinom(dispersion, dispersion / (dispersion + mean))
+        terms = 100.0 * dispersion + 100.0
+        yield Case(neg_binom(mean=mean, dispersion=dispersion), law, COUNTS, terms)
     for low, high in [(0, 0), (0, 1), (-4, 9), (0, 10**7)]:
         yield Case(
             uniform_discrete(low, high),
@@ -269,7 +298,7 @@ def test_chart_of_the_support(case):
 def test_instances_are_values(case):
     assert_value_semantics(case.law, cauchy(17.0, 17.0))
     assert eval(repr(case.law)) == case.law
-    assert len(FIRST) == 23
+    assert len(FIRST) == 28
 
 
 NORMALISED = [
@@ -285,6 +314,7 @@ NORMALISED = [
     (log_normal(0.2, 0.5), 0.0, 60.0, [1.0]),
     (half_normal(2.0), 0.0, 40.0, [2.0]),
     (half_cauchy(1e-3), 0.0, 1e5, [1e-3, 0.1, 10.0]),
+    (half_student_t(4.0, 0.5), 0.0, 1e4, [0.1, 1.0, 10.0, 100.0]),
     (beta(2.5, 3.0), 0.0, 1.0, []),
     (beta_uniform(0.3, 5.0, 2.0), 0.0, 1.0, []),
     (uniform(-1.0, 4.0), -1.0, 4.0, []),
@@ -297,6 +327,10 @@ NORMALISED = [
     (geometric(0.2), 0, 400, []),
     (neg_binom(2.5, 0.3), 0, 600, []),
     (poisson(30.0), 0, 200, []),
+    (bernoulli(logit=-1.3), 0, 1, []),
+    (binom(60, logit=0.4), 0, 60, []),
+    (poisson(log_rate=3.3), 0, 200, []),
+    (neg_binom(mean=6.0, dispersion=2.5), 0, 600, []),
     (uniform_discrete(-3, 8), -3, 8, []),
     (categorical([0.2, 0.0, 0.8]), 0, 2, []),
 ]
