@@ -2,45 +2,66 @@
 
 A debugger and a coverage tool are shown whole bodies, line by line and with all their variables, as the
 reference runtime executes them; the compiled one runs bodies piece by piece, and only the pieces that an
-update needs. The environment variable GENDSL_RUNTIME, "reference" or "compiled", settles it for all.
+update needs. The environment variable GENDSL_RUNTIME, "reference" or "compiled", settles it for all, and
+`gendsl.testing.running_on` for a while.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+RUNTIMES = ("reference", "compiled")
+"""The names of the runtimes, the one that all others must agree with first."""
 
 _RUNTIME = os.environ.get("GENDSL_RUNTIME", "")
+_chosen: str | None = None
+"""The runtime that `running_on` has set, or None."""
+
+
+@contextmanager
+def chosen(name: str) -> Iterator[None]:
+    """All bodies run on the runtime of that name, in all threads, while the context is open."""
+    global _chosen
+    before, _chosen = _chosen, name
+    try:
+        yield
+    finally:
+        _chosen = before
 
 
 def is_forced() -> bool:
     """Whether GENDSL_RUNTIME says which runtime runs all bodies."""
-    return bool(_RUNTIME)
+    return bool(_RUNTIME) and _chosen is None
 
 
 def is_usual() -> bool:
     """Whether nothing says which runtime runs bodies, and nothing wants to see them run."""
+    if _chosen is not None:
+        return _chosen == "compiled"
     return not (_RUNTIME or runs_whole())
 
 
-if sys.version_info >= (3, 12):
+def runs_whole() -> bool:
+    """Whether bodies are to be executed whole."""
+    if _chosen is not None:
+        return _chosen == "reference"
+    if _RUNTIME:
+        return _RUNTIME == "reference"
+    return sys.gettrace() is not None or _is_monitored()
 
-    def runs_whole() -> bool:
-        """Whether bodies are to be executed whole."""
-        if _RUNTIME:
-            return _RUNTIME == "reference"
-        return sys.gettrace() is not None or _is_monitored()
+
+if sys.version_info >= (3, 12):
 
     def _is_monitored() -> bool:
         """Whether a debugger or a coverage tool has registered with `sys.monitoring`."""
         tool = sys.monitoring.get_tool
         return tool(sys.monitoring.DEBUGGER_ID) is not None or tool(sys.monitoring.COVERAGE_ID) is not None
 
-elif _RUNTIME:
+else:
 
-    def runs_whole() -> bool:
-        """Whether bodies are to be executed whole."""
-        return _RUNTIME == "reference"
-
-else:  # there is no such registration: what traces is set, or None (each edit asks this, some twice)
-    runs_whole = sys.gettrace  # type: ignore[assignment]
+    def _is_monitored() -> bool:
+        """There is no `sys.monitoring` yet."""
+        return False

@@ -2,7 +2,8 @@
 
 `check_involutive`, `assert_involution`, `assert_bijection` test moves; `assert_stationary`, `assert_exact`
 and `simulation_based_calibration` test kernels; `assert_laws` and `assert_weight_laws` test generative
-functions. The hypothesis strategies are in `gendsl.testing.strategies`, which alone needs hypothesis.
+functions; `running_on` says on which of the `runtimes()` programs run. The hypothesis strategies are in
+`gendsl.testing.strategies`, which alone needs hypothesis.
 """
 
 import sys as _sys
@@ -12,6 +13,7 @@ from gendsl.testing.enumeration import CannotEnumerateError, enumerate_outcomes
 from gendsl.testing.exact import Transitions, assert_exact, transitions
 from gendsl.testing.law_suite import assert_laws, assert_weight_laws
 from gendsl.testing.moves import TracePair, assert_bijection, assert_involution
+from gendsl.testing.running import running_on, runtimes
 from gendsl.testing.scores import Score
 from gendsl.testing.stationarity import StationarityReport, assert_stationary, stationarity
 from gendsl.transforms.random_cases import CheckReport, check_involutive
@@ -35,6 +37,8 @@ __all__ = [
     "assert_weight_laws",
     "check_involutive",
     "enumerate_outcomes",
+    "running_on",
+    "runtimes",
     "simulation_based_calibration",
     "stationarity",
     "transitions",
