@@ -51,7 +51,8 @@ def sample(
         thin: how many steps each draw takes.
         chains: how many chains to run.
         record: what to keep of a draw: an address, a function of the trace, a list of addresses, or a
-            dict from names to addresses and functions. A function's quantity has the function's name; one
+            dict from names to addresses and functions. Of choices at ("mu", 0), ("mu", 1), ... the address
+            "mu" gives an array. A function's quantity has the function's name; one
             that is given alone may return a dict, which names its own. If not given, whole traces are kept.
         seed: anything `numpy.random.default_rng` takes. One chain uses this generator; of several each has
             one that is spawned from it.

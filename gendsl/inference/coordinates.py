@@ -31,6 +31,7 @@ from gendsl.compiler.tables import NotColumnsError
 from gendsl.distributions import Distribution
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import GenDSLError, LabelError, MissingChoiceError, NaNError, ParameterError
+from gendsl.inference.continuous import paths_of
 from gendsl.runtime.columns_of import column_of
 from gendsl.runtime.executions import Execution, ZeroProbability
 from gendsl.runtime.gradients import Differentiate, check_score, followed, old_column
@@ -80,7 +81,7 @@ class Coordinates:
 
     Args:
         trace: the trace.
-        selection: which choices; all continuous, none observed.
+        selection: which choices; all continuous, none observed. `CONTINUOUS` takes all of these.
         skip_absent: leave out selected addresses that the trace doesn't have.
         jacobian: include the charts' determinants; without them the density is that of the choices.
 
@@ -107,7 +108,7 @@ class Coordinates:
     ) -> None:
         self.trace = trace
         self.jacobian = jacobian
-        self.paths = trace.selected(selection, skip_absent=skip_absent)
+        self.paths = paths_of(trace, selection, skip_absent=skip_absent)
         self.where: dict[Path, Where] = {}
         self.border: str | None = None
         self.supports: dict[Path, Support] = {}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.inference.adaptation import Method, TunableKernel, Tuning
+from gendsl.inference.continuous import CONTINUOUS
 from gendsl.inference.coordinates import Coordinates, OutsideError
 from gendsl.inference.kernel import accept
 from gendsl.inference.metric import Mass, check_mass, metric_at
@@ -53,7 +54,7 @@ class HMCInfo:
 
 
 def hmc(
-    selection: Any,
+    selection: Any = CONTINUOUS,
     step_size: float | None = None,
     steps: int = 10,
     mass: Mass = None,
@@ -68,7 +69,8 @@ def hmc(
     et al. 1987; Neal 2011, "MCMC using Hamiltonian dynamics".)
 
     Args:
-        selection: the choices, a selection or an address; all continuous. Nothing else is moved.
+        selection: the choices, a selection or an address; all continuous. Nothing else is moved. If not
+            given, all continuous choices that aren't observed.
         step_size: of a leapfrog step. If not given, it is found in warm-up, and so is the mass if that isn't
             given.
         steps: how many there are in a trajectory.

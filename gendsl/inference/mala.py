@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.inference.adaptation import Method, TunableKernel, Tuning
+from gendsl.inference.continuous import CONTINUOUS
 from gendsl.inference.coordinates import Coordinates, OutsideError, Point, Vector
 from gendsl.inference.hmc import gradient_tuning
 from gendsl.inference.kernel import accept
@@ -40,7 +41,7 @@ class MALAInfo:
 
 
 def mala(
-    selection: Any,
+    selection: Any = CONTINUOUS,
     step_size: float | None = None,
     mass: Mass = None,
     *,
@@ -57,7 +58,8 @@ def mala(
     proposal. (Roberts and Tweedie 1996, "Exponential convergence of Langevin distributions".)
 
     Args:
-        selection: the choices, a selection or an address; all continuous. Nothing else is moved.
+        selection: the choices, a selection or an address; all continuous. Nothing else is moved. If not
+            given, all continuous choices that aren't observed.
         step_size: e. If not given it is found in warm-up, with the mass if that isn't given.
         mass: as for `hmc`.
         skip_absent: leave out selected addresses that the current trace doesn't have.

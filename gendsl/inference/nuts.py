@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.inference.adaptation import Method, TunableKernel, Tuning
+from gendsl.inference.continuous import CONTINUOUS
 from gendsl.inference.coordinates import Coordinates, OutsideError, Point, Vector
 from gendsl.inference.hmc import gradient_tuning
 from gendsl.inference.kernel import accept
@@ -58,7 +59,7 @@ class NUTSInfo:
 
 
 def nuts(
-    selection: Any,
+    selection: Any = CONTINUOUS,
     step_size: float | None = None,
     mass: Mass = None,
     max_depth: int = 10,
@@ -69,7 +70,8 @@ def nuts(
     """The No-U-Turn sampler on selected continuous choices, in unconstrained coordinates.
 
     Args:
-        selection: the choices, a selection or an address; all continuous. Nothing else is moved.
+        selection: the choices, a selection or an address; all continuous. Nothing else is moved. If not
+            given, all continuous choices that aren't observed.
         step_size: of a leapfrog step. If not given, it is found in warm-up, and so is the mass if that isn't
             given.
         mass: the mass matrix, as for `hmc`.

@@ -11,6 +11,7 @@ import numpy as np
 
 from gendsl.errors import KernelError
 from gendsl.inference.adaptation import Method, TunableKernel, Tuning
+from gendsl.inference.continuous import CONTINUOUS
 from gendsl.inference.coordinates import Coordinates, OutsideError
 from gendsl.inference.kernel import accept
 from gendsl.inference.metric import check_mass, metric_at
@@ -44,7 +45,7 @@ class RandomWalkInfo:
 
 
 def random_walk(
-    selection: Any, scale: Any = None, *, skip_absent: bool = False, name: str | None = None
+    selection: Any = CONTINUOUS, scale: Any = None, *, skip_absent: bool = False, name: str | None = None
 ) -> TunableKernel:
     """A random walk on selected continuous choices, whatever their supports.
 
@@ -54,7 +55,8 @@ def random_walk(
     choices influence.
 
     Args:
-        selection: the choices that are moved together, a selection or an address; all continuous.
+        selection: the choices that are moved together, a selection or an address; all continuous. If not
+            given, all continuous choices that aren't observed.
         scale: s: a number; a vector with one number per unconstrained coordinate; a covariance matrix of s z;
             or a dict from addresses to numbers or vectors (1 for what it leaves out). If not given it is
             found in warm-up.

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from gendsl.address import as_path, format_address
+from gendsl.address import Path, as_path, format_address
 from gendsl.errors import UnknownAddressError, ValueTypeError
 from gendsl.interface import Trace
+from gendsl.runtime.trace import ReferenceTrace
 
 Recorder = Callable[[Trace], Any]
 
@@ -18,7 +20,11 @@ Quantities = dict[str, Any]
 
 
 class AtAddress:
-    """Records what is at an address of the trace."""
+    """Records what is at an address of the trace; of a namespace of numbered choices, an array of them.
+
+    With choices at ("theta", 0), ("theta", 1), ... "theta" is an array of shape (n,), and with choices at
+    ("m", i, j) "m" is a matrix. An entry is a number, or an array of the shape that all of them have.
+    """
 
     def __init__(self, address: Any) -> None:
         self.address = as_path(address)
@@ -27,6 +33,9 @@ class AtAddress:
         try:
             return trace[self.address]
         except UnknownAddressError as error:
+            array = _numbered(trace, self.address)
+            if array is not None:
+                return array
             error.problem = f"a recorded address must exist in every draw: {error.problem}"
             if not trace.choices.submap(self.address):
                 name = format_address(self.address)
@@ -35,6 +44,26 @@ class AtAddress:
                     f"lambda trace: trace[{name}] if {name} in trace else float('nan')"
                 )
             raise
+
+
+def _numbered(trace: Trace, address: Path) -> Any:
+    """The choices below an address as an array, if they are numbered from 0 on; None if not."""
+    if not isinstance(trace, ReferenceTrace):
+        return None
+    paths, start = trace.paths_below(address), len(address)
+    indices = [path[start:] for path in paths]
+    if len({len(index) for index in indices}) != 1 or {type(i) for index in indices for i in index} != {int}:
+        return None
+    shape = tuple(max(column) + 1 for column in zip(*indices, strict=True))
+    if len(indices) != math.prod(shape) or any(i < 0 for index in indices for i in index):
+        return None  # some are missing: as they are different paths, all are there where there are so many
+    values = [np.asarray(trace[path]) for path in paths]
+    if len({value.shape for value in values}) != 1:
+        return None
+    array = np.empty((*shape, *values[0].shape), np.result_type(*{value.dtype for value in values}))
+    for index, value in zip(indices, values, strict=True):
+        array[index] = value
+    return array
 
 
 def as_recorder(what: Any) -> Recorder:

@@ -140,6 +140,54 @@ def test_a_path():
     np.testing.assert_array_equal(run["('mu', 0)"], whole["mu", 0])
 
 
+@gen
+def numbered(groups):
+    theta = [("theta", j) @ ~normal(0, 1) for j in range(3)]
+    for g in range(groups):
+        for j in range(2):
+            ("m", g, j) @ ~normal(0, 1)
+    for g in range(groups):
+        ("w", g) @ ~dirichlet([1.0, 2.0, 3.0])
+    for name in ("a", "b"):
+        ("named", name) @ ~normal(0, 1)
+    ("gap", 0) @ ~normal(0, 1)
+    ("gap", 2) @ ~normal(0, 1)
+    for g in range(groups):
+        ("z", g) @ ~uniform_discrete(0, 4)
+    ("mixed", 0) @ ~normal(0, 1)
+    ("mixed", 1) @ ~dirichlet([1.0, 2.0])
+
+
+@pytest.mark.parametrize("runtime", ["compiled", "reference"])
+def test_a_namespace_of_numbered_choices_is_an_array(runtime):
+    program = numbered.reference if runtime == "reference" else numbered
+    trace, kernel = program.simulate((4,), rng=1), mh(select("theta", "m", "z"))
+    run = sample(kernel, trace, 10, record=["theta", "m", "w", "z"], seed=1)
+    whole = sample(kernel, trace, 10, seed=1)
+    assert run["theta"].shape == (10, 3) and run["m"].shape == (10, 4, 2) and run["w"].shape == (10, 4, 3)
+    assert run["z"].shape == (10, 4) and run["z"].dtype == int
+    for n, draw in enumerate(whole.traces):
+        for j in range(3):
+            assert run["theta"][n, j] == draw["theta", j] == whole["theta"][n, j]
+        for g in range(4):
+            assert run["z"][n, g] == draw["z", g] and np.array_equal(run["w"][n, g], draw["w", g])
+            for j in range(2):
+                assert run["m"][n, g, j] == draw["m", g, j]
+    assert sample(kernel, trace, 3, record={"x": ("m", 1)}, seed=1)["x"].shape == (3, 2)
+
+
+@pytest.mark.parametrize("address", ["named", "gap", "mixed"])
+def test_a_namespace_that_is_no_array_is_refused(address):
+    with pytest.raises(UnknownAddressError, match="this address is a namespace, not a choice"):
+        sample(KERNEL, numbered.simulate((4,), rng=1), 10, record=[address], seed=1)
+
+
+def test_a_namespace_that_grows_and_shrinks_is_a_list_of_arrays():
+    run = sample(KERNEL, start(), 30, record=["mu", "k"], seed=1)
+    assert isinstance(run["mu"], list)
+    assert [len(mu) for mu in run["mu"]] == run["k"].tolist()
+
+
 def total(trace):
     return sum(trace["mu", j] for j in range(trace["k"]))
 

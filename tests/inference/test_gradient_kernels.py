@@ -1,12 +1,25 @@
 """Random walk, MALA, HMC and NUTS: what a step is, and what is refused. Their laws are tested elsewhere."""
 
 import math
+import pickle
 from functools import partial
 
+import cloudpickle
 import numpy as np
 import pytest
 
-from gendsl import bernoulli, exponential, gamma, gen, normal, sample, select, uniform
+from gendsl import (
+    bernoulli,
+    dirichlet,
+    exponential,
+    gamma,
+    gen,
+    normal,
+    sample,
+    select,
+    uniform,
+    uniform_discrete,
+)
 from gendsl.errors import KernelError, LabelError, UnknownAddressError, ZeroProbabilityError
 from gendsl.inference import Coordinates, hmc, mala, nuts, random_walk
 from gendsl.inference.coordinates import OutsideError
@@ -288,3 +301,61 @@ def test_numbers_for_choices_that_there_aren_t(make):
 def test_names_and_reversibility():
     assert hmc(SELECTED, 0.1).name == "hmc select('x', 's')" and hmc(SELECTED, 0.1, name="h").name == "h"
     assert all(is_reversible(kernel) for kernel in KERNELS[:3]) and not is_reversible(KERNELS[3])
+
+
+# --- without a selection ------------------------------------------------------------------------------
+
+MAKERS = [partial(nuts, step_size=0.3), partial(hmc, step_size=0.3, steps=4), partial(mala, step_size=0.5),
+          partial(random_walk, scale=0.5)]  # fmt: skip
+
+
+@gen
+def grows():
+    k = ~uniform_discrete(1, 3)
+    total = 0.0
+    for j in range(k):
+        total += ("mu", j) @ ~normal(0, 1)
+    w = ~dirichlet([1.0, 1.0])
+    y = ~normal(total, 1)
+
+
+@pytest.mark.parametrize("runtime", ["compiled", "reference"])
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.func.__name__)
+def test_all_continuous_latent_choices_are_moved_where_none_are_selected(make, runtime):
+    for program, selected in ((model, ("x", "s")), (grows, ("mu", "w"))):
+        program = program.reference if runtime == "reference" else program
+        every, own = make(), make(select(*selected))
+        trace = program.generate((), {"y": 0.7}, rng=1).trace
+        other, rng, rng2 = trace, np.random.default_rng(5), np.random.default_rng(5)
+        for _ in range(10):
+            before = trace
+            trace, info = every(trace, rng)
+            other, info2 = own(other, rng2)
+            assert info == info2 and trace.choices == other.choices
+            assert trace["y"] == 0.7 and trace["k"] == before["k"]
+        assert trace.choices != program.generate((), {"y": 0.7}, rng=1).trace.choices
+    assert repr(every).count("all continuous latent choices") == 1
+
+
+def test_what_is_moved_follows_what_the_trace_has():
+    kernel = nuts(step_size=0.3)
+    trace = grows.generate((), {"y": 0.7}, init={"k": 1}, rng=1).trace
+    for k in (1, 3, 2):
+        new = {("mu", j): 0.1 * j for j in range(k)}
+        trace, _, _ = trace.update({"k": k, **new})
+        after = trace
+        for seed in range(20):
+            after, _ = kernel(after, np.random.default_rng(seed))
+        assert all(after["mu", j] != trace["mu", j] for j in range(k))
+    _, info = kernel(model.generate((), {"x": 0.1, "s": 1.0, "y": 0.7}).trace, np.random.default_rng(1))
+    assert info.reason == "the trace has none of the selected choices"
+
+
+def test_a_kernel_without_a_selection_warms_up_and_travels():
+    kernel = pickle.loads(cloudpickle.dumps(nuts()))
+    trace = model.generate((), {"y": 0.7}, rng=1).trace
+    run, here = (sample(k, trace, 20, warmup=60, record=["x", "s"], seed=3) for k in (kernel, nuts()))
+    assert np.array_equal(run["x"], here["x"]) and len(set(run["s"])) > 10
+    masses = nuts(step_size=0.3, mass={"s": 2.0}), nuts(select("x", "s"), 0.3, {"s": 2.0})
+    first, second = (k(trace, np.random.default_rng(2))[0] for k in masses)
+    assert first.choices == second.choices
