@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from gendsl.runtime.change import is_same
 from gendsl.runtime.records import UNCHANGEABLE
 
 _PLAIN = UNCHANGEABLE - {np.ndarray} | {np.float64, np.int64, np.bool_}
@@ -78,7 +79,7 @@ def _kept(value: Any, known: Any, frozen: bool = True) -> Any:
         made = dict(zip(value, map(_kept, value.values(), olds, repeat(frozen)), strict=True))
         return known if same and all(map(is_, made.values(), olds)) else made
     if kind is set or kind is bytearray:
-        return known if type(known) is kind and known == value else value.copy()
+        return known if type(known) is kind and _same_entries(value, known) else value.copy()
     if isinstance(value, tuple) and hasattr(kind, "_make"):  # a named one
         olds = known if type(known) is kind else (_MISSING,) * len(value)
         made = _or_known(kind._make(map(_kept, value, olds, repeat(frozen))), value)
@@ -97,11 +98,11 @@ def _is_table(value: Any) -> bool:
 
 
 def _same_table(value: Any, known: Any) -> bool:
-    alike = value.shape == known.shape and value.attrs == known.attrs
+    alike = value.shape == known.shape and is_same(value.attrs, known.attrs)
     if not (alike and all(a.identical(b) for a, b in zip(value.axes, known.axes, strict=True))):
         return False
     if value.ndim == 1:
-        return value.name == known.name and _same_column(value, known)
+        return is_same(value.name, known.name) and _same_column(value, known)
     return all(_same_column(value.iloc[:, k], known.iloc[:, k]) for k in range(value.shape[1]))
 
 
@@ -130,11 +131,16 @@ def _of_a_class(value: Any, known: Any, frozen: bool) -> Any:
     attributes, others = getattr(value, "__dict__", {}), getattr(known, "__dict__", {})
     same = len(attributes) == len(others) and all(others.get(k, _MISSING) is v for k, v in attributes.items())
     if isinstance(value, (set, bytearray)):
-        return known if same and known == value else made
+        return known if same and _same_entries(value, known) else made
     same = same and all(map(is_, made, known))
     if isinstance(value, dict):
         same = same and all(map(is_, made.values(), known.values()))
     return known if same else made
+
+
+def _same_entries(value: Any, known: Any) -> bool:
+    """Whether two sets, or two of bytes, have the same entries in the same order: {1} is not {True}."""
+    return len(value) == len(known) and all(map(is_, value, known))
 
 
 def _or_known(made: Any, known: Any) -> Any:

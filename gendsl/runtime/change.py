@@ -51,7 +51,7 @@ _COMPARABLE = SCALARS | {list, tuple, range}
 
 
 def _same(old: Any, new: Any) -> bool:
-    """Whether two entries are surely the same value."""
+    """Whether two entries are surely the same value: of one type, and of the same bits."""
     if old is new:
         return True
     kind = type(old)
@@ -59,8 +59,12 @@ def _same(old: Any, new: Any) -> bool:
         return False
     if kind is float:
         return bool(old == new and (old != 0.0 or copysign(1.0, old) == copysign(1.0, new)))
-    if kind in SCALARS or kind is range:
+    if kind is complex:
+        return _same(old.real, new.real) and _same(old.imag, new.imag)
+    if kind in SCALARS:
         return bool(old == new)
+    if kind is range:  # equal are those that give the same numbers
+        return _same((old.start, old.stop, old.step), (new.start, new.stop, new.step))
     if isinstance(old, np.generic):
         return bool(old.tobytes() == new.tobytes())
     if kind is tuple or kind is list:

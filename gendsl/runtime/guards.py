@@ -263,6 +263,8 @@ def _is_as_before(value: Any, state: Any) -> bool:
         same = len(value) == len(keys) and all(map(is_, value, keys))
         same = same and all(map(is_, value.values(), parts))
         return same and (states is None or all(map(_is_as_before, parts, states)))
+    if isinstance(value, set):
+        return set(map(id, value)) == set(map(id, state))
     return bool(value == state)
 
 

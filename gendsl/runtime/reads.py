@@ -111,12 +111,16 @@ def _normal(container: Any, key: Any) -> tuple[Any, bool]:
         return ALL, False
     normal = normal_key(container, key)
     hash(normal)
-    return normal, isinstance(normal, int) and normal != key
+    return normal, isinstance(key, (int, np.integer)) and bool(key < 0) and not _is_dict(container)
+
+
+def _is_dict(container: Any) -> bool:
+    return isinstance(container, dict) or getattr(container, "is_dict", False)
 
 
 def is_one_entry(container: Any, key: Any) -> bool:
     """Whether a key surely names one entry, as changes do; a mask or several indices name others too."""
-    if isinstance(container, dict) or getattr(container, "is_dict", False):
+    if _is_dict(container):
         return True
     if isinstance(key, bool):  # a mask, where it is the index of an array
         return not is_array(container)

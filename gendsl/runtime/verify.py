@@ -83,7 +83,11 @@ def compare_with_reference(trace: ReferenceTrace) -> None:
     """
     values = trace.choices.to_flat_dict()
     trace.gen_fn.compiled.checked[1] = max(_PERIOD, len(values) // 4)
-    fresh = trace.gen_fn.reference.score(trace.args, values)
+    try:
+        fresh = trace.gen_fn.reference.score(trace.args, values)
+    except Exception as error:
+        problem = f"the compiled runtime has a trace, the reference raises {type(error).__name__}: {error}"
+        raise _mismatch(trace, problem, getattr(error, "address", None)) from error
     if not values.keys() <= fresh.records.keys():
         path = next(path for path in values if path not in fresh.records)
         raise _mismatch(trace, "the compiled runtime makes a choice that the reference doesn't", path)
