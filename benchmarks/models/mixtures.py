@@ -435,7 +435,7 @@ MODELS = [
         blobs,
         size_alone,
         blob_data,
-        lambda n: {"k": 2, "centre": [[-2.0, 0.0], [2.0, 1.0]]},
+        lambda n: {"k": 2, "centre": [[-2.0, 0.0], [2.0, 1.0]], "z": [i % 2 for i in range(n)]},
         lambda check=False: cycle(
             blob_births(check),
             involutive(nudge_centre, move_centre, check=check),
