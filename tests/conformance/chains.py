@@ -1,8 +1,8 @@
 """The chains that are recorded: every example's, every model's of `benchmarks/models`, and every kernel's.
 
-A chain is a sequence of states after its steps: what was decided, the latent choices, the log probability. From the
-same seed it is the same whichever way programs run, so `recorded_chains.json` holds for all; `record_chains.py`
-wrote it.
+A chain is a sequence of states after its steps: what was decided, the latent choices, the log probability. From
+the same seed it is the same whichever way programs run, so `recorded_chains.json` holds for all. That file was
+written by `record_chains.py`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def latent(trace: Any) -> dict[Any, Any]:
 
 
 def of_kernel(kernel: Any, trace: Any, steps: int, seed: int = 1) -> Iterator[State]:
-    """The states of a chain; at its end the generator is asked once more, which says how often it was asked."""
+    """The states of a chain. One more draw at its end says how often the generator was asked."""
     rng = np.random.default_rng(seed)
     for _ in range(steps):
         trace, info = kernel(trace, rng)
@@ -280,7 +280,7 @@ CHAINS: dict[str, Chain] = {**EXAMPLES, **MODELS, **KERNELS}
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: 15 digits of a float, other numbers and strings as they are, arrays as lists."""
+    """A value as JSON has it: 15 digits of a float, other numbers as they are, arrays as lists."""
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
     if isinstance(value, (list, tuple)):

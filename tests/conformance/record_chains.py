@@ -2,9 +2,9 @@
 
     python tests/conformance/record_chains.py [NAME ...]
 
-Without names it records all chains; with names these, and leaves the others as they are. The chains that it holds are
-those of commit 12c1e2d. A recorded chain is to change only where an example or a model is changed itself; a
-change of the machine that changes one is a mistake, or breaks the promise that a seed gives the same chain.
+Without names it records all chains; with names it records these, and leaves the others as they are. The chains
+in the file were made by the library at commit 12c1e2d. Record a chain anew only where its example or model is
+changed itself. A change of the library that changes a chain is a mistake: a seed gives the same chain for ever.
 """
 
 from __future__ import annotations
