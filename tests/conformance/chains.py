@@ -1,8 +1,8 @@
 """The chains that are recorded: every example's, every model's of `benchmarks/models`, and every kernel's.
 
-A chain is a sequence of states after its steps: what was decided, the latent choices, the log probability. From
-the same seed it is the same whichever way programs run, so `recorded_chains.json` holds for all. That file was
-written by `record_chains.py`.
+A chain is a sequence of states after its steps: what was decided, the latent choices, the log probability.
+From the same seed it is the same whichever way programs run, so `recorded_chains.json`, which
+`record_chains.py` wrote, holds for all.
 """
 
 from __future__ import annotations

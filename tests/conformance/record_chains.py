@@ -2,9 +2,10 @@
 
     python tests/conformance/record_chains.py [NAME ...]
 
-Without names it records all chains; with names it records these, and leaves the others as they are. The chains
-in the file were made by the library at commit 12c1e2d. Record a chain anew only where its example or model is
-changed itself. A change of the library that changes a chain is a mistake: a seed gives the same chain for ever.
+Without names it records all chains; with names it records these, and leaves the others as they are. The
+chains in the file were made by the library at commit 12c1e2d. Record a chain anew only where its example or
+model is changed itself. A change of the library that changes a chain is a mistake: a seed gives the same
+chain for ever.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The chains of the examples, of the models and of every kernel are those that were recorded at commit 12c1e2d."""
+"""The chains of the examples, of the models and of every kernel are as recorded at commit 12c1e2d."""
 
 import copy
 import json
