@@ -21,14 +21,14 @@ from gendsl.selection import Selection, select
 if TYPE_CHECKING:  # the same names, for type checkers and editors
     from gendsl.inference import involutive_mcmc, load_run, resume, sample
     from gendsl.runtime.generative import gen
-    from gendsl.runtime.saving import load_trace
+    from gendsl.runtime.saving import load_trace, read_choices
     from gendsl.transforms.language import continuous, copy, discrete, pair, read, transform, write
     from gendsl.transforms.random_cases import check_involutive
 else:
     _FIRST_USED = {
         "gendsl.inference": ("involutive_mcmc", "load_run", "resume", "sample"),
         "gendsl.runtime.generative": ("gen",),
-        "gendsl.runtime.saving": ("load_trace",),
+        "gendsl.runtime.saving": ("load_trace", "read_choices"),
         "gendsl.transforms.language": (
             "continuous", "copy", "discrete", "pair", "read", "transform", "write",
         ),
@@ -69,6 +69,7 @@ __all__ = [
     "load_trace",
     "pair",
     "read",
+    "read_choices",
     "resume",
     "sample",
     "select",

@@ -370,6 +370,14 @@ class FileFormatError(GenDSLError, ValueError):
     """A file is damaged, was written by something else, or doesn't belong to the program it is loaded for."""
 
 
+class UntrustedFileError(FileFormatError, LookupError):
+    """A file names code that the caller didn't give, and reading a file imports and runs nothing."""
+
+
+class RunInUseError(GenDSLError, BlockingIOError):
+    """The folder of a run, or one of its chains, is being written by another process or thread."""
+
+
 # --- the command line --------------------------------------------------------------------------
 
 

@@ -68,6 +68,9 @@ exit codes: 0 all cases passed; 1 some failed; 2 there is no such move
 """
 
 
+_TRUST = "look up what isn't given by the names in the folder: runs the code that the files name"
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser whose help keeps its line breaks, and that knows --debug."""
 
@@ -115,13 +118,15 @@ def parser() -> argparse.ArgumentParser:
     one = command(
         "resume",
         "Go on with a run that sample(..., checkpoint=FOLDER) wrote. Its draws are those that it would have\n"
-        "made if it hadn't been stopped. What isn't named is looked up by the names in the folder.",
-        "examples:\n  gendsl resume run/\n  gendsl resume run/ --model mixture:model --kernel mixture:KERNEL",
+        "made if it hadn't been stopped. Nothing that the folder names is imported, unless it is trusted.",
+        "examples:\n  gendsl resume run/ --model mixture:model --kernel mixture:KERNEL\n"
+        "  gendsl resume run/ --trust",
     )
     one.add_argument("folder")
     one.add_argument("--model", help="the model, as module:name or file.py:name")
     one.add_argument("--kernel", help="the kernel, likewise")
-    one.add_argument("--record", help="what was passed to sample as record=, likewise")
+    one.add_argument("--record", help="what was passed to sample as record=, likewise, if it has functions")
+    one.add_argument("--trust", action="store_true", help=_TRUST)
     one.add_argument("--quiet", action="store_true", help="show no progress")
 
     one = command(
@@ -133,6 +138,7 @@ def parser() -> argparse.ArgumentParser:
     )
     one.add_argument("folder")
     one.add_argument("--model", help="the model, as module:name or file.py:name; for whole traces")
+    one.add_argument("--trust", action="store_true", help=_TRUST)
     one.add_argument(
         "--quantity", action="append", default=[], help="one to show: a recorded name, or an address (mu,0)"
     )
@@ -160,8 +166,9 @@ def _run(given: argparse.Namespace) -> int:
     if command == "check":
         return check(given.move, given.cases, given.seed)
     if command == "resume":
-        return runs.resume_run(given.folder, given.kernel, given.model, given.record, given.quiet)
-    return runs.summarise(given.folder, given.model, given.quantity, given.full)
+        named = given.kernel, given.model, given.record
+        return runs.resume_run(given.folder, *named, trust=given.trust, quiet=given.quiet)
+    return runs.summarise(given.folder, given.model, given.quantity, trust=given.trust, full=given.full)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

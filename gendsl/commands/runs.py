@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from gendsl.commands.find import FUNCTIONS, KERNELS, MODELS, Kind, find, find_module, known
-from gendsl.errors import CommandError, FileFormatError, KernelError
+from gendsl.errors import CommandError, FileFormatError, KernelError, UntrustedFileError
 from gendsl.inference.chains import load_run, resume
-from gendsl.inference.checkpoint import open_folder
+from gendsl.inference.folder import Description, open_folder
 from gendsl.inference.kernel import check_kernel
+from gendsl.inference.named import Needed, needed
 from gendsl.inference.run import Run
 from gendsl.inference.run_html import quantity_row
 from gendsl.interface import GenerativeFunction
@@ -42,10 +43,16 @@ def _others(place: str | None, kind: Kind) -> str:
 
 
 @contextmanager
-def _named_by_options() -> Iterator[None]:
+def _named_by_options(description: Description, wanted: list[Needed]) -> Iterator[None]:
     """Lets an error that asks for something to be passed say how that is done here."""
     try:
         yield
+    except UntrustedFileError as error:
+        if wanted:
+            error.fix = _by_options(description, wanted)
+        else:
+            error.fix = "--trust imports its module, if you trust the folder"
+        raise
     except FileFormatError as error:
         for option in ("model", "kernel", "record"):
             if error.fix is not None and f"{option}=" in error.fix:
@@ -53,20 +60,39 @@ def _named_by_options() -> Iterator[None]:
         raise
 
 
-def _description(path: str) -> Any:
+def _by_options(description: Description, wanted: list[Needed]) -> str:
+    """How what is wanted is given on the command line, and what is imported by --trust."""
+    options, imported = [], []
+    for option, _, place in wanted:
+        module, _, name = (place or "module:NAME").partition(":")
+        file = description.files.get(module)
+        if module == "__main__":
+            module = "file.py" if file is None else os.path.relpath(file)
+        options.append(f"--{option} {module}:{name}")
+        if place is not None:
+            imported.append(module if file is None else os.path.relpath(file))
+    listed = ", ".join(dict.fromkeys(imported))
+    trusted = f"; or, if you trust the folder, --trust, which imports {listed}" if listed else ""
+    return f"give {' '.join(dict.fromkeys(options))}{trusted}"
+
+
+def _description(path: str) -> Description:
     """What a run's folder says is to be done."""
     if not os.path.isdir(path):
         raise CommandError(f"there is no folder {path}", fix="give the one that was checkpoint= of sample")
     return open_folder(path)[1]
 
 
-def resume_run(path: str, kernel: str | None, model: str | None, record: str | None, quiet: bool) -> int:
+def resume_run(
+    path: str, kernel: str | None, model: str | None, record: str | None, *, trust: bool, quiet: bool
+) -> int:
     """Go on with a run, and print what it comes to; 1 if it was interrupted again."""
-    _description(path)  # says what is wrong with the folder, before what is wrong with names
+    description = _description(path)  # says what is wrong with the folder, before what is wrong with names
     named = _kernel(kernel), _model(model)
     recorded = None if record is None else find(record, FUNCTIONS)
-    with _named_by_options():
-        run = resume(path, *named, record=recorded, progress=not quiet)
+    wanted = needed(description, kernel=kernel is None, model=model is None, record=record is None)
+    with _named_by_options(description, wanted):
+        run = resume(path, *named, record=recorded, trust=trust, progress=not quiet)
     print(run)
     if run.interrupted:
         print(f"interrupted; gendsl resume {path} goes on", file=sys.stderr)
@@ -75,16 +101,16 @@ def resume_run(path: str, kernel: str | None, model: str | None, record: str | N
     return 0
 
 
-def summarise(path: str, model: str | None, quantities: list[str], full: bool) -> int:
+def summarise(path: str, model: str | None, quantities: list[str], *, trust: bool, full: bool) -> int:
     """Print how far a run is, the acceptance of its kernels, and what its quantities come to."""
     description = _description(path)
     named = _model(model)
-    with _named_by_options():
-        run = load_run(path, named)
-    print(f"{path}: {description['kernel']} on {description['program']}")
+    with _named_by_options(description, needed(description, model=model is None)):
+        run = load_run(path, named, trust=trust)
+    print(f"{path}: {description.kernel} on {description.program}")
     for number, chain in enumerate(run.chains):
         state = "running, or stopped" if chain.interrupted else "complete"
-        print(f"  chain {number}: {len(chain):,} of {description['draws']:,} draws, {state}")
+        print(f"  chain {number}: {len(chain):,} of {description.draws:,} draws, {state}")
     print(run)
     names = quantities or run.names
     if not names:

@@ -28,6 +28,7 @@ from gendsl.errors import KernelError, ValueTypeError
 from gendsl.inference.coordinates import Coordinates
 from gendsl.inference.kernel import Kernel, KernelFunction, check_kernel, run_kernel
 from gendsl.inference.metric import FoundMass, Mass
+from gendsl.inference.structure import describe
 from gendsl.interface import Rng, Trace, as_rng
 from gendsl.runtime.trace import check_start
 from gendsl.selection import Selection
@@ -155,7 +156,9 @@ class TunableKernel(Kernel):
 
     def tuned(self, tuning: Tuning) -> TunableKernel:
         """The same kernel with another tuning."""
-        return TunableKernel.make(self.method, tuning, self.name, self.reversible)
+        made = TunableKernel.make(self.method, tuning, self.name, self.reversible)
+        found = describe([tuning.step_size, tuning.mass])
+        return replace(made, structure={**(self.structure or {}), "tuned": found})
 
     def start_warmup(self, trace: Any, steps: int, rng: np.random.Generator) -> Any:
         """A warm-up of about `steps` steps that finds what wasn't given."""

@@ -45,6 +45,7 @@ from gendsl.inference.components import (
     vector_of,
 )
 from gendsl.inference.involutive import Check
+from gendsl.inference.structure import kernel_maker
 from gendsl.runtime.generative import GenFunction, gen
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.transforms.language import (
@@ -120,6 +121,7 @@ class _Move:
         return firsts
 
 
+@kernel_maker
 def birth_death(
     *namespaces: Any,
     propose: GenFunction | None = None,

@@ -23,7 +23,8 @@ from gendsl.inference.steps import Steps
 from gendsl.inference.tally import Tallies, count
 from gendsl.interface import Trace
 from gendsl.runtime.encoding import decode, encode
-from gendsl.runtime.saving import latent, whole_trace
+from gendsl.runtime.program_names import loaded_program
+from gendsl.runtime.saving import latent
 from gendsl.runtime.trace import ReferenceTrace
 
 REPORT_EVERY = 0.1
@@ -138,7 +139,11 @@ def remade(trace: Any) -> Any:
     """The trace made afresh of its arguments and choices; any other kind of trace as it is."""
     if not isinstance(trace, ReferenceTrace):
         return trace
-    values = {path: record[1] for path, record in trace.records.items()}
+    return _scored(trace, {path: record[1] for path, record in trace.records.items()})
+
+
+def _scored(trace: ReferenceTrace, values: dict[Any, Any]) -> Any:
+    """The trace with the program and the arguments of another that the values of all choices make."""
     made = trace.gen_fn.score(trace.args, values)
     made.observed_paths = trace.observed_paths
     return made
@@ -146,8 +151,10 @@ def remade(trace: Any) -> Any:
 
 def as_saved(trace: Any) -> Any:
     """The trace as it will be when it is read from a file: made afresh, and arrays in C order."""
-    values = {path: decode(encode(value, "a choice")) for path, value in latent(trace).items()}
-    return whole_trace(trace, values)
+    values = {path: record[1] for path, record in trace.records.items()}
+    for path, value in latent(trace).items():
+        values[path] = decode(encode(value, "a choice"), loaded_program)
+    return _scored(trace, values)
 
 
 def run_chain(plan: Plan, report: Listener | None = None, store: Store | None = None) -> Chain:

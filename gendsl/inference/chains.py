@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,15 @@ import numpy as np
 from gendsl.errors import UnknownAddressError, ValueTypeError
 from gendsl.inference import checkpoint as files
 from gendsl.inference.chain import Chain, Plan, run_chain
+from gendsl.inference.chain_store import ChainStore
 from gendsl.inference.executors import run_parallel
+from gendsl.inference.folder import Folder
 from gendsl.inference.kernel import KernelFunction, check_kernel
 from gendsl.inference.progress import Display, can_be_shown
 from gendsl.inference.recording import AtAddress, Recorder, as_recorder, as_recorders, quantity_name
 from gendsl.inference.run import Run
 from gendsl.interface import GenerativeFunction, Rng, Trace, as_rng
+from gendsl.runtime.program_names import check_model, given_programs
 from gendsl.runtime.trace import ReferenceTrace, check_start
 
 StrPath = str | os.PathLike[str]
@@ -76,7 +80,8 @@ def sample(
             can't be saved.
         UnknownAddressError: a recorded address is missing: where a chain starts (before any step is
             made), or in a draw; or `progress` names no choice.
-        FileFormatError: there is a run in the checkpoint's folder.
+        FileFormatError: there is a run in the checkpoint's folder, or what another has left.
+        RunInUseError: there is a run in it that is going on.
     """
     check_kernel(kernel)
     starts = _starts(trace, chains)
@@ -96,7 +101,6 @@ def sample(
         Plan(number, kernel, start, own, recorders, int(draws), int(warmup), int(thin), watched)
         for number, (start, own) in enumerate(zip(starts, _generators(rng, len(starts)), strict=True))
     ]
-    folder = None
     if checkpoint is not None:
         for plan in plans:
             if not isinstance(plan.trace, ReferenceTrace):
@@ -104,11 +108,9 @@ def sample(
                     f"{plan.trace!r} can't be saved, so neither can a run", fix="leave checkpoint= out"
                 )
             plan.every = files.steps_between(plan.trace)
-        folder = files.create(checkpoint, plans)
-        for plan in plans:  # it starts from what is in the files, as it will if it is resumed
-            plan.trace = files.read_start(folder, plan.number, starts[plan.number].gen_fn)
-    started = time.perf_counter()
-    done = _run(plans, executor, folder, progress)
+    with contextlib.nullcontext() if checkpoint is None else files.create(checkpoint, plans) as folder:
+        started = time.perf_counter()
+        done = _run(plans, executor, folder, progress)
     if len(done) == 1:
         rng.bit_generator.state = done[0].rng_state or rng.bit_generator.state
     return Run(done, list(recorders), time.perf_counter() - started)
@@ -120,60 +122,85 @@ def resume(
     model: GenerativeFunction | None = None,
     *,
     record: Any = None,
+    programs: Mapping[str, GenerativeFunction] = {},
+    trust: bool = False,
     executor: Any = None,
     progress: Any = True,
 ) -> Run:
     """Go on with a run that was written to a folder by `sample(..., checkpoint=path)`.
 
     Its draws are exactly those that the run would have made if it hadn't been stopped. A run that is complete
-    is read.
+    is read. Nothing that the folder names is imported or run: only what is given here is.
 
     Args:
         path: the folder.
-        kernel: the kernel of the run. If not given, it is looked up by the name of the variable that held it,
-            in the model's module or in the script that started the run. A module that can't be imported by
-            its name is imported from the file that it was in then; a script only if it has an
+        kernel: the kernel of the run, as it was given to `sample`, before any warm-up. It must be made in the
+            same way, of the same numbers, selections and functions.
+        model: the program of the run.
+        record: what the run records, as it was given to `sample`; needed only where it has functions.
+        programs: the programs among the model's arguments, by the names that they have in the files:
+            `{"module:part": part}`. The model may be among them.
+        trust: whether to look up what isn't given by the names that it has in the folder: it runs the code
+            that the files name. A kernel has the name of the variable that held it, in the model's module or
+            in the script that started the run. A module that can't be imported by its name is imported from
+            the file that it was in then, whose folder is added to `sys.path`; a script only if it has an
             `if __name__ == "__main__":`, without which importing it would run it.
-        model: the program of the run. If not given, it is looked up in the same way.
-        record: what the run records, as it was given to `sample`; needed only where it has functions that
-            can't be looked up by name.
         executor, progress: as for `sample`; they needn't be what they were.
 
     Raises:
-        FileFormatError: a file is damaged or foreign; or the kernel, the model or a recorded function isn't
-            found, or isn't the one that the run was started with.
+        UntrustedFileError: the kernel, the model, a recorded function or a program among the arguments isn't
+            given; says what to write.
+        FileFormatError: a file is damaged or belongs to another run; the kernel, the model or what is
+            recorded isn't what the run was started with; or the run was written by an earlier gendsl.
+        RunInUseError: the run is going on, or a process of it that was left behind still writes after 10 s.
         OSError: a file can't be read or written.
     """
     given = None if record is None else as_recorders(record)
-    folder, plans = files.open_run(path, kernel, model, given)
-    check_kernel(plans[0].kernel)
-    watched = _watched(progress, [plan.trace for plan in plans])
-    for plan in plans:
-        plan.watched = watched
-    return Run(_run(plans, executor, folder, progress), list(plans[0].recorders))
+    check_model(model, "resume")
+    if kernel is not None:
+        check_kernel(kernel)
+    with files.reopen(path, kernel, model, given, given_programs(programs, trust)) as (folder, plans):
+        check_kernel(plans[0].kernel)
+        watched = _watched(progress, [plan.trace for plan in plans])
+        for plan in plans:
+            plan.watched = watched
+        return Run(_run(plans, executor, folder, progress), list(plans[0].recorders))
 
 
-def load_run(path: StrPath, model: GenerativeFunction | None = None) -> Run:
+def load_run(
+    path: StrPath,
+    model: GenerativeFunction | None = None,
+    *,
+    programs: Mapping[str, GenerativeFunction] = {},
+    trust: bool = False,
+) -> Run:
     """What has been written so far of a run in a folder; it may be running meanwhile.
+
+    Nothing that the folder names is imported or run.
 
     Args:
         path: the folder that was given as `checkpoint` to `sample`.
-        model: the program of the run; needed only for whole traces, and if it can't be looked up by name.
+        model: the program of the run; needed only for whole traces.
+        programs: the programs among its arguments and recorded quantities, by the names that they have in the
+            files: `{"module:part": part}`. The model may be among them.
+        trust: whether to look up what isn't given by its name: it runs the code that the files name.
 
     Raises:
-        FileFormatError: a file is damaged or foreign.
+        UntrustedFileError: the model, or a program among the arguments, isn't given; says what to write.
+        FileFormatError: a file is damaged or foreign, or belongs to another run.
         OSError: a file can't be read.
     """
-    return Run(*files.read_chains(path, model))
+    check_model(model, "load_run")
+    return Run(*files.read_chains(path, model, given_programs(programs, trust)))
 
 
-def _run(plans: list[Plan], executor: Any, folder: files.Folder | None, progress: Any) -> list[Chain]:
+def _run(plans: list[Plan], executor: Any, folder: Folder | None, progress: Any) -> list[Chain]:
     named = None if progress is True or progress is False else quantity_name(progress)
     display = Display(plans, shown=progress is not False and can_be_shown(), watched=named)
     try:
         if len(plans) == 1 and executor is None:
-            store = None if folder is None else folder.store(plans[0])
-            return [run_chain(plans[0], display.show, store)]
+            with contextlib.nullcontext() if folder is None else ChainStore(folder, plans[0]) as store:
+                return [run_chain(plans[0], display.show, store)]
         return run_parallel(plans, executor, folder, display)
     except Exception as error:
         if folder is not None:

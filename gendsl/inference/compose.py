@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
@@ -22,6 +22,7 @@ from gendsl.inference.kernel import (
     kernel_name,
     run_kernel,
 )
+from gendsl.inference.structure import kernel_maker
 
 Weights = Sequence[float] | Callable[[Any], Sequence[float]]
 
@@ -103,7 +104,11 @@ class ComposedKernel(Kernel):
         )
         if all(a is b for a, b in zip(started, self.parts, strict=True)):
             return self
-        return ComposedWarmUp(self.rebuild(started))
+        return ComposedWarmUp(self.remade(started))
+
+    def remade(self, parts: tuple[KernelFunction, ...]) -> ComposedKernel:
+        """The same composition of other parts."""
+        return replace(self.rebuild(parts), structure=self.structure)
 
 
 class ComposedWarmUp:
@@ -119,7 +124,7 @@ class ComposedWarmUp:
 
     def finish(self) -> ComposedKernel:
         """The composition of the parts with what they found, frozen."""
-        return self.kernel.rebuild(_one_by_one(self.kernel.parts, finish_warmup))
+        return self.kernel.remade(_one_by_one(self.kernel.parts, finish_warmup))
 
 
 def _one_by_one(
@@ -152,6 +157,7 @@ def _all_reversible(parts: Iterable[KernelFunction]) -> bool | None:
     return False if False in known else None if None in known else True
 
 
+@kernel_maker
 def cycle(*kernels: KernelFunction, name: str = "cycle") -> ComposedKernel:
     """All kernels, one after the other, in every step.
 
@@ -176,6 +182,7 @@ def cycle(*kernels: KernelFunction, name: str = "cycle") -> ComposedKernel:
     return build(parts)
 
 
+@kernel_maker
 def repeat(kernel: KernelFunction, times: int, *, name: str | None = None) -> ComposedKernel:
     """One kernel, several times in every step. It is reversible where the kernel is.
 
@@ -200,6 +207,7 @@ def repeat(kernel: KernelFunction, times: int, *, name: str | None = None) -> Co
     return build((kernel,))
 
 
+@kernel_maker
 def mixture(
     kernels: Sequence[KernelFunction], weights: Weights | None = None, *, name: str = "mixture"
 ) -> ComposedKernel:

@@ -24,6 +24,7 @@ from gendsl.distributions.arithmetic import affine
 from gendsl.errors import KernelError, MissingChoiceError, NaNError
 from gendsl.inference.kernel import Kernel
 from gendsl.inference.scan import as_target, check_same_choices, new_choice, shown
+from gendsl.inference.structure import kernel_maker
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.records import Record
 from gendsl.runtime.trace import Edit, ReferenceTrace, check_start
@@ -44,6 +45,7 @@ class EllipticalInfo:
     evaluations: int
 
 
+@kernel_maker
 def elliptical_slice(target: Any, *, skip_absent: bool = False, name: str | None = None) -> Kernel:
     """An elliptical slice sampling kernel, which moves all selected choices at once.
 

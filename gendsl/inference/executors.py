@@ -26,7 +26,8 @@ from threadpoolctl import threadpool_limits
 import gendsl.inference.cached  # noqa: F401  (registers how what is cached travels)
 from gendsl.errors import KernelError
 from gendsl.inference.chain import Chain, Plan, report_of, run_chain
-from gendsl.inference.checkpoint import Folder
+from gendsl.inference.chain_store import ChainStore
+from gendsl.inference.folder import Folder
 from gendsl.inference.line import Line, Switchboard
 from gendsl.inference.progress import Display
 from gendsl.inference.run import Draws
@@ -160,8 +161,10 @@ def work(payload: bytes) -> tuple[bytes | None, bytes | None]:
         remember_texts(texts)
         job: Job = pickle.loads(data)
         away = (socket.gethostname(), os.getpid()) != job.home
-        with one_blas_thread() if away else contextlib.nullcontext(), Line(job.contacts, job.home) as line:
-            store = None if job.folder is None else job.folder.store(job.plan)
+        with contextlib.ExitStack() as held:
+            held.enter_context(one_blas_thread() if away else contextlib.nullcontext())
+            line = held.enter_context(Line(job.contacts, job.home))
+            store = None if job.folder is None else held.enter_context(ChainStore(job.folder, job.plan))
             chain = run_chain(job.plan, line.report, store)
         return None, cloudpickle.dumps(_portable(chain, job.plan))
     except Exception as error:  # it is raised again where the run was asked for

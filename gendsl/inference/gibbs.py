@@ -31,6 +31,7 @@ from gendsl.inference.scan import (
     shown,
     visited,
 )
+from gendsl.inference.structure import kernel_maker
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.trace import ReferenceTrace, check_start
 from gendsl.selection import Selection
@@ -53,6 +54,7 @@ class GibbsInfo:
     changed: int
 
 
+@kernel_maker
 def gibbs(
     target: Any,
     *,

@@ -14,6 +14,7 @@ from gendsl.inference.coordinates import Coordinates, OutsideError
 from gendsl.inference.kernel import accept
 from gendsl.inference.metric import Mass, check_mass, metric_at
 from gendsl.inference.scan import as_target
+from gendsl.inference.structure import kernel_maker
 from gendsl.inference.trajectory import (
     ABSENT,
     DIVERGED,
@@ -53,6 +54,7 @@ class HMCInfo:
     log_aux_ratio: float = 0.0
 
 
+@kernel_maker
 def hmc(
     selection: Any = CONTINUOUS,
     step_size: float | None = None,

@@ -17,6 +17,7 @@ from gendsl.address import format_address
 from gendsl.errors import GenDSLError, KernelError, MoveNaNError, NaNError, ParameterError, TransformError
 from gendsl.inference.frozen import frozen
 from gendsl.inference.kernel import Kernel, accept
+from gendsl.inference.structure import kernel_maker
 from gendsl.interface import Rng, as_rng
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.executions import ZeroProbability
@@ -238,6 +239,7 @@ def _validate_move(q: Any, q_args: Any, f: Any, check: Any) -> None:
         raise KernelError(f"an involutive move got check={check!r}", fix='check is True, False or "reject"')
 
 
+@kernel_maker
 def involutive(
     q: GenFunction | None,
     f: Transform | TransformPair,

@@ -36,11 +36,14 @@ class Kernel:
         reversible: whether pi(x) K(x, x') = pi(x') K(x', x), which is more than invariance: one
             Metropolis-Hastings step is reversible, and one after another of two kinds is not. None where
             that isn't known. `tempered`, and `mixture` with weights that depend on the state, need it.
+        structure: for gendsl's own kernels the function that made it and its arguments, described (see
+            `gendsl.inference.structure`).
     """
 
     step: KernelFunction
     name: str
     reversible: bool | None = field(default=None, kw_only=True)
+    structure: Any = field(default=None, kw_only=True)
 
     @property
     def __name__(self) -> str:

@@ -15,6 +15,7 @@ from gendsl.inference.hmc import gradient_tuning
 from gendsl.inference.kernel import accept
 from gendsl.inference.metric import Mass, Metric, metric_at
 from gendsl.inference.scan import as_target
+from gendsl.inference.structure import kernel_maker
 from gendsl.inference.trajectory import ABSENT, first_ratio, probability
 from gendsl.runtime.trace import ReferenceTrace, check_start
 
@@ -40,6 +41,7 @@ class MALAInfo:
     log_aux_ratio: float = 0.0
 
 
+@kernel_maker
 def mala(
     selection: Any = CONTINUOUS,
     step_size: float | None = None,

@@ -23,6 +23,7 @@ from gendsl.errors import (
 from gendsl.inference.frozen import frozen
 from gendsl.inference.kernel import Kernel, accept
 from gendsl.inference.scan import as_target
+from gendsl.inference.structure import kernel_maker
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction, gen
 from gendsl.runtime.local import LocalRedraw
@@ -83,6 +84,7 @@ def decide(
     return trace, MHInfo(False, ratio, None, aux)
 
 
+@kernel_maker
 def mh(
     target: Any,
     proposal_args: tuple[Any, ...] = (),
@@ -139,6 +141,7 @@ def mh_deciding(
     return Kernel(_prior_step(selection, skip_absent, decide), name or f"mh {selection!r}", reversible=True)
 
 
+@kernel_maker
 def single_site(selection: Any, *, skip_absent: bool = False, name: str | None = None) -> Kernel:
     """Metropolis-Hastings on one of the selected choices, picked uniformly at random, from the prior.
 
@@ -179,6 +182,7 @@ def single_site(selection: Any, *, skip_absent: bool = False, name: str | None =
     return Kernel(step, name or f"single_site {selection!r}", reversible=True)
 
 
+@kernel_maker
 def independent(
     proposal: GenFunction | Mapping[Any, Any],
     proposal_args: tuple[Any, ...] = (),

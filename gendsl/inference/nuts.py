@@ -22,6 +22,7 @@ from gendsl.inference.hmc import gradient_tuning
 from gendsl.inference.kernel import accept
 from gendsl.inference.metric import Mass, Metric, metric_at
 from gendsl.inference.scan import as_target
+from gendsl.inference.structure import kernel_maker
 from gendsl.inference.trajectory import (
     ABSENT,
     DIVERGED,
@@ -58,6 +59,7 @@ class NUTSInfo:
     reason: str | None = None
 
 
+@kernel_maker
 def nuts(
     selection: Any = CONTINUOUS,
     step_size: float | None = None,

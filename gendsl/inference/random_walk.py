@@ -16,6 +16,7 @@ from gendsl.inference.coordinates import Coordinates, OutsideError
 from gendsl.inference.kernel import accept
 from gendsl.inference.metric import check_mass, metric_at
 from gendsl.inference.scan import as_target
+from gendsl.inference.structure import kernel_maker
 from gendsl.inference.trajectory import ABSENT, check_step_size
 from gendsl.runtime.trace import ReferenceTrace, check_start
 from gendsl.selection import Selection
@@ -44,6 +45,7 @@ class RandomWalkInfo:
     log_aux_ratio: ClassVar[float] = 0.0
 
 
+@kernel_maker
 def random_walk(
     selection: Any = CONTINUOUS, scale: Any = None, *, skip_absent: bool = False, name: str | None = None
 ) -> TunableKernel:

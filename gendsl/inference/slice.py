@@ -20,6 +20,7 @@ from gendsl.address import Path
 from gendsl.errors import KernelError, MissingChoiceError, NaNError
 from gendsl.inference.kernel import Kernel
 from gendsl.inference.scan import Scan, as_target, check_same_choices, check_scan, new_choice, visited
+from gendsl.inference.structure import kernel_maker
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.trace import ReferenceTrace, check_start
 from gendsl.supports import Integers, Support
@@ -43,6 +44,7 @@ class SliceInfo:
     evaluations: int
 
 
+@kernel_maker
 def slice_sampling(
     target: Any,
     *,

@@ -21,6 +21,7 @@ from gendsl.inference.kernel import Kernel, KernelFunction, TemperedKernel, chec
 from gendsl.inference.mh import Proposal, decide, mh_deciding
 from gendsl.inference.particles import Particles
 from gendsl.inference.resampling import Scheme, as_scheme
+from gendsl.inference.structure import kernel_maker
 from gendsl.interface import Choices, Rng, as_rng
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import ReferenceTrace
@@ -298,6 +299,7 @@ def next_temperature(
     return min(1.0, max(high, beta + _SMALLEST_STEP))
 
 
+@kernel_maker
 def tempered_mh(
     target: Selection | GenFunction,
     beta: float,

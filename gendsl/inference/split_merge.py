@@ -44,6 +44,7 @@ from gendsl.inference.components import (
     vector_of,
 )
 from gendsl.inference.involutive import Check
+from gendsl.inference.structure import kernel_maker
 from gendsl.runtime.generative import GenFunction, gen
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Boolean, Integers, Repeated, Support
@@ -175,6 +176,7 @@ class _Move:
         return k > 0 and k >= self.number.least and self.number.may_be(trace, k + 1)
 
 
+@kernel_maker
 def split_merge(
     *namespaces: Any,
     bijection: tuple[Split, Merge],

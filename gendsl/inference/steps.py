@@ -88,9 +88,15 @@ class Steps:
 
     @staticmethod
     def read(lines: Iterable[list[Any]], names: Iterable[str]) -> Steps:
-        """What `line` gave for all draws, with the names of the kernels in the order they first ran."""
+        """What `line` gave for all draws, with the names of the kernels in the order they first ran.
+
+        Raises:
+            TypeError, ValueError, OverflowError: they are nothing that `line` gives.
+        """
         made, order = Steps(), list(names)
         for log_prob, *counts in lines:
+            if not len(made.counts) <= len(counts) <= len(order):
+                raise ValueError(f"counts of {len(counts)} kernels")
             for name, numbers in zip(order, counts, strict=False):
                 of_kernel = made.counts.get(name)
                 if of_kernel is None:

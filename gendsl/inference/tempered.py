@@ -34,6 +34,7 @@ from gendsl.inference.kernel import (
     run_kernel,
 )
 from gendsl.inference.smc import log_likelihood
+from gendsl.inference.structure import kernel_maker
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.trace import ReferenceTrace, check_start
 
@@ -71,6 +72,7 @@ class TemperedInfo:
         return sum(getattr(info, "divergences", 0) for _, info in self.parts)
 
 
+@kernel_maker
 def tempered(
     kernel: Callable[..., Any],
     ladder: Sequence[Any],

@@ -1,122 +1,24 @@
 """Traces in files, without pickle: the program's name, its arguments and the choices, as JSON.
 
-A file is one JSON object: its format and version, a checksum, and the content. It is written beside its
-place, flushed to the disk and then renamed, so that at every moment there is a whole file or none.
+What is read is data. The program is the one that the caller gives; it is run with the arguments and the
+choices of the file, and has to give them the density that they had. (`gendsl.runtime.files` has the format.)
 """
 
 from __future__ import annotations
 
-import json
 import os
-import zlib
+from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
-from gendsl.errors import FileFormatError, ValueTypeError
+from gendsl.choices import ChoiceMap
+from gendsl.errors import FileFormatError, RuntimeMismatchError, UntrustedFileError, ValueTypeError
 from gendsl.interface import GenerativeFunction, Trace
-from gendsl.runtime.encoding import (
-    decode,
-    decode_choices,
-    encode,
-    encode_choices,
-    find_program,
-    program_name,
-)
+from gendsl.runtime.encoding import encode, encode_choices
+from gendsl.runtime.files import read_file, remove_parts, write_file
+from gendsl.runtime.program_names import check_model, find_program, given_programs, program_name
 
 TRACE = "gendsl trace"
-VERSION = 1
-
-_CONTENT, _END = b',"content":', b"}\n"
-
-
-# --- any file --------------------------------------------------------------------------------------
-
-
-def to_json(content: Any) -> str:
-    """Compact JSON, the same for the same content."""
-    return json.dumps(content, separators=(",", ":"), allow_nan=False)
-
-
-def checksum(data: bytes) -> str:
-    """The CRC-32 of some bytes, in hexadecimal."""
-    return f"{zlib.crc32(data):08x}"
-
-
-def write_file(path: str | os.PathLike[str], kind: str, content: Any) -> None:
-    """Write a file with its format, version and checksum; whole or not at all."""
-    text = to_json(content).encode()
-    head = {"format": kind, "version": VERSION, "crc32": checksum(text)}
-    replace_file(path, to_json(head)[:-1].encode() + _CONTENT + text + _END)
-
-
-def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
-    """Put a file in place of another at once: whoever opens it sees all of the old one or of the new."""
-    place = FilePath(path)
-    beside = place.with_name(f".{place.name}.{os.getpid()}.part")
-    with open(beside, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, place)
-    sync_folder(place.parent)
-
-
-def sync_folder(folder: FilePath) -> None:
-    """Flush the names in a folder to the disk, where the system can."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def read_file(path: str | os.PathLike[str], kind: str) -> Any:
-    """The content of a file that `write_file` wrote.
-
-    Raises:
-        FileFormatError: it is another kind of file, of a newer version, or damaged.
-        OSError: it can't be read.
-    """
-    data = FilePath(path).read_bytes()
-    try:
-        document = json.loads(data.decode("utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
-        if data[:60].startswith(f'{{"format":{json.dumps(kind)}'.encode()):
-            raise damaged(path) from None
-        raise foreign(path, kind) from None
-    if not isinstance(document, dict) or document.get("format") != kind:
-        raise foreign(path, kind)
-    if document.get("version") != VERSION:
-        raise FileFormatError(
-            f"{os.fspath(path)} has version {document.get('version')!r} of the format {kind!r}, and this "
-            f"gendsl reads version {VERSION}",
-            fix="read it with the gendsl that wrote it",
-        )
-    _, found, text = data.partition(_CONTENT)
-    whole = bool(found) and text.endswith(_END)
-    if not whole or checksum(text[: -len(_END)]) != document.get("crc32"):
-        raise damaged(path)
-    return document["content"]
-
-
-def damaged(path: str | os.PathLike[str]) -> FileFormatError:
-    """The error for a file that isn't as it was written."""
-    return FileFormatError(
-        f"{os.fspath(path)} is damaged: it was cut off or changed after it was written",
-        fix="restore it from a copy",
-    )
-
-
-def foreign(path: str | os.PathLike[str], kind: str) -> FileFormatError:
-    """The error for a file that something else wrote."""
-    return FileFormatError(
-        f"{os.fspath(path)} is no file of the format {kind!r}",
-        fix="give the path of one that gendsl saved",
-    )
-
-
-# --- traces ----------------------------------------------------------------------------------------
 
 
 def save_trace(trace: Trace, path: str | os.PathLike[str]) -> None:
@@ -128,35 +30,82 @@ def save_trace(trace: Trace, path: str | os.PathLike[str]) -> None:
         "choices": encode_choices(latent(trace)),
         "log_prob": encode(float(trace.log_prob)),
     }
-    write_file(path, TRACE, content)
+    place = FilePath(path)
+    write_file(place, TRACE, content)
+    remove_parts(place.parent, f"{place.name}.")
 
 
-def load_trace(path: str | os.PathLike[str], model: GenerativeFunction | None = None) -> Any:
+def load_trace(
+    path: str | os.PathLike[str],
+    model: GenerativeFunction | None = None,
+    *,
+    programs: Mapping[str, GenerativeFunction] = {},
+    trust: bool = False,
+) -> Any:
     """The trace that `trace.save(path)` saved.
+
+    Nothing that the file names is imported or run: only `model` is, with the arguments and the choices in the
+    file.
 
     Args:
         path: the file.
-        model: the program it is a trace of. If not given, its module is imported and it is looked up by name.
+        model: the program it is a trace of.
+        programs: the programs among its arguments, by the names that they have in the file:
+            `{"module:part": part}`. The model may be among them.
+        trust: whether to look up programs that are not given by their names in the file. Their modules are
+            imported: it runs the code that the files name.
 
     Returns:
         A trace with the same arguments, choices and observations; everything else is computed from them.
 
     Raises:
-        FileFormatError: the file is damaged or no saved trace; or the program isn't found, is another one, or
-            gives these choices another density.
+        UntrustedFileError: the model, or a program among the arguments, isn't given; says what to write.
+        FileFormatError: the file is damaged or no saved trace; or the program is another one, or gives these
+            choices another density.
+        OSError: the file can't be read.
+    """
+    check_model(model, "load_trace")
+    find = given_programs(programs, trust)
+    content = read_file(path, TRACE)
+    name = content.text("program")
+    if model is None and name in find.given:
+        model = find.given[name]
+    if model is None and not trust:
+        raise UntrustedFileError(
+            f"{content.path} is a trace of {name[:200]}, and reading a file imports nothing",
+            fix=f"pass the program: load_trace({content.path!r}, {variable(name)}); or, if you trust the "
+            f"file, load_trace({content.path!r}, trust=True), which imports {name.partition(':')[0][:200]}; "
+            "read_choices gives the choices without a program",
+        )
+    if model is None:
+        model = find_program(name)
+    observed = content.choices("observed", find)
+    values = {**content.choices("choices", find), **observed}
+    trace = content.decoded(lambda: remake(model, content.values("args", find), values, observed))
+    check_density(trace, content.log_density("log_prob"), f"{content.path}, a trace of {name[:200]},")
+    return trace
+
+
+def read_choices(path: str | os.PathLike[str]) -> ChoiceMap:
+    """The choices in a file that `trace.save(path)` wrote, observations among them; it needs no program.
+
+    Raises:
+        UntrustedFileError: the value of a choice is a program.
+        FileFormatError: the file is damaged or no saved trace.
         OSError: the file can't be read.
     """
     content = read_file(path, TRACE)
-    name = content["program"]
-    if model is None:
-        model = find_program(name)
-    elif not isinstance(model, GenerativeFunction):
-        raise ValueTypeError(f"load_trace got model={model!r}", fix="pass a @gen function")
-    args = tuple(decode(arg) for arg in content["args"])
-    observed = decode_choices(content["observed"])
-    trace = remake(model, args, {**decode_choices(content["choices"]), **observed}, observed)
-    check_density(trace, decode(content["log_prob"]), f"{os.fspath(path)}, a trace of {name},")
-    return trace
+    values = {**content.choices("choices"), **content.choices("observed")}
+    try:
+        return ChoiceMap(values)
+    except (TypeError, ValueError) as error:
+        raise content.error(str(error).partition("\n")[0]) from None
+
+
+def variable(name: str) -> str:
+    """How the program of a name is likely written, in advice: `module:owner.part` as `part`."""
+    last = name.rpartition(":")[2].rpartition(".")[2]
+    return last if last.isidentifier() else "model"
 
 
 def remake(model: Any, args: tuple[Any, ...], values: dict[Any, Any], observed: Any) -> Any:
@@ -165,24 +114,30 @@ def remake(model: Any, args: tuple[Any, ...], values: dict[Any, Any], observed: 
     Raises:
         FileFormatError: they are not the program's.
     """
-    if model.__module__ and hasattr(model, "score"):
-        try:
-            trace = model.score(args, values)
-        except KeyError as error:  # MissingChoiceError is one
-            raise FileFormatError(
-                f"{model.name} makes a choice that was not saved: {error.args[0] if error.args else error}",
-                fix="give the program that it was saved from, as it was then",
-            ) from None
-        extra = next((path for path in values if path not in trace.records), None)
-        if extra is not None:
-            raise FileFormatError(
-                f"{model.name} has no such choice as was saved",
-                address=extra,
-                fix="give the program that it was saved from, as it was then",
-            )
-        trace.observed_paths = frozenset(observed)
-        return trace
-    raise ValueTypeError(f"traces of {model!r} can't be remade", fix="use a @gen function")
+    if not (model.__module__ and hasattr(model, "score")):
+        raise ValueTypeError(f"traces of {model!r} can't be remade", fix="use a @gen function")
+    as_it_was = "give the program that it was saved from, as it was then"
+    try:
+        trace = model.score(args, values)
+    except KeyError as error:  # MissingChoiceError is one
+        raise FileFormatError(
+            f"{model.name} makes a choice that was not saved: {error.args[0] if error.args else error}",
+            fix=as_it_was,
+        ) from None
+    except RuntimeMismatchError:
+        raise
+    except Exception as error:  # the program may raise anything for arguments and choices that aren't its own
+        what = getattr(error, "problem", error)
+        raise FileFormatError(
+            f"{model.name} can't be run with what was saved: {type(error).__name__}: {what}", fix=as_it_was
+        ) from error
+    extra = next((path for path in values if path not in trace.records), None)
+    if extra is not None:
+        raise FileFormatError(
+            f"{model.name} has no such choice as was saved", address=extra, fix=as_it_was
+        )
+    trace.observed_paths = frozenset(observed)
+    return trace
 
 
 def check_density(trace: Any, expected: float, what: str) -> None:

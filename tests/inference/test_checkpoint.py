@@ -11,9 +11,10 @@ import pytest
 
 from gendsl import bernoulli, gamma, gen, mvnormal, normal, sample, select, uniform_discrete
 from gendsl.errors import FileFormatError, KernelError, ValueTypeError
-from gendsl.inference import Kernel, checkpoint, cycle, load_run, mh, resume
+from gendsl.inference import chain_store, checkpoint, cycle, folder, load_run, mh, resume
 from gendsl.inference.arviz_export import step_arrays
-from gendsl.runtime import saving
+from gendsl.inference.generators import decode_rng, encode_rng
+from gendsl.runtime import files
 
 
 @gen
@@ -50,8 +51,8 @@ RECORD = {"k": "k", "mu": means, "first": ("mu", 0), "log_prob": lambda t: t.log
 def hasty(monkeypatch):
     """Write at every step where the trace is made afresh, which is every fourth."""
     monkeypatch.setattr(checkpoint, "LEAST_EVERY", 4)
-    monkeypatch.setattr(checkpoint, "_PAUSE", 0.0)
-    monkeypatch.setattr(checkpoint, "_SHARE", math.inf)
+    monkeypatch.setattr(chain_store, "_PAUSE", 0.0)
+    monkeypatch.setattr(chain_store, "_SHARE", math.inf)
     monkeypatch.setattr(checkpoint, "steps_between", lambda trace: 4)
 
 
@@ -94,7 +95,7 @@ def test_a_run_goes_on_from_any_point(tmp_path, monkeypatch, hasty, record):
     """It is killed before and in the midst of every writing, and so is what goes on with it."""
     whole = run(tmp_path / "whole", record)
     points = 0
-    replace, append, sync = saving.replace_file, checkpoint.ChainStore._append, os.fsync
+    replace, append, sync = files.replace_file, chain_store.ChainStore._append, os.fsync
 
     def fragile(after):
         left = [after]
@@ -106,7 +107,8 @@ def test_a_run_goes_on_from_any_point(tmp_path, monkeypatch, hasty, record):
 
         def replace_file(path, data):
             if left[0] == 0:  # a part of it is written beside its place
-                (path.parent / f".{path.name}.7.part").write_bytes(data[: len(data) // 2])
+                part = f".{path.name}.{files._MACHINE}-{2**22 + 7}-{'0' * 16}.part"  # of no process
+                (path.parent / part).write_bytes(data[: len(data) // 2])
             countdown()
             replace(path, data)
 
@@ -122,8 +124,8 @@ def test_a_run_goes_on_from_any_point(tmp_path, monkeypatch, hasty, record):
             sync(descriptor)
 
         monkeypatch.setattr(os, "fsync", fsync)
-        monkeypatch.setattr(saving, "replace_file", replace_file)
-        monkeypatch.setattr(checkpoint.ChainStore, "_append", append_lines)
+        monkeypatch.setattr(files, "replace_file", replace_file)
+        monkeypatch.setattr(chain_store.ChainStore, "_append", append_lines)
 
     for after in range(6, 56, 4):
         path = tmp_path / str(after)
@@ -140,6 +142,7 @@ def test_a_run_goes_on_from_any_point(tmp_path, monkeypatch, hasty, record):
             points += 1
         fragile(10**6)
         same(resume(path, KERNEL, model, record=record), whole)
+        assert not list(path.glob("*.part")) and not list(path.glob(".*.part"))
     assert points > 10
 
 
@@ -157,7 +160,7 @@ def test_a_kernel_that_spawns_generators_goes_on_with_the_same(tmp_path, monkeyp
         return KERNEL(trace, rng.spawn(1)[0])
 
     whole = run(tmp_path / "whole", kernel=spawning)
-    write, left = checkpoint.ChainStore.write, [4]
+    write, left = chain_store.ChainStore.write, [4]
 
     def fragile(self, plan, step, chain):
         write(self, plan, step, chain)
@@ -165,7 +168,7 @@ def test_a_kernel_that_spawns_generators_goes_on_with_the_same(tmp_path, monkeyp
         if not left[0]:
             raise Killed
 
-    monkeypatch.setattr(checkpoint.ChainStore, "write", fragile)
+    monkeypatch.setattr(chain_store.ChainStore, "write", fragile)
     with pytest.raises(Killed):
         run(tmp_path / "killed", kernel=spawning)
     monkeypatch.undo()
@@ -183,7 +186,7 @@ def test_the_last_bits_are_the_same(tmp_path, monkeypatch, hasty):
     if not many.is_reference:  # which sums afresh
         assert (whole["log_prob"] != free).any()  # so that this test says something
     np.testing.assert_allclose(whole["log_prob"], free, rtol=1e-12)
-    write = checkpoint.ChainStore.write
+    write = chain_store.ChainStore.write
     for after in (3, 7):
         left = [after]
 
@@ -193,10 +196,10 @@ def test_the_last_bits_are_the_same(tmp_path, monkeypatch, hasty):
                 raise Killed
             write(self, plan, step, chain)
 
-        monkeypatch.setattr(checkpoint.ChainStore, "write", killed)
+        monkeypatch.setattr(chain_store.ChainStore, "write", killed)
         with pytest.raises(Killed):
             sample(kernel, trace, 300, checkpoint=tmp_path / str(after), **options)
-        monkeypatch.setattr(checkpoint.ChainStore, "write", write)
+        monkeypatch.setattr(chain_store.ChainStore, "write", write)
         same(resume(tmp_path / str(after), kernel, many, record=options["record"]), whole)
 
 
@@ -253,7 +256,7 @@ class _Warming:
 def test_what_a_warmup_finds_is_found_again(tmp_path, monkeypatch, hasty):
     kernel = _Stepping()
     whole = run(tmp_path / "whole", ["k", ("mu", 0)], kernel=kernel)
-    write = checkpoint.ChainStore.write
+    write = chain_store.ChainStore.write
     for after in range(0, 9, 2):
         left = [after]
 
@@ -264,41 +267,42 @@ def test_what_a_warmup_finds_is_found_again(tmp_path, monkeypatch, hasty):
             write(self, plan, step, chain)
 
         path = tmp_path / str(after)
-        monkeypatch.setattr(checkpoint.ChainStore, "write", killed)
+        monkeypatch.setattr(chain_store.ChainStore, "write", killed)
         with pytest.raises(Killed):
             run(path, ["k", ("mu", 0)], kernel=kernel)
-        monkeypatch.setattr(checkpoint.ChainStore, "write", write)
+        monkeypatch.setattr(chain_store.ChainStore, "write", write)
         same(resume(path, kernel, model), whole)
 
 
+def as_version_1(path, *, noted):
+    """Make of a folder what gendsl wrote before files said whose they are, or before steps were noted."""
+    for kind, name in ((folder.RUN, "run"), (folder.START, "chain-0.start"), (folder.STATE, "chain-0.state")):
+        content = files.read_file(path / f"{name}.json", kind, [2]).content
+        for key in ("run", "chain", "structure"):
+            content.pop(key, None)
+        if kind == folder.STATE:
+            lines = (path / "chain-0.draws.jsonl").read_text().splitlines()[1:]
+            head = {"format": folder.DRAWS, "version": 1, **({"steps": True} if noted else {})}
+            old = [json.dumps(head), *(line if noted else json.dumps(json.loads(line)[0]) for line in lines)]
+            data = "".join(f"{line}\n" for line in old).encode()
+            (path / "chain-0.draws.jsonl").write_bytes(data)
+            content.update(size=len(data), crc32=files.checksum(data))
+        files.write_file(path / f"{name}.json", kind, content, 1)
+
+
+@pytest.mark.parametrize("noted", [True, False])
 @pytest.mark.parametrize("record", [["k"], None], ids=["recorded", "traces"])
-def test_a_run_whose_draws_have_no_notes_of_their_steps_goes_on(tmp_path, hasty, record):
-    """As files have none that were written before there were such notes: each line is a draw alone."""
-    whole = run(tmp_path / "whole", record)
-    partial, left = tmp_path / "partial", [25]
-
-    def interrupted(trace, rng):
-        left[0] -= 1
-        if left[0] == 0:
-            raise KeyboardInterrupt
-        return KERNEL(trace, rng)
-
-    run(partial, record, kernel=Kernel(interrupted, "cycle"))
-    path, state_path = partial / "chain-0.draws.jsonl", partial / "chain-0.state.json"
-    state = saving.read_file(state_path, checkpoint.STATE)
-    head, *lines = path.read_bytes()[: state["size"]].decode().splitlines()
-    assert json.loads(head)["steps"] and len(lines) == state["draws"] > 3
-    old = [json.dumps({key: value for key, value in json.loads(head).items() if key != "steps"})]
-    old += [json.dumps(json.loads(line)[0]) for line in lines]
-    data = "".join(f"{line}\n" for line in old).encode()
-    path.write_bytes(data)
-    state.update(size=len(data), crc32=saving.checksum(data))
-    saving.write_file(state_path, checkpoint.STATE, state)
-    gone_on = resume(partial, KERNEL, model)
-    same(gone_on, whole)
-    same(load_run(partial, model), whole)
-    assert len(gone_on.chains[0].steps) != len(gone_on.chains[0]) and not step_arrays(gone_on)[0]
-    assert step_arrays(whole)[0]
+def test_a_run_of_the_earlier_format_is_read_and_not_gone_on_with(tmp_path, hasty, record, noted):
+    whole = run(tmp_path / "run", record)
+    as_version_1(tmp_path / "run", noted=noted)
+    read = load_run(tmp_path / "run", model)
+    same(read, whole)
+    assert bool(step_arrays(read)[0]) == noted
+    if record:
+        assert load_run(tmp_path / "run")["k"].tolist() == whole["k"].tolist()
+    message = refuses(tmp_path / "run")
+    assert "was written by an earlier gendsl" in message and "which run they belong to" in message
+    assert "fix: load_run reads what was recorded" in message
 
 
 def test_an_interrupted_run_goes_on(tmp_path, hasty):
@@ -312,11 +316,12 @@ def test_an_interrupted_run_goes_on(tmp_path, hasty):
             raise KeyboardInterrupt
         return KERNEL(trace, rng)
 
-    interrupting.name = "cycle"
     stopped = run(tmp_path / "run", kernel=interrupting)
     assert stopped.interrupted and 0 < len(stopped) < len(whole)
     assert 0 < len(load_run(tmp_path / "run", model)) <= len(stopped)
-    same(resume(tmp_path / "run", KERNEL, model, record=RECORD), whole)
+    gone_on = resume(tmp_path / "run", interrupting, model, record=RECORD)
+    assert gone_on["first"].tobytes() == whole["first"].tobytes()
+    assert [_bits(row) for row in gone_on.chains[0].rows] == [_bits(row) for row in whole.chains[0].rows]
 
 
 SCRIPT = """
@@ -384,7 +389,7 @@ def test_what_was_written_can_be_read_meanwhile(tmp_path, hasty):
 
 def test_whole_traces_are_read(tmp_path, hasty):
     whole = run(tmp_path / "run", None)
-    read = load_run(tmp_path / "run")
+    read = load_run(tmp_path / "run", model)
     assert [t.choices for t in read.traces] == [t.choices for t in whole.traces]
     assert read.traces[3].observed == start().observed and read.last.args[0] == 2
     assert read["k"].tolist() == whole["k"].tolist()
@@ -426,7 +431,7 @@ def refused(path, name, *, slow):
         return refuses(path)
     with pytest.raises(FileFormatError) as caught:
         if name == "chain-0.start.json":
-            saving.read_file(path / name, checkpoint.START)
+            files.read_file(path / name, folder.START, [2])
         else:
             load_run(path)
     return str(caught.value)
@@ -472,7 +477,7 @@ def test_another_version_is_refused(tmp_path, hasty):
     content = json.loads((path / "run.json").read_text())
     content["version"] = 99
     (path / "run.json").write_text(json.dumps(content) + "\n")
-    assert "has version 99 of the format 'gendsl run', and this gendsl reads version 1" in refuses(path)
+    assert "has version 99 of the format 'gendsl run', and this gendsl reads version 1 and 2" in refuses(path)
 
 
 def test_missing_draws_are_damage(tmp_path, hasty):
@@ -540,20 +545,20 @@ def test_other_quantities_are_refused(tmp_path, hasty):
 def test_functions_that_have_no_name_must_be_passed(tmp_path, hasty):
     run(tmp_path / "run", {"k": lambda t: t["k"]})
     with pytest.raises(FileFormatError, match="the function that records k is not found"):
-        resume(tmp_path / "run", KERNEL, model)
+        resume(tmp_path / "run", KERNEL, model, trust=True)
     assert len(resume(tmp_path / "run", KERNEL, model, record={"k": lambda t: t["k"]})) == 15
 
 
-def test_what_can_be_found_by_name_needn_t_be_passed(tmp_path, hasty):
+def test_what_can_be_found_by_name_needn_t_be_passed_where_the_folder_is_trusted(tmp_path, hasty):
     run(tmp_path / "run", [means])
-    read = resume(tmp_path / "run")
+    read = resume(tmp_path / "run", trust=True)
     assert len(read) == 15 and isinstance(read["means"], list)
 
 
 def test_a_kernel_without_a_name_must_be_passed(tmp_path, hasty):
     run(tmp_path / "run", ["k"], kernel=cycle(KERNEL, name="mine"))
     with pytest.raises(FileFormatError, match="the kernel of this run, 'mine', is not found"):
-        resume(tmp_path / "run")
+        resume(tmp_path / "run", trust=True)
 
 
 def test_what_can_t_be_saved_is_an_error_at_once(tmp_path, hasty):
@@ -579,7 +584,8 @@ def test_arguments_that_change_are_an_error(tmp_path, hasty):
 
 def test_the_files_hold_no_code(tmp_path, hasty):
     path = written(tmp_path)
-    assert sorted(os.listdir(path)) == sorted(FILES)
+    assert sorted(os.listdir(path)) == sorted([*FILES, "run.lock", "chain-0.lock"])
+    assert not (path / "run.lock").read_bytes()
     for name in FILES:
         for line in (path / name).read_text().splitlines():
             json.loads(line, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
@@ -589,7 +595,7 @@ def test_generators_are_saved_whole():
     for bits in (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64):
         rng = np.random.Generator(bits(3)).spawn(2)[1]
         rng.integers(10), rng.spawn(1)
-        text = json.dumps(checkpoint.encode_rng(rng))
-        again = checkpoint.decode_rng(json.loads(text))
+        text = json.dumps(encode_rng(rng))
+        again = decode_rng(json.loads(text))
         assert again.normal() == rng.normal() and again.spawn(1)[0].random() == rng.spawn(1)[0].random()
         assert again.integers(2**31, dtype=np.uint32) == rng.integers(2**31, dtype=np.uint32)

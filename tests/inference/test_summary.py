@@ -11,6 +11,7 @@ from gendsl.errors import UnknownAddressError, ValueTypeError
 from gendsl.inference import (
     Kernel,
     Run,
+    chain_store,
     checkpoint,
     cycle,
     load_run,
@@ -324,8 +325,8 @@ def test_an_interrupted_run_has_as_many_notes_as_draws():
 
 @pytest.mark.parametrize("record", ["mu", None])
 def test_the_notes_of_a_run_in_files(tmp_path, monkeypatch, record):
-    monkeypatch.setattr(checkpoint, "_PAUSE", 0.0)
-    monkeypatch.setattr(checkpoint, "_SHARE", math.inf)
+    monkeypatch.setattr(chain_store, "_PAUSE", 0.0)
+    monkeypatch.setattr(chain_store, "_SHARE", math.inf)
     monkeypatch.setattr(checkpoint, "steps_between", lambda trace: 4)
     trace = observing.generate((4,), SEEN, rng=1).trace
     kernel = mixture([mh(select("mu"), name="a"), mh(select("mu"), name="b")], [0.9, 0.1])
