@@ -7,6 +7,7 @@ Each class also subclasses the builtin that a Python programmer would have caugh
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import itertools
 import linecache
@@ -21,6 +22,7 @@ EXECUTION = "__gendsl__"
 """The name under which a program's compiled body finds the execution that runs it."""
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_CONTEXTS = contextlib.__file__  # whose frames lie between gendsl's own
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def _columns(code: CodeType, instruction: int) -> tuple[int, int] | None:
 
 def is_users_file(filename: str) -> bool:
     """Whether a file holds user code: not gendsl's, nor that of the libraries it calls back from."""
-    if filename.startswith((_PACKAGE, "<frozen")):
+    if filename.startswith((_PACKAGE, "<frozen")) or filename == _CONTEXTS:
         return False
     parts = filename.replace("\\", "/").split("/")
     return not {"autograd", "numpy", "scipy"} & set(parts[:-1])

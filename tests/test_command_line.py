@@ -198,7 +198,7 @@ def test_full_summary_of_a_run(command, module, caplog):
 
 def test_summary_of_whole_traces(command, module):
     find_module(f"{module}.py").run("run", 20, record=None)
-    code, out, _ = command("summary", "run")
+    code, out, _ = command("summary", "run", "--trust")
     assert code == 0 and "name addresses in them by --quantity" in out
     named = ["--quantity", "x", "--quantity", "y,0", "--model", f"{module}:model"]
     code, out, _ = command("summary", "run", *named)
@@ -224,7 +224,7 @@ def test_resume_makes_the_draws_of_a_run_that_was_not_stopped(command, module):
     code, out, _ = command("summary", "killed")
     assert code == 0 and "0 of 400 draws, running, or stopped" in out and "no draws yet" in out
     assert "no draws yet" in command("summary", "killed", "--full")[1]
-    code, out, err = command("resume", "killed", "--quiet")
+    code, out, err = command("resume", "killed", "--quiet", "--trust")
     assert code == 0 and "400 draws" in out and not err
     assert gendsl.load_run("killed")["x"].tolist() == whole["x"].tolist()
 
@@ -254,12 +254,22 @@ def test_a_run_that_a_script_started(command, module, tmp_path, monkeypatch):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    code, out, err = command("resume", "../run", "--quiet")
+    code, _, err = command("resume", "../by_function", "--quiet")
+    script = f"../{module}.py"
+    assert code == 1 and "../by_function only names the kernel __main__:KERNEL, the model" in err
+    assert f"fix: give --kernel {script}:KERNEL --model {script}:model --record {script}:double" in err
+    assert f"or, if you trust the folder, --trust, which imports {script}\n" in err
+    assert module not in sys.modules
+    code, out, err = command("resume", "../run", "--quiet", "--trust")
     assert code == 0 and "40 draws" in out and not err
-    assert command("resume", "../by_function", "--quiet")[0] == 0
+    assert command("resume", "../by_function", "--quiet", "--trust")[0] == 0
+    named = ["--model", f"{script}:model", "--kernel", f"{script}:KERNEL", "--record", f"{script}:double"]
+    assert command("resume", "../by_function", "--quiet", *named)[0] == 0
     named = ["--model", f"../{module}.py:model", "--kernel", f"../{module}.py:KERNEL"]
     assert command("resume", "../run", "--quiet", *named)[0] == 0
     code, out, err = command("summary", "../whole", "--quantity", "x")
+    assert code == 1 and f"fix: give --model {script}:model; or, if you trust the folder, --trust" in err
+    code, out, err = command("summary", "../whole", "--quantity", "x", "--trust")
     assert code == 0 and "\nx " in out
 
 
@@ -267,13 +277,13 @@ def test_a_run_of_a_script_that_can_not_be_imported(command, module, tmp_path):
     with open(f"{module}.py", "a") as file:
         file.write('\nrun("run", 40)\n')
     start_script(module)
-    code, _, err = command("resume", "run")
+    code, _, err = command("resume", "run", "--trust")
     assert code == 1
     assert f"is model in the script {tmp_path / module}.py, which" in err
     assert "can't be imported without running it" in err and 'under `if __name__ == "__main__":`' in err
     assert "--model file.py:NAME" in err
     os.rename(f"{module}.py", "renamed.py")
-    code, _, err = command("resume", "run")
+    code, _, err = command("resume", "run", "--trust")
     assert code == 1 and f"{module}.py, which is gone" in err
     # another file with the same names
     Path("definitions.py").write_text(MODULE)
@@ -299,7 +309,7 @@ def test_several_chains_of_a_script_go_on_in_other_processes(command, module, tm
         path.unlink()
     Path("run", "chain-1.state.json").unlink()
     monkeypatch.chdir("/")
-    code, out, err = command("resume", str(tmp_path / "run"), "--quiet")
+    code, out, err = command("resume", str(tmp_path / "run"), "--quiet", "--trust")
     assert code == 0 and "600 draws of 2 chains" in out and not err
     assert gendsl.load_run(tmp_path / "run")["x"].tolist() == whole.tolist()
 
@@ -336,7 +346,7 @@ def test_a_kernel_that_is_not_found_is_asked_for(command, module):
     loaded = find_module(f"{module}.py")
     loaded.run("run", 20)
     del loaded.KERNEL
-    code, _, err = command("resume", "run", "--quiet")
+    code, _, err = command("resume", "run", "--quiet", "--trust")
     assert code == 1 and "has no KERNEL any more" in err
     assert "pass it: resume(path, kernel=...); here by --kernel module:NAME or --kernel file.py:NAME" in err
 

@@ -67,13 +67,19 @@ def _by_options(description: Description, wanted: list[Needed]) -> str:
         module, _, name = (place or "module:NAME").partition(":")
         file = description.files.get(module)
         if module == "__main__":
-            module = "file.py" if file is None else os.path.relpath(file)
+            module = "file.py" if file is None else _relative(file)
         options.append(f"--{option} {module}:{name}")
         if place is not None:
-            imported.append(module if file is None else os.path.relpath(file))
+            imported.append(module if file is None else _relative(file))
     listed = ", ".join(dict.fromkeys(imported))
     trusted = f"; or, if you trust the folder, --trust, which imports {listed}" if listed else ""
     return f"give {' '.join(dict.fromkeys(options))}{trusted}"
+
+
+def _relative(file: str) -> str:
+    """The path of a file from here, where there is one: not from one drive of Windows to another."""
+    here = os.path.splitdrive(os.getcwd())[0] == os.path.splitdrive(file)[0]
+    return os.path.relpath(file) if here else file
 
 
 def _description(path: str) -> Description:
