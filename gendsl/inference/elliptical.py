@@ -21,11 +21,10 @@ import numpy as np
 from gendsl.address import Path
 from gendsl.distributions import Distribution, iid, mvnormal, normal, product
 from gendsl.distributions.arithmetic import affine
-from gendsl.errors import KernelError, MissingChoiceError, NaNError
+from gendsl.errors import KernelError, NaNError
 from gendsl.inference.kernel import Kernel
-from gendsl.inference.scan import as_target, check_same_choices, new_choice, shown
+from gendsl.inference.scan import as_target, edited, shown
 from gendsl.inference.structure import kernel_maker
-from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.records import Record
 from gendsl.runtime.trace import Edit, ReferenceTrace, check_start
 
@@ -56,6 +55,8 @@ def elliptical_slice(target: Any, *, skip_absent: bool = False, name: str | None
         skip_absent: leave out selected addresses that the current trace doesn't have; an error if not.
         name: the name under which it is counted.
 
+    Where the model raises an ArithmeticError or ValueError (math.sqrt of a negative number) L is zero.
+
     Raises:
         KernelError: the target is no selection or address; and in a step, a choice is not normal, its
             distribution depends on another selected choice, or its value decides which others exist.
@@ -67,7 +68,8 @@ def elliptical_slice(target: Any, *, skip_absent: bool = False, name: str | None
         paths = trace.selected(selection, skip_absent=skip_absent)
         if not paths:
             return trace, EllipticalInfo(True, 0.0, 0)
-        return _move(trace, paths, rng)
+        with np.errstate(all="ignore"):
+            return _move(trace, paths, rng)
 
     return Kernel(step, name or f"elliptical {selection!r}", reversible=True)
 
@@ -87,7 +89,7 @@ def _move(
         c, s = math.cos(angle), math.sin(angle)
         values = {path: m + a * c + b * s for path, m, a, b in zip(paths, means, now, other, strict=True)}
         evaluations += 1
-        edit = _edited(trace, values)
+        edit = edited(trace, values, "elliptical_slice")
         if edit is not None:
             weight = _rest_weight(trace, edit, paths, records)
             if weight >= 0.0 or level < math.exp(weight):
@@ -100,20 +102,6 @@ def _move(
         if not low < angle < high:  # the slice is narrower than the distance between floats
             break
     return trace, EllipticalInfo(True, 0.0, evaluations)
-
-
-def _edited(trace: ReferenceTrace, values: dict[Path, Any]) -> Edit | None:
-    """The edit that gives the choices their values; None where the density is zero."""
-    cause = next(iter(values))
-    try:
-        edit = trace.edit(values, stop_at_zero=True)
-    except ZeroProbability:
-        return None
-    except MissingChoiceError as error:
-        raise new_choice(cause, error, "elliptical_slice") from None
-    if edit.removed or edit.remeasured:
-        check_same_choices(trace, edit, cause, "elliptical_slice")
-    return edit
 
 
 def _rest_weight(

@@ -1,4 +1,4 @@
-"""Kernels that update one choice at a time: which of the selected choices a step visits, in which order."""
+"""Kernels that update choices given all others: which of them a step visits, and the edits that it tries."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.errors import KernelError, MissingChoiceError, ObservedError
+from gendsl.errors import GenDSLError, KernelError, MissingChoiceError, ObservedError, ParameterError
 from gendsl.inference.kernel import check_kernel
 from gendsl.interface import GenerativeFunction
+from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.trace import Edit, ReferenceTrace, check_kept_choice
 from gendsl.selection import Selection, select
 from gendsl.transforms.language import Transform
@@ -71,6 +72,31 @@ def visited(
         trace, count = visit(trace, path, rng)
         total += count
     return trace, len(paths), total
+
+
+def edited(trace: ReferenceTrace, values: dict[Path, Any], maker: str) -> Edit | None:
+    """The edit that gives selected choices other values; None where the density is zero.
+
+    It is zero, too, where the body can't be computed: where a function has no value there
+    (`math.sqrt(-1)`, 1 / 0) or a distribution doesn't take the parameter.
+
+    Raises:
+        KernelError: a value decides which other choices exist.
+    """
+    cause = next(iter(values))
+    try:
+        edit = trace.edit(values, stop_at_zero=True)
+    except ZeroProbability:
+        return None
+    except MissingChoiceError as error:
+        raise new_choice(cause, error, maker) from None
+    except (ArithmeticError, ValueError) as error:
+        if isinstance(error, GenDSLError) and not isinstance(error, ParameterError):
+            raise
+        return None
+    if edit.removed or edit.remeasured:
+        check_same_choices(trace, edit, cause, maker)
+    return edit
 
 
 def check_same_choices(trace: ReferenceTrace, edit: Edit, path: Path, maker: str) -> None:

@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.errors import KernelError, MissingChoiceError, NaNError
+from gendsl.errors import KernelError, NaNError
 from gendsl.inference.kernel import Kernel
-from gendsl.inference.scan import Scan, as_target, check_same_choices, check_scan, new_choice, visited
+from gendsl.inference.scan import Scan, as_target, check_scan, edited, visited
 from gendsl.inference.structure import kernel_maker
-from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.trace import ReferenceTrace, check_start
 from gendsl.supports import Integers, Support
 
@@ -57,7 +56,8 @@ def slice_sampling(
     """A slice sampling kernel for continuous choices and for integers.
 
     A choice that is an array is updated one free coordinate after another (the weights of a simplex but the
-    last, the lower triangle of a covariance matrix). Outside the support the density is zero.
+    last, the lower triangle of a covariance matrix). Outside the support the density is zero, and so it is
+    where the model raises an ArithmeticError or ValueError (math.sqrt of a negative number).
 
     Args:
         target: the choices: a selection, or an address.
@@ -90,7 +90,8 @@ def slice_sampling(
 
     def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, SliceInfo]:
         check_start(trace)
-        after, count, evaluations = visited(trace, selection, scan, skip_absent, rng, visit)
+        with np.errstate(all="ignore"):
+            after, count, evaluations = visited(trace, selection, scan, skip_absent, rng, visit)
         return after, SliceInfo(True, count, evaluations)
 
     return Kernel(step, name or f"slice {selection!r}", reversible=scan == "random")
@@ -154,20 +155,15 @@ class _Line:
         self.local = trace.local_density(path)
 
     def __call__(self, x: Any) -> float:
-        """log p(x) relative to the start; -inf outside the support."""
+        """log p(x) relative to the start; -inf outside the support and where the body can't be computed."""
         self.evaluations += 1
         found = None if self.local is None else self.local(self.value_at(x))
         if found is not None:
             self.last = x, None
             return found
-        try:
-            edit = self.trace.edit({self.path: self.value_at(x)}, stop_at_zero=True)
-        except ZeroProbability:
+        edit = edited(self.trace, {self.path: self.value_at(x)}, "slice_sampling")
+        if edit is None:
             return -math.inf
-        except MissingChoiceError as error:
-            raise new_choice(self.path, error, "slice_sampling") from None
-        if edit.removed or edit.remeasured:
-            check_same_choices(self.trace, edit, self.path, "slice_sampling")
         weight = edit.log_weight
         if weight != weight or weight == math.inf:
             raise NaNError(

@@ -42,6 +42,12 @@ _OF_SEQUENCES = {
 }  # fmt: skip
 _LIBRARIES = ("math", "numpy", "scipy")
 
+WITHOUT_GRADIENT = (
+    "leave the choice out of the selection and update it by a kernel that needs no gradient (random_walk, "
+    "slice_sampling, elliptical_slice, mh)"
+)
+"""What to do about a choice whose derivative can't be followed."""
+
 
 def holds_box(value: Any) -> bool:
     """Whether a value is traced by autograd, or a list or tuple that holds one that is."""
@@ -87,18 +93,83 @@ def _when_boxed(plain: Function, lifted: Function) -> Function:
 
 
 def _refusing(function: Function) -> Function:
-    """`function`, but refusing boxes: it would drop their derivative, or not understand them."""
-    name = getattr(function, "__name__", repr(function))
+    """`function`, but refusing boxes: it would drop their derivative, or not understand them.
+
+    So it does with functions that it is given, as solvers are, where these give boxes.
+    """
+    name = getattr(function, "__name__", type(function).__name__)
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
-        if any(map(holds_box, (*args, *kwargs.values()))):
+        given = (*args, *kwargs.values())
+        if any(map(holds_box, given)):
             raise LostDerivativeError(
                 f"{name}(x) drops the derivative of a random choice that the gradient is taken of",
-                fix="use the value as it is, or leave the choice out of the selection",
+                fix=f"use the value as it is, or {WITHOUT_GRADIENT}",
             )
+        if any(map(_calls, given)):
+            return _watched(name, function, args, kwargs)
         return function(*args, **kwargs)
 
     return refuse
+
+
+def _calls(given: Any) -> bool:
+    """Whether an argument is a function, or a list or tuple that holds one."""
+    if isinstance(given, (list, tuple)):
+        return any(map(_calls, given))
+    return callable(given) and not isinstance(given, type)
+
+
+def _watched(name: str, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a function gives that calls some of its arguments, as solvers do.
+
+    Raises:
+        LostDerivativeError: one of these gave a box, whatever the function made of that.
+    """
+    lost: list[LostDerivativeError] = []
+
+    def watch(given: Any) -> Any:
+        if isinstance(given, (list, tuple)):
+            return [watch(item) for item in given] if _calls(given) else given
+        return call_of(given) if _calls(given) else given
+
+    def call_of(given: Function) -> Function:
+        @functools.wraps(given)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                result = given(*args, **kwargs)
+            except (TypeError, ValueError, AttributeError) as error:
+                if not tells_of_box(error):
+                    raise
+            else:
+                is_of_objects = isinstance(result, np.ndarray) and result.dtype == object
+                if not holds_box(result.tolist() if is_of_objects else result):
+                    return result
+            lost.append(
+                LostDerivativeError(
+                    f"{name} drops the derivative of a random choice that the gradient is taken of: a "
+                    "function that it calls depends on the choice",
+                    fix=WITHOUT_GRADIENT,
+                )
+            )
+            raise lost[0]
+
+        return call
+
+    try:
+        result = function(*map(watch, args), **{key: watch(given) for key, given in kwargs.items()})
+    except Exception:
+        if lost:
+            raise lost[0] from None
+        raise
+    if lost:
+        raise lost[0]
+    return result
+
+
+def tells_of_box(error: BaseException) -> bool:
+    """Whether the text of an error, or of its cause, says that something was given a box."""
+    return "Box" in f"{error} {error.__cause__}"
 
 
 # --- functions that autograd lacks or gets wrong ---------------------------------------------------
@@ -213,10 +284,9 @@ def _lookup(function: Any) -> Function | None:
         return found
     if type(function) is BuiltinFunctionType and isinstance(function.__self__, np.ndarray):
         return _method(function.__self__, function)
-    module = getattr(function, "__module__", None) or ""
-    if isinstance(function, np.ufunc) or (
-        module.partition(".")[0] in _LIBRARIES and not isinstance(function, type)
-    ):
+    library = (getattr(function, "__module__", None) or "").partition(".")[0]
+    is_class = isinstance(function, type) and library != "scipy"  # whose classes are solvers and splines
+    if isinstance(function, np.ufunc) or (library in _LIBRARIES and not is_class):
         found = _TABLE[function] = _special(function) or _refusing(function)
     return found
 

@@ -22,7 +22,7 @@ from gendsl.distributions.compound import iid
 from gendsl.distributions.partials import PARTIALS
 from gendsl.distributions.scipy_frozen import Duck
 from gendsl.errors import GenDSLError, LostDerivativeError, NaNError, traceback_location
-from gendsl.runtime.differentiable import Differentiable
+from gendsl.runtime.differentiable import WITHOUT_GRADIENT, Differentiable, tells_of_box
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.followed import FollowedVectors, score_plate
 from gendsl.runtime.records import Record, Records
@@ -179,14 +179,13 @@ def followed() -> Iterator[None]:
     except GenDSLError:
         raise
     except (TypeError, ValueError, AttributeError, NotImplementedError, AssertionError) as error:
-        told = f"{error} {error.__cause__}"
-        if not ("Box" in told or isinstance(error, NotImplementedError) or _is_of_autograd(error)):
+        if not (tells_of_box(error) or isinstance(error, NotImplementedError) or _is_of_autograd(error)):
             raise
         raise LostDerivativeError(
             f"a derivative can't be followed: {error}",
             location=traceback_location(error.__traceback__),
             fix="use operators and the functions of numpy and math that autograd differentiates, in plain "
-            "`def` functions",
+            f"`def` functions; or {WITHOUT_GRADIENT}",
         ) from error
 
 

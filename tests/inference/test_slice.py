@@ -8,7 +8,7 @@ from scipy import stats
 
 from gendsl import bernoulli, gamma, gen, normal, poisson, select, uniform, wishart
 from gendsl.errors import KernelError, NaNError
-from gendsl.inference import SliceInfo, sample, slice_sampling
+from gendsl.inference import SliceInfo, elliptical_slice, sample, slice_sampling
 from gendsl.inference.slice import sample_integer, sample_real, split
 from gendsl.testing.enumeration import enumerate_outcomes
 
@@ -149,6 +149,93 @@ def test_what_is_refused():
     for steps in (0, 1.5, True):
         with pytest.raises(KernelError, match="max_steps must be"):
             slice_sampling("x", max_steps=steps)
+
+
+@gen
+def root():
+    x = ~normal(0.2, 1)
+    y = ~normal(math.sqrt(x), 0.5)
+
+
+@gen
+def root_of_numpy():
+    x = ~normal(0.2, 1)
+    y = ~normal(np.sqrt(x), 0.5)
+
+
+@gen
+def sd_below_zero():
+    x = ~normal(0.2, 1)
+    y = ~normal(x**2, x)
+
+
+@gen
+def reciprocal():
+    n = ~poisson(2)
+    y = ~normal(1 / n, 0.5)
+
+
+@gen
+def loop():
+    x = [("x", i) @ ~normal(0.2, 1) for i in range(3)]
+    for i in range(3):
+        ("y", i) @ ~normal(math.sqrt(x[i]), 0.5)
+
+
+def posterior_mean(mean, sd):
+    """That of x > 0 where x ~ N(0.2, 1) and 0.4 ~ N(mean(x), sd(x)), by quadrature."""
+    x = np.linspace(1e-6, 8.0, 200_001)
+    weights = stats.norm.pdf(x, 0.2, 1.0) * stats.norm.pdf(0.4, mean(x), sd(x))
+    return (x * weights).sum() / weights.sum(), (x**2 * weights).sum() / weights.sum()
+
+
+DOMAINS = {
+    "math": (root, "x", np.sqrt, lambda x: 0.5),
+    "numpy": (root_of_numpy, "x", np.sqrt, lambda x: 0.5),
+    "parameter": (sd_below_zero, "x", lambda x: x**2, lambda x: x),
+    "in a loop": (loop, ("x", 1), np.sqrt, lambda x: 0.5),
+}
+
+
+@pytest.mark.parametrize("runtime", ["default", "reference"])
+@pytest.mark.parametrize("name", DOMAINS)
+@pytest.mark.parametrize("kernel", [slice_sampling, elliptical_slice])
+def test_the_density_is_zero_where_the_body_has_no_value(kernel, name, runtime):
+    """In half of the prior; the rest of it is sampled right."""
+    program, address, mean, sd = DOMAINS[name]
+    program = program if runtime == "default" else program.reference
+    observed = {("y", i): 0.4 for i in range(3)} if name == "in a loop" else {"y": 0.4}
+    init = {("x", i): 0.3 for i in range(3)} if name == "in a loop" else {"x": 0.3}
+    start, _ = program.generate((), observed, init=init, rng=1)
+    run = sample(kernel(address), start, 1200, record={"x": lambda trace: trace[address]}, seed=3)
+    x = run["x"]
+    assert x.min() > 0
+    for found, exact in zip((x, x**2), posterior_mean(mean, sd), strict=True):
+        error = found.reshape(30, 40).mean(1).std(ddof=1) / math.sqrt(30)
+        assert abs(found.mean() - exact) < 4 * error < 0.5 * exact
+
+
+def test_an_integer_at_which_the_body_has_no_value():
+    start, _ = reciprocal.generate((), {"y": 0.4}, init={"n": 1}, rng=1)
+    run = sample(slice_sampling("n"), start, 400, record="n", seed=3)
+    n = np.arange(1, 30)
+    weights = stats.poisson.pmf(n, 2) * stats.norm.pdf(0.4, 1 / n, 0.5)
+    exact = (weights / weights.sum())[0]
+    assert run["n"].min() == 1
+    found = (run["n"] == 1).reshape(20, 20).mean(1)
+    assert abs(found.mean() - exact) < 4 * found.std(ddof=1) / math.sqrt(20) < 0.4 * exact
+
+
+def test_other_errors_of_the_body_end_a_run():
+    @gen
+    def wrong():
+        x = ~normal(0, 1)
+        y = ~normal([0.0][0 if x == 0.5 else 1], 1)
+
+    start, _ = wrong.generate((), {"y": 0.4}, init={"x": 0.5}, rng=1)
+    for kernel in (slice_sampling, elliptical_slice):
+        with pytest.raises(IndexError, match="list index out of range"):
+            kernel("x")(start, 1)
 
 
 def test_an_infinite_density_is_an_error():
