@@ -96,7 +96,7 @@ DISTRIBUTIONS = [
     "lkj", "log_normal", "multinomial", "mvnormal", "neg_binom", "normal", "piecewise_uniform", "poisson",
     "student_t",
     "truncated_normal", "uniform", "uniform_discrete", "von_mises", "wishart", "inv_wishart",
-    "mixture_of_normals", "mixture", "product", "iid",
+    "mixture_of_normals", "mixture", "product", "iid", "ordered",
 ]  # fmt: skip
 
 

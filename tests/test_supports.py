@@ -22,6 +22,7 @@ from gendsl.supports import (
     Integers,
     Interval,
     Lattice,
+    Ordered,
     Positive,
     Real,
     RealArray,
@@ -61,6 +62,12 @@ CONTINUOUS = [
     Repeated(Repeated(Interval(0.0, 2.0), 2), 3),
     Repeated(Real(), 0),
     Stacked((Real(), Positive(), Interval(0.0, 2.0))),
+    Ordered(Real(), 4),
+    Ordered(Positive(), 3),
+    Ordered(Interval(-1.0, 2.0), 3),
+    Ordered(Interval(-INF, 2.0), 2),
+    Ordered(Real(), 1),
+    Ordered(Real(), 0),
 ]
 
 DISCRETE = [
@@ -104,6 +111,8 @@ MEMBERS = [
     (Repeated(Simplex(2), 2), [[[0.5, 0.5], [1.0, 0.0]]], [[[0.5, 0.5], [1.0, 1.0]]]),
     (Repeated(Boolean(), 2), [[True, False]], [[True, 2], [True]]),
     (Stacked((Real(), Positive())), [[-1.0, 1.0]], [[1.0, -1.0], [1.0]]),
+    (Ordered(Positive(), 3), [[1.0, 2.0, 3.0], [1, 1, 2]],
+     [[1.0, 3.0, 2.0], [-1.0, 2.0, 3.0], [1.0, 2.0], [1.0, NAN, 2.0], 1.0]),
     (Boolean(), [True, False, np.True_, 0, 1.0], [2, -1, 0.5, "True", None, NAN]),
     (Integers(0, 5), [0, 5, 3.0, np.int8(2)], [-1, 6, 2.5, NAN, INF, "2"]),
     (Integers(), [-(10**15), 0], [0.5, INF, -INF, NAN]),
@@ -231,6 +240,8 @@ def test_supports_are_values(support):
         (lambda: RealArray((2, -1)), "RealArray: a length must be an integer, at least 0, got -1"),
         (lambda: Repeated(Real(), -1), "Repeated: n must be an integer, at least 0, got -1"),
         (lambda: Repeated(FiniteSet(("a",)), 2), "Repeated: the values of FiniteSet"),
+        (lambda: Ordered(Boolean(), 2), "Ordered: needs an interval of real numbers, got Boolean()"),
+        (lambda: Ordered(Real(), -1), "Ordered: k must be an integer, at least 0, got -1"),
         (lambda: Stacked((Boolean(),)), "Stacked: needs continuous scalar supports, got Boolean()"),
         (lambda: Stacked((Simplex(2),)), "Stacked: needs continuous scalar supports, got Simplex(k=2)"),
         (lambda: DiscreteProduct((Real(),)), "DiscreteProduct: needs discrete scalar supports, got Real()"),

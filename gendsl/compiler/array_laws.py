@@ -21,6 +21,7 @@ from gendsl.compiler.sites import known_value
 from gendsl.distributions.columns import COLUMN_DTYPES, VECTORS
 from gendsl.distributions.compound import iid, product
 from gendsl.distributions.mixtures import mixture
+from gendsl.distributions.order_statistics import ordered
 from gendsl.distributions.row_columns import ROW_FAMILIES
 
 
@@ -55,10 +56,10 @@ class ArrayLaws(ArrayVectors):
                 self.vector_of(node) if i in known.rows else self.shared(node) for i, node in enumerate(given)
             ]
             return Lowered(parameters, known.dtype, rows=True)
-        if family is iid:
+        if family is iid or family is ordered:
             dist, size = self.given(family, call)
             law, dtype = self.law(dist)
-            if self.varies(size):
+            if self.varies(size) or (family is ordered and dtype.kind != "f"):
                 raise ScalarError
             return Lowered([law, self.operand(size)], dtype, rows=True)
         if family is product:

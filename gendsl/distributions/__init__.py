@@ -24,6 +24,7 @@ from gendsl.distributions.location_scale import cauchy, laplace, normal, student
 from gendsl.distributions.matrices import inv_wishart, lkj, wishart
 from gendsl.distributions.mixtures import mixture, mixture_of_normals
 from gendsl.distributions.multivariate import dirichlet, multinomial, mvnormal
+from gendsl.distributions.order_statistics import ordered
 from gendsl.distributions.positive import (
     exponential,
     gamma,
@@ -65,6 +66,7 @@ __all__ = [
     "mvnormal",
     "neg_binom",
     "normal",
+    "ordered",
     "piecewise_uniform",
     "poisson",
     "product",

@@ -7,6 +7,7 @@ the points are to be asked one by one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from gendsl.distributions.base import Distribution
 from gendsl.distributions.columns import VECTORS, sample_columns, score_columns, total_columns
 from gendsl.distributions.compound import iid, product
 from gendsl.distributions.mixtures import log_sum, mixture
+from gendsl.distributions.order_statistics import ordered
 from gendsl.errors import ParameterError
 
 
@@ -72,6 +74,22 @@ def _added(scores: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray | No
     sums: np.ndarray = scores.reshape(shape).sum(1)
     sums[np.isnan(sums)] = -np.inf  # infinite densities don't make up for what is impossible
     return sums
+
+
+# --- ordered -------------------------------------------------------------------------------------------
+
+
+def _score_ordered(x: np.ndarray, law: Law, k: Any) -> np.ndarray | None:
+    scores = _score_iid(x, law, k)
+    if scores is not None:
+        scores += math.lgamma(k + 1.0)
+        scores[~(x[:, 1:] >= x[:, :-1]).all(1)] = -np.inf
+    return scores
+
+
+def _sample_ordered(rng: np.random.Generator, size: int, law: Law, k: Any) -> np.ndarray | None:
+    draws = _sample_iid(rng, size, law, k)
+    return None if draws is None else np.sort(draws, 1)
 
 
 # --- product -------------------------------------------------------------------------------------------
@@ -181,6 +199,9 @@ def _total_of(scores: np.ndarray | None) -> float | None:
 
 COMPOSITES: dict[type[Distribution], Composite] = {
     iid: Composite(_score_iid, _total_iid, _sample_iid),
+    ordered: Composite(
+        _score_ordered, lambda x, law, k: _total_of(_score_ordered(x, law, k)), _sample_ordered
+    ),
     product: Composite(_score_product, _total_product, _sample_product),
     mixture: Composite(_score_mixture, _total_mixture, _sample_mixture),
 }

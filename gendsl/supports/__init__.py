@@ -14,7 +14,7 @@ not the coordinates: the chart of a simplex is stick-breaking, its coordinates a
 from gendsl.supports.array import Correlation, Covariance, RealArray, RealVector, Simplex
 from gendsl.supports.base import Support
 from gendsl.supports.discrete import Boolean, Counts, FiniteSet, Integers, Lattice
-from gendsl.supports.product import DiscreteProduct, Repeated, Stacked
+from gendsl.supports.product import DiscreteProduct, Ordered, Repeated, Stacked
 from gendsl.supports.scalar import Circle, Interval, Positive, Real
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Integers",
     "Interval",
     "Lattice",
+    "Ordered",
     "Positive",
     "Real",
     "RealArray",

@@ -13,7 +13,7 @@ import numpy as np
 
 from gendsl.errors import ParameterError
 from gendsl.supports.base import ENUMERABLE, Support, as_array, as_typed_array, count, plain
-from gendsl.supports.scalar import Line, ScalarSupport
+from gendsl.supports.scalar import Line, Real, ScalarSupport, exp
 
 
 def _products(components: Iterable[Support]) -> tuple[Any, ...] | None:
@@ -141,6 +141,56 @@ class Stacked(Support):
 
     def log_abs_det(self, u: Any) -> Any:
         return sum((c.log_abs_det(u[i : i + 1]) for i, c in enumerate(self.components)), 0.0)
+
+
+@dataclass(frozen=True)
+class Ordered(Support):
+    """k values of one interval in increasing order, equal neighbours included: arrays of shape (k,).
+
+    All entries are free coordinates. With v the entries on the whole line, by the chart of the interval, the
+    chart is u_0 = v_0 and u_i = log(v_i - v_(i-1)) (Stan Reference Manual, "Ordered vector").
+    """
+
+    component: Support
+    k: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.component, Line):
+            raise ParameterError(f"Ordered: needs an interval of real numbers, got {self.component!r}")
+        k = count("Ordered", "k", self.k, 0)
+        self._fix(k=k, shape=(k,), dim=k)
+
+    def contains(self, value: Any) -> bool:
+        array = as_array(value, (self.k,))
+        return array is not None and bool(np.all(self._line.inside(array)) and (np.diff(array) >= 0.0).all())
+
+    @property
+    def _line(self) -> Line:
+        assert isinstance(self.component, Line)
+        return self.component
+
+    def _on_line(self, u: Any) -> Any:
+        """v at the point u of the chart."""
+        return anp.concatenate([u[:1], u[:1] + anp.cumsum(exp(u[1:]))])
+
+    def from_coordinates(self, coordinates: Any) -> Any:
+        return anp.array(coordinates, dtype=float)
+
+    def unconstrain(self, value: Any) -> Any:
+        v = self._line.to_line(anp.array(value, dtype=float))
+        with np.errstate(divide="ignore"):
+            return anp.concatenate([v[:1], anp.log(v[1:] - v[:-1])])
+
+    def constrain(self, u: Any) -> Any:
+        return self._line.from_line(self._on_line(u))
+
+    def log_abs_det(self, u: Any) -> Any:
+        if self.k == 0:
+            return 0.0
+        gaps = anp.sum(u[1:])
+        if type(self.component) is Real:
+            return plain(gaps)
+        return plain(gaps + anp.sum(self._line.log_slope(self._on_line(u))))
 
 
 @dataclass(frozen=True)
