@@ -157,7 +157,7 @@ class ChainStore:
             "log_prob": encode(float(trace.log_prob)),
             "rng": encode_rng(plan.rng),
             "seconds": chain.seconds,
-            "acceptance": {name: asdict(tally) for name, tally in chain.acceptance.items()},
+            "acceptance": {name: _encoded(tally) for name, tally in chain.acceptance.items()},
         }
         write_file(self.state, STATE, content, VERSION)
         now = time.perf_counter()
@@ -192,6 +192,11 @@ class ChainStore:
             sync_folder(self.draws.parent)
         self.size += len(data)
         self.sum = zlib.crc32(data, self.sum)
+
+
+def _encoded(tally: Tally) -> dict[str, Any]:
+    counted = asdict(tally)
+    return {name: encode(value) if type(value) is float else value for name, value in counted.items()}
 
 
 def _line(row: Quantities) -> str:
@@ -240,7 +245,7 @@ class ChainState:
     def trace(self, start: Any) -> Any:
         """The trace that the chain was at, with what the trace has that it started from."""
         trace = self.fields.decoded(lambda: whole_trace(start, self.choices))
-        log_density = self.fields.log_density("log_prob")
+        log_density = self.fields.number("log_prob")
         check_density(trace, log_density, self.fields.path)
         if not math.isfinite(log_density):
             raise self.fields.error(f"the log density of a trace is {log_density}")
@@ -257,15 +262,20 @@ class ChainState:
 
 
 def _tally(fields: Fields) -> Tally:
-    if unknown := fields.content.keys() - asdict(Tally()).keys():
+    """A tally; what the first files didn't count is as for a kernel that never ran."""
+    empty = asdict(Tally())
+    if unknown := fields.content.keys() - empty.keys():
         raise fields.error(f"{sorted(unknown)[0][:60]!r} is counted")
-    return Tally(
-        fields.count("proposed"),
-        fields.count("accepted"),
-        fields.count("failed_checks"),
-        fields.seconds("seconds"),
-        fields.count("divergences") if "divergences" in fields else 0,
-    )
+    counted: dict[str, Any] = {"seconds": fields.seconds("seconds")}
+    for name, none in empty.items():
+        if name in counted or (name not in fields and name not in ("proposed", "accepted", "failed_checks")):
+            continue
+        if type(none) is dict:
+            reasons = fields.inner(name)
+            counted[name] = {reason: reasons.count(reason) for reason in reasons.content}
+        else:
+            counted[name] = fields.count(name) if type(none) is int else fields.number(name)
+    return Tally(**counted)
 
 
 def read_draws(

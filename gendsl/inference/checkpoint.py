@@ -223,7 +223,7 @@ def _start_trace(start: Fields, find: Find, model: Any) -> Any:
     values = {**start.choices("choices", find), **observed}
     args = start.values("args", find)
     trace = start.decoded(lambda: saving.remake(model, args, values, observed))
-    log_density = start.log_density("log_prob")
+    log_density = start.number("log_prob")
     saving.check_density(trace, log_density, start.path)
     if not math.isfinite(log_density):
         raise start.error(f"the log density of a trace is {log_density}")

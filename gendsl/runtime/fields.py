@@ -96,7 +96,7 @@ class Fields:
         """Encoded choices."""
         return self.decoded(lambda: decode_choices(self.items(name), find))
 
-    def log_density(self, name: str) -> float:
+    def number(self, name: str) -> float:
         """An encoded float."""
         value = self.decoded(lambda: decode(self.entry(name, float, dict)))
         if type(value) is not float:

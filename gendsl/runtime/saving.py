@@ -82,7 +82,7 @@ def load_trace(
     observed = content.choices("observed", find)
     values = {**content.choices("choices", find), **observed}
     trace = content.decoded(lambda: remake(model, content.values("args", find), values, observed))
-    check_density(trace, content.log_density("log_prob"), f"{content.path}, a trace of {name[:200]},")
+    check_density(trace, content.number("log_prob"), f"{content.path}, a trace of {name[:200]},")
     return trace
 
 
