@@ -361,6 +361,16 @@ class KernelError(GenDSLError, TypeError):
     """Something that isn't a kernel, or a kernel's wrong result."""
 
 
+class LostChainsError(GenDSLError, RuntimeError):
+    """What runs the chains of a run has lost some of them, again after they were sent a second time.
+
+    Attributes:
+        run: what was drawn until then, of every chain.
+    """
+
+    run: Any = None
+
+
 class EnumerationError(GenDSLError, ValueError):
     """A model can't be enumerated: it has infinitely many, or too many, traces."""
 

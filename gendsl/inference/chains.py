@@ -14,9 +14,9 @@ from gendsl.errors import UnknownAddressError, ValueTypeError
 from gendsl.inference import checkpoint as files
 from gendsl.inference.chain import Chain, Plan, run_chain
 from gendsl.inference.chain_store import ChainStore
-from gendsl.inference.executors import run_parallel
 from gendsl.inference.folder import Folder
 from gendsl.inference.kernel import KernelFunction, check_kernel
+from gendsl.inference.parallel import run_parallel
 from gendsl.inference.progress import Display, can_be_shown
 from gendsl.inference.recording import AtAddress, Recorder, as_recorder, as_recorders, quantity_name
 from gendsl.inference.run import Run

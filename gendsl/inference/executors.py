@@ -11,12 +11,10 @@ import contextlib
 import io
 import os
 import pickle
-import signal
 import socket
 import threading
 import traceback
 from collections.abc import Iterator
-from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,16 +23,13 @@ from threadpoolctl import threadpool_limits
 
 import gendsl.inference.cached  # noqa: F401  (registers how what is cached travels)
 from gendsl.errors import KernelError
-from gendsl.inference.chain import Chain, Plan, report_of, run_chain
+from gendsl.inference.chain import Chain, Plan, run_chain
 from gendsl.inference.chain_store import ChainStore
 from gendsl.inference.folder import Folder
-from gendsl.inference.line import Line, Switchboard
-from gendsl.inference.progress import Display
+from gendsl.inference.line import Line
 from gendsl.inference.run import Draws
 from gendsl.runtime.saving import latent
 from gendsl.runtime.travel import Pickler, remember_texts, source_texts
-
-_POLL = 0.05  # seconds
 
 
 @dataclass
@@ -46,96 +41,17 @@ class Job:
         folder: where it is written to, or None.
         contacts: the addresses at which its progress is heard of, and the key to be let in with.
         home: the machine and process that it comes from.
+        attempt: how often it was sent before.
     """
 
     plan: Plan
     folder: Folder | None
     contacts: Any
     home: tuple[str, int]
+    attempt: int = 0
 
 
-def run_parallel(
-    plans: list[Plan], executor: Any, folder: Folder | None, display: Display
-) -> list[Chain]:
-    """Run chains by an executor; by processes on this machine if it is None.
-
-    A KeyboardInterrupt ends them early.
-
-    Raises:
-        KernelError: a kernel, a model or a recorder can't travel.
-        Exception: what a chain raised; the others are then stopped.
-    """
-    if executor is None:
-        executor = _processes(len(plans))
-    elsewhere = not type(executor).__module__.startswith(("concurrent.", "loky."))
-    # the chains of a thread pool run in this process
-    with Switchboard(elsewhere=elsewhere) as board, one_blas_thread():
-        home = socket.gethostname(), os.getpid()
-        payloads = [_packed(Job(plan, folder, board.contacts, home)) for plan in plans]
-        futures = [executor.submit(work, payload) for payload in payloads]
-        chains = _collect(plans, futures, board, display)
-    for plan, chain in zip(plans, chains, strict=True):
-        if not chain.interrupted:  # its last report may be lost
-            seconds = chain.seconds * (1 - plan.warmup / plan.steps) if plan.steps else 0.0
-            display.show(plan.number, report_of(plan, plan.steps, chain.acceptance, chain.last, seconds))
-    return chains
-
-
-def _processes(chains: int) -> Any:
-    """Worker processes on this machine, kept for the next run."""
-    import loky  # takes a while, and one chain doesn't need it
-
-    return loky.get_reusable_executor(
-        max_workers=max(1, min(chains, loky.cpu_count())), timeout=300, initializer=_ignore_interrupts
-    )
-
-
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C, which a terminal sends to all processes, to the one that asked for the run."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _collect(plans: list[Plan], futures: list[Any], board: Switchboard, display: Display) -> list[Chain]:
-    changed = threading.Event()
-    for future in futures:
-        future.add_done_callback(lambda _: changed.set())
-    interrupted = False
-    try:
-        while not all(future.done() for future in futures):
-            try:
-                changed.wait(_POLL)
-                changed.clear()
-                for number, report in board.reports():
-                    display.show(number, report)
-                if any(map(_has_failed, futures)):
-                    break
-            except KeyboardInterrupt:
-                if interrupted:
-                    raise
-                interrupted = True
-                board.stop()
-                for future in futures:
-                    future.cancel()
-        pairs = list(zip(plans, futures, strict=True))
-        for plan, future in pairs:
-            if _has_failed(future):  # an error is raised without waiting for the other chains
-                _unpacked(plan, future)
-        return [_unpacked(plan, future) for plan, future in pairs]
-    except BaseException:
-        board.stop()
-        for future in futures:
-            future.cancel()
-        raise
-
-
-def _has_failed(future: Any) -> bool:
-    """Whether a chain raised an error, so that the others needn't be waited for."""
-    if not future.done() or future.cancelled():
-        return False
-    return future.exception() is not None or future.result()[0] is not None
-
-
-def _packed(job: Job) -> bytes:
+def packed(job: Job) -> bytes:
     """A job as bytes, with the text of the functions that are taken along."""
     file = io.BytesIO()
     pickler = Pickler(file)
@@ -163,7 +79,7 @@ def work(payload: bytes) -> tuple[bytes | None, bytes | None]:
         away = (socket.gethostname(), os.getpid()) != job.home
         with contextlib.ExitStack() as held:
             held.enter_context(one_blas_thread() if away else contextlib.nullcontext())
-            line = held.enter_context(Line(job.contacts, job.home))
+            line = held.enter_context(Line(job.contacts, job.home, job.attempt))
             store = None if job.folder is None else held.enter_context(ChainStore(job.folder, job.plan))
             chain = run_chain(job.plan, line.report, store)
         return None, cloudpickle.dumps(_portable(chain, job.plan))
@@ -205,12 +121,9 @@ def _is_of(trace: Any, start: Any) -> bool:
     )
 
 
-def _unpacked(plan: Plan, future: Any) -> Chain:
+def unpacked(plan: Plan, future: Any) -> Chain:
     """The chain that a worker sent back, with traces of the caller's program."""
-    try:
-        error, data = future.result()
-    except CancelledError:
-        return Chain([], [], plan.trace, interrupted=True)
+    error, data = future.result()
     if error is not None:
         raised, where = pickle.loads(error)
         raised.add_note(f"in chain {plan.number}, where it ran:\n{where}")

@@ -28,6 +28,9 @@ class Switchboard:
 
     Args:
         elsewhere: whether chains may run on other machines.
+
+    Attributes:
+        begun: the numbers of the chains that have reported.
     """
 
     def __init__(self, *, elsewhere: bool) -> None:
@@ -37,6 +40,8 @@ class Switchboard:
         self.stopped = False
         self.closed = False
         self.latest: dict[int, Report] = {}
+        self.begun: set[int] = set()
+        self.attempts: dict[int, int] = {}
         self.lock = threading.Lock()
         self.lines: list[Connection] = []
 
@@ -76,11 +81,23 @@ class Switchboard:
     def _listen(self, line: Connection) -> None:
         try:
             while not self.closed:
-                number, *report = json.loads(line.recv_bytes())
+                number, attempt, *report = json.loads(line.recv_bytes())
                 with self.lock:
-                    self.latest[number] = Report(*report)
+                    outdated = attempt < self.attempts.get(number, 0)
+                    if not outdated:
+                        self.latest[number] = Report(*report)
+                        self.begun.add(number)
+                if outdated:
+                    self._send_stop(line)
         except (*_LOST, TypeError) as error:
             _LOG.debug("a chain hung up: %s", error)
+
+    def expect(self, number: int, attempt: int) -> None:
+        """Hear no more of earlier attempts at a chain; one that goes on somewhere is told to stop."""
+        with self.lock:
+            self.attempts[number] = attempt
+            self.latest.pop(number, None)
+            self.begun.discard(number)
 
     def reports(self) -> list[tuple[int, Report]]:
         """The last report of each chain that has sent one since this was called."""
@@ -110,9 +127,10 @@ class Line:
     chain that nobody waits for, and write to a folder in which `resume` may write by then.
     """
 
-    def __init__(self, contacts: Any, home: tuple[str, int]) -> None:
+    def __init__(self, contacts: Any, home: tuple[str, int], attempt: int = 0) -> None:
         self.contacts = contacts
         self.home = home
+        self.attempt = attempt
         self.message: bytes | None = None
         self.stopped = False
         self.ended = threading.Event()
@@ -129,7 +147,7 @@ class Line:
 
     def report(self, number: int, report: Report) -> bool:
         """Leave a report to be sent; whether the chain was told to stop."""
-        content = [number, report.step, report.rates, report.value, report.seconds]
+        content = [number, self.attempt, report.step, report.rates, report.value, report.seconds]
         self.message = json.dumps(content).encode()
         return self.stopped
 
