@@ -192,7 +192,7 @@ def test_full_summary_of_a_run(command, module, caplog):
     code, out, err = command("summary", "run", "--full")
     assert (code, err, caplog.records) == (0, "", [])
     head, row = out.rstrip("\n").splitlines()[-2:]
-    assert {"mean", "sd", "ess_bulk", "r_hat"} <= set(head.split()) and "..." not in out
+    assert {"mean", "sd", "ESS", "R-hat"} <= set(head.split()) and "..." not in out
     assert float(row.split()[1]) == pytest.approx(run["x"].mean(), rel=1e-4)
 
 

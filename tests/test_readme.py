@@ -74,7 +74,7 @@ def test_what_is_shown_is_installed():
         for extra in extras
         for line in config["options.extras_require"][extra].split()
     }
-    needs = {"plot_k_trace(": "matplotlib", "run.summary()": "arviz", "run.to_arviz()": "arviz",
+    needs = {"plot_k_trace(": "matplotlib", "run.to_arviz()": "arviz",
              "gendsl.testing.strategies": "hypothesis"}  # fmt: skip
     assert all(shown in README for shown in needs)
     assert set(needs.values()) <= brought

@@ -16,6 +16,7 @@ from gendsl.inference.kernel import check_kernel
 from gendsl.inference.named import Needed, needed
 from gendsl.inference.run import Run
 from gendsl.inference.run_html import quantity_row
+from gendsl.inference.tables import text_table
 from gendsl.interface import GenerativeFunction
 
 _HEADS = ["quantity", "mean", "std. error", "sd", "values"]
@@ -124,7 +125,7 @@ def summarise(path: str, model: str | None, quantities: list[str], *, trust: boo
     elif not len(run):
         print("there are no draws yet")
     elif full:
-        print(f"\n{run.summary([_address(name) for name in names]).to_string()}")
+        print(f"\n{run.summary([_address(name) for name in names]).table()}")
     else:
         _print_quantities(run, names)
     return 0
@@ -139,7 +140,7 @@ def _address(name: str) -> Any:
 def _print_quantities(run: Run, names: list[str]) -> None:
     if not names or not len(run):
         return
-    rows = [_HEADS]
+    rows = []
     for name in names:
         known = name if name in run.names else _address(name)
         try:
@@ -147,8 +148,4 @@ def _print_quantities(run: Run, names: list[str]) -> None:
         except KeyError as error:
             problem = getattr(error, "problem", None) or str(error)
             raise CommandError(f"{name}: {problem}", fix=getattr(error, "fix", None)) from error
-    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADS))]
-    print()
-    for row in rows:
-        cells = [row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in (1, 2, 3)), row[4]]
-        print("  ".join(cells).rstrip())
+    print(f"\n{text_table(_HEADS, rows, left=(0, 4))}")

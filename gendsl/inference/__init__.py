@@ -5,7 +5,9 @@ from gendsl.inference.birth_death import birth_death
 from gendsl.inference.chains import load_run, resume, sample
 from gendsl.inference.components import ComponentKernel, Place
 from gendsl.inference.compose import ComposedInfo, ComposedKernel, PickedInfo, cycle, mixture, repeat
+from gendsl.inference.convergence import effective_draws, r_hat
 from gendsl.inference.coordinates import Coordinates
+from gendsl.inference.diagnosis import Diagnosis
 from gendsl.inference.elliptical import EllipticalInfo, elliptical_slice
 from gendsl.inference.enumeration import Enumeration, enumerate_posterior
 from gendsl.inference.gibbs import GibbsInfo, gibbs
@@ -24,8 +26,9 @@ from gendsl.inference.run import Run
 from gendsl.inference.slice import SliceInfo, slice_sampling
 from gendsl.inference.smc import SMCRun, log_likelihood, smc, tempered_mh, tempered_smc
 from gendsl.inference.split_merge import split_merge
-from gendsl.inference.summary import Group, Share, monte_carlo_error
-from gendsl.inference.tally import Tally
+from gendsl.inference.summary import Frequency, Group, Share, monte_carlo_error
+from gendsl.inference.summary_table import Summary, SummaryRow
+from gendsl.inference.tally import RejectedTerms, Tally
 from gendsl.inference.tempered import TemperedInfo, tempered
 from gendsl.transforms.extending import extending_translator
 from gendsl.transforms.translators import (
@@ -43,10 +46,12 @@ __all__ = [
     "ComposedInfo",
     "ComposedKernel",
     "Coordinates",
+    "Diagnosis",
     "Drawn",
     "EllipticalInfo",
     "Enumeration",
     "Estimate",
+    "Frequency",
     "GibbsInfo",
     "Group",
     "HMCInfo",
@@ -60,11 +65,14 @@ __all__ = [
     "PickedInfo",
     "Place",
     "RandomWalkInfo",
+    "RejectedTerms",
     "Rejuvenated",
     "Run",
     "SMCRun",
     "Share",
     "SliceInfo",
+    "Summary",
+    "SummaryRow",
     "Tally",
     "TemperedInfo",
     "TraceTranslator",
@@ -74,6 +82,7 @@ __all__ = [
     "birth_death",
     "cycle",
     "deterministic_translator",
+    "effective_draws",
     "elliptical_slice",
     "enumerate_posterior",
     "extending_translator",
@@ -94,6 +103,7 @@ __all__ = [
     "monte_carlo_error",
     "nuts",
     "particle_filter",
+    "r_hat",
     "random_walk",
     "repeat",
     "resume",

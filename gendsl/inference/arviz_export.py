@@ -1,11 +1,9 @@
-"""Runs for ArviZ, and the summary that it makes of them."""
+"""Runs for ArviZ."""
 
 from __future__ import annotations
 
-import logging
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,38 +42,6 @@ def _made(
     return arviz.from_dict(groups, attrs={"posterior": attributes}, **named)
 
 
-def summary(run: Run, names: Sequence[Any] | None = None) -> Any:
-    """See `Run.summary`."""
-    arviz = _arviz()
-    posterior = posterior_arrays(run, names)
-    for name, array in posterior.items():
-        if array.dtype.kind not in "biuf":
-            raise ValueTypeError(
-                f"{name} isn't made of numbers, so it has no mean", fix="name the quantities: summary(['mu'])"
-            )
-    data = _made(run, posterior, {}, [], {})
-    with warnings.catch_warnings(), _without_remarks(arviz):
-        # of quantities that never change, which have no R-hat
-        warnings.simplefilter("ignore", RuntimeWarning)
-        warnings.simplefilter("ignore", UserWarning)
-        return arviz.summary(data, round_to="none")
-
-
-@contextmanager
-def _without_remarks(arviz: Any) -> Iterator[None]:
-    """ArviZ logs that one chain, or one of three draws, has no R-hat; the NaN says so."""
-    log = getattr(arviz, "_log", logging.getLogger("arviz"))  # 0.x doesn't register its own
-
-    def is_news(record: logging.LogRecord) -> bool:
-        return not record.getMessage().startswith("Shape validation failed")
-
-    log.addFilter(is_news)
-    try:
-        yield
-    finally:
-        log.removeFilter(is_news)
-
-
 def _arviz() -> Any:
     try:
         with warnings.catch_warnings():
@@ -83,7 +49,7 @@ def _arviz() -> Any:
             import arviz
     except ImportError as error:
         raise ImportError(
-            "to_arviz and summary need ArviZ, which isn't installed: pip install 'gendsl[arviz]'"
+            "to_arviz needs ArviZ, which isn't installed: pip install 'gendsl[arviz]'"
         ) from error
     return arviz
 
@@ -141,9 +107,7 @@ def _array(name: str, columns: list[list[Any]]) -> Any:
 
 def _choices(run: Run) -> dict[str, Any]:
     """The latent choices of whole traces: those whose addresses differ in a last index are one variable."""
-    from gendsl.inference.run import choices_of
-
-    draws = [list(choices_of(chain)) for chain in run.chains]
+    draws = run.latent_choices()
     sizes: dict[Any, int | None] = {}
     for chain in draws:
         for choices in chain:

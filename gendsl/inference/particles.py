@@ -13,8 +13,9 @@ from scipy.special import logsumexp
 from gendsl.address import Path, as_path
 from gendsl.errors import ValueTypeError, ZeroProbabilityError
 from gendsl.inference.kernel import KernelFunction, check_kernel, run_kernel
+from gendsl.inference.recording import quantity_name
 from gendsl.inference.resampling import Scheme, as_scheme, multinomial_resampling
-from gendsl.inference.summary import Share
+from gendsl.inference.summary import Frequency, Share
 from gendsl.interface import Rng, Trace, as_rng
 from gendsl.transforms.translators import TraceTranslator
 
@@ -135,8 +136,11 @@ class Particles:
             return Estimate(float(mean), float(error))
         return Estimate(mean, error)
 
-    def frequency(self, what: Any) -> dict[Any, Share]:
-        """The posterior probability of each value of a function or of a choice, with its error."""
+    def frequency(self, what: Any) -> Frequency:
+        """The posterior probability of each value of a function or of a choice, with its error.
+
+        A dict from values to shares, which shows itself as a table.
+        """
         values = self._values(what)
         try:
             distinct = sorted(set(values), key=lambda value: (str(type(value)), value))
@@ -149,7 +153,7 @@ class Particles:
         for value in distinct:
             hits = {id(trace): float(v == value) for trace, v in zip(self.traces, values, strict=True)}
             shares[value] = Share(*self.mean(lambda trace, hits=hits: hits[id(trace)]))
-        return shares
+        return Frequency(shares, what if isinstance(what, str) else quantity_name(what))
 
     def sample_unweighted(self, n: int, *, rng: Rng = None) -> list[Any]:
         """n traces drawn with the probabilities W_i, independently."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
 
@@ -10,10 +11,12 @@ import numpy as np
 from gendsl.errors import UnknownAddressError, ValueTypeError
 from gendsl.inference import arviz_export
 from gendsl.inference.chain import Chain
+from gendsl.inference.diagnosis import Diagnosis, brief_findings, diagnose
 from gendsl.inference.recording import AtAddress, as_recorder, quantity_name
 from gendsl.inference.run_html import run_html
 from gendsl.inference.steps import Steps
-from gendsl.inference.summary import Group, Share, frequency, per_structure
+from gendsl.inference.summary import Frequency, Group, frequency, per_structure
+from gendsl.inference.summary_table import Summary, summarise
 from gendsl.inference.tally import Tallies, duration, total
 from gendsl.interface import Trace
 from gendsl.runtime.saving import latent, whole_trace
@@ -142,6 +145,10 @@ class Run:
         recorder = as_recorder(name)
         return [values_of(chain.traces, recorder) for chain in self.chains]
 
+    def latent_choices(self, most: int | None = None) -> list[list[dict[Any, Any]]]:
+        """For each chain the latent choices of its draws, the first `most`, where whole traces were kept."""
+        return [list(itertools.islice(choices_of(chain), most)) for chain in self.chains]
+
     @property
     def names(self) -> list[str]:
         """The names of the recorded quantities; none if whole traces were kept."""
@@ -162,14 +169,17 @@ class Run:
         one_shape = len({np.shape(c) for c in columns if isinstance(c, np.ndarray)}) == 1
         return np.array(columns) if one_shape and all(isinstance(c, np.ndarray) for c in columns) else columns
 
-    def frequency(self, name: Any) -> dict[Any, Share]:
+    def frequency(self, name: Any) -> Frequency:
         """The share of draws with each value of a quantity, with Monte Carlo standard errors.
+
+        A dict from values to shares, which shows itself as a table with how often the chains came to each
+        value from another one.
 
         The errors are by `monte_carlo_error`. One is NaN, and not 0, for a value that no chain ever left:
         draws that are all alike don't tell how long the chains would have stayed (as in the R package
         posterior, `mcse_mean`).
         """
-        return frequency(self.by_chain(name))
+        return frequency(self.by_chain(name), name if isinstance(name, str) else quantity_name(name))
 
     def per_structure(self, by: Any = None) -> dict[Any, Group]:
         """The draws grouped by their discrete structure, the most frequent first.
@@ -237,23 +247,40 @@ class Run:
         """
         return arviz_export.to_arviz(self, names)
 
-    def summary(self, names: Sequence[Any] | None = None) -> Any:
-        """Mean, standard deviation, intervals, Monte Carlo errors, effective sample sizes and R-hat.
+    def summary(self, names: Sequence[Any] | None = None) -> Summary:
+        """Mean, Monte Carlo error, standard deviation, quantiles, effective draws and R-hat of each number.
 
-        A pandas DataFrame made by ArviZ, a row for each number. (Vehtari et al. 2021, "Rank-normalization,
-        folding, and localization: an improved R-hat".)
+        A `Summary`: a mapping from names to rows that shows itself as a table, with what can't be trusted
+        below. Of arrays and of whole traces each entry and each choice has a row. What exists in some
+        structures only, as the choice ("mu", 2) where there are three, is summarised over the draws that have
+        it, with their share.
+
+        Args:
+            names: which quantities, or addresses of choices or namespaces of whole traces; all if not given.
 
         Raises:
-            ImportError: ArviZ isn't installed.
-            ValueTypeError: a quantity has no mean; name others in `names`.
+            UnknownAddressError: there is no such quantity.
+            ValueTypeError: a quantity that is named has no mean, or none has one.
         """
-        return arviz_export.summary(self, names)
+        return summarise(self, names)
 
-    def __str__(self) -> str:
+    def diagnose(self) -> Diagnosis:
+        """What can't be trusted in this run, and why moves were rejected, in sentences.
+
+        Every number is looked at, as by `summary`; and for each kernel the terms of the log acceptance ratio
+        are averaged over its rejected proposals: the model's, those of auxiliary densities, the determinant.
+        """
+        return diagnose(self)
+
+    def headline(self) -> str:
+        """How many draws there are and how long they took."""
         rate = f" ({_rate(len(self) / self.seconds)}/s)" if self.seconds > 0 else ""
         stopped = ", interrupted" if self.interrupted else ""
         several = f" of {len(self.chains)} chains" if len(self.chains) > 1 else ""
-        lines = [f"{len(self)} draws{several} in {self.seconds:.1f} s{rate}{stopped}"]
+        return f"{len(self)} draws{several} in {self.seconds:.1f} s{rate}{stopped}"
+
+    def __str__(self) -> str:
+        lines = [self.headline()]
         acceptance = self.acceptance
         width = max(map(len, acceptance), default=0)
         for name, tally in acceptance.items():
@@ -265,6 +292,8 @@ class Run:
             if tally.divergences:
                 line += f", {tally.divergences} diverged"
             lines.append(line)
+        for finding in brief_findings(self):
+            lines.append(f"  {'warning: ' if finding.is_problem else ''}{finding.text}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

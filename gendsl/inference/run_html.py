@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gendsl.choices.display import summary
 from gendsl.errors import ValueTypeError
+from gendsl.inference.diagnosis import brief_findings
 from gendsl.inference.summary import frequency, monte_carlo_error
+from gendsl.inference.tables import MOST, html_table, number
 from gendsl.inference.tally import duration
 
 if TYPE_CHECKING:
     from gendsl.inference.run import Run
 
-_MOST = 20  # rows of a table
 _VALUES = 8  # more distinct whole numbers than this have a mean and no table
 
 
 def run_html(run: Run) -> str:
-    """The first line of a run's text, its kernels, and its recorded quantities."""
-    title = html.escape(str(run).splitlines()[0])
-    return f"<div><p><strong>{title}</strong></p>{_kernels(run)}{_quantities(run)}</div>"
+    """The first line of a run's text, its kernels, its recorded quantities, and what can't be trusted."""
+    title = html.escape(run.headline())
+    texts = [f"{'warning: ' if f.is_problem else ''}{f.text}" for f in brief_findings(run)]
+    notes = "".join(f"<p>{html.escape(text)}</p>" for text in texts)
+    return f"<div><p><strong>{title}</strong></p>{_kernels(run)}{_quantities(run)}{notes}</div>"
 
 
 def _kernels(run: Run) -> str:
@@ -40,14 +43,15 @@ def _kernels(run: Run) -> str:
         if any(counts):
             heads.append(head)
             rows = [[*row, f"{count:,}"] for row, count in zip(rows, counts, strict=True)]
-    return _table(heads, rows) if rows else ""
+    return html_table(heads, rows) if rows else ""
 
 
 def _quantities(run: Run) -> str:
-    rows = [quantity_row(name, run.by_chain(name)) for name in run.names[:_MOST]]
+    rows = [quantity_row(name, run.by_chain(name)) for name in run.names[:MOST]]
     if not rows:
         return ""
-    return _table(["quantity", "mean", "standard error", "sd", "values"], rows, len(run.names) - len(rows))
+    heads = ["quantity", "mean", "standard error", "sd", "values"]
+    return html_table(heads, rows, len(run.names) - len(rows))
 
 
 def quantity_row(name: str, chains: Sequence[list[Any]]) -> list[str]:
@@ -62,7 +66,7 @@ def quantity_row(name: str, chains: Sequence[list[Any]]) -> list[str]:
         return [name, "", "", "", f"last: {summary(values[-1])}"]
     numbers = np.array(values, dtype=float)
     error = monte_carlo_error([np.array(chain, dtype=float) for chain in chains if len(chain)])
-    row = [name, f"{numbers.mean():.5g}", "" if math.isnan(error) else f"{error:.2g}", f"{numbers.std():.4g}"]
+    row = [name, number(numbers.mean()), "" if math.isnan(error) else number(error, 4), number(numbers.std())]
     return [*row, _shares(chains) if len(set(values)) <= _VALUES else ""]
 
 
@@ -71,16 +75,4 @@ def _shares(chains: Sequence[list[Any]]) -> str:
         shares = frequency([chain for chain in chains if len(chain)])
     except ValueTypeError:
         return ""
-    return ", ".join(f"{value}: {share.probability:.3f}" for value, share in shares.items())
-
-
-def _table(heads: Iterable[str], rows: list[list[str]], left_out: int = 0) -> str:
-    more = len(rows) - _MOST
-    left_out += max(more, 0)
-    lines = ["".join(f"<th>{html.escape(head)}</th>" for head in heads)]
-    lines += ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows[:_MOST]]
-    if left_out:
-        lines.append(f'<td colspan="{len(rows[0])}">… {left_out} more</td>')
-    rows_html = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f"<table style='border-spacing: 0.8em 0.15em'>{rows_html}</table>"
-
+    return ", ".join(f"{value}: {share.probability:.4f}" for value, share in shares.items())

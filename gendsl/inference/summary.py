@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from gendsl.choices.display import summary as short
 from gendsl.errors import ValueTypeError
+from gendsl.inference.convergence import autocovariances, entries
+from gendsl.inference.tables import html_table, number, text_table
+
+FEW = 20
+"""A value that chains came to less often than that has a share of which little is known."""
 
 
 class Share(NamedTuple):
@@ -18,6 +24,45 @@ class Share(NamedTuple):
     probability: float
     standard_error: float
 
+    def __repr__(self) -> str:
+        return f"Share({_shown(self)})"
+
+
+class Frequency(dict[Any, Share]):
+    """The share of draws with each value of a quantity: a dict that shows itself as a table.
+
+    Attributes:
+        name: what the quantity is called.
+        entries: how often the chains came to each value from another one. A share is known no better than by
+            these: one of a value that was entered once says how long one visit was.
+    """
+
+    def __init__(
+        self, shares: Mapping[Any, Share], name: str = "value", entries: Mapping[Any, int] | None = None
+    ) -> None:
+        super().__init__(shares)
+        self.name = name
+        self.entries = dict(entries or {})
+
+    def _rows(self) -> tuple[list[str], list[list[str]]]:
+        heads = [self.name, "share", "error", *(["entered"] if self.entries else [])]
+        rows = []
+        for value, share in self.items():
+            row = [short(value), number(share.probability), number(share.standard_error, 4)]
+            rows.append([*row, str(self.entries[value])] if self.entries else row)
+        return heads, rows
+
+    def __str__(self) -> str:
+        heads, rows = self._rows()
+        return text_table(heads, rows) if rows else f"no draws of {self.name}"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        heads, rows = self._rows()
+        return html_table(heads, rows)
+
 
 class Group(NamedTuple):
     """The draws with one structure: their share, its Monte Carlo standard error, and the run of them."""
@@ -25,6 +70,13 @@ class Group(NamedTuple):
     probability: float
     standard_error: float
     run: Any
+
+    def __repr__(self) -> str:
+        return f"Group({_shown(self)}, run={self.run!r})"
+
+
+def _shown(share: Share | Group) -> str:
+    return f"probability={number(share.probability)}, standard_error={number(share.standard_error, 4)}"
 
 
 def monte_carlo_error(draws: Any) -> float:
@@ -56,7 +108,7 @@ def monte_carlo_error(draws: Any) -> float:
     if shortest < 4 or not all(np.isfinite(x).all() for x in values):
         return math.nan
     ends = np.array([x[len(x) - shortest :] for x in values])
-    covariances = _autocovariances(ends)
+    covariances = autocovariances(ends)
     if len(ends) > 1:
         covariances += ends.mean(axis=1).var(ddof=1)
     variance = covariances[0]
@@ -67,16 +119,6 @@ def monte_carlo_error(draws: Any) -> float:
     kept = np.minimum.accumulate(pairs[: ending[0]] if len(ending) else pairs)
     asymptotic = max(2.0 * kept.sum() - variance, variance / math.log10(total))
     return math.sqrt(asymptotic / total)
-
-
-def _autocovariances(chains: np.ndarray) -> np.ndarray:
-    """sum_i (x_i - mean) (x_i+t - mean) / n at each lag t, on average over chains, shape (m, n)."""
-    n = chains.shape[1]
-    size = 1 << (2 * n - 1).bit_length()  # the ends of a chain don't meet
-    spectrum = np.fft.rfft(chains - chains.mean(axis=1, keepdims=True), size)
-    power = (spectrum.real**2 + spectrum.imag**2).mean(axis=0)
-    found: np.ndarray = np.fft.irfft(power, size)[:n] / n
-    return found
 
 
 def share_error(hits: Sequence[Any]) -> float:
@@ -96,13 +138,14 @@ def share_error(hits: Sequence[Any]) -> float:
     return monte_carlo_error(hits) or math.nan
 
 
-def frequency(chains: Sequence[Any]) -> dict[Any, Share]:
+def frequency(chains: Sequence[Any], name: str = "value") -> Frequency:
     """The share of each distinct value among the draws of some chains.
 
     In increasing order of value where the values have one. The errors are those of `share_error`.
 
     Args:
         chains: the values in each chain, in the order they were drawn.
+        name: what the values are of.
 
     Raises:
         ValueTypeError: a draw is an array or a list.
@@ -111,7 +154,8 @@ def frequency(chains: Sequence[Any]) -> dict[Any, Share]:
     distinct = _distinct(values)
     with contextlib.suppress(TypeError):  # values of several kinds keep the order in which they came up
         distinct.sort()
-    return {value: _share(value, values) for value in distinct}
+    shares = {value: _share(value, values) for value in distinct}
+    return Frequency(shares, name, {value: entries(values, value) for value in distinct})
 
 
 def per_structure(keys: list[list[Any]], part: Callable[[list[list[int]]], Any]) -> dict[Any, Group]:

@@ -16,6 +16,7 @@ _REASONS = 20
 
 _OTHER = "other reasons"
 _ZERO = "the density there is zero"
+_LOWEST = -1e300  # a log ratio down to which sums stay finite
 
 
 @dataclass(slots=True)
@@ -182,7 +183,7 @@ def _count_any(tally: Tally, info: Any) -> None:
 
 def _reject_transformed(tally: Tally, info: Any) -> None:
     """Of a kernel whose ratio has auxiliary densities and a determinant."""
-    if info.reason is None and info.log_accept_ratio > -inf:
+    if info.reason is None and info.log_accept_ratio > _LOWEST:
         tally.weighed += 1
         tally.log_ratio += info.log_accept_ratio
         tally.log_aux += info.log_aux_ratio
@@ -193,7 +194,7 @@ def _reject_transformed(tally: Tally, info: Any) -> None:
 
 def _reject_proposed(tally: Tally, info: Any) -> None:
     """Of a kernel whose ratio has the densities of a proposal."""
-    if info.reason is None and info.log_accept_ratio > -inf:
+    if info.reason is None and info.log_accept_ratio > _LOWEST:
         tally.weighed += 1
         tally.log_ratio += info.log_accept_ratio
         tally.log_aux += info.log_aux_ratio
@@ -217,9 +218,11 @@ def _reject_any(tally: Tally, info: Any) -> None:
             tally.because(str(reason))
         return
     ratio = getattr(info, "log_accept_ratio", None)
-    if ratio == -inf:
+    if not isinstance(ratio, (int, float, np.number)):
+        return
+    if ratio <= _LOWEST:
         tally.because(_ZERO)
-    elif isinstance(ratio, (int, float, np.number)) and ratio < inf:
+    elif ratio < inf:
         tally.weighed += 1
         tally.log_ratio += float(ratio)
         tally.log_untold += float(ratio)
@@ -232,7 +235,7 @@ def _reject_picked(tally: Tally, info: PickedInfo) -> None:
         told = _told(type(inner))
         reject = _reject_any if told is None or told[0] is None else told[0]
         reject(tally, inner)
-    elif ratio > -inf:
+    elif ratio > _LOWEST:
         tally.weighed += 1
         tally.log_ratio += ratio
         tally.log_aux += ratio

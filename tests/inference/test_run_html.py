@@ -53,7 +53,7 @@ def test_a_run_shows_its_kernels_and_quantities():
     assert "<b>" in text and any(part.startswith("last: array") for part in text)
     assert f"{run['k'].mean():.5g}" in text
     shares = run.frequency("k")
-    assert ", ".join(f"{k}: {share.probability:.3f}" for k, share in shares.items()) in text
+    assert ", ".join(f"{k}: {share.probability:.4f}" for k, share in shares.items()) in text
     assert "failed checks" not in text
 
 

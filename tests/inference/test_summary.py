@@ -1,6 +1,9 @@
 """What is asked of a run: shares and their errors over chains, groups by structure, ArviZ, the summary."""
 
 import math
+import pickle
+import re
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,10 +17,12 @@ from gendsl.inference import (
     chain_store,
     checkpoint,
     cycle,
+    effective_draws,
     load_run,
     mh,
     mixture,
     monte_carlo_error,
+    r_hat,
     resume,
 )
 from gendsl.inference.arviz_export import _filled, observed_arrays, posterior_arrays, step_arrays
@@ -214,16 +219,29 @@ def test_what_arviz_can_t_hold():
 
 
 def test_the_summary():
-    pytest.importorskip("arviz")
     rng = np.random.default_rng(1)
     chains = [autoregression(0.6, 1000, rng) for _ in range(4)]
-    row = made(*chains).summary().loc["x"]
-    assert row["mean"] == pytest.approx(np.mean(chains))
-    assert row["sd"] == pytest.approx(np.std(chains), rel=1e-3)
-    assert 0.7 * 1000 < row["ess_bulk"] < 1.4 * 1000  # n (1 - rho) / (1 + rho) of 4000
-    assert row["mcse_mean"] == pytest.approx(monte_carlo_error(chains), rel=0.05) and row["r_hat"] < 1.02
+    row = made(*chains).summary()["x"]
+    assert row.mean == pytest.approx(np.mean(chains))
+    assert row.sd == pytest.approx(np.std(chains, ddof=1))
+    assert (row.q05, row.median, row.q95) == tuple(np.quantile(chains, [0.05, 0.5, 0.95]))
+    assert 0.7 * 1000 < row.ess_bulk < 1.4 * 1000  # n (1 - rho) / (1 + rho) of 4000
+    assert row.mcse_mean == monte_carlo_error(chains) and row.r_hat < 1.02 and row.share == 1.0
     stuck = made(*(chain + center for center, chain in enumerate(chains)))
-    assert stuck.summary().loc["x", "r_hat"] > 1.3
+    assert stuck.summary()["x"].r_hat > 1.3
+
+
+def test_the_summary_agrees_with_arviz():
+    arviz = pytest.importorskip("arviz")
+    rng = np.random.default_rng(2)
+    run = made(*([(x, 3 * y) for x, y in rng.normal(size=(500, 2)).cumsum(axis=1)] for _ in range(4)))
+    table = arviz.summary(run.to_arviz(), round_to="none")
+    summary = run.summary()
+    assert list(summary) == list(table.index) == ["x[0]", "x[1]"]
+    for name, row in summary.items():
+        for column in ("mean", "sd", "ess_bulk", "ess_tail", "r_hat"):
+            assert getattr(row, column) == pytest.approx(table.loc[name, column], rel=1e-9), (name, column)
+        assert row.mcse_mean == pytest.approx(table.loc[name, "mcse_mean"], rel=0.05)
 
 
 def test_the_object_for_arviz():
@@ -236,7 +254,6 @@ def test_the_object_for_arviz():
     assert posterior.attrs["inference_library"] == "gendsl"
     old = arviz.__version__.startswith("0.")
     assert type(data).__name__ == ("InferenceData" if old else "DataTree")
-    assert "k" in run.summary(["k"]).index
 
 
 @gen
@@ -382,10 +399,118 @@ def test_the_groups_for_arviz():
 
 
 def test_arviz_is_optional(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "arviz", None)
-    for ask in (made([1.0, 2.0]).to_arviz, made([1.0, 2.0]).summary):
-        with pytest.raises(ImportError, match=r"pip install 'gendsl\[arviz\]'"):
-            ask()
+    monkeypatch.setitem(sys.modules, "arviz", None)
+    with pytest.raises(ImportError, match=r"pip install 'gendsl\[arviz\]'"):
+        made([1.0, 2.0]).to_arviz()
+    assert made([1.0, 2.0]).summary()["x"].mean == 1.5
+
+
+def test_the_summary_for_pandas(monkeypatch):
+    pytest.importorskip("pandas")
+    table = made(range(200), range(1, 201)).summary().to_pandas()
+    assert table.loc["x", "mean"] == 100 and "r_hat" in table.columns
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="to_pandas needs pandas, which isn't installed"):
+        made([1.0, 2.0]).summary().to_pandas()
+
+
+# --- the summary where the structure changes -----------------------------------------------------------
+
+
+def optional(trace):
+    return trace["mu", 1] if trace["k"] > 1 else None
+
+
+def test_numbers_that_only_some_draws_have():
+    """Recorded as None, as the entries of arrays of different lengths, and as choices of whole traces."""
+    options = {"chains": 2, "seed": 1, "executor": InTurn()}
+    run = sample(KERNEL, start(), 400, record={"second": optional, "mu": means, "k": "k"}, **options)
+    whole = sample(KERNEL, start(), 400, **options)
+    summary, of_traces = run.summary(), whole.summary()
+    assert list(summary) == ["second", "mu[0]", "mu[1]", "mu[2]", "k"]
+    assert set(of_traces) == {"k", "b", "mu[0]", "mu[1]", "mu[2]"}
+    have = [[draw[1] for draw in chain if len(draw) > 1] for chain in run.by_chain("mu")]
+    row, values = summary["second"], np.concatenate(have)
+    assert row.mean == pytest.approx(values.mean()) and row.share == np.mean(run["k"] >= 2)
+    assert row.median == np.median(values)
+    assert row.r_hat == r_hat(have) and row.ess_bulk == effective_draws(have)
+    assert row == summary["mu[1]"] == of_traces["mu", 1] == whole.summary(["mu"])["mu[1]"]
+    assert summary["mu[2]"].share == np.mean(run["k"] == 3) < summary["mu[0]"].share == 1.0
+    assert f"{row.share:.1%}" in str(summary) and "in draws" in str(summary)
+    assert "in draws" not in str(run.summary(["k"]))
+
+
+def test_the_error_of_a_mean_given_the_structure():
+    """Of a number that is there in about half of the draws: over runs it is the spread of means."""
+    rng, runs, n = np.random.default_rng(3), 60, 2000
+    means, errors = [], []
+    for _ in range(runs):
+        values = autoregression(0.8, n, rng)
+        here = autoregression(0.9, n, rng) > 0
+        row = made([float(v) if h else None for v, h in zip(values, here, strict=True)]).summary()["x"]
+        means.append(row.mean)
+        errors.append(row.mcse_mean)
+    z = np.array(means) / errors
+    assert abs((z**2).mean() - 1) < 4 * math.sqrt(2 / runs)
+
+
+def test_a_number_that_one_chain_hardly_has():
+    rng = np.random.default_rng(4)
+    often, seldom = rng.normal(size=500), [*rng.normal(size=3), *[math.nan] * 497]
+    row = made(often, seldom).summary()["x"]
+    assert row.share == pytest.approx(503 / 1000) and row.ess_bulk > 400 and row.r_hat < 1.02
+    assert row.mcse_mean == pytest.approx(1 / math.sqrt(503), rel=0.15)
+    gone = made([None] * 9, [math.nan] * 9).summary()["x"]
+    assert gone.share == 0.0 and math.isnan(gone.mean) and math.isnan(gone.r_hat)
+
+
+def test_what_has_no_mean_is_left_out():
+    rows = [{"x": float(i), "name": "ab"[i % 2], "key": (i % 3, 1)} for i in range(200)]
+    run = Run([Chain(rows, [], None)])
+    summary = run.summary()
+    assert list(summary) == ["x", "key[0]", "key[1]"] and summary.left_out == ["name"]
+    assert str(summary).endswith("left out, as they are no numbers: name")
+    with pytest.raises(ValueTypeError, match=r"(?s)name isn't made of numbers.*run.frequency\('name'\)"):
+        run.summary(["x", "name"])
+    with pytest.raises(UnknownAddressError, match="the summary has no row y"):
+        summary["y"]
+    assert "y" not in summary and summary["key[0]"].mean < 1
+    with pytest.raises(UnknownAddressError):
+        run.summary(["y"])
+
+
+def test_a_summary_has_few_digits_and_few_rows():
+    rng = np.random.default_rng(4)
+    run = made(*([row.tolist() for row in rng.normal(size=(150, 80))] for _ in range(2)))
+    text = str(run.summary())
+    assert len(text.splitlines()) < 70 and "... and 20 more rows" in text
+    assert max(len(digits.replace(".", "").lstrip("0")) for digits in re.findall(r"\d[\d.]*", text)) <= 6
+    assert "<td>x[0]</td>" in run.summary()._repr_html_() and "60 more" in run.summary()._repr_html_()
+
+
+# --- shares as a table ---------------------------------------------------------------------------------
+
+
+def test_shares_show_themselves_as_a_table():
+    run = made([1, 1, 2, 2, 2, 1] * 50, [2, 1, 2, 2, 2, 3] * 50)
+    shares = run.frequency("x")
+    assert isinstance(shares, dict) and shares == {k: shares[k] for k in (1, 2, 3)}
+    assert repr(shares) == str(shares)
+    heads, *lines = str(shares).splitlines()
+    assert heads.split() == ["x", "share", "error", "entered"]
+    first = lines[0].split()
+    assert first[:2] == ["1", f"{shares[1].probability:.5g}"] and first[3] == "100"
+    assert float(first[2]) == pytest.approx(shares[1].standard_error, rel=1e-3)
+    assert shares.entries == {1: 100, 2: 149, 3: 50}
+    assert shares._repr_html_().count("<tr>") == 4
+    assert repr(shares[1]) == (
+        f"Share(probability={shares[1].probability:.5g}, standard_error={shares[1].standard_error:.4g})"
+    )
+    assert pickle.loads(pickle.dumps(shares)) == shares
+    assert str(Run([Chain([], [], start())], ["x"]).frequency("x")) == "no draws of x"
+    assert "NaN" in str(made([2] * 9).frequency("x"))
+    groups = run.per_structure("x")
+    assert repr(groups[1]).startswith(f"Group(probability={shares[1].probability:.5g}, ")
 
 
 # --- tallies -----------------------------------------------------------------------------------------

@@ -195,8 +195,8 @@ def test_several_chains_have_them():
 
 def test_runs_in_files_have_them(tmp_path, monkeypatch):
     """Also those of the part before the run was stopped, and of the part after."""
-    monkeypatch.setattr("gendsl.inference.checkpoint._PAUSE", 0.0)
-    monkeypatch.setattr("gendsl.inference.checkpoint._SHARE", math.inf)
+    monkeypatch.setattr("gendsl.inference.chain_store._PAUSE", 0.0)
+    monkeypatch.setattr("gendsl.inference.chain_store._SHARE", math.inf)
     monkeypatch.setattr("gendsl.inference.checkpoint.steps_between", lambda trace: 10)
     left = [155]
 
@@ -226,13 +226,14 @@ def test_what_else_an_info_may_be():
                  SimpleNamespace(accepted=False, log_accept_ratio=-2),
                  SimpleNamespace(accepted=False, log_accept_ratio=-math.inf),
                  SimpleNamespace(accepted=False, log_accept_ratio=math.nan),
+                 SimpleNamespace(accepted=False, log_accept_ratio=-1.7e308),
                  SimpleNamespace(accepted=False, log_accept_ratio="low"),
                  SimpleNamespace(accepted=False, reason="tired"),
                  SimpleNamespace(accepted=False, reason="wrong", check_failed=True)):  # fmt: skip
         count(tallies, "mine", info, 0.5)
     tally = tallies["mine"]
-    assert (tally.proposed, tally.accepted, tally.failed_checks, tally.seconds) == (10, 3, 1, 5.0)
-    assert tally.reasons == {"the density there is zero": 1, "tired": 1}
+    assert (tally.proposed, tally.accepted, tally.failed_checks, tally.seconds) == (11, 3, 1, 5.5)
+    assert tally.reasons == {"the density there is zero": 2, "tired": 1}
     assert tally.weighed == 1 and tally.rejected_terms == (-2.0, 0.0, 0.0, 0.0)
     assert Tally(3, 3).rejected_terms is None
 
