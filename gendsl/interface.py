@@ -132,8 +132,9 @@ class GenerativeFunction(ABC):
 
         Args:
             args: the positional arguments x of the program.
-            observations: choices that every kernel will hold fixed from now on. A list or array gives those
-                at its indices: {"x": array} is ("x", 0), ("x", 1), ...
+            observations: choices that every kernel will hold fixed from now on. A list, array or range gives
+                those at its indices: {"x": array} is ("x", 0), ("x", 1), ... So does a column of a table of
+                pandas, by position, whatever its index.
             init: starting values, likewise; kernels may change them.
             rng: seed or generator.
 

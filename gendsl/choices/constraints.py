@@ -6,7 +6,7 @@ that no constraint is silently ignored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from gendsl.address import Path, format_address
 from gendsl.choices.choice_map import MISSING, ChoiceMapLike, choicemap
 from gendsl.choices.unknown import explain_unknown
-from gendsl.choices.values import is_sequence
+from gendsl.choices.values import as_entries, is_sequence
 from gendsl.errors import PartialObservationWarning, UnknownAddressError, warn_user
 
 __all__ = ["OBSERVATIONS", "Constraints", "Exactly"]
@@ -23,6 +23,9 @@ OBSERVATIONS = "observations"
 """What constraints are called that are held fixed, where what they leave out is drawn."""
 
 _SHOWN = 5  # unused addresses that an error names
+
+_USUAL = frozenset((float, int, bool, str, list, tuple, np.ndarray))
+"""Types of values that are their own entries, or have none."""
 
 
 class Exactly:
@@ -41,16 +44,19 @@ class Exactly:
 class Constraints:
     """The choices that one run of a program is given, and which of them it has asked for.
 
-    A list, tuple or array at `("x",)` also answers for `("x", 0)`, `("x", 1)`, ..., and for
-    `("x", i, j)` where it has more axes; the entries of arrays come as Python numbers, their rows as
-    arrays. Indices are not negative: `("x", -1)` is an address of its own.
+    A list, tuple, range or array at `("x",)`, or a column of a table, also answers for `("x", 0)`,
+    `("x", 1)`, ..., and for `("x", i, j)` where it has more axes; the entries of arrays come as Python
+    numbers, their rows as arrays. Indices are not negative: `("x", -1)` is an address of its own.
     """
 
-    __slots__ = ("_flat", "_get", "_sequences", "_spaces", "_touch", "_touched")
+    __slots__ = ("_flat", "_get", "_get_entries", "_sequences", "_spaces", "_touch", "_touched")
 
     def __init__(self, choices: ChoiceMapLike = None) -> None:
         self._flat = choicemap(choices)._flat
-        self._get = self._flat.get
+        self._get = self._get_entries = self._flat.get
+        others = [path for path, value in self._flat.items() if type(value) not in _USUAL]
+        if others:
+            self._get_entries = {**self._flat, **{p: as_entries(self._flat[p]) for p in others}}.get
         self._touched: list[Path] = []
         self._touch = self._touched.append
         self._sequences: dict[Path, _Sequence] = {}
@@ -76,7 +82,7 @@ class Constraints:
         if before in self._spaces:
             return None
         while length:
-            value = self._get(before[:length], MISSING)
+            value = self._get_entries(before[:length], MISSING)
             if value is not MISSING and is_sequence(value):
                 break
             length -= 1
@@ -91,7 +97,7 @@ class Constraints:
         """Count what `column` gave as used."""
         sequence = self._sequences.get(before)
         if sequence is None:
-            sequence = self._sequences[before] = _Sequence(self._flat[before])
+            sequence = self._sequences[before] = _Sequence(self._get_entries(before))
         sequence.ranges.append(indices)
 
     def _entry(self, path: Path) -> Any:
@@ -101,7 +107,7 @@ class Constraints:
             above = path[:length]
             sequence = self._sequences.get(above)
             if sequence is None:
-                value = self._get(above, MISSING)
+                value = self._get_entries(above, MISSING)
                 if value is MISSING:
                     length -= 1
                     continue
@@ -120,7 +126,7 @@ class Constraints:
         touched = set(self._touched)
         left: list[Path] = []
         for path, value in self._flat.items():
-            if path in touched or _is_empty(value):
+            if path in touched or _is_empty(value if type(value) in _USUAL else self._get_entries(path)):
                 continue
             sequence = self._sequences.get(path)
             if sequence is not None and (sequence.used or sequence.ranges):
@@ -129,7 +135,7 @@ class Constraints:
                 left.append(path)
         return left
 
-    def check_used(self, known: Iterable[Path], what: str = "the choice map") -> None:
+    def check_used(self, known: Collection[Path], what: str = "the choice map") -> None:
         """Raise unless everything was used; `known` are the addresses that the program visited.
 
         Raises:
@@ -139,7 +145,7 @@ class Constraints:
             PartialObservationWarning: observations that are a list or array ended before the program did.
         """
         if what == OBSERVATIONS:
-            self._warn_if_short()
+            self._warn_if_short(known)
         unused = self.unused()
         if not unused:
             return
@@ -148,10 +154,27 @@ class Constraints:
             shown = ", ".join(format_address(path) for path in unused[:_SHOWN])
             more = f" and {len(unused) - _SHOWN} more" if len(unused) > _SHOWN else ""
             problem = f"the program has no choice at {len(unused)} addresses given in {what}: {shown}{more}"
+        if unused[0] not in self._flat:
+            problem += f"; {self._lengths(unused[0], known)}"
         raise UnknownAddressError(problem, address=unused[0], fix=explain_unknown(unused[0], known))
 
 
-    def _warn_if_short(self) -> None:
+    def _lengths(self, path: Path, known: Collection[Path]) -> str:
+        """How long the list or array is that a path is an index into, and for how many choices it is.
+
+        Args:
+            known: the addresses of the choices that the program makes.
+        """
+        parent, depth = path[:-1], len(path)
+        above = next(path[:n] for n in range(1, depth) if path[:n] in self._sequences)
+        row: Any = self._sequences[above].entries
+        for i in parent[len(above) :]:
+            row = row[i]
+        choices = len({p[:depth] for p in known if len(p) >= depth and p[: depth - 1] == parent})
+        entries, made = _counted(len(row), "entry", "entries"), _counted(choices, "choice", "choices")
+        return f"{format_address(parent)} has {entries} for {made}"
+
+    def _warn_if_short(self, known: Collection[Path]) -> None:
         """Warn of each list or array that was asked for entries beyond its end.
 
         That may be meant, where data are missing. Whoever means it gives the others by their addresses.
@@ -160,10 +183,11 @@ class Constraints:
             if sequence.beyond is None:
                 continue
             name, first = format_address(above), format_address(above + sequence.beyond)
+            lengths = self._lengths(above + sequence.beyond, known)
             warn_user(
                 PartialObservationWarning(
-                    f"what is given for {name} in observations ends before the choices do: the program makes "
-                    f"{first}, too, which is latent\n"
+                    f"what is given for {name} in observations ends before the choices do: {lengths}; "
+                    f"the program makes {first}, too, which is latent\n"
                     "  fix: give a value for every choice; if some are meant to be missing, give the others "
                     f"one by one: {{({', '.join(map(repr, above))}, i): x[i] for i in ...}}"
                 )
@@ -225,6 +249,10 @@ class _Sequence:
                 yield index
             else:
                 stack.extend(((*index, i), entry[i]) for i in reversed(range(len(entry))))
+
+
+def _counted(n: int, one: str, several: str) -> str:
+    return f"{n} {one if n == 1 else several}"
 
 
 def _is_empty(value: Any) -> bool:

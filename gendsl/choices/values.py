@@ -6,6 +6,7 @@ dicts of such. Nothing here raises because two values are of different kinds; th
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from gendsl.address import Path
 from gendsl.errors import ValueTypeError
 
-__all__ = ["Layout", "is_sequence", "pack", "same_value", "unpack"]
+__all__ = ["Layout", "as_entries", "is_sequence", "pack", "same_value", "unpack"]
 
 _PLAIN = frozenset({bool, int, float, str})
 _NUMBERS = (int, float, complex, np.number, np.bool_)
@@ -28,6 +29,27 @@ def is_sequence(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.ndim > 0
     return isinstance(value, (list, tuple))
+
+
+def as_entries(value: Any) -> Any:
+    """A range as a list and a column of a table (of pandas, say) as an array; anything else as it is.
+
+    Entries go by position, whatever the index of the column. Missing ones are NaN. What is neither numbers
+    nor truth values is a list.
+    """
+    if type(value) is range:
+        return list(value)
+    to_numpy = getattr(value, "to_numpy", None)
+    if to_numpy is None or isinstance(value, (type, np.ndarray)):
+        return value
+    array = np.asarray(to_numpy())
+    if array.dtype.kind in "biufc":
+        return array
+    entries = array.astype(object)
+    if hasattr(value, "isna"):
+        entries[np.asarray(value.isna())] = math.nan
+    made = np.array(entries.tolist())
+    return made if made.dtype.kind in "biuf" else entries.tolist()
 
 
 def same_value(a: Any, b: Any, rtol: float = 0.0, atol: float = 0.0) -> bool:

@@ -15,6 +15,7 @@ from gendsl.inference.particles import Particles, check_alive, check_particle_co
 from gendsl.interface import Choices, Rng, as_rng
 from gendsl.runtime.executions import Generate, ZeroProbability
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.records import other_shape
 from gendsl.runtime.trace import definition
 from gendsl.transforms.extending import check_proposal, check_proposed_measures
 
@@ -129,8 +130,11 @@ def _weighted(
             check_proposed_measures(proposal, forward, trace)
             log_forward = forward.log_prob
         if log_weight == -math.inf:
-            path = next(iter(trace.impossible))
-            yield None, -math.inf, f"out of support at {format_address(path)}"
+            path, value = next(iter(trace.impossible.items()))
+            record: Any = trace.records[path]  # type: ignore[attr-defined]
+            lengths = other_shape(record[0], value)
+            reason = f"out of support at {format_address(path)}" + (f": {lengths}" if lengths else "")
+            yield None, -math.inf, reason
             continue
         log_weight -= log_forward
         if not log_weight < math.inf:

@@ -169,6 +169,24 @@ def as_score(score: Any, distribution: Distribution, value: Any) -> float:
     )
 
 
+def other_shape(distribution: Distribution, value: Any) -> str | None:
+    """The lengths of a list or array that is given and of a distribution's values, where these differ."""
+    shape = distribution.support.shape
+    if shape is None or not isinstance(value, (np.ndarray, list, tuple)):
+        return None
+    given = value.shape if isinstance(value, np.ndarray) else (len(value),)
+    if given == shape:
+        return None
+    if len(given) == len(shape) == 1:
+        return f"a value of length {given[0]} is given for a choice whose values have length {shape[0]}"
+    return f"a value of shape {given} is given for a choice whose values have shape {shape}"
+
+
+def why_impossible(distribution: Distribution, value: Any) -> str:
+    """What is the matter with a value whose log density is -inf."""
+    return other_shape(distribution, value) or f"{value!r} is outside the support of its distribution"
+
+
 def _is_of_integers(image: Any) -> bool:
     """Whether all values of an affine image are integers, as far as is quickly seen."""
     return type(image.scale) is type(image.shift) is int and PLAIN_FAMILIES[type(image.dist)] is int

@@ -39,7 +39,7 @@ from gendsl.runtime.arguments import private
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.gradients import gradients
 from gendsl.runtime.measures import describe_measure, remeasured, same_measure
-from gendsl.runtime.records import UNCHANGEABLE, Record, Records, detached
+from gendsl.runtime.records import UNCHANGEABLE, Record, Records, detached, why_impossible
 from gendsl.runtime.reexecutions import Regenerate, Update, executed_again
 from gendsl.runtime.saving import save_trace
 from gendsl.runtime.structure import Structure, paths_in
@@ -63,7 +63,7 @@ def check_args(args: Any, name: str) -> tuple[Any, ...]:
     return args
 
 
-def check_start(trace: Trace) -> None:
+def check_start(trace: Any) -> None:
     """Raise unless the density of a trace that a kernel starts from is positive and finite.
 
     Raises:
@@ -75,7 +75,7 @@ def check_start(trace: Trace) -> None:
     if path is None:
         problem = f"the log density is {trace.log_prob}: a choice lies where its density is infinite"
     else:
-        problem = f"{value!r} is outside the support of its distribution, so the density is zero"
+        problem = f"{why_impossible(trace.records[path][0], value)}, so the density is zero"
     raise ZeroProbabilityError(
         f"a chain can't start from this trace: {problem}",
         address=path,

@@ -10,6 +10,7 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.tracer import getval, isbox
 
+from gendsl.choices.values import as_entries
 from gendsl.errors import ParameterError
 
 ENUMERABLE = 1_000_000  # a finite support with more values than this lists none of them
@@ -148,7 +149,11 @@ def as_number(value: Any, kind: Callable[[Any], Any]) -> Any:
 
 
 def as_typed_array(value: Any, kind: type) -> Any:
-    """A list or array of numbers as an array of this type, if nothing is lost; anything else as it is."""
+    """A list, range, column or array of numbers as an array of this type, if nothing is lost.
+
+    Anything else is left as it is.
+    """
+    value = value if isinstance(value, (list, tuple, np.ndarray)) else as_entries(value)
     if not isinstance(value, (list, tuple, np.ndarray)):
         return value
     try:

@@ -203,7 +203,7 @@ def test_more_entries_than_the_program_makes_choices():
         constraints.lookup(("x", i))
     assert error_of(constraints, [("x", i) for i in range(80)]) == (
         "the program has no choice at 10 addresses given in the choice map: "
-        "('x', 80), ('x', 81), ('x', 82), ('x', 83), ('x', 84) and 5 more",
+        "('x', 80), ('x', 81), ('x', 82), ('x', 83), ('x', 84) and 5 more; 'x' has 90 entries for 80 choices",
         ("x", 80),
         "'x' has 80 addresses below it; the last is ('x', 79)",
     )
