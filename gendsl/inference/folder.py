@@ -19,6 +19,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
+from reprlib import repr as short
 from typing import Any
 
 from filelock import FileLock, Timeout
@@ -238,7 +239,7 @@ def open_folder(
 
 def _recorded(fields: Fields, entry: Any) -> Recorded:
     if type(entry) is not list or len(entry) != 2 or type(entry[0]) is not str:
-        raise fields.error(f"{str(entry)[:60]} says nothing that is recorded")
+        raise fields.error(f"{short(entry)[:60]} says nothing that is recorded")
     how = Fields(entry[1], fields.path)
     if "address" not in how:
         return Recorded(entry[0], None, how.entry("function", str, type(None)))
@@ -246,5 +247,5 @@ def _recorded(fields: Fields, entry: Any) -> Recorded:
     try:
         hash(address)
     except TypeError:
-        raise fields.error(f"{str(address)[:60]} is no address") from None
+        raise fields.error(f"{short(address)[:60]} is no address") from None
     return Recorded(entry[0], address, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reprlib import repr as short
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ _KINDS: dict[str, Any] = {
     "SFC64": np.random.SFC64,
 }
 _SEED = ("entropy", "spawn_key", "pool_size", "n_children_spawned")
-_POOLS = range(4, 1025)  # words of a seed sequence's pool
+_POOLS = range(4, 257)  # words of a seed sequence's pool
 _LARGEST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1, "uinteger": 2**32 - 1}
 """The largest values of what NumPy takes unseen: with larger positions it would read foreign memory."""
 
@@ -62,7 +63,7 @@ def decode_rng(encoded: Any) -> np.random.Generator:
         raise
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise FileFormatError(
-            f"{str(encoded)[:60]} is no generator in gendsl's format ({error})",
+            f"{short(encoded)[:60]} is no generator in gendsl's format ({error})",
             fix="it was written by something else, or by another version of gendsl",
         ) from None
     return np.random.Generator(bits)

@@ -20,6 +20,7 @@ import base64
 import math
 import re
 from collections.abc import Callable, Iterable
+from reprlib import repr as short
 from typing import Any
 
 import numpy as np
@@ -171,7 +172,7 @@ def decode(encoded: Any, find: Find | None = None, depth: int = 0) -> Any:
         raise
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise FileFormatError(
-            f"{str(encoded)[:80]} is no value in gendsl's format ({error})", fix=_FOREIGN
+            f"{short(encoded)[:80]} is no value in gendsl's format ({error})", fix=_FOREIGN
         ) from None
 
 
@@ -239,7 +240,7 @@ def decode_choices(content: Any, find: Find | None = None, depth: int = 0) -> di
         raise
     except (TypeError, ValueError) as error:
         raise FileFormatError(
-            f"{str(content)[:80]} are no choices in gendsl's format ({error})", fix=_FOREIGN
+            f"{short(content)[:80]} are no choices in gendsl's format ({error})", fix=_FOREIGN
         ) from None
 
 

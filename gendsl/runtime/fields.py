@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from reprlib import repr as short
 from typing import Any, TypeVar
 
 from gendsl.errors import FileFormatError
@@ -55,7 +56,7 @@ class Fields:
             raise self.error(f"there is no {name!r}")
         value = self.content[name]
         if type(value) not in kinds:
-            raise self.error(f"{name!r} is {str(value)[:60]}")
+            raise self.error(f"{name!r} is {short(value)[:60]}")
         return value
 
     def text(self, name: str) -> str:
@@ -67,7 +68,7 @@ class Fields:
         """A whole number in a range."""
         value: int = self.entry(name, int)
         if not least <= value <= most:
-            raise self.error(f"{name!r} is {str(value)[:60]}, and must be from {least} to {most}")
+            raise self.error(f"{name!r} is {short(value)[:60]}, and must be from {least} to {most}")
         return value
 
     def seconds(self, name: str) -> float:
@@ -100,7 +101,7 @@ class Fields:
         """An encoded float."""
         value = self.decoded(lambda: decode(self.entry(name, float, dict)))
         if type(value) is not float:
-            raise self.error(f"{name!r} is {str(value)[:60]}")
+            raise self.error(f"{name!r} is {short(value)[:60]}")
         return value
 
     def decoded(self, make: Callable[[], _Made]) -> _Made:
