@@ -92,11 +92,10 @@ CORE = [
 ]  # fmt: skip
 DISTRIBUTIONS = [
     "bernoulli", "beta", "beta_uniform", "binom", "categorical", "cauchy", "dirichlet", "exponential",
-    "flat", "gamma", "geometric", "half_normal", "half_cauchy", "half_student_t", "inv_gamma", "laplace",
-    "lkj", "log_normal", "multinomial", "mvnormal", "neg_binom", "normal", "piecewise_uniform", "poisson",
-    "student_t",
-    "truncated_normal", "uniform", "uniform_discrete", "von_mises", "wishart", "inv_wishart",
-    "mixture_of_normals", "mixture", "product", "iid", "ordered",
+    "factor", "flat", "gamma", "geometric", "half_normal", "half_cauchy", "half_student_t", "inv_gamma",
+    "laplace", "lkj", "log_normal", "multinomial", "mvnormal", "neg_binom", "normal", "piecewise_uniform",
+    "poisson", "student_t", "truncated_normal", "uniform", "uniform_discrete", "von_mises", "wishart",
+    "inv_wishart", "mixture_of_normals", "mixture", "product", "iid", "ordered",
 ]  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from gendsl.distributions.discrete import (
     poisson,
     uniform_discrete,
 )
+from gendsl.distributions.factors import factor
 from gendsl.distributions.location_scale import cauchy, laplace, normal, student_t, von_mises
 from gendsl.distributions.matrices import inv_wishart, lkj, wishart
 from gendsl.distributions.mixtures import mixture, mixture_of_normals
@@ -48,6 +49,7 @@ __all__ = [
     "cauchy",
     "dirichlet",
     "exponential",
+    "factor",
     "flat",
     "gamma",
     "geometric",

@@ -92,6 +92,18 @@ def positive_probability(family: str, name: str, value: float) -> float:
     return _checked(family, name, value, lambda v: 0.0 < v <= 1.0, "lie above 0 and not above 1")
 
 
+def factor_weight(value: float) -> float:
+    """The log weight of a factor: a number, or -inf."""
+    if type(value) is float and value < _INF:
+        return value
+    if np.ndim(getval(value)) > 0:
+        raise ParameterError(
+            f"factor: log_weight must be one number, got {shown(value)}",
+            fix="add up the terms: factor(np.sum(log_weights))",
+        )
+    return _checked("factor", "log_weight", value, lambda v: v < _INF, "be a number or -inf")
+
+
 def bound(family: str, name: str, value: float) -> float:
     """An end of an interval: a number, or infinite."""
     if type(value) is float and -_INF <= value <= _INF:

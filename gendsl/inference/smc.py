@@ -24,6 +24,7 @@ from gendsl.inference.resampling import Scheme, as_scheme
 from gendsl.inference.structure import kernel_maker
 from gendsl.interface import Choices, Rng, as_rng
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.records import factors
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.selection import Selection
 from gendsl.transforms.translators import TraceTranslator
@@ -243,8 +244,9 @@ def tempered_smc(
     start = importance_sampling(model, args, observations, particles, rng=rng)
     size = start.size
     stages = Stages(start, resampling, threshold, record, rng)
-    # the weights at beta = 0 are equal, and those of importance sampling are for beta = 1
-    stages.particles = Particles(start.traces, np.zeros(len(start.traces)), size, families=start.families)
+    # the weights at beta = 0 are equal but for factors, and those of importance sampling are for beta = 1
+    first = np.array([factors(trace.records.values()) for trace in start.traces])
+    stages.particles = Particles(start.traces, first, size, families=start.families)
     beta, step = 0.0, 0
     while beta < 1.0:
         now = stages.particles

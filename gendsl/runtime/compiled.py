@@ -26,7 +26,7 @@ from gendsl.runtime.local import MOST, LocalDensity, LocalRedraw, edited, local_
 from gendsl.runtime.lookup import record_at
 from gendsl.runtime.paths import check_paths, without
 from gendsl.runtime.reads import Frame
-from gendsl.runtime.records import REMEMBERED, Record, detached
+from gendsl.runtime.records import REMEMBERED, Record, detached, factors, is_factor, without_factors
 from gendsl.runtime.regions import Called
 from gendsl.runtime.trace import (
     Edit,
@@ -307,8 +307,12 @@ class CompiledTrace(ReferenceTrace):
         weight: float = execution.weight
         if not -inf < self.log_prob < inf:
             # what was not looked at again counts too: -inf that stays is no change of 0
-            kept = ((p, r) for p, r in self.records.items() if p not in selection and p in trace.records)
-            weight = sum(trace.records[path][2] - record[2] for path, record in kept)
+            old, new = self.records, trace.records
+            kept = [path for path in old if path in new and not (path in selection or is_factor(old[path]))]
+            weight = sum(new[path][2] - old[path][2] for path in kept)
+            weight += factors(new.values()) - factors(old.values())
+        elif execution.gone:
+            weight -= factors(execution.gone.values())
         return float(not_nan(weight, self))
 
     def whole(self) -> ReferenceTrace:
@@ -382,7 +386,7 @@ class CompiledTrace(ReferenceTrace):
         if not (-inf < weight < inf and -inf < self.log_prob < inf):
             weight = self._weight(execution, trace)
         remeasured = self._remeasured(execution) if execution.remeasured else {}
-        return Edit(trace, weight, execution.gone, remeasured)
+        return Edit(trace, weight, without_factors(execution.gone), remeasured)
 
     @edit_or_whole
     def resample(
@@ -411,7 +415,7 @@ class CompiledTrace(ReferenceTrace):
                 self.check_selection(selection, skip_absent=skip_absent)
                 break
         weight = self._weight_of_kept(execution, trace, selection)
-        return Edit(trace, weight, execution.gone, self._remeasured(execution))
+        return Edit(trace, weight, without_factors(execution.gone), self._remeasured(execution))
 
     def _one_redrawn(
         self, selection: Selection, paths: Any, rng: np.random.Generator, stop_at_zero: bool

@@ -14,7 +14,7 @@ import numpy as np
 
 from gendsl.address import Path
 from gendsl.choices import MISSING
-from gendsl.distributions import Distribution
+from gendsl.distributions import Distribution, factor
 from gendsl.distributions.base import ScalarFamily, measured
 from gendsl.runtime.executions import Given, ZeroProbability
 from gendsl.runtime.measures import same_measure
@@ -141,7 +141,8 @@ class RegenerateEdit(_Edit, Regenerate):
         """The record of a choice that the block had made before."""
         if self.selected(path):
             self.overwritten[path] = before
-            return draw(distribution, self.rng)
+            if type(distribution) is not factor:
+                return draw(distribution, self.rng)
         if distribution is before[0]:
             return before
         record = rescored(distribution, before[1])

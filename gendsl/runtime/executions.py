@@ -16,14 +16,13 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
-from gendsl.address import Path, as_path, format_address
+from gendsl.address import Path, as_path
 from gendsl.choices import MISSING, Constraints
 from gendsl.compiler.build import Compiled
-from gendsl.distributions import Distribution, as_distribution
+from gendsl.distributions import Distribution, as_distribution, factor
 from gendsl.errors import (
     EXECUTION,
-    AddressConflictError,
-    DuplicateAddressError,
+        DuplicateAddressError,
     MissingAddressError,
     MissingChoiceError,
     NaNError,
@@ -31,6 +30,7 @@ from gendsl.errors import (
 )
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime.inlined import DRAWN, GIVEN, Makers
+from gendsl.runtime.namespaces import check_namespaces
 from gendsl.runtime.records import (
     PLAIN_FAMILIES,
     UNCHANGEABLE,
@@ -41,6 +41,7 @@ from gendsl.runtime.records import (
     detached,
     draw,
     drawn,
+    made_of_factor,
 )
 
 _Error = TypeVar("_Error", bound=BaseException)
@@ -96,6 +97,7 @@ class Execution:
         calls: what each traced call returned, by its address.
         score: the sum of the scores so far.
         function: the program whose body runs.
+        proposes: whether the density that its draws have is asked for: then it can have no factors.
         failure: an error that ends the operation, even if the body caught it.
         partial: in a compiled body, whether choices were made that are not in `records`.
         quick: whether a choice that keeps its value, from a distribution that is the one it had, keeps its
@@ -123,6 +125,7 @@ class Execution:
     seen: set[Path] | None = None
     called: set[Path]
     prefix: Path = ()
+    proposes = False
     score = 0.0
     function: Any = None
     failure: BaseException | None = None
@@ -349,31 +352,6 @@ class Closed(Execution):
         """Nothing is being made any more."""
 
 
-def check_namespaces(records: Mapping[Path, Any], calls: Mapping[Path, Any]) -> None:
-    """Raise `AddressConflictError` if an address is both a choice and a namespace or call."""
-    for path in records:
-        if len(path) != 1:
-            break
-    else:
-        if not calls:
-            return
-    if () in records:
-        as_path(())
-    above = spaces = {path[:-1] for path in records}
-    while above:
-        above = {space[:-1] for space in above if len(space) > 1} - spaces
-        spaces |= above
-    if spaces.isdisjoint(records) and (not calls or calls.keys().isdisjoint(records)):
-        return
-    for space in (*spaces, *calls):
-        if space in records:
-            raise AddressConflictError(
-                "an address is both a choice and a namespace of other choices",
-                address=space,
-                fix=f"rename one of them, for instance the choice to {format_address((*space, 'value'))}",
-            )
-
-
 def _describe(thing: Any) -> str:
     return f"{thing!r} of type {type(thing).__name__}"
 
@@ -406,7 +384,7 @@ class Simulate(Execution, makers=Makers(DRAWN, drawn=drawn)):
         return self.keep(path, drawn(thing, value))
 
     def choose(self, path: Path, distribution: Distribution) -> Record:
-        return draw(distribution, self.rng)
+        return made_of_factor(self, path, distribution) or draw(distribution, self.rng)
 
 
 class Run(Simulate):
@@ -437,7 +415,9 @@ class Generate(Execution):
         else:
             value = self.init.lookup(path)
             if value is MISSING:
-                return draw(distribution, self.rng)
+                if type(distribution) is not factor:
+                    return draw(distribution, self.rng)
+                value = True
         value = as_given(value, distribution)
         score = distribution.logpdf(value)
         if type(score) is not float:
@@ -482,6 +462,9 @@ class Assess(Execution, makers=Makers(GIVEN)):
     def choose(self, path: Path, distribution: Distribution) -> Record:
         value = self.lookup(path)
         if value is MISSING:
+            record = made_of_factor(self, path, distribution)
+            if record is not None:
+                return record
             raise self.fail(
                 MissingChoiceError(
                     "the program makes a choice that was not given",

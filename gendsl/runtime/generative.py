@@ -10,7 +10,7 @@ import reprlib
 import sys
 from collections.abc import Callable
 from types import FrameType, MethodType
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -44,6 +44,9 @@ from gendsl.runtime.trace import ReferenceTrace, at_definition, check_args
 from gendsl.runtime.watched import runs_whole
 
 _NOTHING: frozenset[Path] = frozenset()
+
+
+_Execution = TypeVar("_Execution", bound=Execution)
 
 
 class GenFunction(GenerativeFunction):
@@ -241,8 +244,9 @@ class GenFunction(GenerativeFunction):
         given.check_used(trace.records, "choices")
         return Assessed(trace.log_prob, trace.retval)
 
+    @or_whole
     def propose(self, args: tuple[Any, ...] = (), *, rng: Rng = None) -> Proposed:
-        trace = self.simulate(args, rng=rng)
+        trace = self._trace(_proposing(Simulate(as_rng(rng))), args)
         return Proposed(trace.choices, trace.log_prob, trace.retval)
 
     @or_whole
@@ -274,7 +278,7 @@ class GenFunction(GenerativeFunction):
     def simulate_once(self, args: tuple[Any, ...], rng: np.random.Generator) -> ReferenceTrace:
         """As `simulate`, for a trace that is looked at and not edited, as an auxiliary program's is."""
         if self.compiled.runs_at_once and not (self.direct or runs_whole()):
-            return self._at_once(Simulate(rng), args)
+            return self._at_once(_proposing(Simulate(rng)), args)
         return self._simulated(args, rng=rng)
 
     def score_once(
@@ -283,7 +287,7 @@ class GenFunction(GenerativeFunction):
         """As `score`, for a trace that is looked at and not edited."""
         at_once = self.compiled.runs_at_once and isinstance(values, dict)
         if at_once and not (self.direct or runs_whole()):
-            return self._at_once(Assess(values, stop_at_zero=stop_at_zero), args)
+            return self._at_once(_proposing(Assess(values, stop_at_zero=stop_at_zero)), args)
         return self._scored(args, values, stop_at_zero)
 
     def _at_once(self, execution: Execution, args: tuple[Any, ...]) -> ReferenceTrace:
@@ -307,7 +311,7 @@ class GenFunction(GenerativeFunction):
 
     @or_whole
     def _simulated(self, args: tuple[Any, ...], *, rng: np.random.Generator) -> ReferenceTrace:
-        execution = Simulate(rng)
+        execution = _proposing(Simulate(rng))
         execution.quick = not self.is_reference
         return self._trace(execution, args, once=True)
 
@@ -315,7 +319,7 @@ class GenFunction(GenerativeFunction):
     def _scored(
         self, args: tuple[Any, ...], values: dict[Path, Any] | Given, stop_at_zero: bool
     ) -> ReferenceTrace:
-        execution = Assess(values, stop_at_zero=stop_at_zero)
+        execution = _proposing(Assess(values, stop_at_zero=stop_at_zero))
         execution.quick = not self.is_reference
         return self._trace(execution, args, once=True)
 
@@ -335,6 +339,12 @@ class GenFunction(GenerativeFunction):
         retval = execution.run(self.called_with(args))
         at_definition(self, execution.finish)
         return ReferenceTrace(self, args, retval, execution, frozenset())
+
+
+def _proposing(execution: _Execution) -> _Execution:
+    """An execution of which the density that its draws have is asked for."""
+    execution.proposes = True
+    return execution
 
 
 def is_from_body(error: TypeError) -> bool:

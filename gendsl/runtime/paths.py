@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from gendsl.address import Path
-from gendsl.runtime.executions import check_namespaces
+from gendsl.runtime.namespaces import check_namespaces
 
 
 @dataclass(frozen=True)

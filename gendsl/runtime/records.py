@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from math import inf
 from typing import Any
 
@@ -13,7 +14,8 @@ from gendsl.address import Path
 from gendsl.distributions import Distribution
 from gendsl.distributions.arithmetic import affine
 from gendsl.distributions.base import ARGUMENTS, MEASURE, ScalarFamily, measured
-from gendsl.errors import NaNError, ValueTypeError
+from gendsl.distributions.factors import factor
+from gendsl.errors import ImproperError, NaNError, ValueTypeError
 from gendsl.runtime.change import is_same
 from gendsl.supports import Support
 
@@ -106,6 +108,53 @@ def detached(value: Any) -> Any:
         ) from error
 
 
+def of_factor(distribution: Distribution) -> Record:
+    """The record of a factor, of which nothing is drawn."""
+    assert type(distribution) is factor
+    return distribution, True, distribution.logpdf(True)
+
+
+def made_of_factor(execution: Any, path: Path, distribution: Distribution) -> Record | None:
+    """The record of a choice that is a factor, in an execution that draws or scores; None of any other.
+
+    Raises:
+        ImproperError: the execution is that of a program that proposes.
+    """
+    if type(distribution) is not factor:
+        return None
+    if execution.proposes:
+        raise execution.fail(
+            ImproperError(
+                "a program that proposes has a factor, so its density is not that of its draws",
+                address=path,
+                fix="put the factor into the model, and leave proposals without factors",
+            )
+        )
+    return of_factor(distribution)
+
+
+def is_factor(record: Record) -> bool:
+    """Whether a record is that of a factor."""
+    return type(record[0]) is factor
+
+
+def factors(records: Iterable[Record]) -> float:
+    """The sum of the factors among some choices."""
+    return sum((record[2] for record in records if type(record[0]) is factor), 0.0)
+
+
+def without_factors(records: Records) -> Records:
+    """The choices that are no factors."""
+    if not any(map(is_factor, records.values())):
+        return records
+    return {path: record for path, record in records.items() if not is_factor(record)}
+
+
+def is_certain(record: Record) -> bool:
+    """Whether a discrete choice surely has no other value."""
+    return record[2] == 0.0 or is_factor(record)
+
+
 def draw(distribution: Distribution, rng: np.random.Generator) -> Record:
     """The record of a choice drawn from its distribution.
 
@@ -184,6 +233,8 @@ def other_shape(distribution: Distribution, value: Any) -> str | None:
 
 def why_impossible(distribution: Distribution, value: Any) -> str:
     """What is the matter with a value whose log density is -inf."""
+    if type(distribution) is factor and value is True:
+        return "the log weight of a factor is -inf"
     return other_shape(distribution, value) or f"{value!r} is outside the support of its distribution"
 
 

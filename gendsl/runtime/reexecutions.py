@@ -11,7 +11,7 @@ import numpy as np
 
 from gendsl.address import Path, as_path
 from gendsl.choices import MISSING, Exactly
-from gendsl.distributions import Distribution
+from gendsl.distributions import Distribution, factor
 from gendsl.errors import GenDSLError, MissingChoiceError
 from gendsl.runtime.executions import (
     FRESH,
@@ -19,9 +19,9 @@ from gendsl.runtime.executions import (
     Execution,
     Given,
     ZeroProbability,
-    check_namespaces,
 )
 from gendsl.runtime.inlined import REGENERATED, UPDATED, Makers
+from gendsl.runtime.namespaces import check_namespaces
 from gendsl.runtime.records import (
     PLAIN_FAMILIES,
     UNCHANGEABLE,
@@ -31,7 +31,10 @@ from gendsl.runtime.records import (
     as_score,
     detached,
     draw,
+    factors,
     is_unchanged,
+    of_factor,
+    without_factors,
 )
 from gendsl.runtime.watched import is_usual
 from gendsl.selection import Selection
@@ -141,6 +144,9 @@ class Update(Execution, makers=Makers(UPDATED)):
         return distribution, value, score
 
     def _fresh(self, path: Path, distribution: Distribution) -> Record:
+        if type(distribution) is factor:  # which nothing draws: all of it is in the weight
+            self.added += 1
+            return of_factor(distribution)
         if self.rng is None:
             raise self.fail(
                 MissingChoiceError(
@@ -159,7 +165,10 @@ class Update(Execution, makers=Makers(UPDATED)):
 
 
 class Regenerate(Execution, makers=Makers(REGENERATED)):
-    """Selected choices are drawn anew, the others kept; `weight` is the change in score of those kept."""
+    """Selected choices are drawn anew, the others kept; `weight` is the change in score of those kept.
+
+    It has the change of all factors, too: those that are gone are taken off when the run is finished.
+    """
 
     def __init__(
         self,
@@ -180,6 +189,13 @@ class Regenerate(Execution, makers=Makers(REGENERATED)):
 
     def choose(self, path: Path, distribution: Distribution) -> Record:
         before = self.old.get(path)
+        if type(distribution) is factor:  # which nothing draws: all of it is in the weight
+            record = of_factor(distribution)
+            if record[2] == -inf and self.stop_at_zero:
+                raise self.fail(ZeroProbability(path, distribution, True))
+            self.added += before is None
+            self.weight += record[2] - (0.0 if before is None else factors([before]))
+            return record
         if before is None or path in self.selection:
             self.added += before is None
             return draw(distribution, self.rng)
@@ -193,6 +209,11 @@ class Regenerate(Execution, makers=Makers(REGENERATED)):
             raise self.fail(ZeroProbability(path, distribution, value))
         self.weight += score - before[2]
         return distribution, value, score
+
+    def finish(self) -> None:
+        if len(self.records) - self.added < len(self.old):
+            self.weight -= factors(r for path, r in self.old.items() if path not in self.records)
+        super().finish()
 
 
 Again = tuple[Update, Any, float, Records, Set[Path], bool]
@@ -238,4 +259,4 @@ def executed_again(trace: Any, given: Exactly, stop_at_zero: bool) -> Again | No
             if path in observed:
                 observed = frozenset(path for path in observed if path in records)
                 break
-    return execution, retval, weight, gone, observed, is_alike
+    return execution, retval, weight, without_factors(gone), observed, is_alike

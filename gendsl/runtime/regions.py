@@ -12,7 +12,8 @@ from gendsl.errors import Location
 from gendsl.interface import CallRequest
 from gendsl.runtime.blocks import NOTHING, Block, Later, Touched
 from gendsl.runtime.change import UNSET, difference
-from gendsl.runtime.executions import Closed, Execution, check_namespaces
+from gendsl.runtime.executions import Closed, Execution
+from gendsl.runtime.namespaces import check_namespaces
 from gendsl.runtime.reads import Changes, Frame, Frames, Runner
 from gendsl.runtime.records import REMEMBERED, Record, Records
 

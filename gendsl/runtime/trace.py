@@ -39,7 +39,7 @@ from gendsl.runtime.arguments import private
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.gradients import gradients
 from gendsl.runtime.measures import describe_measure, remeasured, same_measure
-from gendsl.runtime.records import UNCHANGEABLE, Record, Records, detached, why_impossible
+from gendsl.runtime.records import UNCHANGEABLE, Record, Records, detached, why_impossible, without_factors
 from gendsl.runtime.reexecutions import Regenerate, Update, executed_again
 from gendsl.runtime.saving import save_trace
 from gendsl.runtime.structure import Structure, paths_in
@@ -106,7 +106,7 @@ class Edit(NamedTuple):
     Attributes:
         trace: the new trace.
         log_weight: log p(t'; x') - log p(t; x), less the log density of choices that were drawn.
-        removed: the choices that are gone, observations among them.
+        removed: the choices that are gone, observations among them, but no factors.
         remeasured: the old and new distributions of latent choices that were kept, not given, and whose
             density is with respect to another base measure than it was.
     """
@@ -335,7 +335,7 @@ class ReferenceTrace(Trace):
             given.check_used(new.records, "the new choices")
         weight = self.weight_of(execution)
         other = remeasured(self, execution.records, execution.remade, values)
-        return Edit(new, weight, self.removed(execution), other)
+        return Edit(new, weight, without_factors(self.removed(execution)), other)
 
     def resample(
         self,
@@ -360,7 +360,7 @@ class ReferenceTrace(Trace):
         new = self.rerun(execution)
         weight = not_nan(execution.weight, self)
         other = remeasured(self, new.records, new.records, selection)
-        return Edit(new, weight, self.removed(execution), other)
+        return Edit(new, weight, without_factors(self.removed(execution)), other)
 
     def redraw(
         self, path: Path, rng: np.random.Generator, *, stop_at_zero: bool = False

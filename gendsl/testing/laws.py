@@ -20,8 +20,10 @@ import numpy as np
 from gendsl.address import Path, format_address
 from gendsl.choices import ChoiceMap, choicemap
 from gendsl.choices.values import same_value
-from gendsl.errors import GenDSLError, MissingChoiceError, UnknownAddressError
+from gendsl.errors import GenDSLError, ImproperError, MissingChoiceError, UnknownAddressError
 from gendsl.interface import GenerativeFunction, Trace
+from gendsl.runtime.records import is_factor
+from gendsl.runtime.trace import ReferenceTrace
 from gendsl.selection import Selection, select
 
 Args = tuple[Any, ...]
@@ -164,6 +166,12 @@ def check_trace(subject: Any, args: Args, trace: Trace) -> dict[Path, float]:
     return found.scores
 
 
+def _factors(trace: Trace) -> set[Path]:
+    """Where the factors of a trace are, which nothing draws."""
+    records = trace.records if isinstance(trace, ReferenceTrace) else {}
+    return {path for path, record in records.items() if is_factor(record)}
+
+
 # --- the laws --------------------------------------------------------------------------------------
 
 
@@ -183,7 +191,7 @@ def assess_law(subject: Any, trace: Any, rng: np.random.Generator) -> None:
     _check_same(retval, trace.retval, "assess gives the return value")
     for choices in (trace.choices.to_flat_dict(), trace.choices.to_dict()):
         _check_weight(model.assess(args, choices).log_prob, log_prob, "assess takes dicts, too")
-    for last in list(trace.choices)[-1:]:
+    for last in [path for path in trace.choices if path not in _factors(trace)][-1:]:
         with _refuses(MissingChoiceError, last, "assess without a choice"):
             model.assess(args, _without(trace.choices, [last]))
     with _refuses(UnknownAddressError, NOWHERE, "assess with a surplus choice"):
@@ -194,6 +202,12 @@ def propose_law(subject: Any, trace: Any, rng: np.random.Generator) -> None:
     """propose draws what simulate draws."""
     seed = int(rng.integers(1 << 30))
     drawn = subject.model.simulate(trace.args, rng=seed)
+    factors = _factors(drawn)
+    if factors:
+        first = next(path for path in drawn.choices if path in factors)
+        with _refuses(ImproperError, first, "propose of a program with a factor"):
+            subject.model.propose(trace.args, rng=seed)
+        return
     choices, log_prob, retval = subject.model.propose(trace.args, rng=seed)
     _check(choices == drawn.choices, "propose and simulate draw the same choices from one seed")
     _check_weight(log_prob, drawn.log_prob, "propose gives log p(t; x)")
@@ -216,9 +230,11 @@ def generate_law(subject: Any, trace: Any, rng: np.random.Generator) -> None:
     scores = check_trace(subject, trace.args, made)
     _check_same(made.observed.to_flat_dict(), seen.to_flat_dict(), "the observations")
     _check_kept(made, given.to_flat_dict(), "which was given to generate")
-    drawn = total(scores, (path for path in scores if path not in given))
-    _check_weight(weight, made.log_prob - drawn, "generate: the weight is log p(t; x) / q(t; u, x)")
-    _check_weight(weight, total(scores, given), "generate: the weight is the log density of what is given")
+    drawn = [path for path in scores if path not in given and path not in _factors(made)]
+    expected = made.log_prob - total(scores, drawn)
+    _check_weight(weight, expected, "generate: the weight is log p(t; x) / q(t; u, x)")
+    rest = scores.keys() - set(drawn)
+    _check_weight(weight, total(scores, rest), "generate: the weight is the log density of what is given")
 
 
 def update_law(subject: Any, trace: Any, rng: np.random.Generator) -> None:
@@ -238,8 +254,9 @@ def update_law(subject: Any, trace: Any, rng: np.random.Generator) -> None:
     fresh = [path for path in after if path not in given and path not in before]
     kept = {p: given[p] if p in given else old[p] for p in after if p not in fresh}
     _check_kept(new, kept, "after an update")
+    drawn = [path for path in fresh if path not in _factors(new)]
     _check_weight(
-        weight, new.log_prob - old.log_prob - total(after, fresh),
+        weight, new.log_prob - old.log_prob - total(after, drawn),
         "update: the weight is log p(t'; x') / (p(t; x) q(fresh))",
     )  # fmt: skip
     expected = {p: old[p] for p in before if p in given or p not in after}
@@ -251,7 +268,7 @@ def update_law(subject: Any, trace: Any, rng: np.random.Generator) -> None:
     changed = {path for path in after if path in given or path in fresh}
     _check(set(discard_back) == changed, "the way back discards what was given or fresh")
     if math.isfinite(weight):
-        _check_weight(weight + weight_back, -total(after, fresh), "update: the weights there and back cancel")
+        _check_weight(weight + weight_back, -total(after, drawn), "update: the weights there and back cancel")
 
 
 def update_nothing_law(subject: Any, trace: Any, rng: np.random.Generator) -> None:
@@ -273,7 +290,7 @@ def update_args_law(subject: Any, trace: Any, rng: np.random.Generator) -> None:
         after = check_trace(subject, new_args, new)
         _check_kept(new, {path: trace[path] for path in after if path in before}, "with new arguments")
         _check(set(discard) == before.keys() - after.keys(), "new arguments discard what is gone")
-        fresh = after.keys() - before.keys()
+        fresh = after.keys() - before.keys() - _factors(new)
         _check_weight(
             weight, new.log_prob - trace.log_prob - total(after, fresh),
             "update: the weight is log p(t'; x') / (p(t; x) q(fresh))",
@@ -289,8 +306,8 @@ def regenerate_law(subject: Any, trace: Any, rng: np.random.Generator) -> None:
     after = check_trace(subject, new_args, new)
     kept = [path for path in before if path in after and path not in selected]
     _check_kept(new, {path: trace[path] for path in kept}, "which was not selected")
-    drawn = total(after, after.keys() - set(kept))
-    redrawn = total(before, before.keys() - set(kept))
+    drawn = total(after, after.keys() - set(kept) - _factors(new))
+    redrawn = total(before, before.keys() - set(kept) - _factors(trace))
     _check_weight(
         weight, (new.log_prob - drawn) - (trace.log_prob - redrawn),
         "regenerate: the weight is log p(t') q(t; kept) / (p(t) q(t'; kept))",

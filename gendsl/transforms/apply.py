@@ -28,7 +28,7 @@ from gendsl.errors import (
 )
 from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction
-from gendsl.runtime.records import Records
+from gendsl.runtime.records import Records, is_certain
 from gendsl.runtime.trace import ReferenceTrace, check_kept_choice
 from gendsl.transforms.arrays import DualArray, as_dual_array
 from gendsl.transforms.elimination import assign_columns, small_log_abs_det
@@ -277,7 +277,7 @@ def _unread(run: Run, state: Input, paths: Iterable[Path]) -> list[tuple[Input, 
         if path in state.supports or path in state.observed:
             continue
         record = state.records.get(path)
-        if record is None or record[2] == 0.0 or not measured(record[0]).discrete:
+        if record is None or is_certain(record) or not measured(record[0]).discrete:
             continue
         if not _is_copied(run, state, path):
             found.append((state, path))

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from gendsl.address import Path
 from gendsl.distributions.base import measured
-from gendsl.runtime.records import Records
+from gendsl.runtime.records import Records, is_certain
 from gendsl.supports import Simplex, Support
 from gendsl.transforms.determinants import determinant_of_few, known_determinant
 from gendsl.transforms.forward import Dual
@@ -167,7 +167,7 @@ def _add_rows(run: Run, state: Input, paths: Iterable[Path], live: list[int]) ->
             record = state.find(path)
             if record is None:
                 continue
-            if not measured(record[0]).discrete or not (record[2] == 0.0 or run.asked):
+            if not measured(record[0]).discrete or not (is_certain(record) or run.asked):
                 return False
     return not left
 
