@@ -110,10 +110,34 @@ def test_explain_and_source(command, module):
     assert command("source", f"{module}:model") == (0, f"{loaded.model.source}\n", "")
     assert command("source", f"{module}:f") == (0, f"{loaded.f.source}\n", "")
     assert command("explain", f"{module}.py:model") == (0, f"{loaded.model.explain()}\n", "")
-    code, _, err = command("explain", f"{module}:f")
-    assert code == 2 and "is no @gen function" in err
-    code, _, err = command("source", f"{module}:args")
-    assert code == 2 and "is no @gen or @transform function" in err
+    assert command("explain", f"{module}:f") == (0, f"{loaded.f.explain()}\n", "")
+    for name in ("explain", "source"):
+        code, _, err = command(name, f"{module}:args")
+        assert code == 2 and "is no @gen or @transform function" in err
+
+
+def test_both_transforms_of_a_pair_are_explained(command, tmp_path, monkeypatch):
+    (tmp_path / "pairs.py").write_text(PAIR, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    loaded = find_module("pairs.py")
+    shown = f"{loaded.there.explain()}\n\n{loaded.back.explain()}\n"
+    assert command("explain", "pairs.py:both") == (0, shown, "")
+    assert "there, " in shown and "back, " in shown
+
+
+PAIR = """\
+from gendsl import copy, pair, transform
+
+@transform
+def there(model_in, *, model_out):
+    copy(model_in["a"], model_out["b"])
+
+@transform
+def back(model_in, *, model_out):
+    copy(model_in["b"], model_out["a"])
+
+both = pair(there, back)
+"""
 
 
 @pytest.mark.parametrize(

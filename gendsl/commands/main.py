@@ -23,7 +23,7 @@ Involutive and reversible-jump MCMC from a model, an auxiliary program and a map
 
 commands:
   demo       run an example, or list them
-  explain    say which parts of a model update incrementally
+  explain    say which parts of a model update incrementally, or what a transform does
   source     show the code that is generated for a model or a transform
   check      test a move on random traces
   resume     go on with a run that was stopped
@@ -103,12 +103,15 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("options", nargs=argparse.REMAINDER, help="options of the example itself")
 
     for name, about in (
-        ("explain", "Say which parts of a model update incrementally, which don't, and why."),
+        (
+            "explain",
+            "Say which parts of a model update incrementally, which don't, and why; or what each line of a\n"
+            "transform reads, writes and copies.",
+        ),
         ("source", "Show the code that is generated for a @gen or @transform function."),
     ):
-        thing = "model" if name == "explain" else "program"
-        usage = f"examples:\n  gendsl {name} mixture:model\n  gendsl {name} folder/mixture.py:model"
-        command(name, about, usage).add_argument(thing, help="module:name or file.py:name")
+        usage = f"examples:\n  gendsl {name} mixture:model\n  gendsl {name} folder/mixture.py:split_merge"
+        command(name, about, usage).add_argument("program", help="module:name or file.py:name")
 
     one = command("check", _CHECK, _CHECK_EXAMPLES)
     one.add_argument("move", help="module:name, file.py:name, or a module alone")
@@ -160,7 +163,7 @@ def _run(given: argparse.Namespace) -> int:
     if command == "demo":
         return demo.list_demos() if given.name is None else demo.run_demo(given.name, given.options)
     if command == "explain":
-        return programs.explain(given.model)
+        return programs.explain(given.program)
     if command == "source":
         return programs.source(given.program)
     if command == "check":

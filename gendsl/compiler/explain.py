@@ -67,7 +67,7 @@ def explain(
     over_data = any(isinstance(node, Loop) and node.is_data for node in program.body)
     if over_data and many and (few or together):
         summary += f"\nA loop over data of {many} iterations or more is kept as columns instead."
-    return f"{_head(definition)}\n{summary}\n\n{listing}"
+    return f"{head(definition)}\n{summary}\n\n{listing}"
 
 
 def annotated(
@@ -89,10 +89,11 @@ def annotated(
 def explain_reference(definition: Source) -> str:
     """The same for the reference runtime."""
     summary = "Nothing updates incrementally: the reference runtime executes the whole body every time."
-    return f"{_head(definition)}\n{summary}\n\n{Listing(definition)}"
+    return f"{head(definition)}\n{summary}\n\n{Listing(definition)}"
 
 
-def _head(definition: Source) -> str:
+def head(definition: Source) -> str:
+    """The name of a program, and where it is defined."""
     name = definition.function.__qualname__.rpartition("<locals>.")[2]
     return f"{name}, {definition.filename}:{definition.node.lineno}"
 

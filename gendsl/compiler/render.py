@@ -1,16 +1,33 @@
-"""Show generated code. Reading only: what runs is compiled from the tree, never from this text."""
+"""Show generated code. Reading only: what runs is compiled from the tree, never from this text.
+
+`GENDSL_DEBUG=1` in the environment prints that of each of the user's programs when it is decorated.
+"""
 
 from __future__ import annotations
 
 import ast
 import copy
+import os
 import warnings
 
 from gendsl.compiler.definition import FunctionNode
+from gendsl.errors import is_users_file
 
 with warnings.catch_warnings():  # astor 0.8.1 uses names of `ast` that newer Pythons deprecate
     warnings.simplefilter("ignore", DeprecationWarning)
     import astor
+
+
+def is_to_be_shown(filename: str, debug: bool | None) -> bool:
+    """Whether to print the generated code of a program.
+
+    Args:
+        filename: the file that defines it; gendsl's own programs are shown only where `debug` says so.
+        debug: what its decorator was told; None where it was told nothing.
+    """
+    if debug is not None:
+        return debug
+    return os.environ.get("GENDSL_DEBUG", "") not in ("", "0") and is_users_file(filename)
 
 
 def render(definition: FunctionNode) -> str:

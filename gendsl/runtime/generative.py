@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import os
 import pickle
 import reprlib
 import sys
@@ -18,6 +17,7 @@ from gendsl.address import Path
 from gendsl.choices import Constraints, choicemap
 from gendsl.compiler.build import Compiled, compile_function
 from gendsl.compiler.explain import explain, explain_reference
+from gendsl.compiler.render import is_to_be_shown
 from gendsl.compiler.sites import address_in_frame
 from gendsl.errors import EXECUTION, ArgumentError, UnknownAddressError, UntracedChoiceError, ValueTypeError
 from gendsl.interface import (
@@ -408,21 +408,20 @@ def gen(
     then lie below `addr`.
 
     Args:
-        debug: print the generated code; the environment variable GENDSL_DEBUG=1 does so too.
+        debug: print the generated code. The environment variable GENDSL_DEBUG=1 prints that of all programs
+            and transforms but gendsl's own.
 
     Raises:
         UnsupportedSyntaxError: the body can't be given a meaning; says where and what to write.
         SourceUnavailableError: the source of the function can't be found.
     """
-    if function is None:
-        return lambda f: gen(f) if debug is None else _gen(f, debug)
-    return _gen(function, os.environ.get("GENDSL_DEBUG", "") not in ("", "0") if debug is None else debug)
+    return (lambda f: _gen(f, debug)) if function is None else _gen(function, debug)
 
 
-def _gen(function: Any, debug: bool) -> GenFunction:
+def _gen(function: Any, debug: bool | None) -> GenFunction:
     kind = type(function) if isinstance(function, (classmethod, staticmethod)) else None
     compiled = compile_function(function.__func__ if kind else function)
     made = GenFunction(compiled, kind=kind)
-    if debug:
+    if is_to_be_shown(compiled.origin.filename, debug):
         print(made.source)
     return made

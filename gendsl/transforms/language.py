@@ -13,17 +13,18 @@ import pickle
 import sys
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, overload
 
 from gendsl.address import Path
 from gendsl.compiler.lift import compile_lifted
-from gendsl.compiler.render import render
+from gendsl.compiler.render import is_to_be_shown, render
 from gendsl.compiler.source import Source, find_source
 from gendsl.compiler.trees import children
 from gendsl.errors import HandleError, Location, UnsupportedSyntaxError, ValueTypeError
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.travel import empty, register, remember_texts, source_texts, travels_whole
 from gendsl.transforms.access import Accessor
+from gendsl.transforms.explained import explain
 from gendsl.transforms.failures import FailureLog
 from gendsl.transforms.handles import Handle
 from gendsl.transforms.plans import Plans
@@ -84,6 +85,10 @@ class Transform:
     def source(self) -> str:
         """The generated code, as text."""
         return render(_LIFTER.rewrite(self.origin))
+
+    def explain(self) -> str:
+        """What each line does with the traces: what is read, written and copied."""
+        return explain(self)
 
     def __repr__(self) -> str:
         bound = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
@@ -213,16 +218,32 @@ def _fill(transform: Transform, state: Any) -> None:
 register(Transform, _reduce)
 
 
-def transform(function: Callable[..., None]) -> Transform:
+@overload
+def transform(function: Callable[..., None], /) -> Transform: ...
+@overload
+def transform(*, debug: bool = ...) -> Callable[[Callable[..., None]], Transform]: ...
+
+
+def transform(
+    function: Callable[..., None] | None = None, /, *, debug: bool | None = None
+) -> Transform | Callable[[Callable[..., None]], Transform]:
     """Turn a Python function into a trace transform.
 
     Its positional parameters are the input traces (one or two), its keyword-only parameters without a
     default the output traces, and those with a default extra parameters, which `bind` sets.
 
+    Args:
+        debug: print the generated code. The environment variable GENDSL_DEBUG=1 prints that of all programs
+            and transforms but gendsl's own.
+
     Raises:
         UnsupportedSyntaxError: the signature or the body can't be given a meaning.
         SourceUnavailableError: the source of the function can't be found.
     """
+    return (lambda f: _transform(f, debug)) if function is None else _transform(function, debug)
+
+
+def _transform(function: Callable[..., None], debug: bool | None) -> Transform:
     source = find_source(function, "transform")
     positional: list[str] = []
     outputs: list[str] = []
@@ -246,7 +267,10 @@ def transform(function: Callable[..., None]) -> Transform:
         )
     _check_body(source)
     body = compile_lifted(source, _LIFTER)
-    return Transform(source, body, tuple(positional), tuple(outputs), parameters)
+    made = Transform(source, body, tuple(positional), tuple(outputs), parameters)
+    if is_to_be_shown(source.filename, debug):
+        print(made.source)
+    return made
 
 
 def _refuse_signature(source: Source, problem: str) -> NoReturn:
