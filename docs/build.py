@@ -5,7 +5,7 @@
     python docs/build.py --keep         # gallery and figures as they are, only the site again
     python docs/build.py --only coal    # this example again, the others as they are
 
-Needs `pip install -e '.[docs]'`. A line of an example's output such as
+Needs `pip install '.[docs]'`. A line of an example's output such as
 
     p(k = 2 | x) = 0.862 ± 0.014; exact 0.847
 

@@ -60,7 +60,17 @@ def test_the_program_is_less_than_fifty_lines():
 def test_the_two_commands_are_there():
     for name in ("galaxies", "tests"):
         command = re.search(rf"<!-- command: {name} -->\n```sh\n(.*?)\n```", README).group(1)
-        assert command.startswith("python3 -m venv .venv && .venv/bin/pip install -q -e ")
+        assert command.startswith("python3 -m venv .venv && .venv/bin/pip install -q '.[")
+
+
+def test_only_contributors_install_the_folder_itself():
+    """Type checkers and editors see the types of an installed copy, and of an editable one only if it is compat."""
+    for page in (README, (ROOT / "docs" / "index.md").read_text(encoding="utf-8")):
+        installs = re.findall(r"pip install (.*?)(?: &&|$)", page, re.MULTILINE)
+        assert installs and not any("-e" in options.split() for options in installs)
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (options,) = re.findall(r"pip install (.*)", contributing)
+    assert options == "-e '.[test,docs]' --config-settings editable_mode=compat"
 
 
 def test_what_is_shown_is_installed():
