@@ -64,7 +64,7 @@ def test_the_two_commands_are_there():
 
 
 def test_only_contributors_install_the_folder_itself():
-    """Type checkers and editors see the types of an installed copy, and of an editable one only if it is compat."""
+    """Type checkers see the types of an installed copy; of an editable one only if it is compat."""
     for page in (README, (ROOT / "docs" / "index.md").read_text(encoding="utf-8")):
         installs = re.findall(r"pip install (.*?)(?: &&|$)", page, re.MULTILINE)
         assert installs and not any("-e" in options.split() for options in installs)
