@@ -158,7 +158,8 @@ class TunableKernel(Kernel):
         """The same kernel with another tuning."""
         made = TunableKernel.make(self.method, tuning, self.name, self.reversible)
         found = describe([tuning.step_size, tuning.mass])
-        return replace(made, structure={**(self.structure or {}), "tuned": found})
+        made = replace(made, structure={**(self.structure or {}), "tuned": found})
+        return made.from_recipe(TunableKernel.tuned, self, tuning)  # type: ignore[no-any-return]
 
     def start_warmup(self, trace: Any, steps: int, rng: np.random.Generator) -> Any:
         """A warm-up of about `steps` steps that finds what wasn't given."""

@@ -108,7 +108,10 @@ class ComposedKernel(Kernel):
 
     def remade(self, parts: tuple[KernelFunction, ...]) -> ComposedKernel:
         """The same composition of other parts."""
-        return replace(self.rebuild(parts), structure=self.structure)
+        made = replace(self.rebuild(parts), structure=self.structure)
+        recipe = self.recipe
+        first = recipe.args[0] if recipe is not None and recipe.make is ComposedKernel.remade else self
+        return made.from_recipe(ComposedKernel.remade, first, parts)  # type: ignore[no-any-return]
 
 
 class ComposedWarmUp:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,6 +26,22 @@ class Info(Protocol):
         """Whether the proposal was accepted."""
 
 
+class Recipe(NamedTuple):
+    """How a kernel is made again in another process: by a function that has a name, from what it was given.
+
+    Attributes:
+        make: the function.
+        args, kwargs: its arguments.
+        step: the step function of the kernel that came of it. A kernel with another one was made of that one
+            by other means.
+    """
+
+    make: Callable[..., Kernel]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    step: KernelFunction
+
+
 @dataclass(frozen=True, eq=False)
 class Kernel:
     """A kernel with a name, made from a step function.
@@ -38,12 +54,14 @@ class Kernel:
             that isn't known. `tempered`, and `mixture` with weights that depend on the state, need it.
         structure: for gendsl's own kernels the function that made it and its arguments, described (see
             `gendsl.inference.structure`).
+        recipe: for these, how they are pickled, as their steps are functions without a name.
     """
 
     step: KernelFunction
     name: str
     reversible: bool | None = field(default=None, kw_only=True)
     structure: Any = field(default=None, kw_only=True)
+    recipe: Recipe | None = field(default=None, kw_only=True, repr=False)
 
     @property
     def __name__(self) -> str:
@@ -60,6 +78,26 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
+
+    def __reduce__(self) -> Any:
+        recipe = self.recipe
+        if recipe is None or recipe.step is not self.step:
+            return _blank, (type(self),), {**vars(self), "recipe": None}
+        return _made_again, (recipe.make, recipe.args, recipe.kwargs, self.name, self.reversible)
+
+    def from_recipe(self, make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """This kernel, which `make(*args, **kwargs)` gave, with that as its recipe."""
+        return replace(self, recipe=Recipe(make, args, kwargs, self.step))
+
+
+def _blank(kind: type[Kernel]) -> Kernel:
+    return object.__new__(kind)
+
+
+def _made_again(
+    make: Callable[..., Kernel], args: Any, kwargs: Any, name: str, reversible: bool | None
+) -> Kernel:
+    return replace(make(*args, **kwargs), name=name, reversible=reversible)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

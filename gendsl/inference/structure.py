@@ -52,7 +52,8 @@ def kernel_maker(make: Callable[_Parameters, _Made]) -> Callable[_Parameters, _M
             for name, value in given.arguments.items()
             if not (composed and name in _PARTS)
         }
-        return replace(kernel, structure={make.__name__: arguments})
+        kernel = replace(kernel, structure={make.__name__: arguments})
+        return kernel.from_recipe(made, *args, **kwargs)  # type: ignore[no-any-return]
 
     return made
 
