@@ -99,7 +99,7 @@ def edit_many(
         derived = not loop.value_needs.get(written.value, set()).isdisjoint(moved)
         which = many.tolist() if derived else edited.get(written.value)
         if which:
-            keys = [container.key_in(t, _loop_variables(loop, store, t)) for t in which]
+            keys = [container.key_of(t) for t in which]
             changes[-1][written.after] = change_at({*container.with_rows(keys)})
             mask |= loop.readers.get(written.after, 0)
     return mask
@@ -171,9 +171,3 @@ def _rescored(
         weight += (now[0] + now[1]) - (was[0] + was[1])
         totals[i] = moved_total(totals[i], was, now)
     return tuple(totals), weight
-
-
-def _loop_variables(loop: ColumnLoopBlock, store: ColumnFrames, t: int) -> Any:
-    """The loop variables of one iteration, by their slots."""
-    pairs = zip(loop.sources, store.values, strict=True)
-    return {source.target: source.element(value, t) for source, value in pairs}

@@ -9,18 +9,13 @@ tried on a list of them. The pieces that they are made of are in `templates.py`.
 
 from __future__ import annotations
 
-import copy
-import math
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from gendsl.errors import GenDSLError
-from gendsl.testing import running_on
+from tests.conformance.comparing import compare
 from tests.conformance.templates import TEMPLATES
 from tests.laws.modules import imported
 
@@ -57,6 +52,12 @@ class Program(NamedTuple):
     source: str
     args: tuple[Any, ...]
     name: str
+
+    @property
+    def others(self) -> list[tuple[Any, ...]]:
+        """Other arguments, each with one of them changed."""
+        x, n, xs = self.args
+        return [(x + 1.0, n, xs), (x, n % 3 + 1, xs), (x, n, [*xs[1:], x])]
 
 
 # --- texts -------------------------------------------------------------------------------------------
@@ -117,133 +118,7 @@ def built(source: str) -> Iterator[Any]:
         yield module.model
 
 
-# --- comparing ---------------------------------------------------------------------------------------
-
-
-def alike(a: Any, b: Any) -> bool:
-    """Whether two values have the same types and are equal, floats to 1e-9."""
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, np.ndarray):
-        same_kind = a.dtype == b.dtype and a.shape == b.shape
-        return same_kind and all(map(alike, a.ravel().tolist(), b.ravel().tolist()))
-    if isinstance(a, (list, tuple)):
-        return len(a) == len(b) and all(map(alike, a, b))
-    if isinstance(a, dict):
-        return alike([*a], [*b]) and all(alike(a[key], b[key]) for key in a)
-    if isinstance(a, (float, np.floating)):
-        same_sign = a != 0 or b != 0 or math.copysign(1, a) == math.copysign(1, b)
-        return bool(same_sign and (a == b or abs(a - b) <= 1e-9 * (1 + abs(a)) or (a != a and b != b)))
-    return bool(a == b)
-
-
-def shape_of(value: Any, seen: dict[int, int] | None = None) -> Any:
-    """Which lists and dicts in a value are the same object: each as the number of its first occurrence."""
-    seen = {} if seen is None else seen
-    if not isinstance(value, (list, tuple, dict)):
-        return None
-    if not isinstance(value, tuple):
-        if id(value) in seen:
-            return seen[id(value)]
-        seen[id(value)] = len(seen)
-    return [shape_of(part, seen) for part in (value.values() if isinstance(value, dict) else value)]
-
-
-def attempt(operation: Callable[[], Any]) -> Any:
-    """What an operation returns, or the exception that it raises."""
-    try:
-        return operation()
-    except Exception as error:
-        return error
-
-
-def _failure(error: Exception) -> Any:
-    """What two runtimes must agree on where both raise."""
-    return type(error), str(error.address if isinstance(error, GenDSLError) else error)
-
-
-def _seen(trace: Any) -> dict[str, Any]:
-    """Everything of a trace that is compared, as it is now."""
-    sharing = shape_of(trace.retval)
-    found = {"choices": trace.choices.to_flat_dict(), "retval": trace.retval, "log_prob": trace.log_prob}
-    return {**copy.deepcopy(found), "what is the same object in retval": sharing}
-
-
-def _as_dict(result: Any) -> dict[str, Any]:
-    """The parts of what an operation returned, by name."""
-    if isinstance(result, dict):
-        return result
-    if hasattr(result, "log_weight"):
-        found = {"log_weight": result.log_weight, **_seen(result.trace)}
-        return {**found, "discard": result.discard.to_flat_dict()} if hasattr(result, "discard") else found
-    if hasattr(result, "retval") and hasattr(result, "choices"):
-        return _seen(result)
-    return dict(result._asdict())
-
-
-def _steps(model: Any, args: tuple[Any, ...], seed: int) -> Iterator[tuple[str, Any, Any]]:
-    """Operations on a program: what was done, what came of it, and the trace that it came from, if any."""
-    first = attempt(lambda: model.simulate(args, rng=seed))
-    yield f"simulate, rng={seed}", first, None
-    if isinstance(first, Exception):
-        return
-    choices = first.choices.to_flat_dict()
-    yield "assess", attempt(lambda: model.assess(args, choices)), None
-    rng = random.Random(seed)
-    other = attempt(lambda: model.simulate(args, rng=seed + 1000))
-    values = choices if isinstance(other, Exception) else other.choices.to_flat_dict()
-    for path in rng.sample([*choices], min(3, len(choices))):
-        if path in values:
-            given = {path: values[path]}
-            yield f"update {given}", attempt(lambda given=given: first.update(given, rng=seed)), first
-    x, n, xs = args
-    for new_args in ((x + 1.0, n, xs), (x, n % 3 + 1, xs), (x, n, [*xs[1:], x])):
-        yield (
-            f"update args={new_args}",
-            attempt(lambda new_args=new_args: first.update({}, args=new_args, rng=seed)),
-            first,
-        )
-    given = {path: value for path, value in values.items() if path in choices}
-    last = attempt(lambda: first.update(given, rng=seed))
-    yield "update of all choices", last, first
-    if not isinstance(last, Exception):
-        yield "and back", attempt(lambda: last.trace.update(last.discard, rng=seed)), last.trace
-
-
-def observed(model: Any, args: tuple[Any, ...], runtime: str, seed: int) -> list[tuple[str, Any]]:
-    """What a runtime makes of a program: operations, and what came of each."""
-    found: list[tuple[str, Any]] = []
-    with running_on(runtime):
-        first: dict[int, tuple[Any, dict[str, Any]]] = {}
-        for done, result, base in _steps(model, copy.deepcopy(args), seed):
-            found.append((done, _failure(result) if isinstance(result, Exception) else _as_dict(result)))
-            if base is not None:
-                first.setdefault(id(base), (base, _seen(base)))
-        for base, before in first.values():
-            found.append(("the old trace afterwards", {"same": alike(_seen(base), before)}))
-    return found
-
-
 def difference(program: Program, first: str, second: str, seed: int = 0) -> str | None:
     """Where two runtimes differ on a program, in words; None if nowhere."""
     with built(program.source) as model:
-        expected, found = (observed(model, program.args, runtime, seed) for runtime in (first, second))
-    return first_difference(expected, found, (first, second))
-
-
-def first_difference(
-    expected: list[tuple[str, Any]], found: list[tuple[str, Any]], names: tuple[str, str]
-) -> str | None:
-    """Where what two runtimes made of a program is first different, in words; None if nowhere."""
-    first, second = names
-    for (done, one), (_, two) in zip(expected, found, strict=False):
-        if isinstance(one, tuple) or isinstance(two, tuple):
-            if one != two:
-                return f"{done}: {first} gives {one}, {second} {two}"
-            continue
-        for name, value in one.items():
-            if not alike(value, two[name]):
-                return f"{done}: {name} is {value} by {first}, {two[name]} by {second}"
-    if len(expected) != len(found):
-        return f"{first} did {len(expected)} operations, {second} {len(found)}"
-    return None
+        return compare(model, program.args, program.others, first=first, second=second, seed=seed)

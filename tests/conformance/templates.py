@@ -6,7 +6,7 @@ after `¦`, and `§` for the number of the piece, so that names are its own. It 
     x, n, xs      the arguments: a float, an int from 1 to 3, a list of three floats
     a, b, z, k    choices: two floats, a bool, an int from 0 to 2
 
-and sets `out§` to a number, on which the next choice depends, and `keep§` to whatever else it made. `AT` is what
+and sets `out§` to a number, on which the next choice depends, and `keep§` to whatever else it made. `AT`
 makes its addresses its own where the piece is in a loop.
 """
 

@@ -8,16 +8,8 @@ import os
 import pytest
 
 from gendsl.testing import runtimes
-from tests.conformance.programs import (
-    KINDS,
-    attempt,
-    built,
-    difference,
-    first_difference,
-    observed,
-    program,
-    programs,
-)
+from tests.conformance.comparing import attempt, first_difference, play, write_script
+from tests.conformance.programs import KINDS, built, difference, program, programs
 from tests.conformance.templates import TEMPLATES
 
 LONG = os.environ.get("GENDSL_LONG", "") not in ("", "0")
@@ -86,9 +78,9 @@ def test_a_planted_mistake_is_found(name):
         tried += 1
         for seed in range(2):  # a choice may keep the mistake from being run
             with built(case.source) as model, built(case.source.replace(right, wrong)) as mistaken:
-                as_it_is = observed(model, case.args, "reference", seed)
-                as_it_was = observed(mistaken, case.args, "reference", seed)
-            if first_difference(as_it_is, as_it_was, ("right", "wrong")) is not None:
+                script = write_script(model, case.args, case.others, seed=seed)
+                played = play(model, script, "reference"), play(mistaken, script, "reference")
+            if first_difference(*played, ("right", "wrong")) is not None:
                 found += 1
                 break
     assert found == 2, f"{found} of {tried} programs"

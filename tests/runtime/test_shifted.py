@@ -114,3 +114,15 @@ def test_both_runtimes_agree(name, seed):
 def test_they_are_followed_by_entry():
     for name in ("chain_in_an_array", "with_a_first", "before_in_a_list", "in_a_dict", "whole_numbers"):
         assert "opaque" not in str(programs[name][0].explain())
+
+
+def test_many_entries_of_a_plate_are_changed_at_once():
+    """The keys of the entries are found, though the loop variable is none of them."""
+    trace = a_plate_in_columns.simulate((60,), rng=1)
+    given = {("x", i): 0.1 * i for i in range(40)}
+    after = trace.update(given).trace
+    assert after.log_prob == pytest.approx(a_plate_in_columns.reference.assess((60,), after.choices).log_prob)
+    assert after.retval == pytest.approx(0.2)
+    again = after.update({("x", 2): 7.0}).trace
+    assert again.log_prob == pytest.approx(a_plate_in_columns.reference.assess((60,), again.choices).log_prob)
+    assert again.retval == 7.0
