@@ -7,6 +7,7 @@ not constrained from the prior, in program order.
 
 from __future__ import annotations
 
+import html
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -107,6 +108,10 @@ class GenerativeFunction(ABC):
     @abstractmethod
     def explain(self) -> str:
         """Which parts of the program update incrementally, which don't, and why."""
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: `explain()`."""
+        return f"<pre>{html.escape(self.explain())}</pre>"
 
     @abstractmethod
     def simulate(self, args: tuple[Any, ...] = (), *, rng: Rng = None) -> Trace:

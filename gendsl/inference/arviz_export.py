@@ -164,13 +164,13 @@ def observed_arrays(run: Run) -> dict[str, Any]:
         variables.setdefault(path[:length], {})[path[length:]] = value
     arrays = {}
     for path, entries in variables.items():
-        array = _filled(entries)
+        array = filled(entries)
         if array is not None:
             arrays[".".join(map(str, path))] = array
     return arrays
 
 
-def _filled(entries: dict[tuple[int, ...], Any]) -> Any:
+def filled(entries: dict[tuple[int, ...], Any]) -> Any:
     """Values by index as one array, with NaN where there is none; None where no array holds them."""
     values = list(entries.values())
     strings = all(isinstance(value, str) for value in values)

@@ -171,22 +171,26 @@ def _of_shares(run: Run, numbers: Mapping[str, Chains]) -> Iterator[Finding]:
     """Of values and structures that were entered seldom, whose shares say how long a few visits were."""
     seldom: dict[str, tuple[int, float]] = {}
     constant = []
-    patterns: set[bytes] = set()
+    counted: list[np.ndarray] = []  # whole numbers that every draw has, which may tell what others it has
+    partial: dict[bytes, tuple[str, list[np.ndarray]]] = {}  # by which draws have it, a number of each kind
     for name, chains in numbers.items():
-        values = np.unique(np.concatenate(chains))  # NaN, where it is missing, is one of them, and last
-        known = values[~np.isnan(values)]
-        if len(known) < len(values):
-            pattern = b"".join(np.isnan(chain).tobytes() for chain in chains)
-            if pattern not in patterns and len(known):
-                patterns.add(pattern)
-                _note(seldom, f"that there is {name}", [~np.isnan(chain) for chain in chains])
+        everything = np.concatenate(chains)
+        missing = np.isnan(everything)
+        known = np.unique(everything[~missing])
+        if missing.any() and len(known):
+            partial.setdefault(missing.tobytes(), (name, [~np.isnan(chain) for chain in chains]))
         if not 0 < len(known) <= _VALUES or not np.all(known == np.rint(known)):
             continue
-        if len(values) == 1:
+        if len(known) == 1 and not missing.any():
             constant.append(f"{name} is {known[0]:.0f}")
             continue
+        if not missing.any():
+            counted.append(everything)
         for value in known:
             _note(seldom, f"{name} = {value:.0f}", [chain == value for chain in chains])
+    for name, there in partial.values():
+        if not any(_tells(values, np.concatenate(there)) for values in counted):
+            _note(seldom, f"that there is {name}", there)
     for name in run.names:
         if name not in numbers:
             _note_others(seldom, run, name)
@@ -197,6 +201,11 @@ def _of_shares(run: Run, numbers: Mapping[str, Chains]) -> Iterator[Finding]:
         yield Finding(f"entered fewer than {FEW} times, so the shares aren't known: {times}", not rare)
     if constant:
         yield Finding(f"the same in every draw: {_joined(constant)}", is_problem=False)
+
+
+def _tells(values: np.ndarray, there: np.ndarray) -> bool:
+    """Whether a number's value decides in which draws another one is."""
+    return all(len(np.unique(there[values == value])) == 1 for value in np.unique(values))
 
 
 def _note(seldom: dict[str, tuple[int, float]], name: str, hits: Sequence[np.ndarray]) -> None:

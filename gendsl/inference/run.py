@@ -12,13 +12,14 @@ from gendsl.errors import UnknownAddressError, ValueTypeError
 from gendsl.inference import arviz_export
 from gendsl.inference.chain import Chain
 from gendsl.inference.diagnosis import Diagnosis, brief_findings, diagnose
+from gendsl.inference.predictive import predicted_chains
 from gendsl.inference.recording import AtAddress, as_recorder, quantity_name
 from gendsl.inference.run_html import run_html
 from gendsl.inference.steps import Steps
 from gendsl.inference.summary import Frequency, Group, frequency, per_structure
 from gendsl.inference.summary_table import Summary, summarise
 from gendsl.inference.tally import Tallies, duration, total
-from gendsl.interface import Trace
+from gendsl.interface import Rng, Trace
 from gendsl.runtime.saving import latent, whole_trace
 
 
@@ -271,6 +272,36 @@ class Run:
         are averaged over its rejected proposals: the model's, those of auxiliary densities, the determinant.
         """
         return diagnose(self)
+
+    def posterior_predictive(
+        self, record: Any = None, *, args: tuple[Any, ...] | None = None, rng: Rng = None
+    ) -> dict[str, Any]:
+        """New observations from each draw: x' ~ p(x' | latent choices of the draw).
+
+        The latent choices are kept, and the program draws everything else anew. With `args` it is run with
+        other arguments: more data points, or other covariates; latent choices that it then makes besides are
+        drawn, too.
+
+        Args:
+            record: what to keep of each new trace, as for `sample`: an address, a function of the trace, a
+                list or a dict of them. If not given, the choices at addresses that differ from those of
+                observations in their indices only.
+            args: the program's arguments, a tuple; those of the run if not given.
+            rng: seed or generator.
+
+        Returns:
+            For each name what was drawn, of the shape that `run[name]` has: (draws, ...), or (chains, draws,
+            ...) of several chains, where all have one shape, else lists. Observations ("x", 0), ("x", 1), ...
+            are one array x.
+
+        Raises:
+            ValueTypeError: whole traces weren't kept, or there are no observations.
+            UnknownAddressError: with `args` the program doesn't make a choice of a draw; or what is to be
+                recorded doesn't exist.
+            ZeroProbabilityError: with `args` the latent choices of a draw are impossible.
+        """
+        new = Run(predicted_chains(self, record, args, rng))
+        return {name: new[name] for name in new.names}
 
     def headline(self) -> str:
         """How many draws there are and how long they took."""

@@ -133,6 +133,8 @@ def test_which_structures_there_were_is_seen_without_k():
     here = [0.1 * (i % 7) if 300 < i < 600 else None for i in range(1000)]
     texts, _ = warnings_of(made(here, here, name="second mean"))
     assert any("that there is second mean (2)" in text for text in texts)
+    both = Run([Chain([{"x": x, "k": int(x is not None)} for x in here], [], None)] * 2)
+    assert "that there is" not in str(both) and "k = 1 (2)" in str(both)
     names = ["one"] * 500 + ["two"] * 500
     texts, _ = warnings_of(made(names, names, name="name"))
     assert texts == [

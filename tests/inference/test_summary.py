@@ -25,7 +25,7 @@ from gendsl.inference import (
     r_hat,
     resume,
 )
-from gendsl.inference.arviz_export import _filled, observed_arrays, posterior_arrays, step_arrays
+from gendsl.inference.arviz_export import filled, observed_arrays, posterior_arrays, step_arrays
 from gendsl.inference.chain import Chain
 from gendsl.inference.summary import frequency
 from gendsl.inference.tally import Tally
@@ -376,9 +376,9 @@ def test_observations_as_arrays():
 def test_observations_that_no_array_holds_are_left_out():
     for entries in ({(0,): [1, 2], (1,): 3}, {(10**9,): 1.0}, {(0,): 1.0, (0, 1): 2.0}, {(1,): "a"},
                     {(0,): np.zeros(2), (1,): np.zeros(3)}, {(): {"a": 1}}):  # fmt: skip
-        assert _filled(entries) is None
-    assert _filled({(0,): "a", (1,): "b"}).tolist() == ["a", "b"]
-    np.testing.assert_array_equal(_filled({(1,): np.ones(2), (0,): np.zeros(2)}), [[0, 0], [1, 1]])
+        assert filled(entries) is None
+    assert filled({(0,): "a", (1,): "b"}).tolist() == ["a", "b"]
+    np.testing.assert_array_equal(filled({(1,): np.ones(2), (0,): np.zeros(2)}), [[0, 0], [1, 1]])
 
 
 def test_the_groups_for_arviz():
