@@ -12,8 +12,9 @@ import numpy as np
 
 from gendsl.choices.display import summary as short
 from gendsl.errors import ValueTypeError
+from gendsl.inference.chain import Chain
 from gendsl.inference.convergence import effective_draws, r_hat
-from gendsl.inference.scalars import Chains, present, scalars
+from gendsl.inference.scalars import Chains, few_scalars, present, scalars
 from gendsl.inference.summary import FEW
 from gendsl.inference.tables import number, ratio, whole
 from gendsl.inference.tally import Tally
@@ -107,12 +108,17 @@ def findings(run: Run, numbers: Mapping[str, Chains], longest: int | None = None
 def brief_findings(run: Run) -> list[Finding]:
     """The same for `print(run)`, which looks at so much as takes about a second at most."""
     draws = max(len(run), 1)
-    sizes = [len(chain[0]) for chain in run.latent_choices(1) if chain]
-    if draws * max(sizes, default=0) > _WORK:
-        text = "whole traces of many choices were kept: run.summary() looks at these"
-        return [*findings(run, {}, _LONGEST), Finding(text, is_problem=False)]
     most = max(8, _WORK // (5 * min(draws, _LONGEST * len(run.chains))))
-    return findings(run, scalars(run, most=most)[0], _LONGEST)
+    if run.names or draws * max(map(_choices, run.chains), default=0) <= _WORK:
+        return findings(run, scalars(run, most=most)[0], _LONGEST)
+    remark = Finding(f"looked at {most} choices at most; run.summary() looks at all", is_problem=False)
+    return [*findings(run, few_scalars(run, most), _LONGEST), remark]
+
+
+def _choices(chain: Chain) -> int:
+    """How many choices a draw of a chain has."""
+    kept = getattr(chain.traces, "kept", chain.traces)
+    return 0 if not len(kept) else len(kept[0] if type(kept[0]) is dict else kept[0].choices)
 
 
 def log_density(run: Run) -> dict[str, Chains]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
 
@@ -146,9 +145,9 @@ class Run:
         recorder = as_recorder(name)
         return [values_of(chain.traces, recorder) for chain in self.chains]
 
-    def latent_choices(self, most: int | None = None) -> list[list[dict[Any, Any]]]:
-        """For each chain the latent choices of its draws, the first `most`, where whole traces were kept."""
-        return [list(itertools.islice(choices_of(chain), most)) for chain in self.chains]
+    def latent_choices(self) -> list[list[dict[Any, Any]]]:
+        """For each chain the latent choices of its draws by path, where whole traces were kept."""
+        return [list(choices_of(chain)) for chain in self.chains]
 
     @property
     def names(self) -> list[str]:

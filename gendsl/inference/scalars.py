@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gendsl.address import as_path
+from gendsl.address import Path, as_path
 from gendsl.inference.recording import quantity_name
+from gendsl.runtime.saving import latent
 
 if TYPE_CHECKING:
     from gendsl.inference.run import Run
@@ -25,7 +26,7 @@ Chains = list[np.ndarray]
 _NUMBERS = "biuf"
 
 
-def label(path: tuple[Any, ...]) -> str:
+def label(path: Path) -> str:
     """An address as the name of a number: `mu[0]` for ("mu", 0), `node.left[2]` for ("node", "left", 2)."""
     name = ""
     for component in path:
@@ -60,6 +61,29 @@ def scalars(
         if most is not None and len(found) >= most:
             break
     return found, others
+
+
+def few_scalars(run: Run, most: int) -> dict[str, Chains]:
+    """Of whole traces the numbers at some addresses: the first of those that the last draw has.
+
+    They are looked up one by one, without a dict of all choices of every draw.
+    """
+    kept = [getattr(chain.traces, "kept", chain.traces) for chain in run.chains]
+    last: Any = next((chain[-1] for chain in reversed(kept) if len(chain)), {})
+    paths = itertools.islice(last if type(last) is dict else latent(last), most)
+    found: dict[str, Chains] = {}
+    for path in paths:
+        columns = [[_at(draw, path) for draw in chain] for chain in kept]
+        name = label(path)
+        found.update(_of_one_shape(name, columns) or _of_any_shape(name, columns) or ())
+    return dict(itertools.islice(found.items(), most))
+
+
+def _at(draw: Any, path: Path) -> Any:
+    """A choice of a trace or of a dict of choices, None if there is none."""
+    if path in draw:
+        return draw[path]
+    return None
 
 
 def _quantities(run: Run, names: Sequence[Any] | None) -> Iterator[tuple[str, list[list[Any]]]]:

@@ -10,7 +10,9 @@ from gendsl import bernoulli, gen, normal, sample, select, uniform_discrete
 from gendsl.inference import Kernel, Run, Tally, cycle, diagnosis, hmc, mh, mixture
 from gendsl.inference.chain import Chain
 from gendsl.inference.diagnosis import kernel_text
+from gendsl.inference.scalars import few_scalars
 from gendsl.inference.tally import count
+from gendsl.runtime.saving import latent
 from tests.inference.test_chains import autoregression
 from tests.inference.test_executors import InTurn
 from tests.inference.test_tally import SCALE
@@ -191,11 +193,29 @@ def test_the_log_density_is_looked_at():
     assert "a 1." not in texts[0]
 
 
-def test_whole_traces_of_many_choices_are_left_to_the_summary(monkeypatch):
-    monkeypatch.setattr(diagnosis, "_WORK", 500)
-    run = sample(KERNEL, model.simulate((), rng=1), 4000, chains=2, seed=1, executor=InTurn())
-    text = "whole traces of many choices were kept: run.summary() looks at these"
-    assert text in warnings_of(run)[1] and "that could be seen" in str(run.diagnose())
+def test_of_whole_traces_of_many_choices_some_are_looked_up(monkeypatch):
+    """One by one: a dict of all choices of every draw would take long, and much memory."""
+
+    @gen
+    def large(n):
+        k = ~uniform_discrete(1, 2)
+        for i in range(n):
+            ("a", i) @ ~normal(0, 1)
+
+    kernel = mixture([mh("k"), mh(("a", 0))], [0.005, 0.995])
+    run = sample(kernel, large.simulate((50,), rng=1), 500, chains=2, seed=1, executor=InTurn())
+    found = run.diagnose()
+    texts, remarks = warnings_of(run)
+    monkeypatch.setattr(diagnosis, "_WORK", 5000)
+    monkeypatch.setattr(Run, "latent_choices", lambda run: pytest.fail("looked at all choices"))
+    few, fewer = warnings_of(run)
+    assert few == texts and any("k = 1 (" in text for text in texts)
+    assert fewer[-1] == "looked at 8 choices at most; run.summary() looks at all"
+    assert "a[5] is" not in str(remarks) and found.problems
+    dicts = Run([Chain([], [latent(trace) for trace in chain.traces], chain.last) for chain in run.chains])
+    assert {"k", "a[0]"} <= set(few_scalars(dicts, 10)) == set(few_scalars(run, 10))
+    for name, chains in few_scalars(run, 10).items():
+        np.testing.assert_array_equal(chains, few_scalars(dicts, 10)[name])
 
 
 def test_the_text_of_a_long_run_takes_little_time(monkeypatch):
