@@ -287,6 +287,10 @@ class UntracedChoiceError(GenDSLError, TypeError):
     """`~distribution` was evaluated outside the body of a `@gen` function."""
 
 
+class ProgramError(GenDSLError, TypeError):
+    """A subclass of `GenerativeFunction` of a user's own does not keep its contract."""
+
+
 class NotADistributionError(GenDSLError, TypeError):
     """Something that isn't a distribution was used as one."""
 

@@ -18,6 +18,8 @@ from gendsl.address import Path
 from gendsl.choices import ChoiceMap
 from gendsl.errors import UntracedChoiceError
 from gendsl.selection import Selection
+from gendsl.supports import Support
+from gendsl.supports.told import support_told
 
 Choices = ChoiceMap | Mapping[Any, Any]
 """What is accepted wherever choices are: a choice map or a plain dict."""
@@ -79,6 +81,21 @@ class GenerativeFunction(ABC):
 
     Calling it runs it with fresh randomness and returns its value; inside a `@gen` function,
     `addr @ ~f(x)` traces its choices below `addr`.
+
+    `@gen` makes such functions. A subclass of your own, whose traces are of a subclass of `Trace`, can be
+    traced by `@gen` functions, too. They call nothing but `generate(args, choices, rng=...)` and
+    `support_of`, and look at `choices`, `log_prob` and `retval` of the trace. What must hold:
+
+    - the choices of a trace are in the order in which they are made, and the address of the next one depends
+      on the arguments and the choices before it alone;
+    - `generate` keeps all choices that it is given, draws the others given those before them, by `rng` and no
+      other source of randomness, and returns the sum of the log densities of those that it was given;
+    - where all choices are given that is the trace's `log_prob`;
+    - the return value depends on the arguments and the choices alone.
+
+    A call of `generate` is made for each choice. Derivatives are not followed through such a function: for
+    kernels with gradients it is an error where they would have to be. What breaks the contract is a
+    `ProgramError` where it is found.
     """
 
     @property
@@ -112,6 +129,19 @@ class GenerativeFunction(ABC):
     def _repr_html_(self) -> str:
         """What a notebook shows: `explain()`."""
         return f"<pre>{html.escape(self.explain())}</pre>"
+
+    def support_of(self, path: Path, value: Any) -> Support:
+        """The support of a choice, where a `@gen` function traces a call of a class of your own.
+
+        That is told from a value: floats and arrays of floats are continuous, all else is discrete. A method
+        of your own can say more (`gendsl.supports.Positive()`), and must where that is wrong, as for discrete
+        floats.
+
+        Args:
+            path: the address of the choice, as a tuple.
+            value: one of its values.
+        """
+        return support_told(value)
 
     @abstractmethod
     def simulate(self, args: tuple[Any, ...] = (), *, rng: Rng = None) -> Trace:

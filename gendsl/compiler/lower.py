@@ -60,7 +60,6 @@ from gendsl.compiler.trees import clone, walk
 from gendsl.compiler.unswitch import unswitched
 from gendsl.compiler.vectorise import vectorise
 from gendsl.compiler.versions import Version, joined_kind
-from gendsl.interface import GenerativeFunction
 
 
 class Lowerer(FilledLowering):
@@ -361,7 +360,7 @@ class Lowerer(FilledLowering):
         written, operand = operand, copy.copy(operand)
         if isinstance(operand, ast.Call):
             called = known_value(self.definition, operand.func)
-            hands_on = isinstance(called, GenerativeFunction) and not operand.keywords
+            hands_on = hasattr(called, "compiled") and not operand.keywords
             for argument in operand.args:
                 version = self.env.get(argument.id) if isinstance(argument, ast.Name) else None
                 if hands_on and version is not None and version.own is None and not version.unset:

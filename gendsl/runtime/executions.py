@@ -22,7 +22,7 @@ from gendsl.compiler.build import Compiled
 from gendsl.distributions import Distribution, as_distribution, factor
 from gendsl.errors import (
     EXECUTION,
-        DuplicateAddressError,
+    DuplicateAddressError,
     MissingAddressError,
     MissingChoiceError,
     NaNError,
@@ -31,6 +31,7 @@ from gendsl.errors import (
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime.inlined import DRAWN, GIVEN, Makers
 from gendsl.runtime.namespaces import check_namespaces
+from gendsl.runtime.other_programs import run_other
 from gendsl.runtime.records import (
     PLAIN_FAMILIES,
     UNCHANGEABLE,
@@ -264,7 +265,10 @@ class Execution:
         """Run the body of a program in this execution and return its value."""
         outer, self.function = self.function, function
         try:
-            value = function.run_body(self, args, kwargs)
+            run_body = getattr(function, "run_body", None)  # a user's own subclass has none
+            if run_body is None:
+                return run_other(self, function, args, kwargs)
+            value = run_body(self, args, kwargs)
         finally:
             self.function = outer
         if type(value) is GeneratorType and EXECUTION in value.gi_code.co_freevars:
@@ -280,7 +284,8 @@ class Execution:
             if self.place is None and self.frames is not None:
                 self.place = self.site.path(self.prefix, self.frames)
             return self.place or None
-        local = None if self.function is None else self.function.address_in(frame)
+        address_in = getattr(self.function, "address_in", None)
+        local = None if address_in is None else address_in(frame)
         if local is None:
             return self.prefix or None
         return self.prefix + (local if type(local) is tuple else (local,))

@@ -200,7 +200,8 @@ def unchanged_by(request: Any, caller: Any, node: ast.AST, run: Callable[[], _Va
     given = (*request.args, *request.kwargs.values())
     if _UNWATCHED.issuperset(map(type, given)):
         return run()
-    most = inf if request.function.compiled.changes_arguments else _LARGE
+    callee = getattr(request.function, "compiled", None)
+    most = inf if callee is None or callee.changes_arguments else _LARGE
     before = [_state(value, most) for value in given]
     value = run()
     if not all(map(_is_as_before, given, before)):

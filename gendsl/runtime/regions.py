@@ -74,9 +74,14 @@ class Whole(Execution):
         if self.failure is not None:
             raise self.failure
         check_namespaces(self.records, self.calls)
-        for path, record in self.old.items():
-            if path not in self.records:
-                outer.remove(path, record)
+        gone = [path for path in self.old if path not in self.records]
+        for path in gone:
+            outer.remove(path, self.old[path])
+        discarded = getattr(outer, "discarded", None)
+        if gone and discarded:  # what is gone lies between what has changed, which was put there before
+            for path in self.old:
+                if path in discarded:
+                    discarded[path] = discarded.pop(path)
         for path, record in self.records.items():
             if len(outer.records) >= REMEMBERED:
                 break

@@ -153,7 +153,7 @@ class SiteBlock(Block):
         outer = execution.prefix, execution.function
         execution.prefix, execution.function = path, request.function
         try:
-            linked = request.function.linked  # type: ignore[attr-defined]
+            linked = getattr(request.function, "linked", None)
             if linked is None:
                 return unchanged_by(request, outer[1], self.node, lambda: run_opaque(execution, request))
             return linked.run_call(execution, request)  # type: ignore[no-any-return]

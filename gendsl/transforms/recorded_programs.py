@@ -28,6 +28,7 @@ from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.column_steps import LARGE, column_total
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.loop_parts import Iterations
+from gendsl.runtime.other_programs import OtherChoice
 from gendsl.runtime.records import PLAIN_FAMILIES, Records
 from gendsl.runtime.totals import value as total_value
 from gendsl.supports import Real, RealArray, Simplex
@@ -182,6 +183,8 @@ class RecordedProgram(Execution):
     # --- choices ------------------------------------------------------------------------------------
 
     def at(self, address: Any, thing: Any, sugar: bool | str = False) -> Any:
+        if type(thing) is OtherChoice:
+            refuse()
         if type(thing) is not Made and not isinstance(thing, Distribution):
             return self._other(address, thing, sugar) if type(thing) is CallRequest else refuse()
         path = self.prefix + as_path(address)
