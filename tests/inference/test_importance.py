@@ -232,6 +232,7 @@ def test_summaries_of_particles():
     error = math.sqrt(np.sum(np.array([0.25, 0.5, 0.25]) ** 2 * 0.25))
     assert found.mean(lambda trace: trace["k"]).standard_error == pytest.approx(error)
     shares = found.frequency(lambda trace: trace["k"])
+    assert str(shares).splitlines()[0].split() == ["value", "share", "error"]
     assert list(shares) == [1, 2] and shares[1].probability == pytest.approx(0.5)
     arrays = found.mean(lambda trace: np.array([trace["k"], 1.0]))
     np.testing.assert_allclose(arrays.mean, [1.5, 1.0])
