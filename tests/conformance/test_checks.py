@@ -46,6 +46,8 @@ from gendsl.errors import (
 from gendsl.supports import FiniteSet
 from gendsl.transforms.random_cases import CASES
 
+pytestmark = pytest.mark.usefixtures("runtime")
+
 
 def line_of(marker):
     """The number of the line of this file that ends with a marker."""

@@ -1,14 +1,17 @@
 """Every law on programs that hypothesis writes."""
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, assume, given, note, settings
 
 from gendsl.testing.laws import LAWS
 from tests.laws.generated import loaded, sources
 
+pytestmark = pytest.mark.usefixtures("runtime")
+
 
 @settings(
-    max_examples=40, derandomize=True, deadline=None, database=None,
+    max_examples=25, derandomize=True, deadline=None, database=None,
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 @given(sources())

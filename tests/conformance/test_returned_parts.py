@@ -6,6 +6,8 @@ import pytest
 from gendsl import gen, normal, uniform_discrete
 from gendsl.choices import same_value
 
+pytestmark = pytest.mark.usefixtures("runtime")
+
 
 @gen
 def early():

@@ -26,6 +26,8 @@ from gendsl.errors import LostDerivativeError, NaNError, UnknownAddressError
 from gendsl.selection import Selection
 from gendsl.supports import Real
 
+pytestmark = pytest.mark.usefixtures("runtime")
+
 
 def check(model, *args, seed=1, step=1e-5, tolerance=1e-6):
     """Compare the gradient with respect to every continuous choice with central differences of update."""

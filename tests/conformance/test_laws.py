@@ -6,6 +6,8 @@ import pytest
 from gendsl.testing.laws import LAWS
 from tests.programs import PROGRAMS
 
+pytestmark = pytest.mark.usefixtures("runtime")
+
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)

@@ -34,6 +34,8 @@ from gendsl import (
 from gendsl.inference import cycle, involutive, mh, monte_carlo_error
 from gendsl.supports import FiniteSet, Support
 
+pytestmark = pytest.mark.usefixtures("runtime")
+
 
 @gen
 def weights():

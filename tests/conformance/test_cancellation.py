@@ -4,6 +4,8 @@ import pytest
 
 from gendsl import gen, normal
 
+pytestmark = pytest.mark.usefixtures("runtime")
+
 
 @gen
 def plate(scales, n):
