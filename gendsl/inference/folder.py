@@ -121,7 +121,9 @@ def _locked(path: FilePath, wait: float, what: str) -> Iterator[None]:
     lock = FileLock(path, timeout=wait, poll_interval=0.02)
     try:
         lock.acquire()
-    except (Timeout, RuntimeError):  # RuntimeError: this very thread holds it, by another lock
+    except (Timeout, RuntimeError) as error:  # RuntimeError: this very thread holds it, by another lock
+        if isinstance(error, NotImplementedError):  # the disk has no locks
+            raise
         waited = f" still, after {wait:.0f} s," if wait else ""
         raise RunInUseError(
             f"{what} is{waited} being written by another process or thread",

@@ -92,7 +92,10 @@ def remove_parts(folder: FilePath, beginning: str = "") -> None:
         folder: where.
         beginning: how the names of the files begin.
     """
-    for name in os.listdir(folder):
+    names = []
+    with contextlib.suppress(PermissionError):  # a folder that may be written and not listed
+        names = os.listdir(folder)
+    for name in names:
         if not name.startswith(f".{beginning}") or not (match := _PART.fullmatch(name)):
             continue
         if match[1] == _MACHINE and _has_ended(int(match[2])):

@@ -56,6 +56,15 @@ def test_a_trace_is_not_saved_in_place_of_a_folder(tmp_path):
     assert os.listdir(tmp_path) == ["folder"] and not os.listdir(tmp_path / "folder")
 
 
+def test_a_folder_that_may_not_be_listed_can_be_saved_to(tmp_path, monkeypatch):
+    def listdir(folder):
+        raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+
+    monkeypatch.setattr(os, "listdir", listdir)
+    start().save(tmp_path / "trace.json")
+    assert load_trace(tmp_path / "trace.json", model).choices == start().choices
+
+
 def test_threads_save_to_one_place(tmp_path):
     path, errors = tmp_path / "trace.json", []
     traces = [model.simulate((n,), rng=n) for n in range(1, 5)]
