@@ -28,7 +28,16 @@ from gendsl.inference.tally import Tallies, Tally
 from gendsl.runtime.arguments import private
 from gendsl.runtime.encoding import decode, decode_choices, encode, encode_choices
 from gendsl.runtime.fields import Fields
-from gendsl.runtime.files import checksum, damaged, parse, read_bytes, sync_folder, to_json, write_file
+from gendsl.runtime.files import (
+    checksum,
+    damaged,
+    parse,
+    read_bytes,
+    remove_parts,
+    sync_folder,
+    to_json,
+    write_file,
+)
 from gendsl.runtime.saving import check_density, latent, whole_trace
 
 _SHARE = 0.05  # of the time, at most, is spent on writing
@@ -79,6 +88,7 @@ class ChainStore:
                 fix="give checkpoint= a folder that all workers see, on a shared disk",
             )
         self.lock.enter_context(self.folder.chain_locked(self.number))
+        remove_parts(self.folder.path, f"chain-{self.number}.", locked=True)
         return self
 
     def __exit__(self, *_: object) -> None:

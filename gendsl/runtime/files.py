@@ -85,12 +85,14 @@ def sync_folder(folder: FilePath) -> None:
             os.close(descriptor)
 
 
-def remove_parts(folder: FilePath, beginning: str = "") -> None:
+def remove_parts(folder: FilePath, beginning: str = "", *, locked: bool = False) -> None:
     """Remove what processes that were killed left beside the places of their files.
 
     Args:
         folder: where.
         beginning: how the names of the files begin.
+        locked: whether nobody else can be writing them now. If not, what a process of this machine left is
+            removed once it has ended.
     """
     names = []
     with contextlib.suppress(PermissionError):  # a folder that may be written and not listed
@@ -98,7 +100,7 @@ def remove_parts(folder: FilePath, beginning: str = "") -> None:
     for name in names:
         if not name.startswith(f".{beginning}") or not (match := _PART.fullmatch(name)):
             continue
-        if match[1] == _MACHINE and _has_ended(int(match[2])):
+        if locked or (match[1] == _MACHINE and _has_ended(int(match[2]))):
             with contextlib.suppress(PermissionError):  # Windows keeps what is open: its process lives
                 (folder / name).unlink(missing_ok=True)
 

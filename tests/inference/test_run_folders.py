@@ -112,6 +112,18 @@ def left_behind(path, seconds):
     return process
 
 
+def test_what_a_worker_left_beside_its_files_is_removed_by_the_next(tmp_path):
+    """Though its process seems to live: whoever is ended while it is waited for was there at first."""
+    path = tmp_path / "run"
+    a_run(path)
+    left = [f".chain-0.{name}.{machine}-1-{'0' * 16}.part"
+            for machine in (files._MACHINE, "ffffffff") for name in CHAIN_FILES]  # fmt: skip
+    for name in left:
+        (path / name).write_text("")
+    resume(path, KERNEL, model)
+    assert not [name for name in os.listdir(path) if name.endswith(".part")]
+
+
 @pytest.mark.parametrize("chains", [1, 2])
 def test_resume_waits_for_those_who_still_write_a_chain(tmp_path, monkeypatch, chains):
     path = tmp_path / "run"
