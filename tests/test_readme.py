@@ -108,3 +108,8 @@ def test_what_explain_says_is_what_it_says(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert re.sub(r", .*mixture\.py:", ", mixture.py:", done.stdout, count=1) == shown
+
+
+def test_what_the_quick_look_runs_is_there():
+    command = re.search(r"pytest -n auto (tests/.*)", README).group(1)
+    assert all((ROOT / place).exists() for place in command.split())
