@@ -213,8 +213,7 @@ def test_what_cannot_be_predicted():
 
 def test_a_model_shows_in_notebooks_what_its_updates_cost():
     page = tosses._repr_html_()
-    assert page.startswith("<pre>") and page.endswith("</pre>")
-    assert "tosses, " in page and "choice: scored again when p changes" in page
+    assert page == f"<pre>{tosses.explain()}</pre>" and "tosses, " in page and "x = ~binom(10, p)" in page
 
     @gen
     def tagged(n):
