@@ -81,15 +81,23 @@ def frame_location(frame: FrameType, lineno: int, instruction: int) -> Location:
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame at or above `frame` that runs the user's code, not gendsl's."""
-    while frame is not None and not is_users_file(frame.f_code.co_filename):
+    while frame is not None and not _is_users(frame):
         frame = frame.f_back
     return frame
+
+
+def _is_users(frame: FrameType) -> bool:
+    """Whether a frame runs the user's code; `<string>` is that of `python -c`, and gendsl's dataclasses'."""
+    filename = frame.f_code.co_filename
+    if filename == "<string>" and str(frame.f_globals.get("__name__")).startswith("gendsl."):
+        return False
+    return is_users_file(filename)
 
 
 def caller_location() -> Location | None:
     """The line of the user's code that is running now."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and not is_users_file(frame.f_code.co_filename):
+    while frame is not None and not _is_users(frame):
         if "execution" in frame.f_code.co_varnames:
             # a block of a compiled body, between two pieces of the user's code
             site = getattr(frame.f_locals.get("execution"), "site", None)
@@ -122,7 +130,7 @@ def traceback_location(traceback: TracebackType | None) -> Location | None:
     """The innermost line of the user's code in a traceback."""
     location = None
     while traceback is not None:
-        if is_users_file(traceback.tb_frame.f_code.co_filename):
+        if _is_users(traceback.tb_frame):
             location = frame_location(traceback.tb_frame, traceback.tb_lineno, traceback.tb_lasti)
         traceback = traceback.tb_next
     return location
@@ -373,6 +381,22 @@ class LostChainsError(GenDSLError, RuntimeError):
     """
 
     run: Any = None
+
+
+class RecursionDepthError(GenDSLError, RecursionError):
+    """A program or a transform calls itself without end, or deeper than Python lets it."""
+
+
+def too_deep(error: RecursionError, name: str) -> RecursionDepthError:
+    """The error to raise in place of Python's, for a program or transform of that name."""
+    if isinstance(error, RecursionDepthError):
+        return error
+    return RecursionDepthError(
+        f"{name} makes calls more than {sys.getrecursionlimit()} deep, Python's limit: it may never halt",
+        location=traceback_location(error.__traceback__),
+        fix="look at what should end the recursion, and how probable that is; one that is deep and does end "
+        "needs sys.setrecursionlimit(...), or a loop",
+    )
 
 
 class EnumerationError(GenDSLError, ValueError):

@@ -16,7 +16,7 @@ import numpy as np
 
 from gendsl.address import Path
 from gendsl.choices import ChoiceMap
-from gendsl.errors import UntracedChoiceError
+from gendsl.errors import UntracedChoiceError, ValueTypeError
 from gendsl.selection import Selection
 from gendsl.supports import Support
 from gendsl.supports.told import support_told
@@ -295,8 +295,32 @@ class Trace(ABC):
 
 
 def as_rng(rng: Rng) -> np.random.Generator:
-    """The generator that `rng` stands for (NumPy's SPEC 7)."""
-    return rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng)
+    """The generator that `rng` stands for (NumPy's SPEC 7).
+
+    Raises:
+        ValueTypeError: it is nothing that `numpy.random.default_rng` takes.
+    """
+    if isinstance(rng, np.random.Generator):
+        return rng
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise ValueTypeError(
+            f"{rng!r} is neither a seed nor a random number generator ({error})",
+            fix="give a whole number, 0 or more, or numpy.random.default_rng(number)",
+        ) from None
+
+
+def check_count(name: str, number: Any, least: int) -> None:
+    """Raise unless an argument of that name is a whole number, `least` or more."""
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
+        raise ValueTypeError(f"{name}={number!r}", fix=f"{name} is a whole number, {least} or more")
+
+
+def check_model(model: Any, user: str) -> None:
+    """Raise unless `model` is a generative function, which `user` needs."""
+    if not isinstance(model, GenerativeFunction):
+        raise ValueTypeError(f"{user} needs a model, got {model!r}", fix="decorate it with @gen")
 
 
 __all__ = [
@@ -312,4 +336,6 @@ __all__ = [
     "Trace",
     "Updated",
     "as_rng",
+    "check_count",
+    "check_model",
 ]

@@ -44,13 +44,13 @@ class Selection:
         return self.contains(address if type(address) is tuple else (address,))
 
     def __or__(self, other: Any) -> Selection:
-        return _union((self, other)) if isinstance(other, Selection) else NotImplemented
+        return _union((self, _selection(other, "|")))
 
     def __and__(self, other: Any) -> Selection:
-        return _intersection((self, other)) if isinstance(other, Selection) else NotImplemented
+        return _intersection((self, _selection(other, "&")))
 
     def __sub__(self, other: Any) -> Selection:
-        return _intersection((self, ~other)) if isinstance(other, Selection) else NotImplemented
+        return _intersection((self, ~_selection(other, "-")))
 
     def __invert__(self) -> Selection:
         return _Complement(self)
@@ -91,6 +91,13 @@ class Selection:
                     f"{_show(pattern)}, named in {what}, matches no address",
                     fix=explain_unknown(pattern, known),
                 )
+
+
+def _selection(thing: Any, operator: str) -> Selection:
+    """The right side of an operator between selections."""
+    if isinstance(thing, Selection):
+        return thing
+    raise ValueTypeError(f"a selection {operator} {thing!r}", fix=f"write {operator} select({thing!r})")
 
 
 class _Named(Selection):

@@ -1614,10 +1614,10 @@ def transform_as_a_kernel():
 
 @bad(KernelError, "kernel lazy returned", "pair (trace, info)")
 def kernel_with_a_wrong_result():
-    def lazy(trace, rng):
+    def lazy(trace, rng):  # here
         return trace
 
-    sample(lazy, start(), 10)  # here
+    sample(lazy, start(), 10)
 
 
 @bad(KernelError, "no kernels", "at least one")

@@ -13,7 +13,7 @@ from autograd.tracer import isbox
 
 from gendsl.distributions.arrays import brief, plain, scores_stacks
 from gendsl.distributions.base import Distribution, ScalarFamily
-from gendsl.errors import LostDerivativeError, ParameterError, ValueTypeError
+from gendsl.errors import LostDerivativeError, NotADistributionError, ParameterError, ValueTypeError
 from gendsl.supports import Boolean, Integers, Interval, Lattice, Positive, Real, RealArray, Support
 
 _ARRAY_ADVICE = "for an array of choices use product([d0, d1, ...]), or iid(d, n)"
@@ -35,6 +35,10 @@ class affine(Distribution):
     parameters = ("dist", "scale", "shift")
 
     def __init__(self, dist: Distribution, scale: Any = 1, shift: Any = 0) -> None:
+        if not isinstance(dist, Distribution):
+            raise NotADistributionError(
+                f"affine needs a distribution, got {brief(dist)}", fix="give one, such as normal(0, 1)"
+            )
         if type(scale) is not int and type(scale) is not float:
             scale = _number("scale", scale)
         if type(shift) is not int and type(shift) is not float:

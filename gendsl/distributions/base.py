@@ -15,7 +15,7 @@ from autograd.tracer import getval, isbox
 
 from gendsl.choices.values import same_value
 from gendsl.distributions.class_measures import measure_of_class
-from gendsl.errors import ParameterError, UntracedChoiceError, ValueTypeError
+from gendsl.errors import NotADistributionError, ParameterError, UntracedChoiceError, ValueTypeError
 from gendsl.supports import Integers, Real, Support
 
 if TYPE_CHECKING:
@@ -75,16 +75,22 @@ class Distribution:
 
     def sample(self, rng: np.random.Generator) -> Any:
         """One draw, using `rng` and no other source of randomness."""
-        raise TypeError(f"{type(self).__name__} must define sample(self, rng)")
+        raise self._undefined("sample(self, rng)")
 
     def logpdf(self, x: Any) -> Any:
         """The log density (log mass where discrete) at x; -inf outside the support, never NaN."""
-        raise TypeError(f"{type(self).__name__} must define logpdf(self, x)")
+        raise self._undefined("logpdf(self, x)")
 
     @property
     def support(self) -> Support:
         """The set of values with positive density, with its base measure."""
-        raise TypeError(f"{type(self).__name__} must define support")
+        raise self._undefined("support")
+
+    def _undefined(self, member: str) -> NotADistributionError:
+        return NotADistributionError(
+            f"{type(self).__name__} is a distribution, and must define {member}",
+            fix="a distribution has sample(self, rng), logpdf(self, x) and support, one of gendsl.supports",
+        )
 
     def __invert__(self) -> Any:
         raise UntracedChoiceError(
@@ -144,15 +150,24 @@ class Distribution:
 
     def __truediv__(self, divisor: Any) -> Any:
         try:
-            scale = 1 / divisor
+            scale = divisor if isinstance(divisor, Distribution) else 1 / divisor
         except TypeError:
-            scale = divisor  # affine refuses it
+            scale = divisor  # affine refuses it, as it does a distribution
         except ZeroDivisionError:
             raise ParameterError(f"{self!r} is divided by 0", fix="divide by another number") from None
         return _arithmetic.affine(self, scale, 0)
 
     def __neg__(self) -> Any:
         return _arithmetic.affine(self, -1, 0)
+
+    def _no_image(self, *_: Any) -> NoReturn:
+        raise ParameterError(
+            f"arithmetic on {self!r}: a distribution can be shifted, scaled and divided by a number",
+            fix="make a random choice, and compute with its value: `x = ~d`, then x**2, abs(x), 1 / x, x < 0",
+        )
+
+    __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _no_image
+    __abs__ = __lt__ = __le__ = __gt__ = __ge__ = _no_image
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """The same arithmetic where NumPy or autograd is asked first: `x + d` for an x of theirs.
@@ -211,6 +226,11 @@ def _within_support(logpdf: Callable[[Any, Any], Any]) -> Callable[[Any, Any], A
             if array() is x and support == of:
                 return logpdf(self, x)
             is_array = isinstance(x, np.ndarray)
+            if not isinstance(support, Support):
+                raise NotADistributionError(
+                    f"the support of {type(self).__name__} is {support!r}",
+                    fix="give one of gendsl.supports, such as Real(), Positive(), Interval(0, 1)",
+                )
             stacked = is_array and support.shape is not None and x.shape != support.shape
             if not stacked and not support.contains(x):
                 return -_INF

@@ -119,7 +119,10 @@ def _bernoulli(rng: np.random.Generator, n: int, p: Any) -> Any:
 
 
 def _binom(rng: np.random.Generator, n: int, trials: Any, p: Any) -> Any:
-    return rng.binomial(np.asarray(trials, dtype=np.int64), p, n)
+    try:
+        return rng.binomial(np.asarray(trials, dtype=np.int64), p, n)
+    except OverflowError:  # some trials don't fit into 64 bits
+        return None
 
 
 def _geometric(rng: np.random.Generator, n: int, p: Any) -> Any:
@@ -143,7 +146,10 @@ def _neg_binom_mean(rng: np.random.Generator, n: int, mean: Any, dispersion: Any
 
 
 def _uniform_discrete(rng: np.random.Generator, n: int, low: Any, high: Any) -> Any:
-    low, high = np.asarray(low, dtype=np.int64), np.asarray(high, dtype=np.int64)
+    try:
+        low, high = np.asarray(low, dtype=np.int64), np.asarray(high, dtype=np.int64)
+    except OverflowError:  # some bounds don't fit into 64 bits
+        return None
     return rng.integers(low, high, n, endpoint=True)
 
 

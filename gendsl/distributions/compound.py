@@ -267,6 +267,9 @@ def _listed(lengths: set[int]) -> str:
     return " and ".join(map(str, sorted(lengths)))
 
 
+_MANY = 1_000_000  # of more values it is asked first whether there is room
+
+
 class iid(ArrayFamily):
     """n independent values of one distribution: log p(x) = Σ_i log p(x_i).
 
@@ -290,9 +293,21 @@ class iid(ArrayFamily):
             )
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
+        if self.n > _MANY:
+            self._check_size()
         if self.n:
             return np.array([self.dist.sample(rng) for _ in range(self.n)])
         return np.empty(self._shape(), dtype=int if self.dist.support.discrete else float)
+
+    def _check_size(self) -> None:
+        """Raise if no array has room for a value."""
+        try:
+            np.empty(self._shape())
+        except (MemoryError, ValueError):
+            raise ParameterError(
+                f"{self!r} can't be sampled: an array of shape {self._shape()} doesn't fit into memory",
+                fix="give fewer values",
+            ) from None
 
     def _shape(self) -> tuple[int, ...]:
         return (self.n, *(self.dist.support.shape or ()))

@@ -152,7 +152,10 @@ class binom(Parameterised):
         self.p = probability("binom", "p", self._given(p, "n"))
 
     def sample(self, rng: np.random.Generator) -> int:
-        return int(rng.binomial(self.n, self.p))
+        try:
+            return int(rng.binomial(self.n, self.p))
+        except OverflowError:
+            raise too_large(self) from None
 
     def at(self, x: int) -> float:
         n, p = self.n, self.p
@@ -312,7 +315,15 @@ def poisson_draw(distribution: DiscreteFamily, rate: float, rng: np.random.Gener
     try:
         return int(rng.poisson(rate))
     except ValueError:
-        raise ParameterError(f"{distribution!r} can't be sampled: its draws don't fit into 64 bits") from None
+        raise too_large(distribution) from None
+
+
+def too_large(distribution: Any) -> ParameterError:
+    """The error for a distribution whose draws are beyond what NumPy's generators make."""
+    return ParameterError(
+        f"{distribution!r} can't be sampled: its draws don't fit into 64 bits",
+        fix="take a continuous distribution of the same mean and variance; values can be scored as it is",
+    )
 
 
 class uniform_discrete(DiscreteFamily):
@@ -333,6 +344,8 @@ class uniform_discrete(DiscreteFamily):
         n = self.high - self.low + 1
         if n <= _BY_SCALING:
             return self.low + int(rng.random() * n)
+        if n > _MOST_INTEGERS:
+            raise too_large(self)
         return self.low + int(rng.integers(n))
 
     def at(self, x: int) -> float:
@@ -348,6 +361,7 @@ class uniform_discrete(DiscreteFamily):
         return _integers(self.low, self.high)
 
 
+_MOST_INTEGERS = 1 << 63  # as many as `Generator.integers` draws from
 _BY_SCALING = 1 << 20  # scaling a uniform number to n integers is off by n / 2^53 relative at most
 
 

@@ -27,7 +27,7 @@ from gendsl.distributions.arrays import (
     value_array,
     weight_array,
 )
-from gendsl.distributions.discrete import poisson
+from gendsl.distributions.discrete import poisson, too_large
 from gendsl.distributions.large import LARGE
 from gendsl.distributions.parameters import nonnegative_integer
 from gendsl.distributions.positive import gamma
@@ -151,7 +151,10 @@ class multinomial(ArrayFamily):
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
         p = plain(self.p)
-        return rng.multinomial(self.n, p / p.sum())
+        try:
+            return rng.multinomial(self.n, p / p.sum())
+        except OverflowError:
+            raise too_large(self) from None
 
     def logpdf(self, x: Any) -> Any:
         return self.elementwise(x, self.n, self.p)

@@ -89,14 +89,23 @@ _MULTIVARIATE: dict[str, Callable[[Any], Distribution]] = {
 _WRITE_A_CLASS = "write a subclass of gendsl.Distribution with sample(rng), logpdf(x) and support"
 
 
-def as_distribution(thing: Any) -> Distribution | None:
-    """`thing` as a Distribution, or None if it isn't one.
+def as_distribution(thing: Any) -> Distribution:
+    """`thing` as a Distribution.
 
     Takes distributions (as they are), frozen `scipy.stats` distributions, and objects whose class has
     `sample(rng)` and `logpdf(x)` and that have a `support` of `gendsl.supports`.
 
     Raises:
-        NotADistributionError: a distribution of another kind; the message says what to use instead.
+        NotADistributionError: it is none, or one of another kind; the message says what to use instead.
+    """
+    return require_distribution(thing, "as_distribution")
+
+
+def find_distribution(thing: Any) -> Distribution | None:
+    """`thing` as a Distribution, or None if it is nothing of the kind.
+
+    Raises:
+        NotADistributionError: a distribution of another kind.
     """
     if isinstance(thing, Distribution):
         return thing
@@ -122,10 +131,14 @@ def require_distribution(thing: Any, owner: str) -> Distribution:
     Raises:
         NotADistributionError: it isn't one; the message says that `owner` needs one.
     """
-    distribution = as_distribution(thing)
+    distribution = find_distribution(thing)
     if distribution is None:
+        fix = "give one of gendsl, such as normal(0, 1), a frozen one of scipy.stats, or an object with "
+        fix += "sample(rng), logpdf(x) and support"
+        if isinstance(thing, type) and issubclass(thing, Distribution):
+            fix = f"call it with its parameters: {thing.__name__}({', '.join(thing.parameters)})"
         raise NotADistributionError(
-            f"{owner} needs distributions, got {brief(thing)} of type {type(thing).__name__}"
+            f"{owner} needs a distribution, got {brief(thing)} of type {type(thing).__name__}", fix=fix
         )
     return distribution
 

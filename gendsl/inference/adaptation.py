@@ -145,6 +145,8 @@ class TunableKernel(Kernel):
 
         def step(trace: Any, rng: np.random.Generator) -> tuple[Any, Any]:
             if tuning.step_size is None:
+                # what is wrong with the selection no step size mends
+                Coordinates(trace, method.selection, skip_absent=method.skip_absent)
                 raise KernelError(
                     f"kernel {name} has no step size yet",
                     fix="find one: sample(kernel, trace, draws, warmup=1000), or "

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gendsl.address import Path, as_path
+from gendsl.address import Path, as_path, format_address
 from gendsl.distributions import bernoulli, uniform_discrete
 from gendsl.errors import KernelError, Location, caller_location
 from gendsl.inference.components import (
@@ -212,11 +212,12 @@ def birth_death(
         None if allocations is None else as_path(allocations),
     )
     q = _program(move, _from_prior(move) if propose is None else propose)
-    f = pointing(_transform(move, grow, shrink), where, _giver(move, propose))
+    f = pointing(_transform(move, grow, shrink, defined_at(propose)), where, _giver(move, propose))
     return component_kernel(
         q, f, check, name,
-        "name the namespace of every choice of a component, propose each, and change what else depends on k "
-        "by `vectors` or `others`",
+        "name the namespace of every choice of a component; propose each at its address in the model, "
+        "without the number: `mu = ~normal(0, 1)` for ('mu', j); change what else depends on k by `vectors` "
+        "or `others`",
         "what is given for a death must undo what is given for a birth: shrink(grow(entries, new), new) must "
         "give the entries again, and the transforms of `others` each other's",
     )  # fmt: skip
@@ -316,7 +317,9 @@ def _program(move: _Move, propose: GenFunction) -> GenFunction:
     return birth_or_death
 
 
-def _transform(move: _Move, grow: Transform | None, shrink: Transform | None) -> Transform:
+def _transform(
+    move: _Move, grow: Transform | None, shrink: Transform | None, proposal: Location | None
+) -> Transform:
     namespaces, vectors, allocations = move.namespaces, move.vectors, move.allocations
     count, draws_place, insert = move.number.address, move.draws_place, move.insert
 
@@ -328,13 +331,18 @@ def _transform(move: _Move, grow: Transform | None, shrink: Transform | None) ->
         new = read(aux_in[("new", *move.order)])
         return bisect_left([read(model_in[(*move.order, j)]) for j in range(k)], new)
 
-    def proposed(aux_in: Any, index: int) -> list[tuple[Path, Path]]:
+    def proposed(model_in: Any, aux_in: Any, index: int, k: int) -> list[tuple[Path, Path]]:
         """The choices of the new component: their addresses in the proposal, and in component `index`."""
         found = []
+        model = model_in.state.trace
+        known = {path for path, _ in choices_of(model, namespaces, 0)} if k else set()
         for full in aux_in.state.trace.paths_below(("new",)):
-            target = owner(namespaces, full[1:], index)
-            if target is not None:
+            path = full[1:]
+            target = owner(namespaces, path, index)
+            if target is not None and not any(_is_above(path, at) or _is_above(at, path) for at in known):
                 found.append((full, target))
+            elif target is not None or (path not in vectors and grow is None):
+                raise _no_part(path, namespaces, proposal)
         return found
 
     def relabelled(model_in: Any, rename: Callable[[int], int], k: int) -> list[tuple[Path, Any]]:
@@ -360,7 +368,7 @@ def _transform(move: _Move, grow: Transform | None, shrink: Transform | None) ->
             for j, number in place.renumbered:
                 for space in namespaces:
                     copy(model_in[(*space, j)], model_out[(*space, number)])
-            for path, target in proposed(aux_in, place.index):
+            for path, target in proposed(model_in, aux_in, place.index, k):
                 copy(aux_in[path], model_out[target])
             for address, maps in vectors.items():
                 values = list(read(model_in[address]))
@@ -396,6 +404,23 @@ def _transform(move: _Move, grow: Transform | None, shrink: Transform | None) ->
                 shrink(model_in, aux_in["new"], model_out=model_out, aux_out=aux_out["new"], place=place)
 
     return birth_death
+
+
+def _is_above(space: Path, path: Path) -> bool:
+    """Whether a path lies below another."""
+    return len(space) < len(path) and path[: len(space)] == space
+
+
+def _no_part(path: Path, namespaces: tuple[Path, ...], proposal: Location | None) -> KernelError:
+    """The error for a choice of a proposal that is no choice of a component."""
+    names = ", ".join(map(format_address, namespaces))
+    return KernelError(
+        "the proposal of birth_death makes a choice that is none of a component's",
+        address=path,
+        location=proposal,
+        fix=f"make each choice of a component at its address in the model, without the number: under "
+        f"{names}, `mu = ~normal(0, 1)` for ('mu', j); or name its namespace, too: birth_death('mu', 'sd')",
+    )
 
 
 def _giver(move: _Move, propose: GenFunction | None) -> Giver:

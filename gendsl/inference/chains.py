@@ -84,6 +84,7 @@ def sample(
         RunInUseError: there is a run in it that is going on.
     """
     check_kernel(kernel)
+    _check_executor(executor)
     starts = _starts(trace, chains)
     for start in starts:
         check_start(start)
@@ -210,6 +211,16 @@ def _run(plans: list[Plan], executor: Any, folder: Folder | None, progress: Any)
         display.close()
 
 
+def _check_executor(executor: Any) -> None:
+    if executor is None or (callable(getattr(executor, "submit", None)) and not isinstance(executor, type)):
+        return
+    raise ValueTypeError(
+        f"executor={executor!r}, which has no submit(function, *args)",
+        fix="leave it out for processes on this machine, or give an executor: "
+        "concurrent.futures.ThreadPoolExecutor(4), Client(...).get_executor() of dask.distributed",
+    )
+
+
 def _watched(progress: Any, starts: list[Any]) -> Recorder | None:
     """What is shown beside the progress of a chain, or None."""
     if progress is True or progress is False:
@@ -235,6 +246,11 @@ def _starts(trace: Any, chains: Any) -> list[Any]:
             raise ValueTypeError(
                 f"sample starts from a trace, got {start!r}",
                 fix="pass model.generate(args, observations).trace",
+            )
+        if start.gen_fn != starts[0].gen_fn:
+            raise ValueTypeError(
+                f"chains would start from traces of {starts[0].gen_fn.name} and of {start.gen_fn.name}",
+                fix="start all chains of a run from traces of one model",
             )
     if not starts or (several and chains not in (1, len(starts))):
         raise ValueTypeError(

@@ -33,8 +33,9 @@ from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import GenDSLError, LabelError, MissingChoiceError, NaNError, ParameterError
 from gendsl.inference.continuous import paths_of
 from gendsl.runtime.columns_of import column_of
-from gendsl.runtime.executions import Execution, ZeroProbability
+from gendsl.runtime.executions import Execution
 from gendsl.runtime.gradients import Differentiate, check_score, followed, old_column
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.measures import same_measure
 from gendsl.runtime.paths import ColumnPaths, NestPaths
 from gendsl.runtime.records import Record
@@ -124,9 +125,10 @@ class Coordinates:
                 support = record[0].support
                 if support.discrete:
                     raise LabelError(
-                        "a discrete choice is selected, and these coordinates are of continuous ones",
+                        "a discrete choice is selected, and this moves continuous ones only",
                         address=path,
-                        fix="select continuous choices only",
+                        fix="select continuous choices; gibbs, single_site or mh move discrete ones: "
+                        "cycle(nuts(select(...)), gibbs(...))",
                     )
                 if isinstance(support, Line):
                     u = support.to_line(record[1])
@@ -222,7 +224,7 @@ class Coordinates:
             if run.failure is not None:
                 raise run.failure
         except ZeroProbability as signal:
-            raise OutsideError(f"out of support at {format_address(signal.path)}") from None
+            raise OutsideError(signal.reason) from None
         except _OtherStructure as signal:
             raise OutsideError(f"the program makes other choices there: {signal}") from None
         except (ArithmeticError, ValueError) as error:
@@ -297,7 +299,7 @@ class Coordinates:
             with np.errstate(all="ignore"):
                 edit = trace.edit(values, stop_at_zero=True)
         except ZeroProbability as signal:
-            raise OutsideError(f"out of support at {format_address(signal.path)}") from None
+            raise OutsideError(signal.reason) from None
         except MissingChoiceError as error:
             raise OutsideError(f"the program makes other choices there: {error.address}") from None
         except (ArithmeticError, ValueError) as error:

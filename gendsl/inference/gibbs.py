@@ -32,7 +32,7 @@ from gendsl.inference.scan import (
     visited,
 )
 from gendsl.inference.structure import kernel_maker
-from gendsl.runtime.executions import ZeroProbability
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.trace import ReferenceTrace, check_start
 from gendsl.selection import Selection
 

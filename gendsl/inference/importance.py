@@ -13,8 +13,9 @@ from gendsl.choices import MISSING, ChoiceMap, Constraints, choicemap
 from gendsl.errors import KernelError, NaNError, ObservedError
 from gendsl.inference.particles import Particles, check_alive, check_particle_count
 from gendsl.interface import Choices, Rng, as_rng
-from gendsl.runtime.executions import Generate, ZeroProbability
+from gendsl.runtime.executions import Generate
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.records import other_shape
 from gendsl.runtime.trace import definition
 from gendsl.transforms.extending import check_proposal, check_proposed_measures

@@ -13,15 +13,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gendsl.address import format_address
 from gendsl.errors import GenDSLError, KernelError, MoveNaNError, NaNError, ParameterError, TransformError
 from gendsl.inference.frozen import frozen
 from gendsl.inference.kernel import Kernel, accept
 from gendsl.inference.structure import kernel_maker
 from gendsl.interface import Rng, as_rng
 from gendsl.runtime.compiled import CompiledTrace
-from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.trace import ReferenceTrace, check_start
 from gendsl.runtime.verify import compare_with_reference, is_due
 from gendsl.transforms.apply import Image, check_move, image
@@ -127,7 +126,7 @@ def _step(
             if check and not comes_back_from_zero(f, inverse, trace, q, q_args, aux):
                 check_departure(f, inverse, trace, q, q_args, aux, signal)
             accept(-np.inf, rng)
-            reason = f"out of support at {format_address(signal.path)}"
+            reason = signal.reason
             return trace, InvolutiveInfo(False, -np.inf, reason=reason)
         if check:
             there = _checked(f, inverse, trace, q, q_args, aux, there)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from gendsl.errors import KernelError
+from gendsl.errors import KernelError, Location, is_users_file, too_deep
 from gendsl.interface import GenerativeFunction, Rng, Trace, as_rng
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.transforms.language import Transform
@@ -63,6 +63,13 @@ class Kernel:
     structure: Any = field(default=None, kw_only=True)
     recipe: Recipe | None = field(default=None, kw_only=True, repr=False)
 
+    def __post_init__(self) -> None:
+        if not callable(self.step) or not isinstance(self.name, str):
+            raise KernelError(
+                f"Kernel got step={self.step!r} and name={self.name!r}",
+                fix="step is a function (trace, rng) -> (trace, info), and name a string",
+            )
+
     @property
     def __name__(self) -> str:
         return self.name
@@ -74,7 +81,10 @@ class Kernel:
                 f"kernel {self.name} was called with {trace!r}, which is no trace",
                 fix="start from model.generate(args, observations).trace",
             )
-        return self.step(trace, as_rng(rng))
+        try:
+            return self.step(trace, as_rng(rng))
+        except RecursionError as error:
+            raise too_deep(error, f"kernel {self.name}") from None
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
@@ -200,13 +210,41 @@ def run_kernel(kernel: KernelFunction, trace: Any, rng: np.random.Generator) -> 
     """One step of a kernel that may be the user's own, with its result checked."""
     result = kernel(trace, rng)
     if type(result) is tuple and len(result) == 2 and type(result[0]) is type(trace):
-        return result  # the usual case; asking an abstract class for its instances takes longer
-    if not (isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], Trace)):
+        # the usual case; asking an abstract class for its instances takes longer
+        if result[0].gen_fn is trace.gen_fn:
+            return result
+    elif not (isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], Trace)):
         raise KernelError(
             f"kernel {kernel_name(kernel)} returned {result!r}",
-            fix="a kernel returns the pair (trace, info)",
+            fix="a kernel returns the pair (trace, info), where trace is the next one of the same model",
+            location=definition_of(kernel),
+        )
+    after = result[0].gen_fn
+    if after != trace.gen_fn and not _are_one_program(after, trace.gen_fn):
+        raise KernelError(
+            f"kernel {kernel_name(kernel)} was given a trace of {trace.gen_fn.name} and returned one of "
+            f"{after.name}",
+            fix="return a trace of the model of the trace that it was given: trace.update(...), "
+            "trace.regenerate(...), or trace itself",
+            location=definition_of(kernel),
         )
     return result
+
+
+def _are_one_program(one: Any, other: Any) -> bool:
+    """Whether two generative functions are one program on two runtimes."""
+    return bool(getattr(one, "reference", one) == getattr(other, "reference", other))
+
+
+def definition_of(kernel: Any) -> Location | None:
+    """Where the user wrote a kernel of his own; None for others."""
+    function = kernel.step if isinstance(kernel, Kernel) else kernel
+    if not inspect.isfunction(function):
+        function = vars(type(function)).get("__call__")
+    code = getattr(function, "__code__", None)
+    if code is None or not is_users_file(code.co_filename):
+        return None
+    return Location(code.co_filename, code.co_firstlineno, code.co_name)
 
 
 def accept(log_ratio: float, rng: np.random.Generator) -> bool:

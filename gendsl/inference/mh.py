@@ -11,7 +11,8 @@ import numpy as np
 
 from gendsl.address import Path, as_path, format_address
 from gendsl.choices.unknown import explain_unknown
-from gendsl.distributions import Distribution, as_distribution
+from gendsl.distributions import Distribution
+from gendsl.distributions.scipy_frozen import find_distribution
 from gendsl.errors import (
     CoverageError,
     KernelError,
@@ -24,8 +25,8 @@ from gendsl.inference.frozen import frozen
 from gendsl.inference.kernel import Kernel, accept
 from gendsl.inference.scan import as_target
 from gendsl.inference.structure import kernel_maker
-from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction, gen
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.local import LocalRedraw
 from gendsl.runtime.records import Record
 from gendsl.runtime.trace import (
@@ -220,7 +221,7 @@ def independent(
         raise KernelError("proposal_args were given without a proposal program", fix="leave them out")
     distributions: dict[Path, Distribution] = {}
     for address, given in proposal.items():
-        distribution = as_distribution(given)
+        distribution = find_distribution(given)
         if distribution is None:
             raise KernelError(
                 f"independent got {given!r} for {format_address(as_path(address))}",
@@ -413,4 +414,4 @@ def _rejected(
     trace: ReferenceTrace, rng: np.random.Generator, signal: ZeroProbability
 ) -> tuple[ReferenceTrace, MHInfo]:
     accept(-inf, rng)
-    return trace, MHInfo(False, -inf, f"out of support at {format_address(signal.path)}")
+    return trace, MHInfo(False, -inf, signal.reason)

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gendsl.errors import KernelError, NaNError
+from gendsl.errors import KernelError, NaNError, ValueTypeError
 from gendsl.inference.coordinates import Coordinates, OutsideError
 from gendsl.inference.scan import as_target
+from gendsl.interface import check_count
 from gendsl.runtime.trace import ReferenceTrace, check_start
 from gendsl.selection import Selection, select
 
@@ -69,6 +70,9 @@ def maximise(
         KernelError: `selection` is no selection or address, or there is nothing to move.
     """
     check_start(trace)
+    check_count("iterations", iterations, 1)
+    if not isinstance(tolerance, (int, float)) or not tolerance >= 0:
+        raise ValueTypeError(f"tolerance={tolerance!r}", fix="give a number, 0 or more, such as 1e-8")
     if selection is None:
         selection = _continuous(trace)
     selection = as_target(selection, "maximise")

@@ -71,6 +71,10 @@ def particle_filter(
         check_kernel(kernel)
     if move not in ("resampled", "always"):
         raise ValueTypeError(f"got move={move!r}", fix='move is "resampled" or "always"')
+    if not isinstance(steps, Iterable):
+        raise ValueTypeError(
+            f"the particle filter got steps={steps!r}", fix="give an iterable of steps (args, observations)"
+        )
     rng = as_rng(rng)
     stages: Stages | None = None
     for number, step in enumerate(steps):

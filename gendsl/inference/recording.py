@@ -79,6 +79,8 @@ def as_recorders(record: Any) -> dict[str, Recorder]:
         return {str(name): as_recorder(what) for name, what in record.items()}
     if not isinstance(record, list):
         return {"" if callable(record) else quantity_name(record): as_recorder(record)}
+    if not record:
+        raise ValueTypeError("record=[] records nothing", fix="leave it out to keep whole traces")
     recorders: dict[str, Recorder] = {}
     for what in record:
         name = quantity_name(what)

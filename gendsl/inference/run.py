@@ -137,6 +137,8 @@ class Run:
         names = self._names
         if quantity in names:
             return [[row[quantity] for row in chain.rows] for chain in self.chains]
+        if not len(self):
+            raise UnknownAddressError(f"the run has no draws of {quantity}", fix="sample some draws first")
         if names or not any(len(chain.traces) for chain in self.chains):
             raise UnknownAddressError(
                 f"{quantity} was not recorded (recorded: {', '.join(names) or 'nothing'})",
@@ -245,7 +247,8 @@ class Run:
             ImportError: ArviZ isn't installed.
             ValueTypeError: a quantity is nothing that an array can hold, or chains have different lengths.
         """
-        return arviz_export.to_arviz(self, names)
+        self._check_draws("to_arviz")
+        return arviz_export.to_arviz(self, as_names(names))
 
     def summary(self, names: Sequence[Any] | None = None) -> Summary:
         """Mean, Monte Carlo error, standard deviation, quantiles, effective draws and R-hat of each number.
@@ -262,7 +265,12 @@ class Run:
             UnknownAddressError: there is no such quantity.
             ValueTypeError: a quantity that is named has no mean, or none has one.
         """
-        return summarise(self, names)
+        self._check_draws("summary")
+        return summarise(self, as_names(names))
+
+    def _check_draws(self, what: str) -> None:
+        if not len(self):
+            raise ValueTypeError(f"{what} got a run without draws", fix="sample some draws first")
 
     def diagnose(self) -> Diagnosis:
         """What can't be trusted in this run, and why moves were rejected, in sentences.
@@ -332,6 +340,15 @@ class Run:
     def __repr__(self) -> str:
         several = f" in {len(self.chains)} chains" if len(self.chains) > 1 else ""
         return f"<run of {len(self)} draws{several}>"
+
+
+def as_names(names: Any) -> Sequence[Any] | None:
+    """Names of quantities; a string is one name, and not one for each letter."""
+    if names is None or (isinstance(names, Sequence) and not isinstance(names, str)):
+        return names
+    if isinstance(names, str):
+        return [names]
+    raise ValueTypeError(f"names={names!r}", fix='give a list of quantities: ["k", ("mu", 0)]')
 
 
 def _rate(per_second: float) -> str:

@@ -8,10 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from gendsl.address import Path
+from gendsl.distributions import Distribution
 from gendsl.errors import GenDSLError, KernelError, MissingChoiceError, ObservedError, ParameterError
 from gendsl.inference.kernel import check_kernel
-from gendsl.interface import GenerativeFunction
-from gendsl.runtime.executions import ZeroProbability
+from gendsl.interface import GenerativeFunction, Trace
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.trace import Edit, ReferenceTrace, check_kept_choice
 from gendsl.selection import Selection, select
 from gendsl.transforms.language import Transform
@@ -34,7 +35,8 @@ def as_target(target: Any, maker: str) -> Selection:
     if isinstance(target, Transform) or (callable(target) and not isinstance(target, GenerativeFunction)):
         check_kernel(target)  # of what isn't called yet, it says so
     several = isinstance(target, (list, set, frozenset, dict))
-    if several or target is None or isinstance(target, GenerativeFunction) or callable(target):
+    no_address = isinstance(target, (Distribution, Trace, GenerativeFunction)) or callable(target)
+    if several or target is None or no_address:
         example = (", ".join(map(repr, target)) if several else "") or "'x'"
         raise KernelError(
             f"{maker} needs a selection or an address, got {target!r}",

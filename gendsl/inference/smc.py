@@ -163,6 +163,16 @@ def smc(
     Raises:
         ZeroProbabilityError: all weights have become zero.
     """
+    if not isinstance(particles, Particles):
+        raise ValueTypeError(
+            f"smc starts from particles, got {particles!r}",
+            fix="give those of the first target: importance_sampling(model, args, observations, n)",
+        )
+    if not isinstance(translators, Iterable):
+        raise ValueTypeError(
+            f"smc needs trace translators, got {translators!r}",
+            fix="give a list of them, such as [extending_translator(args, observations)]",
+        )
     translators = list(translators)
     each: list[Any]
     if kernels is None or callable(kernels):
@@ -192,6 +202,10 @@ def smc(
 
 def log_likelihood(trace: Any) -> float:
     """The sum of the log densities of a trace's observations."""
+    if not hasattr(trace, "log_likelihood"):
+        raise ValueTypeError(
+            f"log_likelihood needs a trace, got {trace!r}", fix="pass model.generate(args, data).trace"
+        )
     return float(trace.log_likelihood)
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gendsl.choices.display import summary as short
+from gendsl.distributions.arrays import brief
 from gendsl.errors import ValueTypeError
 from gendsl.inference.convergence import autocovariances, entries
 from gendsl.inference.tables import html_table, number, text_table
@@ -101,9 +102,15 @@ def monte_carlo_error(draws: Any) -> float:
     Returns:
         The error; NaN where a chain has fewer than 4 draws, or a draw isn't finite.
     """
-    given = list(draws)
-    chains = given if given and np.ndim(given[0]) > 0 else [given]
-    values = [np.asarray(chain, dtype=float) for chain in chains]
+    try:
+        given = list(draws)
+        chains = given if given and np.ndim(given[0]) > 0 else [given]
+        values = [np.asarray(chain, dtype=float) for chain in chains]
+    except (TypeError, ValueError):
+        raise ValueTypeError(
+            f"monte_carlo_error needs draws that are numbers, got {brief(draws)}",
+            fix="give those of a quantity, run['mu'], or a list of such, one for each chain",
+        ) from None
     shortest, total = min(map(len, values)), sum(map(len, values))
     if shortest < 4 or not all(np.isfinite(x).all() for x in values):
         return math.nan

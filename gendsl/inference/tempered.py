@@ -35,7 +35,7 @@ from gendsl.inference.kernel import (
 )
 from gendsl.inference.smc import log_likelihood
 from gendsl.inference.structure import kernel_maker
-from gendsl.runtime.executions import ZeroProbability
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.trace import ReferenceTrace, check_start
 
 Change = Callable[[ReferenceTrace, int, int, tuple[Any, ...]], tuple[ReferenceTrace, float]]

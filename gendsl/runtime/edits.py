@@ -16,7 +16,8 @@ from gendsl.address import Path
 from gendsl.choices import MISSING
 from gendsl.distributions import Distribution, factor
 from gendsl.distributions.base import ScalarFamily, measured
-from gendsl.runtime.executions import Given, ZeroProbability
+from gendsl.runtime.executions import Given
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.measures import same_measure
 from gendsl.runtime.records import REMEMBERED, Record, as_given, as_score, draw, rescored
 from gendsl.runtime.reexecutions import Regenerate, Update

@@ -19,16 +19,20 @@ import numpy as np
 from gendsl.address import Path, as_path
 from gendsl.choices import MISSING, Constraints
 from gendsl.compiler.build import Compiled
-from gendsl.distributions import Distribution, as_distribution, factor
+from gendsl.distributions import Distribution, factor
+from gendsl.distributions.arrays import brief
+from gendsl.distributions.scipy_frozen import find_distribution
 from gendsl.errors import (
     EXECUTION,
     DuplicateAddressError,
     MissingAddressError,
     MissingChoiceError,
     NaNError,
+    NotADistributionError,
     UnsupportedSyntaxError,
 )
 from gendsl.interface import CallRequest, GenerativeFunction
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.inlined import DRAWN, GIVEN, Makers
 from gendsl.runtime.namespaces import check_namespaces
 from gendsl.runtime.other_programs import run_other
@@ -68,17 +72,15 @@ class Given(Protocol):
         """The value given at a path, or MISSING."""
 
 
-class ZeroProbability(BaseException):
-    """Raised inside a body to stop it where a kernel's proposal has left the support.
-
-    Not an `Exception`, so that an `except Exception` in a user's body doesn't catch it.
-    """
-
-    def __init__(self, path: Path, distribution: Distribution, value: Any) -> None:
-        super().__init__(path)
-        self.path = path
-        self.distribution = distribution
-        self.value = value
+def inverted(thing: Any) -> Any:
+    """`~thing` of what is no distribution; where that means nothing it was to be one."""
+    try:
+        return ~thing
+    except TypeError as error:
+        raise NotADistributionError(
+            f"~ is before {brief(thing)}, which is no distribution and no call of a @gen function",
+            fix="write a distribution with its parameters, `x = ~normal(0, 1)`, or call a @gen function",
+        ) from error
 
 
 def duplicate(what: str, path: Path) -> DuplicateAddressError:
@@ -187,7 +189,7 @@ class Execution:
 
     def unaddressed(self, thing: Any) -> Any:
         """The value of `~thing` where nothing gives an address: only ordinary values have one."""
-        if isinstance(thing, CallRequest) or as_distribution(thing) is not None:
+        if isinstance(thing, CallRequest) or find_distribution(thing) is not None:
             raise MissingAddressError(
                 "a random choice or traced call without an address",
                 fix='give it one: `name = ~...`, or `("name", i) @ ~...`',
@@ -196,7 +198,7 @@ class Execution:
 
     def nested(self, thing: Any, *address: Any) -> Any:
         """The value of `[address @] ~thing` in a nested function: only ordinary values have one."""
-        if isinstance(thing, CallRequest) or as_distribution(thing) is not None:
+        if isinstance(thing, CallRequest) or find_distribution(thing) is not None:
             raise UnsupportedSyntaxError(
                 "a random choice inside a nested def, lambda or class",
                 fix="decorate the inner function with @gen and call it as `addr @ ~inner(...)`",
@@ -251,11 +253,11 @@ class Execution:
                 address=self.prefix + as_path(address),
                 fix=f"call it: `addr @ ~{thing.name}(...)`",
             )
-        distribution = as_distribution(thing)
+        distribution = find_distribution(thing)
         if distribution is not None:
             return self.at(address, distribution)
         left = {address} if sugar == "braces" else address
-        return ~thing if sugar is True else left @ ~thing
+        return inverted(thing) if sugar is True else left @ inverted(thing)
 
     def run(self, request: CallRequest) -> Any:
         """Run the body of a requested call in this execution and return its value."""

@@ -8,6 +8,7 @@ import pickle
 import reprlib
 import sys
 from collections.abc import Callable
+from math import inf
 from types import FrameType, MethodType
 from typing import Any, TypeVar, overload
 
@@ -37,6 +38,7 @@ from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.executions import Assess, Execution, Generate, Given, Run, Simulate
 from gendsl.runtime.groups import has_groups
 from gendsl.runtime.guards import or_whole
+from gendsl.runtime.impossible import blame_given, refuse_nan
 from gendsl.runtime.link import Linked
 from gendsl.runtime.paths import path_set
 from gendsl.runtime.reexecutions import Update
@@ -231,10 +233,16 @@ class GenFunction(GenerativeFunction):
                 fix="leave it out of `init`",
             )
         execution = Generate(Constraints(observed), Constraints(start), as_rng(rng))
-        trace = self._trace(execution, args)
+        try:
+            trace = self._trace(execution, args)
+        except Exception as error:
+            blame_given(error, execution.records)
+            raise
         execution.observations.check_used(trace.records, "observations")
         execution.init.check_used(trace.records, "init")
         trace.observed_paths = path_set(execution.observed, execution.observed_columns)
+        if trace.log_prob == -inf:
+            refuse_nan(trace)
         return Generated(trace, execution.weight)
 
     @or_whole

@@ -30,6 +30,7 @@ from gendsl.compiler.build import Compiled
 from gendsl.compiler.effects import is_pure
 from gendsl.compiler.overwrites import is_users
 from gendsl.compiler.trees import walk
+from gendsl.errors import too_deep
 from gendsl.interface import as_rng
 from gendsl.runtime.change import SCALARS
 from gendsl.runtime.written import whole
@@ -309,7 +310,10 @@ def or_whole(operation: _Operation) -> _Operation:
     def done(self: Any, *args: Any, **kwargs: Any) -> Any:
         compiled = self.compiled
         if self.is_reference or not compiled.asks:
-            return operation(self, *args, **kwargs)
+            try:
+                return operation(self, *args, **kwargs)
+            except RecursionError as error:
+                raise too_deep(error, self.name) from None
         restore = _place_of(args, kwargs, draws)
         program = compiled.program
         try:
@@ -318,6 +322,8 @@ def or_whole(operation: _Operation) -> _Operation:
                 return result
         except NotSeparableError:
             pass
+        except RecursionError as error:
+            raise too_deep(error, self.name) from None
         except Exception:
             if compiled.program is program:
                 raise  # if not, an `except:` of the body's own has caught what was found
@@ -335,7 +341,10 @@ def edit_or_whole(edit: _Operation) -> _Operation:
     def done(self: Any, *args: Any, **kwargs: Any) -> Any:
         compiled = self.gen_fn.compiled
         if not compiled.asks:
-            return edit(self, *args, **kwargs)
+            try:
+                return edit(self, *args, **kwargs)
+            except RecursionError as error:
+                raise too_deep(error, self.gen_fn.name) from None
         restore = _place_of(args, kwargs, draws)
         program = compiled.program
         try:

@@ -15,7 +15,7 @@ from gendsl.distributions import Distribution
 from gendsl.distributions.arithmetic import affine
 from gendsl.distributions.base import ARGUMENTS, MEASURE, ScalarFamily, measured
 from gendsl.distributions.factors import factor
-from gendsl.errors import ImproperError, NaNError, ValueTypeError
+from gendsl.errors import ImproperError, NaNError, NotADistributionError, ValueTypeError
 from gendsl.runtime.change import is_same
 from gendsl.supports import Support
 
@@ -161,7 +161,16 @@ def draw(distribution: Distribution, rng: np.random.Generator) -> Record:
     Raises:
         NaNError: the draw's own log density is infinite or NaN: the distribution contradicts itself.
     """
-    return drawn(distribution, distribution.sample(rng))
+    try:
+        value = distribution.sample(rng)
+    except TypeError as error:
+        if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+            raise  # of what `sample` does
+        raise NotADistributionError(
+            f"{type(distribution).__name__}.sample can't be called with a generator: {error}",
+            fix="define sample(self, rng), which draws from rng",
+        ) from None
+    return drawn(distribution, value)
 
 
 def drawn(distribution: Distribution, value: Any) -> Record:
@@ -229,13 +238,6 @@ def other_shape(distribution: Distribution, value: Any) -> str | None:
     if len(given) == len(shape) == 1:
         return f"a value of length {given[0]} is given for a choice whose values have length {shape[0]}"
     return f"a value of shape {given} is given for a choice whose values have shape {shape}"
-
-
-def why_impossible(distribution: Distribution, value: Any) -> str:
-    """What is the matter with a value whose log density is -inf."""
-    if type(distribution) is factor and value is True:
-        return "the log weight of a factor is -inf"
-    return other_shape(distribution, value) or f"{value!r} is outside the support of its distribution"
 
 
 def _is_of_integers(image: Any) -> bool:

@@ -18,8 +18,8 @@ from gendsl.runtime.executions import (
     Closed,
     Execution,
     Given,
-    ZeroProbability,
 )
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.inlined import REGENERATED, UPDATED, Makers
 from gendsl.runtime.namespaces import check_namespaces
 from gendsl.runtime.records import (

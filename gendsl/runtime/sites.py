@@ -11,14 +11,15 @@ from gendsl.address import Path, as_path
 from gendsl.compiler.definition import raise_at
 from gendsl.compiler.ir import Part
 from gendsl.compiler.sites import is_braced
-from gendsl.distributions import Distribution, as_distribution
+from gendsl.distributions import Distribution
 from gendsl.distributions.base import ScalarFamily
+from gendsl.distributions.scipy_frozen import find_distribution
 from gendsl.errors import Location, MissingAddressError
 from gendsl.interface import CallRequest, GenerativeFunction
 from gendsl.runtime import fused
 from gendsl.runtime.blocks import NOTHING, Block, Touched
 from gendsl.runtime.change import ALL, SCALARS, UNSET, difference
-from gendsl.runtime.executions import duplicate
+from gendsl.runtime.executions import duplicate, inverted
 from gendsl.runtime.guards import unchanged_by
 from gendsl.runtime.reads import Changes, Frame, Frames, Runner, is_dirty
 from gendsl.runtime.records import REMEMBERED, detached
@@ -137,15 +138,15 @@ class SiteBlock(Block):
                 address=path,
                 fix=f"call it: `addr @ ~{thing.name}(...)`",
             )
-        distribution = as_distribution(thing)
+        distribution = find_distribution(thing)
         if distribution is not None:
             self._choose(execution, frame, path, distribution)
             return
         if self.sugar:
-            frame[self.value] = ~thing
+            frame[self.value] = inverted(thing)
         else:
             address: Any = local if len(local) != 1 else local[0]
-            frame[self.value] = ({address} if is_braced(self.node) else address) @ ~thing
+            frame[self.value] = ({address} if is_braced(self.node) else address) @ inverted(thing)
         frame[self.state] = _ORDINARY
 
     def _call(self, execution: Any, path: Path, request: CallRequest) -> tuple[Called, float]:

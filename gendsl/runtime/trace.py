@@ -24,7 +24,7 @@ from gendsl.errors import (
     ObservedError,
     UnknownAddressError,
     ValueTypeError,
-    ZeroProbabilityError,
+    too_deep,
 )
 from gendsl.interface import (
     Choices,
@@ -38,8 +38,9 @@ from gendsl.runtime import small
 from gendsl.runtime.arguments import private
 from gendsl.runtime.executions import Execution
 from gendsl.runtime.gradients import gradients
+from gendsl.runtime.impossible import blame_given, refuse_start
 from gendsl.runtime.measures import describe_measure, remeasured, same_measure
-from gendsl.runtime.records import UNCHANGEABLE, Record, Records, detached, why_impossible, without_factors
+from gendsl.runtime.records import UNCHANGEABLE, Record, Records, detached, without_factors
 from gendsl.runtime.reexecutions import Regenerate, Update, executed_again
 from gendsl.runtime.saving import save_trace
 from gendsl.runtime.structure import Structure, paths_in
@@ -69,18 +70,9 @@ def check_start(trace: Any) -> None:
     Raises:
         ZeroProbabilityError: it is 0, or infinite; a chain could never move, or never be left.
     """
-    if -inf < trace.log_prob < inf:
+    if -inf < getattr(trace, "log_prob", inf) < inf:
         return
-    path, value = next(iter(trace.impossible.items()), (None, None))
-    if path is None:
-        problem = f"the log density is {trace.log_prob}: a choice lies where its density is infinite"
-    else:
-        problem = f"{why_impossible(trace.records[path][0], value)}, so the density is zero"
-    raise ZeroProbabilityError(
-        f"a chain can't start from this trace: {problem}",
-        address=path,
-        fix="look for a wrong or missing observation (NaN?), or give other starting values with `init`",
-    )
+    refuse_start(trace)
 
 
 def at_definition(function: GenFunction, finish: Callable[[], None]) -> None:
@@ -421,7 +413,13 @@ class ReferenceTrace(Trace):
         """The trace that an execution of the program leaves; observations stay marked as such."""
         args = self.args if args is None else private(check_args(args, self.gen_fn.name), self.args)
         execution.quick = not self.gen_fn.direct and is_usual()
-        retval = execution.run(self.gen_fn.called_with(args))
+        try:
+            retval = execution.run(self.gen_fn.called_with(args))
+        except RecursionError as error:
+            raise too_deep(error, self.gen_fn.name) from None
+        except Exception as error:
+            blame_given(error, execution.records)
+            raise
         at_definition(self.gen_fn, execution.finish)
         observed = self.observed_paths
         if observed and not observed <= execution.records.keys():

@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from gendsl.errors import ValueTypeError
+
 RUNTIMES = ("reference", "compiled")
 """The names of the runtimes, the one that all others must agree with first."""
 
@@ -30,6 +32,13 @@ def chosen(name: str) -> Iterator[None]:
         yield
     finally:
         _chosen = before
+
+
+if _RUNTIME not in ("", *RUNTIMES):
+    raise ValueTypeError(
+        f"the environment variable GENDSL_RUNTIME is {_RUNTIME!r}",
+        fix='set it to "reference" or "compiled", or not at all',
+    )
 
 
 def is_forced() -> bool:

@@ -114,6 +114,10 @@ class FiniteSet(Support):
     shape = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.elements, Iterable) or not tuple(self.elements):
+            raise ParameterError(
+                f"FiniteSet: the elements are {self.elements!r}", fix="give one or more, in a tuple"
+            )
         self._fix(elements=_distinct(self.elements))
 
     @property

@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
-from gendsl.errors import ValueTypeError
 from gendsl.inference.kernel import KernelFunction, check_kernel, run_kernel
 from gendsl.inference.summary import monte_carlo_error
-from gendsl.interface import Rng, Trace, as_rng
+from gendsl.interface import Rng, Trace, as_rng, check_count, check_model
 from gendsl.runtime.generative import GenFunction
 from gendsl.selection import Selection, select
-from gendsl.testing.statistics import look
+from gendsl.testing.statistics import as_functions, look, values_of
 
 Quantities = Mapping[str, Callable[[Trace], float]]
 
@@ -188,21 +187,21 @@ def simulation_based_calibration(
         UnknownAddressError: `observed` names an address that the model doesn't make.
     """
     check_kernel(kernel)
+    check_model(model, "simulation_based_calibration")
     for name, number, least in (
         ("simulations", simulations, 20), ("draws", draws, 1),
         ("warmup", 0 if warmup is None else warmup, 0), ("thin", 1 if thin is None else thin, 1),
     ):  # fmt: skip
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
-            raise ValueTypeError(f"{name}={number!r}", fix=f"{name} is a whole number, {least} or more")
+        check_count(name, number, least)
     rng = as_rng(rng)
     data = observed if isinstance(observed, Selection) else (
         select(*observed) if isinstance(observed, (list, set)) else select(observed)
     )  # fmt: skip
-    functions = None if quantities is None else dict(quantities)
+    functions = None if quantities is None else as_functions(quantities, "quantities")
 
     def measure(trace: Trace) -> dict[str, float]:
         if functions is not None:
-            return {name: float(f(trace)) for name, f in functions.items()}
+            return values_of(functions, trace)
         latent = look(trace, ~data)
         return {**latent, "log_prob": trace.log_prob}
 

@@ -13,12 +13,14 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from gendsl.errors import GenDSLError
+
 Result = TypeVar("Result")
 
 _MOST = 10_000  # outcomes of one random number that are gone through
 
 
-class CannotEnumerateError(TypeError):
+class CannotEnumerateError(GenDSLError, TypeError):
     """A random number was used in a way that has no finite list of outcomes."""
 
 
@@ -181,7 +183,11 @@ def _single(args: Any, kwargs: Any) -> None:
 
 def _refuse_sampler(name: str) -> Callable[..., NoReturn]:
     def refuse(self: EnumeratingRng, *args: Any, **kwargs: Any) -> NoReturn:
-        raise CannotEnumerateError(f"rng.{name} has no finite list of outcomes that is known here")
+        raise CannotEnumerateError(
+            f"rng.{name} has no finite list of outcomes that is known here",
+            fix="an exact test needs discrete choices, and kernels that draw single uniform or whole "
+            "numbers; assert_stationary tests the others",
+        )
 
     return refuse
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.inference.kernel import KernelFunction, run_kernel
-from gendsl.interface import Choices, GenerativeFunction, Trace
+from gendsl.inference.kernel import KernelFunction, check_kernel, run_kernel
+from gendsl.interface import Choices, GenerativeFunction, Trace, check_model
 from gendsl.testing.enumeration import enumerate_outcomes
 
 State = tuple[Any, ...]
@@ -75,6 +75,8 @@ def transitions(
         AssertionError: the kernel leads out of the posterior's support, changes an observation, or
             returns a trace whose log probability is not that of its choices.
     """
+    check_kernel(kernel)
+    check_model(model, "this test")
     found: dict[State, Trace] = {}
     evidence = 0.0
     for (trace, weight), probability in enumerate_outcomes(

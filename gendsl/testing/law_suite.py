@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.errors import ValueTypeError
-from gendsl.interface import GenerativeFunction, Rng, Trace, as_rng
+from gendsl.interface import GenerativeFunction, Rng, Trace, as_rng, check_count
 from gendsl.testing.laws import WEIGHT_LAWS, Args, Oracle, Subject, gradients_law, pickle_law
 
 
@@ -44,6 +44,7 @@ def assert_laws(
         AssertionError: a law doesn't hold; says which, and what was found.
     """
     subject = _subject(model, args, other_args, oracle)
+    check_count("cases", cases, 1)
     rng = as_rng(rng)
     for law in WEIGHT_LAWS + (pickle_law,) * pickled + (gradients_law,) * differentiable:
         for case in range(cases):

@@ -18,14 +18,14 @@ import numpy as np
 
 from gendsl.errors import ValueTypeError
 from gendsl.inference.kernel import KernelFunction, accept, check_kernel, run_kernel
-from gendsl.interface import Rng, Trace, as_rng
+from gendsl.interface import Rng, Trace, as_rng, check_count, check_model
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.reexecutions import Regenerate
 from gendsl.runtime.small import CHOICES
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.selection import Selection, select
 from gendsl.testing.scores import Score, compare
-from gendsl.testing.statistics import Table, data_names, look
+from gendsl.testing.statistics import Table, as_functions, data_names, look, values_of
 
 Statistics = Mapping[str, Callable[[Trace], float]]
 
@@ -102,14 +102,15 @@ def stationarity(
         rng: seed or generator.
 
     Raises:
-        ValueTypeError: fewer than 8 chains, 1 step or 100 draws.
+        ValueTypeError: fewer than 8 chains, 1 step or 100 draws; or a statistic is no number.
         UnknownAddressError: `observed` names an address that the model doesn't make.
         AssertionError: the kernel changed an observation.
     """
     check_kernel(kernel)
+    check_model(model, "this test")
     for name, number, least in (("chains", chains, 8), ("steps", steps, 1), ("draws", draws, 100)):
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
-            raise ValueTypeError(f"{name}={number!r}", fix=f"{name} is a whole number, {least} or more")
+        check_count(name, number, least)
+    functions = None if statistics is None else as_functions(statistics, "statistics")
     rng = as_rng(rng)
     data = _selection(observed)
     pilot = [model.simulate(args, rng=rng) for _ in range(_NAMED)]
@@ -119,10 +120,9 @@ def stationarity(
         pilot += [source.simulate(args, rng=rng) for _ in range(_PILOT - _NAMED)]
     if data is not None:
         data.check({path for trace in pilot for path in trace.choices}, "observed")
-    functions = None if statistics is None else dict(statistics)
 
     def seen_in(trace: Trace) -> dict[str, float]:
-        return look(trace) if functions is None else {name: float(f(trace)) for name, f in functions.items()}
+        return look(trace) if functions is None else values_of(functions, trace)
 
     fresh = Table([seen_in(source.simulate(args, rng=rng)) for _ in range(draws)])
     seen: list[dict[str, float]] = []
@@ -187,6 +187,8 @@ def assert_stationary(
         AssertionError: a statistic is off, the kernel never moved, changed an observation, or returned a
             trace whose log_prob is not that of its choices; the message lists the worst statistics.
     """
+    if not isinstance(false_alarm, (int, float)) or not 0 < false_alarm < 1:
+        raise ValueTypeError(f"false_alarm={false_alarm!r}", fix="give a probability, such as 1e-4")
     report = stationarity(kernel, model, args, **options)
     if report.moved == 0.0:
         raise AssertionError("the kernel never moved, so this test says nothing")

@@ -6,12 +6,14 @@ that x has in the model, which makes them work for heavy tails) and indicator fu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
 from gendsl.address import format_address
+from gendsl.errors import ValueTypeError
 from gendsl.interface import Trace
 from gendsl.selection import Selection
 
@@ -35,6 +37,27 @@ def look(trace: Trace, where: Selection | None = None) -> dict[str, float]:
             for index, entry in enumerate(value.ravel().tolist()):
                 numbers[f"{name}[{index}]"] = float(entry)
     return numbers
+
+
+def as_functions(given: Any, name: str) -> dict[str, Callable[[Trace], Any]]:
+    """The functions of a trace that an argument of that name gives, by their names."""
+    if not isinstance(given, Mapping) or not given or not all(map(callable, given.values())):
+        raise ValueTypeError(
+            f"{name}={given!r}", fix=f"give a dict of functions: {name}={{'k': lambda trace: trace['k']}}"
+        )
+    return dict(given)
+
+
+def values_of(functions: Mapping[str, Callable[[Trace], Any]], trace: Trace) -> dict[str, float]:
+    """What functions of a trace give, all of them numbers."""
+    found = {}
+    for name, function in functions.items():
+        value = function(trace)
+        try:
+            found[name] = float(value)
+        except (TypeError, ValueError):
+            raise ValueTypeError(f"{name} is {value!r}, which is no number", fix="return a number") from None
+    return found
 
 
 def data_names(traces: Sequence[Trace], data: Selection | None) -> set[str]:

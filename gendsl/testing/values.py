@@ -16,6 +16,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from gendsl.distributions import Distribution
+from gendsl.distributions.scipy_frozen import require_distribution
 from gendsl.supports import (
     Boolean,
     Correlation,
@@ -47,6 +48,7 @@ def values(distribution: Distribution) -> Values:
         distribution: the distribution; of any support, a user's own included. One whose support has a
             chart (`constrain`, `unconstrain`) is drawn in its coordinates, any other by seeds.
     """
+    distribution = require_distribution(distribution, "values")
     try:
         return _cached(distribution)
     except TypeError:  # a parameter of a user's class that has no hash

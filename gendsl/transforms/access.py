@@ -29,6 +29,7 @@ from gendsl.supports import Real
 from gendsl.transforms.formulas import Formulas, formula_of
 from gendsl.transforms.forward import Dual
 from gendsl.transforms.functions import lifted as differentiable
+from gendsl.transforms.functions import lifted_or_refusing
 from gendsl.transforms.handles import DeeperInput, DeeperOutput
 from gendsl.transforms.run import Copy, Input, Line, Output, Write, continuous, discrete
 from gendsl.transforms.statements import carry, copy, put, put_at, read, refuse_whole, write
@@ -63,7 +64,7 @@ class Accessor(Lifter):
     """What a transform's body finds under `__gendsl__`."""
 
     def __init__(self) -> None:
-        super().__init__(differentiable)
+        super().__init__(lifted_or_refusing)
         self.known = _Known(self)
         self.formulas = Formulas(self.lift)
 

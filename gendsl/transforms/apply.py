@@ -26,8 +26,8 @@ from gendsl.errors import (
     ProtectedObservationError,
     ValueTypeError,
 )
-from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.records import Records, is_certain
 from gendsl.runtime.trace import ReferenceTrace, check_kept_choice
 from gendsl.transforms.arrays import DualArray, as_dual_array

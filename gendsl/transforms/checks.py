@@ -22,8 +22,8 @@ from gendsl.errors import (
     TransformError,
     traceback_location,
 )
-from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.records import Records
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.transforms.apply import Image, image, output_values, run_transform
@@ -329,8 +329,8 @@ def check_departure(
     except Exception as error:  # whatever goes wrong outside the support, the support was left
         why = error.problem if isinstance(error, GenDSLError) else f"{type(error).__name__}: {error}"
         raise SupportError(
-            f"transform {f.name} leads to a state of probability zero: {signal.value!r} is outside the "
-            f"support of {signal.distribution!r}, and the way back from there fails\n    ({why})",
+            f"transform {f.name} leads to a state of probability zero: {signal}, and the way back from there "
+            f"fails\n    ({why})",
             address=signal.path,
             location=location,
             fix="map into the support; if the move may leave it and such proposals should be rejected, "

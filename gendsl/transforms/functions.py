@@ -39,6 +39,39 @@ def lifted(function: Any) -> Function | None:
         return None
 
 
+def lifted_or_refusing(function: Any) -> Function | None:
+    """`lifted`, and for what else is SciPy's a version that refuses numbers with derivatives."""
+    found = lifted(function)
+    if found is None:
+        module = getattr(function, "__module__", None)
+        if type(module) is str and module.startswith("scipy."):
+            return _refusing(function, module)
+    return found
+
+
+def _refusing(function: Any, module: str) -> Function:
+    owner = getattr(function, "__self__", None)
+    law = getattr(owner, "dist", owner)  # of a frozen distribution, or itself one
+    parts = [".".join(part for part in module.split(".") if not part.startswith("_"))]
+    parts += [getattr(law, "name", "")] if owner is not None else []
+    parts += [getattr(function, "__name__", getattr(function, "name", type(function).__name__))]
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        if any(map(holds_dual, args)) or any(map(holds_dual, kwargs.values())):
+            raise lost(
+                ".".join(filter(None, parts)),
+                "write it with math.*, numpy.* or scipy.special.*, which have derivatives: for normal "
+                "distributions scipy.special.ndtr is the distribution function, log_ndtr its logarithm and "
+                "ndtri its inverse",
+            )
+        try:
+            return function(*args, **kwargs)
+        except SystemError as error:  # C code, that was refused a float by a function given to it
+            raise lost(".".join(filter(None, parts))) from error
+
+    return refuse
+
+
 # --- math ----------------------------------------------------------------------------------------
 # These raise what math raises (ValueError for the logarithm of a negative number), with the same message.
 

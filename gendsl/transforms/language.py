@@ -20,7 +20,7 @@ from gendsl.compiler.lift import compile_lifted
 from gendsl.compiler.render import is_to_be_shown, render
 from gendsl.compiler.source import Source, find_source
 from gendsl.compiler.trees import children
-from gendsl.errors import HandleError, Location, UnsupportedSyntaxError, ValueTypeError
+from gendsl.errors import HandleError, Location, UnsupportedSyntaxError, ValueTypeError, too_deep
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.travel import empty, register, remember_texts, source_texts, travels_whole
 from gendsl.transforms.access import Accessor
@@ -177,7 +177,10 @@ class Transform:
         if there is not None:
             for state, made in zip(run.inputs, there.outputs, strict=True):
                 state.supports = made.supports
-        self.body(*run.inputs, **keywords)
+        try:
+            self.body(*run.inputs, **keywords)
+        except RecursionError as error:
+            raise too_deep(error, f"transform {self.name}") from None
         return run
 
 

@@ -107,8 +107,27 @@ def _lower_half(a: Any) -> Any:
     return np.tril(a) + np.swapaxes(np.tril(a, -1), -1, -2)
 
 
-for _name in ("inv", "pinv", "det", "norm"):
+for _name in ("inv", "pinv", "det"):
     RULES[getattr(np.linalg, _name)] = _by_autograd(_name)
+_euclidean = _by_autograd("norm")
+
+
+@RULES.of(np.linalg.norm)
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    x = as_dual_array(x)
+    of_matrix = isinstance(axis, tuple) or (axis is None and x.ndim == 2)
+    if ord in (None, "fro", "nuc") or (ord == 2 and not of_matrix):
+        return _euclidean(x, ord=ord, axis=axis, keepdims=keepdims)
+    if of_matrix or isinstance(ord, str) or ord == 0:
+        raise no_rule(f"numpy.linalg.norm(..., ord={ord!r}) of {'a matrix' if of_matrix else 'a vector'}")
+    sizes = np.abs(x)
+    if np.isinf(ord):
+        return (np.max if ord > 0 else np.min)(sizes, axis=axis, keepdims=keepdims)
+    if ord == 1:
+        return np.sum(sizes, axis=axis, keepdims=keepdims)
+    return np.sum(sizes**ord, axis=axis, keepdims=keepdims) ** (1.0 / ord)
+
+
 RULES[np.linalg.solve] = _by_autograd("solve", arguments=2)
 
 

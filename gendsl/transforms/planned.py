@@ -13,7 +13,7 @@ import numpy as np
 from gendsl.address import Path
 from gendsl.distributions.base import measured
 from gendsl.errors import RuntimeMismatchError
-from gendsl.runtime.executions import ZeroProbability
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.paths import PathSet
 from gendsl.runtime.records import Records
 from gendsl.runtime.trace import check_kept_choice

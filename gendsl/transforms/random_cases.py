@@ -15,8 +15,8 @@ import numpy as np
 from gendsl.address import Path
 from gendsl.errors import Location, SupportError, TransformError, ValueTypeError
 from gendsl.interface import Rng, as_rng
-from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.records import Records
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.selection import Selection, select
@@ -199,8 +199,8 @@ def check_involutive(
 def _never_inside(f: Transform | TransformPair, left: ZeroProbability, proposals: int) -> SupportError:
     """What is the matter where every proposal was outside the support."""
     return SupportError(
-        f"transform {f.name} led out of the support in all of {proposals} proposals, to "
-        f"{left.value!r} of {left.distribution!r} in the first, so a sampler would reject every one",
+        f"transform {f.name} led to states of probability zero in all of {proposals} proposals, so a sampler "
+        f"would reject every one; in the first, {left}",
         address=left.path,
         location=directions(f)[0][0].location,
         fix="map into the support; if it is left only where a choice is extreme, try more cases, n=",

@@ -18,8 +18,8 @@ from gendsl.address import Path
 from gendsl.choices import same_value
 from gendsl.distributions import Distribution
 from gendsl.errors import CoverageError
-from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.transforms.apply import Image, Target, output_values, run_transform
 from gendsl.transforms.arrays import DualArray

@@ -16,15 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gendsl.address import format_address
 from gendsl.choices import Constraints, choicemap
 from gendsl.errors import (
     KernelError,
     MoveNaNError,
 )
 from gendsl.interface import Choices, Rng, as_rng
-from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.generative import GenFunction, gen
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.trace import (
     ReferenceTrace,
     check_args,
@@ -95,7 +94,7 @@ class TraceTranslator:
         try:
             translated = self._translate(trace, aux, as_rng(rng))
         except ZeroProbability as signal:
-            reason = f"out of support at {format_address(signal.path)}"
+            reason = signal.reason
             return Translated(None, -inf, TranslationInfo(-inf, reason=reason))
         weight = translated.log_weight
         if weight != weight or weight == inf:

@@ -16,6 +16,7 @@ except ImportError as error:
 
 from gendsl.address import Path
 from gendsl.choices.display import component_label
+from gendsl.errors import ValueTypeError
 
 BLUE, ORANGE, GREEN, GREY, RED = "#3b6ea5", "#b8640c", "#2f7d55", "#8a8a8a", "#b03a3a"
 PALE_BLUE, PALE_ORANGE, PALE_GREEN, PALE_YELLOW = "#dce8f4", "#fbe6cf", "#d9efe2", "#fdf6d0"
@@ -52,6 +53,8 @@ class Diagram(Picture):
 
 def plain_axes(axes: Any) -> Any:
     """Axes with only the two lines that carry ticks."""
+    if not hasattr(axes, "spines"):
+        raise ValueTypeError(f"axes={axes!r}", fix="give axes of matplotlib: axes=plt.subplots()[1]")
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=8)
     axes.title.set_size(10)

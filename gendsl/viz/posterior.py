@@ -9,6 +9,7 @@ from typing import Any
 from gendsl.address import Path
 from gendsl.errors import ValueTypeError
 from gendsl.inference.run import Run
+from gendsl.interface import check_count
 from gendsl.viz.picture import BLUE, GREY, Picture, plain_axes, shortened
 
 _COLUMNS = 24  # more whole numbers than this are no columns
@@ -51,6 +52,7 @@ def plot_posterior_structure(
         UnknownAddressError: there is no such quantity.
     """
     check_run(run, "plot_posterior_structure")
+    check_count("most", most, 1)
     groups = run.per_structure(by)
     shares = [(key, group.probability, group.standard_error) for key, group in groups.items()]
     whole = all(type(key) is int for key, _, _ in shares) and by is not None and label is None

@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from gendsl.errors import ValueTypeError
 from gendsl.inference.run import Run
 from gendsl.inference.tally import duration
+from gendsl.interface import check_count
 from gendsl.viz.picture import BLUE, GREY, RED, Picture, plain_axes, shortened
 from gendsl.viz.posterior import check_run, distinct
 
@@ -32,6 +33,7 @@ def plot_k_trace(run: Run, name: Any = "k", *, most: int = 8) -> Any:
         UnknownAddressError: there is no such quantity.
     """
     check_run(run, "plot_k_trace")
+    check_count("most", most, 1)
     columns = [_numbers(values, name) for values in run.by_chain(name)]
     shown = columns[:most]
     title = str(getattr(name, "__name__", name))

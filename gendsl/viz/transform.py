@@ -11,6 +11,7 @@ from typing import Any
 from matplotlib.patches import FancyArrowPatch, Rectangle
 from matplotlib.path import Path as Curve
 
+from gendsl.interface import check_count
 from gendsl.viz.jacobian import draw_jacobian, jacobian_layout
 from gendsl.viz.move import Key, Move, apply_move
 from gendsl.viz.picture import (
@@ -68,6 +69,7 @@ def plot_transform(f: Any, trace: Any, aux_trace: Any = None, *, most: int = 60)
         TransformError: the transform is wrong here; the subclass says how.
     """
     move = apply_move(f, trace, aux_trace)
+    check_count("most", most, 1)
     slots = slots_of(move, most)
     left = _box_width(slots, move.before, move.names[0])
     right = _box_width(slots, move.after, move.names[1])

@@ -11,6 +11,7 @@ from gendsl.address import Path
 from gendsl.choices.display import choices_text, component_label
 from gendsl.distributions.base import measured
 from gendsl.errors import ValueTypeError
+from gendsl.interface import check_count
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.viz.picture import (
     BLUE,
@@ -74,6 +75,8 @@ def plot_trace_tree(trace: Any, *, most: int = 60, depth: int = 12) -> Any:
         raise ValueTypeError(
             f"plot_trace_tree draws a trace, got {trace!r}", fix="pass model.simulate(args)"
         )
+    check_count("most", most, 1)
+    check_count("depth", depth, 1)
     root = _tree(trace, depth)
     _cut_observations(root, trace)
     _thin(root, most)

@@ -716,9 +716,9 @@ def test_invalid_parameters(make, text):
 @pytest.mark.parametrize(
     "make, text",
     [
-        (lambda: mixture([1.0], [3]), "mixture needs distributions, got 3 of type int"),
-        (lambda: product(normal(0, 1), "normal"), "product needs distributions, got 'normal' of type str"),
-        (lambda: iid(normal, 3), "iid needs distributions, got <class"),
+        (lambda: mixture([1.0], [3]), "mixture needs a distribution, got 3 of type int"),
+        (lambda: product(normal(0, 1), "normal"), "product needs a distribution, got 'normal' of type str"),
+        (lambda: iid(normal, 3), "iid needs a distribution, got <class"),
     ],
 )
 def test_what_is_no_distribution(make, text):

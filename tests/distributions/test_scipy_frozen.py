@@ -44,6 +44,7 @@ from gendsl.distributions import (
     wishart,
 )
 from gendsl.distributions.base import DiscreteFamily, ScalarFamily
+from gendsl.distributions.scipy_frozen import find_distribution
 from gendsl.errors import (
     GenDSLError,
     LostDerivativeError,
@@ -391,7 +392,10 @@ class Looks:
     ids=lambda thing: type(thing).__name__,
 )  # fmt: skip
 def test_what_is_no_distribution(thing):
-    assert as_distribution(thing) is None
+    assert find_distribution(thing) is None
+    with pytest.raises(NotADistributionError, match="as_distribution needs a distribution, got") as caught:
+        as_distribution(thing)
+    assert caught.value.fix and caught.value.location.filename == __file__
 
 
 def test_an_object_has_no_density_outside_the_support_that_it_states():

@@ -252,7 +252,7 @@ def test_an_unknown_quantity_of_a_run():
     run = sample(KERNEL, start(), 2, record=["k", ("mu", 0)], seed=1)
     with pytest.raises(UnknownAddressError, match=r"\('mu', 1\) was not recorded \(recorded: k, "):
         run["mu", 1]
-    with pytest.raises(UnknownAddressError, match="recorded: nothing"):
+    with pytest.raises(UnknownAddressError, match="the run has no draws of k"):
         Run([Chain([], [], start())])["k"]
 
 

@@ -161,7 +161,7 @@ def test_absent_and_wrong_selections(make):
     assert make("s")(trace, 1)[0].choices == make(select("s"))(trace, 1)[0].choices
     with pytest.raises(KernelError):
         make(model)
-    impossible = model.generate((), {"y": math.nan}, rng=1).trace
+    impossible = model.generate((), {"y": math.inf}, rng=1).trace
     with pytest.raises(ZeroProbabilityError):
         make(SELECTED)(impossible, 1)
 

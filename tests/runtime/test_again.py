@@ -23,8 +23,8 @@ from gendsl.errors import (
 )
 from gendsl.runtime import groups, small, trace
 from gendsl.runtime.compiled import CompiledTrace
-from gendsl.runtime.executions import ZeroProbability
 from gendsl.runtime.groups import GroupBlock
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.supports import Real
 from tests.laws.generated import loaded, sources

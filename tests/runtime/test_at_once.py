@@ -24,7 +24,8 @@ from gendsl.errors import (
     ValueTypeError,
 )
 from gendsl.runtime.at_once import CONSTANTS, MAKING, body_at_once
-from gendsl.runtime.executions import Assess, Simulate, ZeroProbability
+from gendsl.runtime.executions import Assess, Simulate
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.records import PLAIN_FAMILIES
 from gendsl.runtime.reexecutions import Update
 from gendsl.supports import Real

@@ -5,7 +5,7 @@ import pytest
 
 from gendsl import bernoulli, gen, normal, poisson, select, uniform
 from gendsl.errors import MissingChoiceError, NaNError
-from gendsl.runtime.executions import ZeroProbability
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.trace import Edit
 
 

@@ -21,7 +21,8 @@ from gendsl.errors import (
     ParameterError,
     ValueTypeError,
 )
-from gendsl.runtime.executions import Assess, Simulate, ZeroProbability
+from gendsl.runtime.executions import Assess, Simulate
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.inlined import UPDATED
 from gendsl.runtime.records import PLAIN_FAMILIES
 from gendsl.runtime.reexecutions import Update

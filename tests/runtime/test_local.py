@@ -23,7 +23,7 @@ from gendsl import (
 from gendsl.errors import NaNError, ObservedError
 from gendsl.inference import gibbs, slice_sampling
 from gendsl.runtime.column_loops import ColumnLoopBlock
-from gendsl.runtime.executions import ZeroProbability
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.local import LocalDensity
 from gendsl.runtime.local_sites import NotLocalError
 from gendsl.runtime.loops import LoopBlock

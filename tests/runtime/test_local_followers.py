@@ -11,7 +11,7 @@ from gendsl.inference import mh, slice_sampling
 from gendsl.runtime import column_loops, local_followers
 from gendsl.runtime.column_loops import ColumnLoopBlock
 from gendsl.runtime.column_scores import rescored
-from gendsl.runtime.executions import ZeroProbability
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.local import LocalDensity, LocalRedraw
 from gendsl.runtime.loops import LoopBlock
 

@@ -9,7 +9,7 @@ import pytest
 from gendsl import categorical, gamma, gen, normal, poisson, select, uniform, uniform_discrete
 from gendsl.inference import slice_sampling
 from gendsl.runtime.column_loops import ColumnLoopBlock
-from gendsl.runtime.executions import ZeroProbability
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.local import LocalRedraw, edited
 from gendsl.runtime.loops import LoopBlock
 

@@ -11,7 +11,7 @@ from gendsl.errors import NaNError, ObservedError, RuntimeMismatchError, Unknown
 from gendsl.inference import mh, single_site
 from gendsl.runtime.columns import Column
 from gendsl.runtime.compiled import CompiledTrace
-from gendsl.runtime.executions import ZeroProbability
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.runtime.local import LocalRedraw
 from gendsl.supports import Real
 
