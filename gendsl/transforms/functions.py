@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
+from gendsl.errors import LostDerivativeError
 from gendsl.transforms.array_functions import apply_function
 from gendsl.transforms.arrays import as_dual_array, holds_dual
 from gendsl.transforms.forward import (
@@ -66,7 +67,7 @@ def _refusing(function: Any, module: str) -> Function:
             )
         try:
             return function(*args, **kwargs)
-        except SystemError as error:  # C code, that was refused a float by a function given to it
+        except (LostDerivativeError, SystemError) as error:  # of a function given to it; C makes it the other
             raise lost(".".join(filter(None, parts))) from error
 
     return refuse
