@@ -33,6 +33,9 @@ _PLAIN = (
     type(None), bool, int, float, str, np.generic, Selection, Kernel, GenerativeFunction, Transform,
     TransformPair, *_FUNCTIONS,
 )  # fmt: skip
+_NOT_DESCRIBED = ("structure", "recipe", "parts")
+"""The attributes of a kernel that say the same in another way, or are described by themselves."""
+
 _PARTS = ("kernel", "kernels")
 """The parameters of the makers of kernels of kernels that `parts` stands for."""
 
@@ -115,7 +118,7 @@ def _function(function: Any, depth: int) -> Any:
 def _kernel(kernel: Kernel, depth: int) -> Any:
     described = kernel.structure
     if described is None:
-        described = {type(kernel).__qualname__: _attributes_described(kernel, depth, ("structure", "parts"))}
+        described = {type(kernel).__qualname__: _attributes_described(kernel, depth, _NOT_DESCRIBED)}
     parts = getattr(kernel, "parts", None)
     if parts is None:
         return described

@@ -1,6 +1,7 @@
 """What a kernel is made of: a run goes on with no other than the one that it was started with."""
 
 import json
+import pickle
 from dataclasses import dataclass
 from functools import partial
 
@@ -157,6 +158,16 @@ def test_moves_of_components_are_described():
         (name,) = three
         assert difference(three, describe(make(3))) is None
         assert difference(three, describe(make(4))) == f"{name}, most: it was 3, and is 4"
+
+
+def test_a_kernel_that_travelled_is_made_of_the_same():
+    for name in ("own", "mixture", "gradients"):
+        for make in ALIKE_AND_OTHERS[name]:
+            again = pickle.loads(pickle.dumps(make()))
+            assert difference(describe(make()), describe(again)) is None
+    assert describe(Kernel(step, "step")) == {
+        "Kernel": {"step": {"function": "step"}, "name": "step", "reversible": None}
+    }
 
 
 def test_a_difference_names_its_place():
