@@ -369,6 +369,10 @@ class RuntimeMismatchError(GenDSLError, AssertionError):
     """The compiled runtime and the reference runtime disagree about a trace."""
 
 
+class NotDeterministicError(RuntimeMismatchError):
+    """Two executions of a program, or of a transform, with the same arguments and choices differ."""
+
+
 class KernelError(GenDSLError, TypeError):
     """Something that isn't a kernel, or a kernel's wrong result."""
 

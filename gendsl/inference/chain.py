@@ -4,6 +4,9 @@ The numbers in a trace can differ in their last bits between one that came about
 that is made of the same choices at once. A trace that travels to another process, or is read from a file, is
 of the second kind. So that a chain makes the same draws wherever it runs, every one starts from a trace that
 is made afresh; and one that is written to files makes its trace afresh each time before it may be written.
+
+Some of the traces that a chain comes to are compared with a second execution of the program; see
+`gendsl.runtime.verify`.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,9 +30,16 @@ from gendsl.runtime.encoding import decode, encode
 from gendsl.runtime.program_names import loaded_program
 from gendsl.runtime.saving import latent
 from gendsl.runtime.trace import ReferenceTrace
+from gendsl.runtime.verify import Schedule, accounted
 
 REPORT_EVERY = 0.1
 """Seconds between two reports of a chain's progress."""
+
+SAMPLED = 0.02
+"""Which part of its time a chain compares traces in, of what comparisons may take; the rest is for news."""
+
+WAIT = 0.1
+"""Seconds until a comparison for which there is no time yet is thought of again."""
 
 
 @dataclass
@@ -76,6 +87,8 @@ class Chain:
         seconds: how long it took.
         rng_state: the state that its generator was left in.
         steps: what became of the steps of each draw.
+        comparisons: how often something was compared with a second execution, since the chain started or was
+            resumed.
     """
 
     rows: list[Quantities]
@@ -86,6 +99,7 @@ class Chain:
     seconds: float = 0.0
     rng_state: Any = None
     steps: Steps = field(default_factory=Steps)
+    comparisons: int = 0
 
     def __len__(self) -> int:
         """The number of draws."""
@@ -166,11 +180,13 @@ def run_chain(plan: Plan, report: Listener | None = None, store: Store | None = 
         store: what writes the chain to files, and continues it from them.
     """
     chain = Chain([], [], plan.trace)
-    try:
-        _Steps(plan, chain, report, store).run()
-    except KeyboardInterrupt:
-        chain.interrupted = True
-        chain.steps.cut(len(chain))
+    with accounted() as account:
+        try:
+            _Steps(plan, chain, report, store).run()
+        except KeyboardInterrupt:
+            chain.interrupted = True
+            chain.steps.cut(len(chain))
+    chain.comparisons = account.made
     chain.rng_state = plan.rng.bit_generator.state
     return chain
 
@@ -187,6 +203,8 @@ class _Steps:
         self.warmup_tallies: Tallies = {}  # shown, and not kept
         self.reported = self.began = time.perf_counter()
         self.drawing = False
+        self.watch = Schedule()
+        self.compare_at = self.began
 
     def run(self) -> None:
         """All of them."""
@@ -240,8 +258,11 @@ class _Steps:
         try:
             for step in range(first + 1, last + 1):
                 start = clock()
+                before_step = trace
                 trace, info = run_kernel(kernel, trace, rng)
                 now = clock()
+                if now >= self.compare_at and trace is not before_step:
+                    self.compare(trace, now)
                 count(tallies, name, info, now - start)
                 if drawing and (step - warmup) % thin == 0:
                     if recorders:
@@ -259,6 +280,20 @@ class _Steps:
         finally:
             chain.last = trace
             chain.seconds = before + clock() - started
+
+    def compare(self, trace: Any, now: float) -> None:
+        """Compare a trace that a step led to with a second execution of its program, and say when again.
+
+        The first traces are compared one after another, later ones for a small part of the time.
+        """
+        watch = self.watch
+        watch.edits += 1
+        if not isinstance(trace, ReferenceTrace):
+            self.compare_at = inf
+        elif not watch.keep(trace):
+            self.compare_at = now + WAIT
+        elif watch.is_under_way:
+            self.compare_at = now + watch.seconds / SAMPLED
 
     def tell(self, step: int) -> bool:
         """Report how far the chain is; whether it is to stop."""

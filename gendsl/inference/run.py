@@ -111,6 +111,15 @@ class Run:
         return total([chain.acceptance for chain in self.chains])
 
     @property
+    def comparisons(self) -> int:
+        """How often a trace, an auxiliary program or a transform was compared with a second execution.
+
+        What is not deterministic is found by these, and is an error. They take at most 5 % of the time, but
+        for the first few. Those before a run was resumed don't count.
+        """
+        return sum(chain.comparisons for chain in self.chains)
+
+    @property
     def interrupted(self) -> bool:
         """Whether the run was stopped by a KeyboardInterrupt."""
         return any(chain.interrupted for chain in self.chains)
@@ -222,7 +231,7 @@ class Run:
             traces = Draws([kept[i] for i in draws], chain.last) if len(kept) else []
             steps = chain.steps.part(draws) if len(chain.steps) == len(chain) else Steps()
             outcome = chain.last, chain.acceptance, chain.interrupted, chain.seconds
-            chains.append(Chain(rows, traces, *outcome, steps=steps))
+            chains.append(Chain(rows, traces, *outcome, steps=steps, comparisons=chain.comparisons))
         return Run(chains, self._names, self.seconds)
 
     def to_arviz(self, names: Sequence[Any] | None = None) -> Any:

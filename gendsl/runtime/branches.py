@@ -24,6 +24,7 @@ class BranchBlock(Block):
         self.arms = arms
         self.defs = defs
         self.state = state
+        self.taken = [False, False]
         self.uses = [*test.reads, *arms[0].uses, *arms[1].uses]
         self.may_exit = arms[0].may_exit or arms[1].may_exit
         heads = arms[0].heads, arms[1].heads
@@ -32,6 +33,8 @@ class BranchBlock(Block):
     def run(self, execution: Any, frames: Frames) -> str | None:
         arm = 0 if self.test.call(*frames) else 1
         sequence = self.arms[arm]
+        if not self.taken[arm]:
+            self.taken[arm] = execution.news = True
         status = sequence.run(execution, frames)
         frame = frames[-1]
         frame[self.state] = arm, status, sequence.score(frame)
@@ -59,6 +62,8 @@ class BranchBlock(Block):
             kept = frame.copy()
             self.arms[before].remove(execution, old)
             self.arms[before].clear(frame)
+            if not self.taken[arm]:
+                self.taken[arm] = execution.news = True
             status = sequence.run(execution, new)
             mask = 0
             for slot, (a, b) in enumerate(zip(kept, frame, strict=True)):

@@ -36,6 +36,7 @@ from gendsl.runtime.trace import (
     check_is_selection,
     not_nan,
 )
+from gendsl.runtime.verify import shape_after
 from gendsl.runtime.views import CallsView, RecordsView
 from gendsl.runtime.watched import runs_whole
 from gendsl.runtime.written import whole
@@ -57,7 +58,7 @@ class CompiledTrace(ReferenceTrace):
         forms: which `gendsl.transforms.forms.Form`s it is known to have.
     """
 
-    __slots__ = ("_called", "_count", "_recent", "_records", "forms")
+    __slots__ = ("_called", "_count", "_recent", "_records", "_shape", "forms")
 
     def __init__(
         self,
@@ -77,6 +78,7 @@ class CompiledTrace(ReferenceTrace):
         self.log_prob = score if type(score) is float else float(score)
         self.observed_paths = observed
         self.forms: Set[Any] = _NO_FORMS
+        self._shape = 0  # which choices there are, but for those that there were at the start
         self._spaces = None
         self._structure = None
 
@@ -255,9 +257,13 @@ class CompiledTrace(ReferenceTrace):
             at_definition(self.gen_fn, lambda: trace.settle(execution.made))
         if self._count >= 0:
             trace._count = self._count + execution.added - len(execution.gone)
+        trace._shape, is_new = self._shape, execution.news
+        if execution.made or execution.gone:
+            trace._shape = shape_after(self._shape, execution.made, execution.gone)
+            is_new = is_new or called.linked.watch.is_new(trace._shape)
         if (trace._count != self._count or request is not None) and trace._may_be_small():
             return self.gen_fn.fitted(trace)
-        return trace._watched()
+        return trace._watched(is_new)
 
     def _may_be_small(self) -> bool:
         """Whether there are few choices, and none in a loop over data that is kept as columns."""
@@ -280,14 +286,15 @@ class CompiledTrace(ReferenceTrace):
         trace.log_prob = score if type(score) is float else float(score)
         trace._recent, trace._records, trace._spaces = recent, None, None
         trace._structure, trace._count, trace.forms = self._structure, self._count, _NO_FORMS
+        trace._shape = self._shape
         return trace
 
-    def _watched(self) -> CompiledTrace:
-        """This trace, compared with the reference runtime where that is due."""
+    def _watched(self, is_new: bool = False) -> CompiledTrace:
+        """This trace, compared with the reference runtime where that is due, or something in it is new."""
         watch = self._called.linked.watch
         watch.edits += 1
-        if watch.edits >= watch.due:
-            watch.keep(self)
+        if is_new or watch.edits >= watch.due:
+            watch.keep(self, shape=self._shape)
         return self
 
     def settle(self, made: Iterable[Path]) -> None:

@@ -103,6 +103,7 @@ class Execution:
         proposes: whether the density that its draws have is asked for: then it can have no factors.
         failure: an error that ends the operation, even if the body caught it.
         partial: in a compiled body, whether choices were made that are not in `records`.
+        news: in a compiled body, whether an arm of an `if` was taken that had not been taken before.
         quick: whether a choice that keeps its value, from a distribution that is the one it had, keeps its
             score without being scored again, and choices are made by `makers`. The reference runtime does
             no such thing.
@@ -118,6 +119,7 @@ class Execution:
     """
 
     partial = False
+    news = False
     quick = False
     spread = False
     makers: ClassVar[Makers] = Makers(None)

@@ -43,6 +43,7 @@ from gendsl.runtime.link import Linked
 from gendsl.runtime.paths import path_set
 from gendsl.runtime.reexecutions import Update
 from gendsl.runtime.trace import ReferenceTrace, at_definition, check_args
+from gendsl.runtime.verify import watched
 from gendsl.runtime.watched import runs_whole
 
 _NOTHING: frozenset[Path] = frozenset()
@@ -269,6 +270,10 @@ class GenFunction(GenerativeFunction):
         """
         return self._trace(Assess(values, stop_at_zero=stop_at_zero), args)
 
+    def watched(self, trace: ReferenceTrace) -> ReferenceTrace:
+        """A trace that the whole body left, compared with a second execution where that is due."""
+        return watched(trace)
+
     def fitted(self, trace: ReferenceTrace) -> ReferenceTrace:
         """A trace of this program in the form that costs least to edit; see `small`."""
         if self.direct or not small.may_be_small(self.compiled) or self.linked is None:
@@ -286,8 +291,8 @@ class GenFunction(GenerativeFunction):
     def simulate_once(self, args: tuple[Any, ...], rng: np.random.Generator) -> ReferenceTrace:
         """As `simulate`, for a trace that is looked at and not edited, as an auxiliary program's is."""
         if self.compiled.runs_at_once and not (self.direct or runs_whole()):
-            return self._at_once(_proposing(Simulate(rng)), args)
-        return self._simulated(args, rng=rng)
+            return watched(self._at_once(_proposing(Simulate(rng)), args))
+        return watched(self._simulated(args, rng=rng))
 
     def score_once(
         self, args: tuple[Any, ...], values: dict[Path, Any] | Given, *, stop_at_zero: bool = False

@@ -314,7 +314,7 @@ class ReferenceTrace(Trace):
             again = executed_again(self, given, stop_at_zero)
             if again is not None:
                 execution, retval, weight, gone, observed, is_alike = again
-                new = ReferenceTrace(self.gen_fn, self.args, retval, execution, observed)
+                new = self.gen_fn.watched(ReferenceTrace(self.gen_fn, self.args, retval, execution, observed))
                 if is_alike:
                     new._structure = self._structure
                 if len(execution.records) > small.CHOICES:
@@ -424,7 +424,7 @@ class ReferenceTrace(Trace):
         observed = self.observed_paths
         if observed and not observed <= execution.records.keys():
             observed = frozenset(path for path in observed if path in execution.records)
-        trace = ReferenceTrace(self.gen_fn, args, retval, execution, observed)
+        trace = self.gen_fn.watched(ReferenceTrace(self.gen_fn, args, retval, execution, observed))
         if self._structure is not None and execution.records.keys() == self.records.keys():
             trace._structure = self._structure
         if args is self.args and len(execution.records) <= small.CHOICES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from math import inf
 from typing import Any, cast
@@ -36,6 +36,7 @@ from gendsl.transforms.forward import Dual
 from gendsl.transforms.jacobian import matrix_log_abs_det, refuse_traced
 from gendsl.transforms.language import Transform, TransformPair, directions
 from gendsl.transforms.no_draws import NO_DRAWS
+from gendsl.transforms.repeated import compare_runs
 from gendsl.transforms.run import Copy, Input, Output, Run, Write, check_label
 from gendsl.transforms.vectors import entries, numbers
 
@@ -185,6 +186,7 @@ def image(
     """
     run = run_transform(f, trace, aux, q_args)
     model_values = output_values(run.outputs[0])
+    _watch(f, run, lambda: run_transform(f, trace, aux, q_args))
     try:
         edit = trace.edit(model_values, stop_at_zero=stop_at_zero)
     except MissingChoiceError as error:
@@ -233,6 +235,15 @@ def image(
     return Image(run, new, new_aux, edit.log_weight, log_det, removed)
 
 
+def _watch(f: Transform, run: Run, again: Callable[[], Run]) -> None:
+    """Compare a run with a second one, where that is due or it writes to other addresses than others did."""
+    watch = f.plans.watch
+    watch.edits += 1
+    shape = tuple(tuple(output.entries) for output in run.outputs)
+    if watch.edits >= watch.due or watch.is_new(shape):
+        watch.keep(run, lambda run: compare_runs(f, run, again, output_values), shape=shape)
+
+
 def image_elsewhere(
     f: Transform,
     trace: ReferenceTrace,
@@ -252,6 +263,7 @@ def image_elsewhere(
         TransformError: the transform is wrong at this input; each subclass says how.
     """
     run = run_transform(f, trace, aux, q_args, protected=target)
+    _watch(f, run, lambda: run_transform(f, trace, aux, q_args, protected=target))
     lost = [pair for state in run.inputs if not state.asked for pair in _unread(run, state, state.records)]
     new = target.trace_of(f, run.outputs[0])
     _refuse_surplus(run.outputs[0], new.records)

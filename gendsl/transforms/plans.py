@@ -26,6 +26,7 @@ from gendsl.compiler.lift import compile_lifted
 from gendsl.distributions.base import measured
 from gendsl.runtime.paths import PathSet
 from gendsl.runtime.records import Records
+from gendsl.runtime.verify import Schedule
 from gendsl.supports import Support
 from gendsl.transforms import ways_back
 from gendsl.transforms.moves import LARGEST_SCORE, Move, Moves, scored
@@ -159,11 +160,12 @@ class Plans:
         dry, rest: for how many pairs of traces there was no plan, and how many will not be looked at.
         checked: for how many checked steps of which there was no trace.
         uses, due: how often a plan was used, and the use that is compared next with the transform itself.
+        watch: when a run is compared with a second one.
     """
 
     __slots__ = (
         "around", "body", "checked", "dry", "due", "failures", "made", "off", "rest", "roots", "unchanged",
-        "uses",
+        "uses", "watch",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -176,6 +178,7 @@ class Plans:
         self.body: Callable[..., None] | None = None
         self.around: Surroundings | None = None
         self.unchanged: Callable[[], bool] | None = None
+        self.watch = Schedule()
 
     def found(self, trace: Any, aux: Any, program: Program | None = None) -> Planned | bool:
         """As `find` for a pair of traces; but where there was none for long it is not looked for.

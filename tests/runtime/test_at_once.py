@@ -371,7 +371,7 @@ def test_a_method_without_text_is_called(monkeypatch):
     )
 
 
-def test_the_usual_choice_takes_no_call_of_its_own():
+def test_the_usual_choice_takes_no_call_of_its_own(unwatched):
     @gen
     def usual(n):
         i = ~uniform_discrete(0, n - 1)

@@ -250,7 +250,7 @@ def with_own_family():
     y = ~counting(a, [1.0, 2.0])
 
 
-def test_what_a_move_does_not_concern_is_not_scored_again():
+def test_what_a_move_does_not_concern_is_not_scored_again(unwatched):
     trace = with_own_family.generate((), {"y": 0.5}, init={"a": 0.1, "b": 0.2}).trace
     assert is_whole(trace)
     SCORED.clear()

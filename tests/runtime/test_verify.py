@@ -9,7 +9,7 @@ from gendsl.errors import RuntimeMismatchError
 from gendsl.runtime import fused
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.runtime.sites import SiteBlock
-from gendsl.runtime.verify import Schedule, compare_with_reference, is_due
+from gendsl.runtime.verify import Schedule, accounted, compare_with_reference, is_due
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("GENDSL_RUNTIME") == "reference", reason="about the compiled runtime"
@@ -148,39 +148,95 @@ def test_a_mistake_is_noticed_by_whoever_edits(forget, monkeypatch):
     assert caught.value.address[0] == "y"
 
 
-def test_edits_are_compared_more_and_more_rarely(monkeypatch):
-    compared, seconds = [], [0.0]
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that the test moves, and what has been compared; see `compared_edits`."""
+    seconds = [0.0]
     monkeypatch.setattr("gendsl.runtime.verify.perf_counter", lambda: seconds[0])
+    monkeypatch.setattr("gendsl.runtime.verify.thread_time", lambda: seconds[0])
+    return seconds
+
+
+def compared_edits(trace, monkeypatch, clock, *, edits, cost, each=0.001):
+    """After which of some edits a trace is compared, where a comparison takes `cost` seconds."""
+    compared = []
+    watch = trace._called.linked.watch = Schedule()
 
     def compare(_):
         compared.append(watch.edits)
-        seconds[0] += cost
+        clock[0] += cost
 
     monkeypatch.setattr("gendsl.runtime.verify.compare_with_reference", compare)
-    trace = line.generate((XS,), {"y": [1.0, 2.0, -1.0]}, rng=1).trace
-    watch = trace._called.linked.watch = Schedule()
-    cost = 0.0
-    for edit in range(80):
-        trace = trace.update({"slope": 0.1 * edit}).trace
-    assert compared == [1, 2, 4, 7, 11, 17, 26, 40, 61]
-    assert watch.edits == 80
-    watch, cost = Schedule(), 0.02
-    trace._called.linked.watch = watch
-    compared.clear()
-    for edit in range(80):
-        trace = trace.update({"slope": 0.1 * edit}).trace
-    assert compared == [1, 21, 41, 62]
-
-
-def test_a_trace_of_many_choices_is_not_compared_unasked(monkeypatch):
-    monkeypatch.setattr("gendsl.runtime.verify.compare_with_reference", lambda _: compared.append(1))
-    for n, most in ((998, 5), (999, 0)):
-        compared = []
-        trace = line.generate(([0.5] * n,), {"slope": 1.0, "n": 2}, rng=1).trace
-        trace._called.linked.watch = Schedule()
-        for edit in range(12):
+    with accounted() as account:
+        for edit in range(edits):
+            clock[0] += each
             trace = trace.update({("y", 0): 0.1 * edit}).trace
-        assert len(compared) == most
+    assert watch.edits == edits
+    assert account.spent == pytest.approx(cost * len(compared))
+    return compared
+
+
+def test_the_first_edits_are_compared_and_then_fewer_and_fewer(monkeypatch, clock):
+    trace = line.generate((XS,), {"y": [1.0, 2.0, -1.0]}, rng=1).trace
+    compared = compared_edits(trace, monkeypatch, clock, edits=100, cost=0.0)
+    assert compared == [*range(1, 17), 25, 38, 58, 88]
+
+
+def test_comparisons_take_a_twentieth_of_the_time(monkeypatch, clock):
+    trace = line.generate((XS,), {"y": [1.0, 2.0, -1.0]}, rng=1).trace
+    compared = compared_edits(trace, monkeypatch, clock, edits=5000, cost=0.1)  # of 5 s in all
+    assert compared[0] == 1  # it isn't known before how long it takes
+    assert 1 <= len(compared) <= 4
+    assert 0.1 * len(compared) <= 0.05 * clock[0] + 0.1
+    cheap = compared_edits(trace, monkeypatch, clock, edits=5000, cost=0.001)
+    assert cheap[:16] == [*range(1, 17)]
+    assert len(cheap) > 20
+
+
+def test_a_trace_of_many_choices_is_compared_when_there_is_time_for_it(monkeypatch, clock):
+    trace = line.generate(([0.5] * 5000,), {"slope": 1.0, "n": 2}, rng=1).trace
+    compared = compared_edits(trace, monkeypatch, clock, edits=3000, cost=0.02)  # of 3 s in all
+    assert compared
+    assert compared[0] > 16
+    assert 0.02 * len(compared) <= 0.05 * clock[0]
+
+
+@gen
+def growing(n):
+    k = ~poisson(2)
+    for i in range(k):
+        ("mu", i) @ ~normal(0, 1)
+    x = ~normal(0, 1)
+    if x > 2.0:
+        shift = ~normal(1.0, 1)
+    else:
+        shift = ~normal(0.0, 1)
+    for j in range(n):
+        ("y", j) @ ~normal(shift, 1)
+
+
+def test_what_is_new_is_compared_at_once(monkeypatch, clock):
+    compared = []
+    trace = growing.generate((20,), init={"k": 1, "x": 0.0}, rng=1).trace
+    with accounted():
+        clock[0] += 1e6
+        for edit in range(40):
+            trace = trace.update({("y", 0): 0.1 * edit}).trace
+    monkeypatch.setattr("gendsl.runtime.verify.compare_with_reference", lambda _: compared.append(1))
+    with accounted():
+        clock[0] += 1e6
+        trace.update({("y", 0): 5.0})
+        assert not compared
+        other = trace.update({"k": 2}, rng=1).trace  # other choices together than ever before
+        assert len(compared) == 1
+        other.update({"k": 1})  # as before
+        trace.update({"k": 2}, rng=2)
+        assert len(compared) <= 2
+        before = len(compared)
+        trace.update({"x": 3.0})  # another arm
+        assert len(compared) == before + 1
+        trace.update({"x": 3.5})
+        assert len(compared) == before + 1
 
 
 def test_a_choice_that_the_reference_does_not_make():
