@@ -131,7 +131,13 @@ def test_a_whole_float_written_to_a_discrete_choice_becomes_an_int():
     assert check_involutive(counts, (1,), None, same, n=5, rng=0).ok
 
 
-@pytest.mark.parametrize("x", [[np.nan, 2], [1.5, 2], [-1, 2]], ids=str)
+def test_an_observation_that_is_nan_is_refused():
+    with pytest.raises(errors.NaNError, match="an observation is NaN") as caught:
+        counts.generate((2,), {"x": [np.nan, 2]}, rng=0)
+    assert caught.value.address == ("x", 0)
+
+
+@pytest.mark.parametrize("x", [[1.5, 2], [-1, 2]], ids=str)
 def test_a_chain_does_not_start_at_probability_zero(x):
     trace, weight = counts.generate((2,), {"x": x}, rng=0)
     assert weight == -np.inf
