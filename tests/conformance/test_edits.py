@@ -17,7 +17,7 @@ LONG = os.environ.get("GENDSL_LONG", "") not in ("", "0")
 
 
 @pytest.mark.parametrize("runtime", runtimes()[1:])
-@pytest.mark.parametrize("block", range(100 if LONG else 2))
+@pytest.mark.parametrize("block", range(100 if LONG else 1))
 def test_random_programs(block, runtime):
     """Other programs than those of tests/laws."""
     for seed in range(100_000 + 20 * block, 100_000 + 20 * (block + 1)):
