@@ -1,0 +1,509 @@
+"""Python's own functions, and those of `math`, `bisect` and `operator`, by what they mean."""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gendsl.compiler import hir
+from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.values import (
+    NONE,
+    NOTHING,
+    Value,
+    is_known,
+    is_number,
+    items_of,
+    kind_of,
+    known,
+    make_tuple,
+    number,
+    number_leaf,
+)
+from gendsl.compiler.hir import Const, Op
+from gendsl.compiler.types import Array, Dict, Iterator, Known, List, Tuple, Union, describe
+
+Handler = Callable[[Frame, list[Value], dict[str, Value]], Value]
+
+
+def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]) -> Value | None:
+    """A call of a function that has a meaning here; None for any other."""
+    from gendsl.compiler.front import arrays, numbers
+
+    try:
+        hash(function)
+    except TypeError:
+        return None
+    if function in numbers.OF_NUMBERS and not named:
+        name = numbers.OF_NUMBERS[function]
+        if function is math.log and len(args) == 2:
+            top, base = (numbers.call_math(frame, "log", math.log, [arg]) for arg in args)
+            return numbers.arithmetic(frame, "truediv", top, base)
+        return numbers.call_math(frame, name, function, args)
+    handler = _HANDLERS.get(function)
+    if handler is not None:
+        if any(map(is_never, args)):
+            return NOTHING
+        return handler(frame, args, named)
+    return arrays.call(frame, function, args, named)
+
+
+def _only(frame: Frame, named: dict[str, Value], *allowed: str) -> None:
+    extra = set(named) - set(allowed)
+    if extra:
+        raise frame.not_closed(f"the argument {', '.join(sorted(extra))}")
+
+
+def _len(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front.containers import length
+
+    _only(frame, named)
+    (value,) = args
+    leaf = length(frame, value)
+    return known(leaf.value) if isinstance(leaf, Const) else number(leaf)
+
+
+def _abs(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front import arrays
+
+    (value,) = args
+    if is_known(value):
+        return known(abs(value.type.value))  # type: ignore[attr-defined]
+    if isinstance(value.type, Array):
+        return arrays.elementwise(frame, value, lambda leaf: Op("abs", (leaf,), leaf.kind))
+    if isinstance(value.type, Union):
+        return frame.switch(value, lambda one: _abs(frame, [one], {}))
+    kind = kind_of(value)
+    return number(frame.op("abs", (number_leaf(value, "f" if kind == "f" else "i"),), "f" if kind == "f" else "i"))
+
+
+def _extreme(name: str) -> Handler:
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        from gendsl.compiler.front import calls, numbers
+        from gendsl.compiler.front.iteration import sequence
+
+        _only(frame, named, "key", "default")
+        key = named.get("key", NONE)
+        by = None if key.type == NONE.type else key
+        values: list[Value] | None = args if len(args) > 1 else None
+        if values is None and isinstance(args[0].type, (Tuple, Known)) and not isinstance(getattr(args[0].type, "value", ()), range):
+            values = items_of(args[0])
+        if values is not None and by is None:
+            if not values:
+                if "default" in named:
+                    return named["default"]
+                frame.fail(f"{name} of nothing")
+                return NOTHING
+            return numbers.extreme(frame, name, values)
+        found = sequence(frame, args[0] if values is None else make_tuple(values))
+        if found.fixed:
+            raise frame.not_closed(f"{name} of a tuple with a key")
+        count = frame.atom(Const(found.count, "i") if isinstance(found.count, int) else found.count, "n")
+        empty = Op("eq", (count, Const(0, "i")), "b")
+
+        def best() -> Value:
+            first = frame.atoms(found.at(Const(0, "i")))
+            measure = (lambda one: calls.call(frame, by, [one], {})) if by is not None else (lambda one: one)
+            best_name, rank_name = (name, id(frame.here), frame.unrolled), (name, "rank", id(frame.here), frame.unrolled)
+            frame.env[best_name] = first
+            frame.env[rank_name] = frame.atoms(measure(first))
+            var = frame.fresh("i", "i")
+
+            def make(body: hir.Body, label: int) -> hir.Statement:
+                return hir.For(var, Const(1, "i"), count, Const(1, "i"), body, label)
+
+            def lower() -> None:
+                one = frame.atoms(found.at(var))
+                rank = frame.atoms(measure(one))
+                better = numbers.compared(frame, "lt" if name == "min" else "gt", rank, frame.env[rank_name])
+                test = numbers.test_of(better)
+                if by is None:
+                    chosen = frame.choose(test, lambda: one, lambda: frame.env[best_name])
+                    frame.env[best_name] = frame.env[rank_name] = chosen
+                    return
+                both = frame.branch(
+                    test,
+                    lambda: make_tuple([one, rank]),
+                    lambda: make_tuple([frame.env[best_name], frame.env[rank_name]]),
+                )
+                frame.env[best_name], frame.env[rank_name] = items_of(both)
+
+            frame.loop(frame.here, make, [best_name, rank_name], lower)
+            frame.env.pop(rank_name)
+            return frame.env.pop(best_name)
+
+        if "default" in named:
+            return frame.branch(empty, lambda: named["default"], best)
+        frame.fail_if(empty, f"{name} of nothing")
+        return best()
+
+    return handle
+
+
+def _sum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front import numbers
+    from gendsl.compiler.front.iteration import loop_over
+
+    _only(frame, named, "start")
+    value = args[0]
+    start = args[1] if len(args) > 1 else named.get("start", known(0))
+    node = frame.here
+    total = ("total", id(node), frame.unrolled)
+    frame.env[total] = start
+
+    def add(one: Value) -> None:
+        frame.here = node
+        frame.env[total] = numbers.arithmetic(frame, "add", frame.env[total], one)
+        if is_known(frame.env[total]):
+            return
+
+    loop_over(frame, node, value, [total], add, grows=False)
+    return frame.env.pop(total)
+
+
+def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front import numbers
+    from gendsl.compiler.front.iteration import loop_over
+
+    _only(frame, named, "start")
+    node = frame.here
+    total = ("product", id(node), frame.unrolled)
+    frame.env[total] = named.get("start", known(1))
+
+    def multiply(one: Value) -> None:
+        frame.here = node
+        frame.env[total] = numbers.arithmetic(frame, "mul", frame.env[total], one)
+
+    loop_over(frame, node, args[0], [total], multiply, grows=False)
+    return frame.env.pop(total)
+
+
+def _fsum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    return _float(frame, [_sum(frame, args, named)], {})
+
+
+def _int(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front import numbers
+
+    _only(frame, named)
+    if not args:
+        return known(0)
+    (value,) = args
+    if isinstance(value.type, Union):
+        return frame.switch(value, lambda one: _int(frame, [one], {}))
+    if is_known(value) and is_number(value):
+        try:
+            return known(int(value.type.value))  # type: ignore[attr-defined]
+        except (ValueError, OverflowError):
+            frame.fail("int() of this number")
+            return NOTHING
+    if isinstance(value.type, Array) and value.type.rank == 0:
+        value = _item(frame, value)
+    if not is_number(value):
+        raise frame.not_closed(f"int() of {describe(value.type)}")
+    return numbers.to_integer(frame, number_leaf(value), "trunc")
+
+
+def _item(frame: Frame, value: Value) -> Value:
+    from gendsl.compiler.front import arrays
+
+    return arrays.method(frame, value, "item", [], {})
+
+
+def _float(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    _only(frame, named)
+    if not args:
+        return known(0.0)
+    (value,) = args
+    if isinstance(value.type, Union):
+        return frame.switch(value, lambda one: _float(frame, [one], {}))
+    if is_known(value):
+        try:
+            return known(float(value.type.value))  # type: ignore[attr-defined]
+        except (TypeError, ValueError, OverflowError):
+            frame.fail("float() of this value")
+            return NOTHING
+    if isinstance(value.type, Array):
+        value = _item(frame, value)
+    return number(number_leaf(value, "f"))
+
+
+def _bool(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front import numbers
+
+    _only(frame, named)
+    test = numbers.truth(frame, args[0]) if args else hir.FALSE
+    return known(bool(test.value)) if isinstance(test, Const) else number(test)
+
+
+def _rounded(how: str) -> Handler:
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        from gendsl.compiler.front import numbers
+
+        _only(frame, named)
+        if len(args) != 1 or not is_number(args[0]):
+            raise frame.not_closed(f"{how} with these arguments")
+        if is_known(args[0]):
+            function = {"floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "round": round}[how]
+            return known(function(args[0].type.value))  # type: ignore[attr-defined,operator]
+        return numbers.to_integer(frame, number_leaf(args[0]), how)
+
+    return handle
+
+
+def _iterator(name: str) -> Handler:
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        if name == "enumerate":
+            _only(frame, named, "start")
+            start = args[1] if len(args) > 1 else named.get("start", known(0))
+            args = [args[0], start]
+        elif name == "zip":
+            _only(frame, named, "strict")
+        else:
+            _only(frame, named)
+        if name == "range" and all(map(is_known, args)):
+            return known(range(*(arg.type.value for arg in args)))  # type: ignore[attr-defined]
+        parts = make_tuple(args)
+        assert isinstance(parts.type, Tuple)
+        return Value(Iterator(name, parts.type.items), parts.leaves)
+
+    return handle
+
+
+def _list(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front.containers import extend, list_of
+
+    _only(frame, named)
+    made = list_of(frame, frame.here, [], "list")
+    if args:
+        extend(frame, frame.here, made, args[0])
+    return made
+
+
+def _tuple(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    if args and isinstance(args[0].type, (Tuple, Known)):
+        return make_tuple(items_of(args[0])) if not is_known(args[0]) else known(tuple(args[0].type.value))  # type: ignore[attr-defined]
+    if not args:
+        return known(())
+    return _list(frame, args, named)
+
+
+def _dict(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front import tables
+    from gendsl.compiler.front.iteration import each
+
+    if args and isinstance(args[0].type, Dict) and not named:
+        return tables.copied(frame, args[0])
+    made = tables.make(frame, frame.here, "dict")
+
+    def add(pair: Value) -> None:
+        key, value = items_of(pair)
+        tables.store(frame, made, key, value)
+
+    if args:
+        each(frame, frame.here, args[0], add)
+    for name, value in named.items():
+        tables.store(frame, made, known(name), value)
+    return made
+
+
+def _sorted(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front import calls, containers
+
+    key, descending = calls.sort_options(frame, named)
+    return containers.sorted_list(frame, args[0], key, descending, in_place=False)
+
+
+def _any_all(is_any: bool) -> Handler:
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        from gendsl.compiler.front import numbers
+        from gendsl.compiler.front.iteration import loop_over
+
+        node = frame.here
+        result = frame.set(Const(not is_any, "b"), "any" if is_any else "all")
+
+        def lower(one: Value) -> None:
+            test = numbers.truth(frame, one)
+            inner: hir.Body = [hir.Set([result], [Const(is_any, "b")])]
+            frame.emit(hir.If(test if is_any else numbers.negation(test), inner, []))
+
+        loop_over(frame, node, args[0], [], lower, grows=False)
+        return number(result)
+
+    return handle
+
+
+def _quick(is_any: bool) -> Callable[[Frame, ast.Call], Value]:
+    """`any` or `all` of a generator expression, which ends at the first item that decides it."""
+
+    def handle(frame: Frame, node: ast.Call) -> Value:
+        from gendsl.compiler.front import calls, numbers
+        from gendsl.compiler.front.expressions import comprehension, expression
+
+        if len(node.args) != 1 or not isinstance(node.args[0], ast.GeneratorExp) or node.keywords:
+            args, named = calls.arguments(frame, node)
+            return _any_all(is_any)(frame, args, named)
+        inner = node.args[0]
+        first = expression(frame, inner.generators[0].iter)
+        result = frame.set(Const(not is_any, "b"), "any" if is_any else "all")
+
+        def add() -> None:
+            open_: hir.Body = []  # what comes after the item that decides is not evaluated
+            test = result if not is_any else Op("not", (result,), "b")
+            frame.emit(hir.If(test, open_, []))
+            with frame.into(open_):
+                found = numbers.truth(frame, expression(frame, inner.elt))
+                frame.emit(hir.Set([result], [found]))
+
+        comprehension(frame, inner.generators, add, first)
+        return number(result)
+
+    return handle
+
+
+def _isinstance(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front import calls
+
+    value, classes = args
+    if isinstance(classes.type, Tuple) or not is_known(classes):
+        raise frame.not_closed("isinstance with classes that are not constants")
+    wanted = classes.type.value  # type: ignore[attr-defined]
+
+    def one(value: Value) -> Value:
+        found = calls.is_instance(frame, value.type, wanted)
+        if found is None:
+            raise frame.not_closed("isinstance of a number with a class of NumPy's")
+        return known(found)
+
+    return frame.switch(value, one)
+
+
+def _type(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    (value,) = args
+    match value.type:
+        case Known(value=found):
+            return known(type(found))
+        case Tuple(cls=cls):
+            return known(cls)
+        case List():
+            return known(list)
+        case Dict():
+            return known(dict)
+        case Array():
+            return known(np.ndarray)
+    raise frame.not_closed(f"type() of {describe(value.type)}")
+
+
+def _divmod(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front import numbers
+
+    return make_tuple([numbers.of_numbers(frame, "floordiv", *args), numbers.of_numbers(frame, "mod", *args)])
+
+
+def _pow(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front import numbers
+
+    if len(args) != 2:
+        raise frame.not_closed("pow() with three arguments")
+    return numbers.arithmetic(frame, "pow", *args)
+
+
+def _test(name: str) -> Handler:
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        (value,) = args
+        if not is_number(value):
+            raise frame.not_closed(f"math.{name} of {describe(value.type)}")
+        return number(Op(name, (number_leaf(value, "f"),), "b"))
+
+    return handle
+
+
+def _integers(name: str) -> Handler:
+    """`math.factorial` and `math.comb`; a result beyond 64 bits fails."""
+
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        if not all(is_number(arg) and kind_of(arg) != "f" for arg in args):
+            raise frame.not_closed(f"math.{name} of these values")
+        return number(frame.op(name, [number_leaf(arg, "i") for arg in args], "i"))
+
+    return handle
+
+
+def _getattr(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front.expressions import attribute
+
+    if len(args) != 2 or not is_known(args[1]):
+        raise frame.not_closed("getattr with a default or a name that is not a constant")
+    return attribute(frame, args[0], args[1].type.value)  # type: ignore[attr-defined]
+
+
+def _bisect(side: str) -> Handler:
+    """`bisect.bisect_left` and `bisect_right` of a list of numbers."""
+
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        from gendsl.compiler.front import numbers
+        from gendsl.compiler.front.containers import item, length
+
+        if len(args) != 2 or named or not isinstance(args[0].type, List):
+            raise frame.not_closed("bisect with these arguments")
+        values, wanted = args
+        low = frame.set(Const(0, "i"), "low")
+        high = frame.set(length(frame, values), "high")
+        label = frame.program.new_label()
+        body: hir.Body = []
+        frame.emit(hir.Loop(body, label))
+        with frame.into(body):
+            frame.emit(hir.If(Op("ge", (low, high), "b"), [hir.Leave(label)], []))
+            middle = frame.set(Op("floordiv", (Op("add", (low, high), "i"), Const(2, "i")), "i"), "middle")
+            one = frame.atoms(item(frame, values, middle))
+            if side == "left":
+                test = numbers.test_of(numbers.compared(frame, "lt", one, wanted))
+            else:
+                test = numbers.negation(numbers.test_of(numbers.compared(frame, "lt", wanted, one)))
+            then: hir.Body = [hir.Set([low], [Op("add", (middle, Const(1, "i")), "i")])]
+            frame.emit(hir.If(test, then, [hir.Set([high], [middle])]))
+        return number(low)
+
+    return handle
+
+
+def _operator(name: str) -> Handler:
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        from gendsl.compiler.front import numbers
+
+        return numbers.arithmetic(frame, name, *args)
+
+    return handle
+
+
+def _str(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    if len(args) == 1 and is_known(args[0]):
+        return known(str(args[0].type.value))  # type: ignore[attr-defined]
+    raise frame.not_closed("a string that is made of a value")
+
+
+def _nothing(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    return NONE
+
+
+_HANDLERS: dict[Any, Handler] = {
+    len: _len, abs: _abs, min: _extreme("min"), max: _extreme("max"), sum: _sum, int: _int, float: _float,
+    bool: _bool, round: _rounded("round"), math.floor: _rounded("floor"), math.ceil: _rounded("ceil"),
+    math.trunc: _rounded("trunc"), range: _iterator("range"), enumerate: _iterator("enumerate"),
+    zip: _iterator("zip"), reversed: _iterator("reversed"), map: _iterator("map"), list: _list, tuple: _tuple,
+    dict: _dict, sorted: _sorted, any: _any_all(True), all: _any_all(False), isinstance: _isinstance, type: _type,
+    divmod: _divmod, pow: _pow, str: _str, math.isnan: _test("isnan"), math.isinf: _test("isinf"),
+    math.isfinite: _test("isfinite"), math.fsum: _fsum, math.prod: _product, math.comb: _integers("comb"),
+    math.factorial: _integers("factorial"), getattr: _getattr, bisect.bisect_left: _bisect("left"),
+    bisect.bisect_right: _bisect("right"), bisect.bisect: _bisect("right"), operator.add: _operator("add"),
+    operator.mul: _operator("mul"), operator.sub: _operator("sub"),
+}  # fmt: skip
+
+SYNTACTIC: dict[Any, Callable[[Frame, ast.Call], Value]] = {any: _quick(True), all: _quick(False)}
+"""Functions whose arguments are not all evaluated before the call."""

@@ -1,0 +1,680 @@
+"""Calls: of the user's functions, methods and classes, each one function of the text for its types of arguments."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType, MethodType
+from typing import Any
+
+from gendsl.compiler import hir
+from gendsl.compiler.front import builtin_calls, containers, tables
+from gendsl.compiler.front.frame import Frame, Join, is_never
+from gendsl.compiler.front.values import (
+    NONE,
+    NOTHING,
+    UNSET,
+    Value,
+    is_known,
+    is_number,
+    items_of,
+    known,
+    make_tuple,
+    number_leaf,
+)
+from gendsl.compiler.hir import Const, Var
+from gendsl.compiler.types import (
+    Array,
+    Closure,
+    Dict,
+    Iterator,
+    Known,
+    List,
+    Method,
+    Number,
+    Object,
+    Tuple,
+    Type,
+    Union,
+    describe,
+    holds_closure,
+    leaves,
+)
+
+MOST_INSTANCES = 12
+DEEPEST_INLINE = 60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Building(Type):
+    """An instance whose `__init__` is being lowered: its attributes are variables of that activation."""
+
+    cls: Any
+    frame: Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """Names the attributes of an instance that is being made."""
+
+    building: Building
+
+
+def call_node(frame: Frame, node: ast.Call) -> Value:
+    """A call as it stands in the source."""
+    if isinstance(node.func, ast.Attribute) and _is_super(node.func.value):
+        return _call_super(frame, node)
+    function = expression(frame, node.func)
+    special = builtin_calls.SYNTACTIC.get(function.type.value) if _is_hashable_known(function) else None
+    if special is not None:
+        return special(frame, node)
+    function = frame.atoms(function)
+    args, named = arguments(frame, node)
+    frame.here, frame.line = node, node.lineno
+    return call(frame, function, args, named)
+
+
+def _is_hashable_known(value: Value) -> bool:
+    if not isinstance(value.type, Known):
+        return False
+    try:
+        hash(value.type.value)
+    except TypeError:
+        return False
+    return True
+
+
+def arguments(frame: Frame, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+    """The values of the arguments of a call."""
+    args: list[Value] = []
+    for part in node.args:
+        if isinstance(part, ast.Starred):
+            value = expression(frame, part.value)
+            if isinstance(value.type, (Tuple, Known)):
+                args += items_of(value)
+                continue
+            raise frame.not_closed("a star argument whose length is not known", node)
+        if isinstance(part, ast.GeneratorExp):
+            from gendsl.compiler.front.expressions import _list_comprehension
+
+            args.append(_list_comprehension(frame, part))
+            continue
+        args.append(frame.atoms(expression(frame, part)))
+    named: dict[str, Value] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise frame.not_closed("** in a call", node)
+        named[keyword.arg] = frame.atoms(expression(frame, keyword.value))
+    return args, named
+
+
+def call(frame: Frame, function: Value, args: list[Value], named: dict[str, Value]) -> Value:
+    """`function(*args, **named)`."""
+    if is_never(function):
+        return NOTHING
+    match function.type:
+        case Union():
+            return frame.switch(function, lambda one: call(frame, one, args, named))
+        case Known(value=found):
+            return _call_known(frame, found, args, named)
+        case Closure():
+            return _call_closure(frame, function.type, args, named)
+        case Method(owner, name) if isinstance(name, str):
+            return _call_container_method(frame, Value(owner, function.leaves), name, args, named)
+        case Method(owner, method):
+            return call_function(frame, method, [Value(owner, function.leaves), *args], named)
+    cls = getattr(function.type, "cls", None)
+    if cls is not None and hasattr(cls, "__call__"):
+        return call_method(frame, function, "__call__", args, named)
+    raise frame.not_closed(f"a call of {describe(function.type)}")
+
+
+def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Value]) -> Value:
+    handled = builtin_calls.call(frame, found, args, named)
+    if handled is not None:
+        return handled
+    if isinstance(found, type):
+        return construct(frame, found, args, named)
+    if isinstance(found, FunctionType):
+        if found.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+            raise frame.not_closed(f"{found.__name__} is a generator function")
+        return call_function(frame, found, args, named)
+    if isinstance(found, MethodType):
+        owner = frame.program.constant(frame, found.__self__)
+        return _call_bound(frame, owner, found.__func__, args, named)
+    if isinstance(found, functools.partial):
+        given = [frame.program.constant(frame, arg) for arg in found.args]
+        more = {name: frame.program.constant(frame, arg) for name, arg in found.keywords.items()}
+        return call(frame, frame.program.constant(frame, found.func), [*given, *args], {**more, **named})
+    wrapped = getattr(found, "__wrapped__", None)
+    if isinstance(found, functools._lru_cache_wrapper) and isinstance(wrapped, FunctionType):
+        return call_function(frame, wrapped, args, named)
+    cls = type(found)
+    if isinstance(cls.__dict__.get("__call__"), FunctionType):
+        return call_function(frame, cls.__dict__["__call__"], [known(found), *args], named)
+    raise frame.not_closed(f"a call of {getattr(found, '__qualname__', repr(found))}")
+
+
+def _call_bound(frame: Frame, owner: Value, function: Any, args: list[Value], named: dict[str, Value]) -> Value:
+    if not isinstance(function, FunctionType):
+        raise frame.not_closed(f"a call of {function!r}")
+    return call_function(frame, function, [owner, *args], named)
+
+
+def call_method(
+    frame: Frame, value: Value, name: str, args: list[Value], named: dict[str, Value] | None = None
+) -> Value:
+    """`value.name(*args)` of an instance of a class of the user's."""
+    from gendsl.compiler.front.expressions import attribute
+
+    return call(frame, attribute(frame, value, name), args, named or {})
+
+
+def _call_container_method(
+    frame: Frame, owner: Value, name: str, args: list[Value], named: dict[str, Value]
+) -> Value:
+    from gendsl.compiler.front import arrays
+
+    match owner.type:
+        case List():
+            return containers.list_method(frame, owner, name, args, named)
+        case Dict() if name in ("keys", "values", "items") and not args:
+            return Value(Iterator(name, (owner.type,)), owner.leaves)
+        case Dict() if not named:
+            return tables.method(frame, owner, name, args)
+        case Array():
+            return arrays.method(frame, owner, name, args, named)
+        case Known(value=str()) if not named:
+            return containers.text_method(frame, owner, name, args)
+        case Tuple() if name in ("count", "index") and not named:
+            raise frame.not_closed(f"the method {name} of a tuple")
+        case Number() if name == "item" and not args:
+            return owner
+    raise frame.not_closed(f"the method {name} of {describe(owner.type)}")
+
+
+# --- functions -------------------------------------------------------------------------------------
+
+
+def bound(
+    frame: Frame, node: Any, defaults: dict[str, Value], args: list[Value], named: dict[str, Value], name: str
+) -> dict[str, Value] | None:
+    """The parameters of a function with the values that a call gives them; None where they don't fit."""
+    arguments = node.args
+    if arguments.kwarg is not None:
+        raise frame.not_closed(f"{name} takes ** arguments")
+    positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+    found: dict[str, Value] = dict(zip(positional, args, strict=False))
+    rest = args[len(positional) :]
+    if arguments.vararg is not None:
+        found[arguments.vararg.arg] = make_tuple(rest)
+    elif rest:
+        return None
+    every = [*positional, *(a.arg for a in arguments.kwonlyargs)]
+    for key, value in named.items():
+        if key in found or key not in every:
+            return None
+        found[key] = value
+    for key in every:
+        if key not in found:
+            if key not in defaults:
+                return None
+            found[key] = defaults[key]
+    return found
+
+
+def call_function(frame: Frame, function: FunctionType, args: list[Value], named: dict[str, Value]) -> Value:
+    """A call of a plain Python function."""
+    program = frame.program
+    source = program.source(frame, function)
+    given = bound(frame, source.node, program.defaults(frame, function), args, named, function.__name__)
+    if given is None:
+        frame.fail(f"{function.__name__} is called with arguments that it does not take")
+        return NOTHING
+    inline = any(isinstance(v.type, Building) or holds_closure(v.type) for v in given.values())
+    if inline or program.returns_closure(function):
+        return inlined(frame, source.node, function, given, source.filename, None)
+    return instance_call(frame, function, source, given)
+
+
+def _widened(type: Type) -> Type:
+    match type:
+        case Known(value=bool()):
+            return Number("b")
+        case Known(value=int() as found) if -(2**63) <= found < 2**63:
+            return Number("i")
+        case Known(value=float()):
+            return Number("f")
+        case Tuple(items, cls, names):
+            return Tuple(tuple(map(_widened, items)), cls, names)
+        case Known(value=tuple() as items) if items and all(isinstance(i, (int, float)) for i in items):
+            return Tuple(tuple(_widened(Known(item)) for item in items))
+    return type
+
+
+def instance_call(frame: Frame, function: Any, source: Any, given: dict[str, Value]) -> Value:
+    """A call of the function of the text that stands for a Python function and these types of arguments."""
+    program, facts = frame.program, frame.program.facts
+    recursive = function in program.stack
+    types: dict[str, Type] = {}
+    for name, value in given.items():
+        kind = facts.canonical(value.type)
+        if recursive or isinstance(getattr(kind, "value", None), float) or program.instances(function) > MOST_INSTANCES:
+            kind = _widened(kind)
+        if recursive:
+            kind = facts.grow((function, frame.prefix, "parameter", name), kind)
+        types[name] = kind
+    key = (function, tuple(types.items()))
+    made = program.functions.get(key)
+    if made is None:
+        made = program.lower_function(frame, key, function, source, types)
+    given_leaves = [leaf for name, value in given.items() for leaf in facts.convert(value, types[name])]
+    result_type = facts.canonical(facts.get((key, "result")))
+    targets = [frame.fresh(function.__name__, kind) for kind in leaves(result_type)]
+    frame.emit(hir.Call(list(targets), made, given_leaves))
+    if is_never(Value(result_type)) and not recursive and not program.stack_has(key):
+        return NOTHING
+    return Value(result_type, tuple(targets))
+
+
+def inlined(
+    frame: Frame,
+    node: Any,
+    function: FunctionType | None,
+    given: dict[str, Value],
+    filename: str,
+    outer: Frame | None,
+) -> Value:
+    """The body of a function in place of a call of it."""
+    program = frame.program
+    if len(program.stack) > DEEPEST_INLINE:
+        raise frame.not_closed("calls that are nested too deeply, or recursion through a nested function")
+    activation = (frame.activation, id(frame.here), frame.unrolled, id(node))
+    inner = Frame(program, frame.text, frame.out, node, function, filename, activation, outer)
+    inner.prefix, inner.prefix_indices = frame.prefix, frame.prefix_indices
+    inner.unrolled = ()
+    program.stack.append(function or node)
+    for name, value in given.items():
+        inner.env[name] = value
+    result = run_inline(frame, inner, node)
+    program.stack.pop()
+    return result
+
+
+def run_inline(frame: Frame, inner: Frame, node: Any) -> Value:
+    """Run the body of an activation whose statements go into those of its caller."""
+    from gendsl.compiler.front.statements import statements
+
+    inner.live = frame.live
+    if isinstance(node, ast.Lambda):
+        result = expression(inner, node.body)
+        frame.live = inner.live
+        return result
+    block, exits = hir.Block([], frame.program.new_label()), Join()
+    inner.line = frame.line
+    inner.emit(block)
+    inner.out = block.body
+
+    def returned(value: Value) -> None:
+        exits.add(inner, value)
+        inner.emit(hir.Leave(block.label))
+
+    inner.returned = returned
+    statements(inner, node.body)
+    exits.add(inner, NONE)
+    inner.out = frame.out
+    result = exits.resolve(inner)
+    frame.live = inner.live
+    return result
+
+
+def _call_closure(frame: Frame, closure: Closure, args: list[Value], named: dict[str, Value]) -> Value:
+    outer: Frame = closure.frame
+    name = getattr(closure.node, "name", "lambda")
+    given = bound(frame, closure.node, {}, args, named, name)
+    if given is None:
+        frame.fail("a nested function is called with arguments that it does not take")
+        return NOTHING
+    return inlined(frame, closure.node, outer.function, given, outer.filename, outer)
+
+
+# --- classes ---------------------------------------------------------------------------------------
+
+
+def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value]) -> Value:
+    """An instance of a class."""
+    from gendsl.compiler.front import choices
+
+    if issubclass(cls, BaseException):
+        return NONE
+    made = choices.construct(frame, cls, args, named)
+    if made is not None:
+        return made
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return _named_tuple(frame, cls, args, named)
+    if cls.__flags__ & (1 << 9) == 0 or type(cls) is not type:  # made by C, or by a metaclass
+        raise frame.not_closed(f"an instance of {cls.__name__}")
+    init = cls.__init__
+    if dataclasses.is_dataclass(cls) and "__init__" in cls.__dict__ and _is_generated(init):
+        return _dataclass(frame, cls, args, named)
+    if cls.__new__ is not object.__new__:
+        raise frame.not_closed(f"an instance of {cls.__name__}, which has a __new__ of its own")
+    if init is object.__init__:
+        return finished(frame, cls, {})
+    if not isinstance(init, FunctionType):
+        raise frame.not_closed(f"an instance of {cls.__name__}")
+    return built(frame, cls, init, args, named)
+
+
+def _is_generated(function: Any) -> bool:
+    return getattr(function, "__code__", None) is not None and function.__code__.co_filename == "<string>"
+
+
+def built(frame: Frame, cls: type, init: FunctionType, args: list[Value], named: dict[str, Value]) -> Value:
+    """An instance whose attributes `__init__` sets."""
+    program = frame.program
+    source = program.source(frame, init)
+    activation = (frame.activation, id(frame.here), frame.unrolled, cls)
+    inner = Frame(program, frame.text, frame.out, source.node, init, source.filename, activation)
+    building = Building(cls, inner)
+    given = bound(frame, source.node, program.defaults(frame, init), [Value(building), *args], named, cls.__name__)
+    if given is None:
+        frame.fail(f"{cls.__name__} is called with arguments that it does not take")
+        return NOTHING
+    inner.env.update(given)
+    run_inline(frame, inner, source.node)
+    token = Token(building)
+    return finished(frame, cls, {name[1]: value for name, value in inner.env.items() if isinstance(name, tuple) and name[0] == token})
+
+
+def finished(frame: Frame, cls: type, attributes: dict[str, Value]) -> Value:
+    """An instance with these attributes: a value by itself, or an object where its attributes change later on."""
+    program, facts = frame.program, frame.program.facts
+    if not frame.live:
+        return NOTHING
+    if ("changes", cls) not in facts.flags:
+        return make_tuple(list(attributes.values()), cls, tuple(attributes))
+    site = frame.site(frame.here, ("object", cls))
+    for name, value in attributes.items():
+        program.object_fields(cls, name)
+        facts.grow_item(site, value.type, name)
+    names = program.object_fields(cls)
+    missing = [name for name in names if name not in attributes]
+    for name in missing:
+        facts.grow_item(site, Known(UNSET), name)
+    item: list[Any] = []
+    for name in names:
+        item += facts.convert(attributes.get(name, known(UNSET)), facts.item(site, name))
+    var = frame.fresh(cls.__name__.lower(), "r")
+    frame.emit(hir.New(var, object_layout(frame, site, cls), [tuple(item)]))
+    return Value(Object(site, cls), (var,))
+
+
+def object_layout(frame: Frame, site: int, cls: type) -> tuple[str, ...]:
+    """The kinds of the leaves of the attributes of an object."""
+    facts = frame.program.facts
+    return tuple(kind for name in frame.program.object_fields(cls) for kind in leaves(facts.item(site, name)))
+
+
+def object_attribute(frame: Frame, value: Value, name: str) -> Value:
+    """`value.name` of an object with attributes that change."""
+    assert isinstance(value.type, Object)
+    names = frame.program.object_fields(value.type.cls)
+    if name not in names:
+        return class_attribute(frame, value, value.type.cls, name)
+    facts, site = frame.program.facts, value.type.site
+    if is_never(Value(facts.item(site, name))):
+        return NOTHING
+    layout = object_layout(frame, site, value.type.cls)
+    targets = [frame.fresh(name, kind) for kind in layout]
+    if targets:
+        frame.emit(hir.Load(list(targets), value.leaf, layout, Const(0, "i")))
+    start = sum(len(leaves(facts.item(site, other))) for other in names[: names.index(name)])
+    kind = facts.item(site, name)
+    found = Value(kind, tuple(targets[start : start + len(leaves(kind))]))
+    frame.env[".attribute"] = found
+    frame.locals.add(".attribute")
+    result = frame.look_up(".attribute")
+    frame.env.pop(".attribute", None)
+    assert result is not None
+    return result
+
+
+def assign_attribute(frame: Frame, owner: Value, name: str, value: Value) -> None:
+    """`owner.name = value`."""
+    facts = frame.program.facts
+    if is_never(owner) or is_never(value):
+        return
+    match owner.type:
+        case Building():
+            if owner.type.frame is not frame:
+                raise frame.not_closed("an attribute that is set outside of __init__ while the object is made")
+            frame.bind((Token(owner.type), name), value)
+            return
+        case Union():
+            frame.switch(owner, lambda one: assign_attribute(frame, one, name, value) or NONE)
+            return
+        case Tuple(cls=cls) if cls is not tuple:
+            if isinstance(getattr(cls, name, None), property):
+                raise frame.not_closed(f"an assignment to the property {name}")
+            facts.flag(("changes", cls))
+            frame.program.object_fields(cls, name)
+            return
+        case Object(site, cls):
+            frame.program.object_fields(cls, name)
+            containers.writable(frame, site)
+            facts.grow_item(site, value.type, name)
+            names, layout = frame.program.object_fields(cls), object_layout(frame, site, cls)
+            old = [frame.fresh("t", kind) for kind in layout]
+            frame.emit(hir.Load(list(old), owner.leaf, layout, Const(0, "i")))
+            start = sum(len(leaves(facts.item(site, other))) for other in names[: names.index(name)])
+            new = facts.convert(value, facts.item(site, name))
+            frame.emit(hir.Store(owner.leaf, layout, Const(0, "i"), (*old[:start], *new, *old[start + len(new) :])))
+            return
+    raise frame.not_closed(f"an attribute of {describe(owner.type)} is set")
+
+
+def building_attribute(frame: Frame, value: Value, name: str) -> Value | None:
+    """`self.name` in `__init__`."""
+    if not isinstance(value.type, Building):
+        return None
+    key = (Token(value.type), name)
+    found = value.type.frame.env.get(key)
+    if found is not None:
+        return found
+    return class_attribute(frame, value, value.type.cls, name)
+
+
+def class_attribute(frame: Frame, value: Value, cls: type, name: str) -> Value:
+    """An attribute that an instance has from its class: a method, a property or a constant."""
+    try:
+        raw = inspect.getattr_static(cls, name)
+    except AttributeError:
+        if ("changes", cls) in frame.program.facts.flags or isinstance(value.type, Building):
+            frame.fail(f"{cls.__name__} has no attribute {name}")
+            return NOTHING
+        frame.emit(hir.Fail(f"{cls.__name__} has no attribute {name}"))
+        return NOTHING
+    match raw:
+        case property():
+            return call_function(frame, raw.fget, [value], {})  # type: ignore[arg-type]
+        case functools.cached_property():
+            return call_function(frame, raw.func, [value], {})
+        case FunctionType():
+            return Value(Method(value.type, raw), value.leaves)
+        case staticmethod():
+            return known(raw.__func__)
+        case classmethod():
+            return known(getattr(cls, name))
+    program = frame.program
+    if program.is_generative(raw):
+        return Value(Method(value.type, raw), value.leaves)
+    return program.constant(frame, getattr(cls, name))
+
+
+def _named_tuple(frame: Frame, cls: Any, args: list[Value], named: dict[str, Value]) -> Value:
+    found = dict(zip(cls._fields, args, strict=False))
+    for name, value in named.items():
+        if name in found or name not in cls._fields:
+            frame.fail("a wrong argument of a named tuple")
+            return NOTHING
+        found[name] = value
+    for name in cls._fields:
+        if name not in found:
+            if name not in cls._field_defaults:
+                frame.fail("a missing argument of a named tuple")
+                return NOTHING
+            found[name] = frame.program.constant(frame, cls._field_defaults[name])
+    if len(args) > len(cls._fields):
+        frame.fail("too many arguments of a named tuple")
+        return NOTHING
+    return make_tuple([found[name] for name in cls._fields], cls, tuple(cls._fields))
+
+
+def _dataclass(frame: Frame, cls: Any, args: list[Value], named: dict[str, Value]) -> Value:
+    fields = [f for f in dataclasses.fields(cls) if f.init]
+    if any(f._field_type is not dataclasses._FIELD for f in cls.__dataclass_fields__.values()):  # type: ignore[attr-defined]
+        raise frame.not_closed(f"the dataclass {cls.__name__}, which has pseudo-fields")
+    positional = [f.name for f in fields if not f.kw_only]
+    if len(args) > len(positional):
+        frame.fail("too many arguments of a dataclass")
+        return NOTHING
+    found = dict(zip(positional, args, strict=False))
+    for name, value in named.items():
+        if name in found or name not in [f.name for f in fields]:
+            frame.fail("a wrong argument of a dataclass")
+            return NOTHING
+        found[name] = value
+    for f in dataclasses.fields(cls):
+        if f.name in found:
+            continue
+        if f.default is not dataclasses.MISSING:
+            found[f.name] = frame.program.constant(frame, f.default)
+        elif f.default_factory is not dataclasses.MISSING:
+            found[f.name] = call(frame, known(f.default_factory), [], {})
+        elif f.init:
+            frame.fail("a missing argument of a dataclass")
+            return NOTHING
+    ordered = {f.name: found[f.name] for f in dataclasses.fields(cls) if f.name in found}
+    post = getattr(cls, "__post_init__", None)
+    if isinstance(post, FunctionType):
+        source = frame.program.source(frame, post)
+        activation = (frame.activation, id(frame.here), frame.unrolled, cls)
+        inner = Frame(frame.program, frame.text, frame.out, source.node, post, source.filename, activation)
+        building = Building(cls, inner)
+        token = Token(building)
+        inner.env[source.node.args.args[0].arg] = Value(building)
+        for name, value in ordered.items():
+            inner.env[token, name] = value
+        run_inline(frame, inner, source.node)
+        ordered = {n[1]: v for n, v in inner.env.items() if isinstance(n, tuple) and n[0] == token}
+    return finished(frame, cls, ordered)
+
+
+def _is_super(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args
+
+
+def _call_super(frame: Frame, node: ast.Call) -> Value:
+    """`super().method(...)`; its `__init__` sets the attributes of the same object."""
+    assert isinstance(node.func, ast.Attribute)
+    function = frame.function
+    arguments_ = frame.node.args.args
+    if function is None or not arguments_:
+        raise frame.not_closed("super() outside of a method", node)
+    owner = frame.env[arguments_[0].arg]
+    cls = getattr(owner.type, "cls", None)
+    if cls is None:
+        raise frame.not_closed("super() of a value that is no instance", node)
+    after = None
+    for base in cls.__mro__:
+        if any(member is function for member in base.__dict__.values()):
+            after = base
+        elif after is not None and node.func.attr in base.__dict__:
+            method = base.__dict__[node.func.attr]
+            break
+    else:
+        raise frame.not_closed("super() that leads nowhere", node)
+    args, named = arguments(frame, node)
+    if method is object.__init__:
+        return NONE
+    if not isinstance(method, FunctionType):
+        raise frame.not_closed(f"super().{node.func.attr}", node)
+    if not isinstance(owner.type, Building):
+        return call_function(frame, method, [owner, *args], named)
+    source = frame.program.source(frame, method)
+    activation = (frame.activation, id(node), frame.unrolled, method)
+    inner = Frame(frame.program, frame.text, frame.out, source.node, method, source.filename, activation)
+    building = Building(cls, inner)
+    given = bound(frame, source.node, frame.program.defaults(frame, method), [Value(building), *args], named, "super")
+    if given is None:
+        frame.fail("super() is called with arguments that it does not take")
+        return NOTHING
+    inner.env.update(given)
+    for name, value in frame.env.items():
+        if isinstance(name, tuple) and name[0] == Token(owner.type):
+            inner.env[Token(building), name[1]] = value
+    run_inline(frame, inner, source.node)
+    for name, value in inner.env.items():
+        if isinstance(name, tuple) and name[0] == Token(building):
+            frame.env[Token(owner.type), name[1]] = value
+    return NONE
+
+
+def is_instance(frame: Frame, type_: Type, classes: Any) -> bool | None:
+    """Whether a value of a type is an instance of classes; None where that is not known."""
+    every = classes if isinstance(classes, tuple) else (classes,)
+    match type_:
+        case Known(value=found):
+            return isinstance(found, classes)
+        case Number(kind):
+            import numpy as np
+
+            python = {"f": float, "i": int, "b": bool}[kind]
+            if any(issubclass(python, cls) for cls in every):
+                return True
+            return None if any(isinstance(c, type) and issubclass(c, np.generic) for c in every) else False
+        case Tuple(cls=cls) | Object(cls=cls) | Building(cls=cls):
+            return any(issubclass(cls, one) for one in every)
+        case List():
+            return any(issubclass(list, one) for one in every)
+        case Dict():
+            return any(issubclass(dict, one) for one in every)
+        case Array():
+            import numpy as np
+
+            return any(issubclass(np.ndarray, one) for one in every)
+    if describe(type_) == "text":
+        return any(issubclass(str, one) for one in every)
+    return None
+
+
+def sort_options(frame: Frame, named: dict[str, Value]) -> tuple[Callable[[Value], Value] | None, bool]:
+    """The arguments `key` and `reverse` of a sort."""
+    descending = named.get("reverse", known(False))
+    if not is_known(descending) or set(named) - {"key", "reverse"}:
+        raise frame.not_closed("a sort whose order is not a constant")
+    key = named.get("key", NONE)
+    by = None if key.type == NONE.type else lambda one: call(frame, key, [one], {})
+    return by, bool(descending.type.value)  # type: ignore[attr-defined]
+
+
+def expression(frame: Frame, node: ast.expr) -> Value:
+    """The value of an expression."""
+    from gendsl.compiler.front.expressions import expression as lower
+
+    return lower(frame, node)
+
+
+def as_integer(frame: Frame, value: Value) -> hir.Expr:
+    """An integer argument."""
+    if not is_number(value):
+        raise frame.not_closed(f"{describe(value.type)} where an integer is needed")
+    return number_leaf(value, "i")
+
+
+__all__ = ["Building", "Var", "call", "call_node"]

@@ -1,0 +1,688 @@
+"""Lists, tuples, dicts and strings: what can be done with them, and what it is in the text.
+
+A list is stored where it is made, and every use of it is a reference to that place. A dict is a list of one item:
+a list of its entries in their order, and a table that finds the entry of a key by open addressing.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from gendsl.compiler import hir
+from gendsl.compiler.front import tables
+from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.numbers import both, compared, equal, negation, test_of
+from gendsl.compiler.front.values import (
+    NONE,
+    NOTHING,
+    Value,
+    is_known,
+    is_number,
+    items_of,
+    kind_of,
+    known,
+    make_tuple,
+    number,
+    number_leaf,
+)
+from gendsl.compiler.hir import Const, Expr, Op, Var
+from gendsl.compiler.types import NEVER, Array, Dict, Known, List, Text, Tuple, Type, Union, describe, leaves
+
+# --- lists -----------------------------------------------------------------------------------------
+
+
+def layout(frame: Frame, site: int) -> tuple[str, ...]:
+    """The kinds of the leaves of an item of a site."""
+    return leaves(frame.program.facts.item(site))
+
+
+def list_of(frame: Frame, node: ast.AST, items: list[Value], what: Any = None) -> Value:
+    """A new list, made at a node."""
+    site = frame.site(node, what)
+    facts = frame.program.facts
+    for item in items:
+        facts.grow_item(site, item.type)
+    item_type = facts.item(site)
+    var = frame.fresh("items", "r")
+    frame.emit(hir.New(var, leaves(item_type), [facts.convert(item, item_type) for item in items]))
+    return Value(List(site), (var,))
+
+
+def length(frame: Frame, value: Value) -> Expr:
+    """The length of a value."""
+    match value.type:
+        case Known(value=found) if isinstance(found, (str, tuple, frozenset, range)):
+            return Const(len(found), "i")
+        case Tuple(items):
+            return Const(len(items), "i")
+        case List(site):
+            var = frame.fresh("n", "i")
+            frame.emit(hir.Length(var, value.leaf, layout(frame, site)))
+            return var
+        case Array(rank=rank):
+            if rank == 0:
+                frame.fail("the length of a number")
+            return value.leaves[2]
+        case Dict():
+            return tables.length(frame, value)
+        case Union():
+            return number_leaf(frame.switch(value, lambda one: number(length(frame, one))), "i")
+    if is_never(value):
+        return Const(0, "i")
+    cls = getattr(value.type, "cls", None)
+    if cls is not None and hasattr(cls, "__len__"):
+        from gendsl.compiler.front import calls
+
+        return number_leaf(calls.call_method(frame, value, "__len__", []), "i")
+    raise frame.not_closed(f"the length of {describe(value.type)}")
+
+
+def item(frame: Frame, value: Value, index: Expr) -> Value:
+    """The item of a list at an index from -n to n - 1."""
+    assert isinstance(value.type, List)
+    kind = frame.program.facts.item(value.type.site)
+    if kind == NEVER:  # nothing was added so far: what comes next may still say what it holds
+        frame.emit(hir.Fail("an item of an empty list"))
+        return NOTHING
+    targets = [frame.fresh("t", k) for k in leaves(kind)]
+    if not targets:
+        n = length(frame, value)
+        frame.fail_unless(both(Op("lt", (index, n), "b"), Op("ge", (index, Op("neg", (n,), "i")), "b")), "an index")
+        return Value(kind)
+    frame.emit(hir.Load(list(targets), value.leaf, leaves(kind), index))
+    return Value(kind, tuple(targets))
+
+
+def store(frame: Frame, value: Value, index: Expr, new: Value) -> None:
+    """Replace an item of a list."""
+    assert isinstance(value.type, List)
+    facts = frame.program.facts
+    writable(frame, value.type.site)
+    kind = facts.grow_item(value.type.site, new.type)
+    frame.emit(hir.Store(value.leaf, leaves(kind), index, facts.convert(new, kind)))
+
+
+def append(frame: Frame, value: Value, new: Value) -> None:
+    """Add an item to a list."""
+    assert isinstance(value.type, List)
+    facts = frame.program.facts
+    writable(frame, value.type.site)
+    kind = facts.grow_item(value.type.site, new.type)
+    frame.emit(hir.Append(value.leaf, leaves(kind), facts.convert(new, kind)))
+
+
+def writable(frame: Frame, site: int) -> None:
+    """Refuse to change in place what the program was given."""
+    facts = frame.program.facts
+    facts.flag((facts.find(site), "written"))
+    if (facts.find(site), "given") in facts.flags:
+        raise frame.not_closed("it changes in place a value that it was given")
+
+
+def index_leaf(frame: Frame, value: Value) -> Expr:
+    """A value as an index: an integer; a truth value counts as 0 or 1 in a list."""
+    if is_never(value):
+        return Const(0, "i")
+    if not is_number(value) or kind_of(value) == "f":
+        frame.fail(f"{describe(value.type)} as an index")
+        return Const(0, "i")
+    return number_leaf(value, "i")
+
+
+def for_each(frame: Frame, node: ast.AST, value: Value, lower: Any) -> None:
+    """Lower statements for each item of a list, by index; the list must not change meanwhile."""
+    n = frame.atom(length(frame, value))
+    var = frame.fresh("i", "i")
+
+    def make(body: hir.Body, label: int) -> hir.Statement:
+        return hir.For(var, Const(0, "i"), n, Const(1, "i"), body, label)
+
+    frame.loop(node, make, [], lambda: lower(item(frame, value, var), var))
+
+
+def copied(frame: Frame, node: ast.AST, value: Value, start: Expr, stop: Expr, step: Expr, what: Any = None) -> Value:
+    """A new list of the items from start to stop, each within the list."""
+    assert isinstance(value.type, List)
+    facts = frame.program.facts
+    made = list_of(frame, node, [], ("copy", what))
+    assert isinstance(made.type, List)
+    facts.grow_item(made.type.site, facts.item(value.type.site))
+    var = frame.fresh("i", "i")
+
+    def make(body: hir.Body, label: int) -> hir.Statement:
+        return hir.For(var, start, stop, step, body, label)
+
+    frame.loop(node, make, [], lambda: append(frame, made, item(frame, value, var)))
+    return made
+
+
+def extend(frame: Frame, node: ast.AST, value: Value, more: Value) -> None:
+    """Add all items of an iterable to a list; of a list, those that it had before."""
+    from gendsl.compiler.front.iteration import each
+
+    each(frame, node, more, lambda one: append(frame, value, one), fixed=True)
+
+
+def slice_bounds(frame: Frame, node: ast.Slice, n: Expr) -> tuple[Expr, Expr, Expr]:
+    """Start, stop and step of a slice of n items, as `slice.indices` gives them."""
+    from gendsl.compiler.front.expressions import expression
+
+    parts = [None if part is None else expression(frame, part) for part in (node.lower, node.upper, node.step)]
+    step = Const(1, "i") if parts[2] is None or parts[2].type == NONE.type else number_leaf(parts[2], "i")
+    if not isinstance(step, Const) or step.value in (0, None):
+        raise frame.not_closed("a slice whose step is not a constant", node)
+    n = frame.atom(n, "n")
+    backward = int(step.value or 1) < 0
+    low: Expr = Const(-1 if backward else 0, "i")
+    high: Expr = frame.op("sub", (n, Const(1, "i")), "i") if backward else n
+    ends: list[Expr] = []
+    for part, default in zip(parts[:2], (high, low) if backward else (low, high), strict=True):
+        if part is None or part.type == NONE.type:
+            ends.append(default)
+            continue
+        if isinstance(part.type, Union):
+            raise frame.not_closed("a slice from an end that may be None", node)
+        at = frame.atom(index_leaf(frame, part), "at")
+        if isinstance(at, Const) and at.value is not None and not backward:
+            if at.value == 0:
+                ends.append(Const(0, "i"))
+            elif at.value > 0:
+                ends.append(Op("imin", (at, n), "i"))
+            else:
+                ends.append(Op("imax", (Op("add", (n, at), "i"), Const(0, "i")), "i"))
+            continue
+        shifted = Op("select", (Op("lt", (at, Const(0, "i")), "b"), Op("add", (at, n), "i"), at), "i")
+        ends.append(Op("imax", (Op("imin", (shifted, high), "i"), low), "i"))
+    return frame.atom(ends[0], "start"), frame.atom(ends[1], "stop"), step
+
+
+def equal_lists(frame: Frame, a: Value, b: Value) -> Expr:
+    """Whether two lists are equal."""
+    assert isinstance(a.type, List) and isinstance(b.type, List)
+    n = length(frame, a)
+    same = frame.set(Op("eq", (n, length(frame, b)), "b"), "same")
+    node = frame.node
+    var = frame.fresh("i", "i")
+    stop = frame.set(Op("select", (same, n, Const(0, "i")), "i"), "n")
+
+    def make(body: hir.Body, label: int) -> hir.Statement:
+        return hir.For(var, Const(0, "i"), stop, Const(1, "i"), body, label)
+
+    def lower() -> None:
+        test = equal(frame, frame.atoms(item(frame, a, var)), frame.atoms(item(frame, b, var)))
+        inner: hir.Body = []
+        frame.emit(hir.If(negation(test), inner, []))
+        with frame.into(inner):
+            frame.emit(hir.Set([same], [hir.FALSE]))
+
+    frame.loop(node, make, [], lower)
+    return same
+
+
+# --- operators -------------------------------------------------------------------------------------
+
+
+def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
+    """`+` and `*` of sequences."""
+    node = frame.node
+    at = frame.here
+    plain = [isinstance(v.type, (Tuple, Known)) for v in (a, b)]
+    if name == "add" and isinstance(a.type, List) and isinstance(b.type, List):
+        made = list_of(frame, at, [], "sum")
+        extend(frame, at, made, a)
+        frame.unrolled += ("second",)
+        extend(frame, at, made, b)
+        frame.unrolled = frame.unrolled[:-1]
+        return made
+    if name == "add" and all(plain) and not is_number(a) and not is_number(b):
+        return make_tuple([*items_of(a), *items_of(b)])
+    if name == "mul":
+        if is_number(a):
+            a, b = b, a
+        if isinstance(a.type, List) and is_number(b):
+            return _repeated(frame, at, a, b)
+        if isinstance(a.type, (Tuple, Known)) and is_known(b):
+            return make_tuple(items_of(a) * b.type.value)  # type: ignore[attr-defined]
+    del node
+    raise frame.not_closed(f"{name} of {describe(a.type)} and {describe(b.type)}")
+
+
+def _repeated(frame: Frame, at: ast.AST, a: Value, count: Value) -> Value:
+    """`a * count` of a list."""
+    assert isinstance(a.type, List)
+    facts = frame.program.facts
+    kind = facts.item(a.type.site)
+    made = frame.out[-1] if frame.out else None
+    if isinstance(made, hir.New) and made.target == a.leaf and len(made.items) == 1 and made.layout == leaves(kind):
+        frame.out.pop()  # `[x] * n`
+        site = frame.site(at, "repeated")
+        facts.grow_item(site, kind)
+        var = frame.fresh("items", "r")
+        frame.emit(hir.Fill(var, leaves(kind), index_leaf(frame, count), made.items[0]))
+        return Value(List(site), (var,))
+    result = list_of(frame, at, [], "repeated")
+    var = frame.fresh("i", "i")
+    times = frame.atom(index_leaf(frame, count), "n")
+
+    def make(body: hir.Body, label: int) -> hir.Statement:
+        return hir.For(var, Const(0, "i"), times, Const(1, "i"), body, label)
+
+    frame.loop(at, make, [], lambda: extend(frame, at, result, a))
+    return result
+
+
+def contains(frame: Frame, container: Value, value: Value) -> Expr:
+    """`value in container`."""
+    match container.type:
+        case Known(value=found) if isinstance(found, str) and is_known(value):
+            return Const(value.type.value in found, "b")  # type: ignore[attr-defined]
+        case Known(value=range() as found) if is_number(value) and kind_of(value) != "f":
+            x = frame.atom(number_leaf(value, "i"))
+            inside = both(Op("ge", (x, Const(found.start, "i")), "b"), Op("lt", (x, Const(found.stop, "i")), "b"))
+            if found.step != 1:
+                raise frame.not_closed("`in` a range with a step")
+            return inside
+        case Known(value=found) if isinstance(found, (tuple, frozenset)):
+            return _any(frame, [equal(frame, known(one), frame.atoms(value)) for one in found])
+        case Tuple():
+            value = frame.atoms(value)
+            return _any(frame, [equal(frame, one, value) for one in items_of(container)])
+        case List():
+            found_at = frame.set(hir.FALSE, "found")
+            value = frame.atoms(value)
+
+            def lower(one: Value, _: Var) -> None:
+                inner: hir.Body = []
+                frame.emit(hir.If(equal(frame, frame.atoms(one), value), inner, []))
+                with frame.into(inner):
+                    frame.emit(hir.Set([found_at], [hir.TRUE]))
+
+            for_each(frame, frame.here, container, lower)
+            return found_at
+        case Dict():
+            return Op("ge", (tables.find(frame, container, value), Const(0, "i")), "b")
+        case Union():
+            return test_of(frame.switch(container, lambda one: number(contains(frame, one, value))))
+        case _ if is_never(container):
+            return hir.FALSE
+    from gendsl.compiler.front import choices
+
+    found = choices.contains(frame, container, value)
+    if found is not None:
+        return found
+    raise frame.not_closed(f"`in` {describe(container.type)}")
+
+
+def _any(frame: Frame, tests: list[Expr]) -> Expr:
+    result: Expr = hir.FALSE
+    for test in tests:
+        if isinstance(test, Const):
+            if test.value:
+                return hir.TRUE
+            continue
+        result = test if isinstance(result, Const) else frame.atom(Op("or", (result, test), "b"))
+    return result
+
+
+# --- subscripts ------------------------------------------------------------------------------------
+
+
+def subscript(frame: Frame, value: Value, node: ast.expr) -> Value:
+    """`value[node]`."""
+    from gendsl.compiler.front import arrays, choices
+    from gendsl.compiler.front.expressions import expression
+
+    if is_never(value):
+        return NOTHING
+    if isinstance(value.type, Array):
+        return arrays.subscript(frame, value, node)
+    found = choices.subscript(frame, value, node)
+    if found is not None:
+        return found
+    if isinstance(value.type, Union):
+        return frame.switch(value, lambda one: subscript(frame, one, node))
+    if isinstance(node, ast.Slice):
+        return _slice(frame, value, node)
+    index = expression(frame, node)
+    return item_at(frame, value, index)
+
+
+def item_at(frame: Frame, value: Value, index: Value) -> Value:
+    """`value[index]` of a container."""
+    if is_never(value) or is_never(index):
+        return NOTHING
+    if isinstance(value.type, Union):
+        return frame.switch(value, lambda one: item_at(frame, one, index))
+    if isinstance(index.type, Union):
+        return frame.switch(index, lambda one: item_at(frame, value, one))
+    match value.type:
+        case List():
+            return item(frame, value, index_leaf(frame, index))
+        case Dict():
+            return tables.item(frame, value, index)
+        case Tuple() | Known(value=tuple()):
+            return _of_tuple(frame, items_of(value), index)
+        case Known(value=str() as text) if is_known(index):
+            try:
+                return known(text[index.type.value])  # type: ignore[attr-defined]
+            except (IndexError, TypeError):
+                frame.fail("an index of a string")
+                return NOTHING
+        case Known(value=dict() as table) if is_known(index):
+            try:
+                return frame.program.constant(frame, table[index.type.value])  # type: ignore[attr-defined]
+            except (KeyError, TypeError):
+                frame.fail("a key of a dict")
+                return NOTHING
+    cls = getattr(value.type, "cls", None)
+    if cls is not None and hasattr(cls, "__getitem__"):
+        from gendsl.compiler.front import calls
+
+        return calls.call_method(frame, value, "__getitem__", [index])
+    raise frame.not_closed(f"an item of {describe(value.type)}")
+
+
+def _of_tuple(frame: Frame, items: list[Value], index: Value) -> Value:
+    if is_known(index):
+        try:
+            return items[index.type.value]  # type: ignore[attr-defined]
+        except (IndexError, TypeError):
+            frame.fail("an index of a tuple")
+            return NOTHING
+    at = frame.atom(index_leaf(frame, index), "at")
+    n = len(items)
+    frame.fail_unless(both(Op("ge", (at, Const(-n, "i")), "b"), Op("lt", (at, Const(n, "i")), "b")), "an index")
+    if not items:
+        return NOTHING
+    at = frame.atom(Op("select", (Op("lt", (at, Const(0, "i")), "b"), Op("add", (at, Const(n, "i")), "i"), at), "i"))
+
+    def pick(i: int) -> Value:
+        if i == n - 1:
+            return items[i]
+        return frame.choose(Op("eq", (at, Const(i, "i")), "b"), lambda: items[i], lambda: pick(i + 1))
+
+    return pick(0)
+
+
+def _slice(frame: Frame, value: Value, node: ast.Slice) -> Value:
+    if isinstance(value.type, List):
+        start, stop, step = slice_bounds(frame, node, length(frame, value))
+        return copied(frame, node, value, start, stop, step)
+    from gendsl.compiler.front.expressions import expression
+
+    ends = [NONE if part is None else expression(frame, part) for part in (node.lower, node.upper, node.step)]
+    if all(map(is_known, ends)) and isinstance(value.type, (Tuple, Known)):
+        where = slice(*(end.type.value for end in ends))  # type: ignore[attr-defined]
+        if isinstance(value.type, Known) and isinstance(value.type.value, str):
+            return known(value.type.value[where])
+        return make_tuple(items_of(value)[where])
+    raise frame.not_closed(f"a slice of {describe(value.type)}", node)
+
+
+def assign_item(frame: Frame, value: Value, node: ast.expr, new: Value) -> None:
+    """`value[node] = new`."""
+    from gendsl.compiler.front import arrays
+    from gendsl.compiler.front.expressions import expression
+
+    if is_never(value):
+        return
+    if isinstance(value.type, Array):
+        arrays.assign(frame, value, node, new)
+        return
+    if isinstance(value.type, Union):
+        frame.switch(value, lambda one: assign_item(frame, one, node, new) or NONE)
+        return
+    if isinstance(node, ast.Slice):
+        raise frame.not_closed("an assignment to a slice of a list", node)
+    put(frame, value, expression(frame, node), new)
+
+
+def put(frame: Frame, value: Value, index: Value, new: Value) -> None:
+    """`value[index] = new` of a list or a dict, with the index at hand."""
+    if isinstance(value.type, Union):
+        frame.switch(value, lambda one: put(frame, one, index, new) or NONE)
+    elif isinstance(value.type, List):
+        store(frame, value, index_leaf(frame, index), new)
+    elif isinstance(value.type, Dict):
+        tables.store(frame, value, index, new)
+    elif isinstance(value.type, Array):
+        from gendsl.compiler.front import arrays
+
+        arrays.put(frame, value, [index], new)
+    elif not is_never(value):
+        cls = getattr(value.type, "cls", None)
+        if cls is not None and "__setitem__" in getattr(cls, "__dict__", {}):
+            from gendsl.compiler.front import calls
+
+            calls.call_method(frame, value, "__setitem__", [index, new])
+            return
+        raise frame.not_closed(f"an assignment to an item of {describe(value.type)}")
+
+
+def delete_item(frame: Frame, value: Value, node: ast.expr) -> None:
+    """`del value[node]`."""
+    from gendsl.compiler.front.expressions import expression
+
+    if isinstance(value.type, List) and not isinstance(node, ast.Slice):
+        pop(frame, value, expression(frame, node))
+    elif isinstance(value.type, Dict):
+        tables.remove(frame, value, expression(frame, node))
+    else:
+        raise frame.not_closed(f"`del` of an item of {describe(value.type)}")
+
+
+# --- methods ---------------------------------------------------------------------------------------
+
+
+def pop(frame: Frame, value: Value, index: Value | None) -> Value:
+    """`value.pop(index)` of a list."""
+    assert isinstance(value.type, List)
+    writable(frame, value.type.site)
+    kinds = layout(frame, value.type.site)
+    n = frame.atom(length(frame, value), "n")
+    last = frame.set(Op("sub", (n, Const(1, "i")), "i"), "last")
+    if index is None:
+        found = item(frame, value, Const(-1, "i"))
+    else:
+        at = frame.atom(index_leaf(frame, index), "at")
+        found = item(frame, value, at)
+        start = frame.set(Op("select", (Op("lt", (at, Const(0, "i")), "b"), Op("add", (at, n), "i"), at), "i"), "at")
+        var = frame.fresh("i", "i")
+
+        def make(body: hir.Body, label: int) -> hir.Statement:
+            return hir.For(var, start, last, Const(1, "i"), body, label)
+
+        def lower() -> None:
+            store(frame, value, var, item(frame, value, Op("add", (var, Const(1, "i")), "i")))
+
+        frame.loop(frame.here, make, [], lower)
+    frame.emit(hir.Truncate(value.leaf, kinds, last))
+    return found
+
+
+def insert(frame: Frame, value: Value, index: Value, new: Value) -> None:
+    """`value.insert(index, new)` of a list."""
+    n = frame.atom(length(frame, value), "n")
+    at = frame.atom(index_leaf(frame, index), "at")
+    append(frame, value, new)
+    shifted = Op("select", (Op("lt", (at, Const(0, "i")), "b"), Op("add", (at, n), "i"), at), "i")
+    at = frame.set(Op("imax", (Op("imin", (shifted, n), "i"), Const(0, "i")), "i"), "at")
+    var = frame.fresh("i", "i")
+
+    def make(body: hir.Body, label: int) -> hir.Statement:
+        return hir.For(var, n, at, Const(-1, "i"), body, label)
+
+    def lower() -> None:
+        store(frame, value, var, item(frame, value, Op("sub", (var, Const(1, "i")), "i")))
+
+    frame.loop(frame.here, make, [], lower)
+    store(frame, value, at, new)
+
+
+def sorted_list(frame: Frame, value: Value, key: Any, descending: bool, *, in_place: bool) -> Value:
+    """A sorted copy of an iterable, or the list itself sorted; equal items keep their order."""
+    from gendsl.compiler.front.iteration import each
+
+    at = frame.here
+    if in_place:
+        made = value
+    else:
+        made = list_of(frame, at, [], "sorted")
+        each(frame, at, value, lambda one: append(frame, made, one), fixed=True)
+    assert isinstance(made.type, List)
+    writable(frame, made.type.site)
+    if frame.program.facts.item(made.type.site) == NEVER:
+        return made
+    keys = made
+    if key is not None:
+        keys = list_of(frame, at, [], "keys")
+        frame.unrolled += ("keys",)
+        for_each(frame, at, made, lambda one, _: append(frame, keys, key(one)))
+        frame.unrolled = frame.unrolled[:-1]
+    n = frame.atom(length(frame, made), "n")
+    i = frame.fresh("i", "i")
+
+    def outer(body: hir.Body, label: int) -> hir.Statement:
+        return hir.For(i, Const(1, "i"), n, Const(1, "i"), body, label)
+
+    def insert_one() -> None:  # insertion from the right; a merge sort for long lists is in the printers' library
+        moving = frame.atoms(item(frame, made, i))
+        its_key = frame.atoms(item(frame, keys, i)) if keys is not made else moving
+        j = frame.set(Op("add", (i, Const(0, "i")), "i"), "j")
+        label = frame.program.new_label()
+        body: hir.Body = []
+        frame.emit(hir.Loop(body, label))
+        with frame.into(body):
+            stop: hir.Body = [hir.Leave(label)]
+            frame.emit(hir.If(Op("le", (j, Const(0, "i")), "b"), stop, []))
+            before = frame.set(Op("sub", (j, Const(1, "i")), "i"), "before")
+            other = frame.atoms(item(frame, keys, before))
+            order = compared(frame, "lt", other, its_key) if descending else compared(frame, "lt", its_key, other)
+            stop = [hir.Leave(label)]
+            frame.emit(hir.If(negation(test_of(order)), stop, []))
+            store(frame, made, j, item(frame, made, before))
+            if keys is not made:
+                store(frame, keys, j, other)
+            frame.emit(hir.Set([j], [before]))
+        store(frame, made, j, moving)
+        if keys is not made:
+            store(frame, keys, j, its_key)
+
+    frame.unrolled += ("insert",)
+    frame.loop(at, outer, [], insert_one)
+    frame.unrolled = frame.unrolled[:-1]
+    return made
+
+
+def reverse(frame: Frame, value: Value) -> None:
+    """`value.reverse()` of a list."""
+    n = frame.atom(length(frame, value), "n")
+    half = frame.op("floordiv", (n, Const(2, "i")), "i")
+    i = frame.fresh("i", "i")
+
+    def make(body: hir.Body, label: int) -> hir.Statement:
+        return hir.For(i, Const(0, "i"), half, Const(1, "i"), body, label)
+
+    def lower() -> None:
+        j = frame.set(Op("sub", (Op("sub", (n, Const(1, "i")), "i"), i), "i"), "j")
+        x, y = item(frame, value, i), item(frame, value, j)
+        store(frame, value, i, y)
+        store(frame, value, j, x)
+
+    frame.loop(frame.here, make, [], lower)
+
+
+def count(frame: Frame, value: Value, wanted: Value) -> Value:
+    """`value.count(wanted)` of a list."""
+    total = frame.set(Const(0, "i"), "count")
+    wanted = frame.atoms(wanted)
+
+    def lower(one: Value, _: Var) -> None:
+        inner: hir.Body = []
+        frame.emit(hir.If(equal(frame, frame.atoms(one), wanted), inner, []))
+        with frame.into(inner):
+            frame.emit(hir.Set([total], [Op("add", (total, Const(1, "i")), "i")]))
+
+    for_each(frame, frame.here, value, lower)
+    return number(total)
+
+
+def position(frame: Frame, value: Value, wanted: Value) -> Value:
+    """`value.index(wanted)` of a list; fails where it is not there."""
+    found = frame.set(Const(-1, "i"), "at")
+    wanted = frame.atoms(wanted)
+
+    def lower(one: Value, i: Var) -> None:
+        test = both(equal(frame, frame.atoms(one), wanted), Op("lt", (found, Const(0, "i")), "b"))
+        inner: hir.Body = []
+        frame.emit(hir.If(test, inner, []))
+        with frame.into(inner):
+            frame.emit(hir.Set([found], [i]))
+
+    for_each(frame, frame.here, value, lower)
+    frame.fail_if(Op("lt", (found, Const(0, "i")), "b"), "not in the list")
+    return number(found)
+
+
+def list_method(frame: Frame, value: Value, name: str, args: list[Value], named: dict[str, Value]) -> Value:
+    """A method of a list."""
+    from gendsl.compiler.front import calls
+
+    assert isinstance(value.type, List)
+    at = frame.here
+    match name, args, named:
+        case "append", [new], {}:
+            append(frame, value, new)
+        case "extend", [more], {}:
+            extend(frame, at, value, more)
+        case "pop", [], {}:
+            return pop(frame, value, None)
+        case "pop", [index], {}:
+            return pop(frame, value, index)
+        case "insert", [index, new], {}:
+            insert(frame, value, index, frame.atoms(new))
+        case "remove", [wanted], {}:
+            pop(frame, value, position(frame, value, wanted))
+        case "index", [wanted], {}:
+            return position(frame, value, wanted)
+        case "count", [wanted], {}:
+            return count(frame, value, wanted)
+        case "reverse", [], {}:
+            reverse(frame, value)
+        case "copy", [], {}:
+            return copied(frame, at, value, Const(0, "i"), frame.atom(length(frame, value)), Const(1, "i"))
+        case "clear", [], {}:
+            writable(frame, value.type.site)
+            frame.emit(hir.Truncate(value.leaf, layout(frame, value.type.site), Const(0, "i")))
+        case "sort", [], _:
+            key, descending = calls.sort_options(frame, named)
+            sorted_list(frame, value, key, descending, in_place=True)
+        case _:
+            raise frame.not_closed(f"the method {name} of a list with these arguments")
+    return NONE
+
+
+def kept_type(frame: Frame, value: Value) -> Type:
+    """The type of the items of a list."""
+    assert isinstance(value.type, List)
+    return frame.program.facts.item(value.type.site)
+
+
+def text_method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
+    """A method of a string that is known."""
+    if isinstance(value.type, Text) or not all(map(is_known, args)):
+        raise frame.not_closed(f"the method {name} of a string that is not a constant")
+    found = getattr(value.type.value, name)(*(arg.type.value for arg in args))  # type: ignore[attr-defined]
+    if isinstance(found, (str, int, bool, tuple)):
+        return known(found)
+    if isinstance(found, list):
+        return list_of(frame, frame.here, [known(one) for one in found])
+    raise frame.not_closed(f"the method {name} of a string")
+
+
+def is_array_constant(value: Value) -> bool:
+    """Whether a value is an array that is known."""
+    return isinstance(value.type, Known) and isinstance(value.type.value, np.ndarray)

@@ -1,0 +1,461 @@
+"""Expressions: names, attributes, operators, displays and comprehensions."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+from gendsl.compiler import hir
+from gendsl.compiler.front import arrays, calls, choices, containers, tables
+from gendsl.compiler.front.frame import Frame, is_never, narrowed
+from gendsl.compiler.front.iteration import loop_over
+from gendsl.compiler.front.numbers import binary, both, compare, negation, test_of, truth, unary
+from gendsl.compiler.front.values import (
+    NONE,
+    NOTHING,
+    Value,
+    alternatives_of,
+    attribute_of,
+    is_known,
+    items_of,
+    known,
+    make_tuple,
+    number,
+)
+from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.types import (
+    Array,
+    Closure,
+    Dict,
+    Iterator,
+    Known,
+    List,
+    Method,
+    Object,
+    SubTrace,
+    Text,
+    Tuple,
+    Type,
+    Union,
+    describe,
+)
+
+
+def expression(frame: Frame, node: ast.expr) -> Value:
+    """The value of an expression; its effects are statements that are added on the way."""
+    if not frame.live:
+        return NOTHING
+    line, here = frame.line, frame.here
+    frame.line, frame.here = getattr(node, "lineno", line), node
+    try:
+        handler = _EXPRESSIONS.get(type(node))
+        if handler is None:
+            raise frame.not_closed(f"the syntax {type(node).__name__}", node)
+        return handler(frame, node)
+    finally:
+        frame.line, frame.here = line, here
+
+
+def _constant(frame: Frame, node: ast.Constant) -> Value:
+    if isinstance(node.value, (complex, bytes)):
+        raise frame.not_closed(f"a constant of type {type(node.value).__name__}", node)
+    return known(node.value)
+
+
+def _name(frame: Frame, node: ast.Name) -> Value:
+    return name_value(frame, node.id)
+
+
+def name_value(frame: Frame, name: str) -> Value:
+    """What a name means: a variable, a captured or a global name, or one of Python's own."""
+    if name in frame.comprehended:
+        return frame.env[name]
+    found = frame.look_up(name)
+    if found is not None:
+        return found
+    return frame.program.outside(frame, name)
+
+
+def _attribute(frame: Frame, node: ast.Attribute) -> Value:
+    return attribute(frame, expression(frame, node.value), node.attr)
+
+
+def attribute(frame: Frame, value: Value, name: str) -> Value:
+    """`value.name`."""
+    if is_never(value):
+        return NOTHING
+    match value.type:
+        case Union():
+            return frame.switch(value, lambda one: attribute(frame, one, name))
+        case Array():
+            return arrays.attribute(frame, value, name)
+        case SubTrace():
+            return choices.attribute(frame, value, name)
+        case List() | Dict() | Text() | Iterator():
+            return Value(Method(value.type, name), value.leaves)
+        case Known(value=found) if isinstance(found, str):
+            return Value(Method(value.type, name), value.leaves)
+        case Known(value=found):
+            return frame.program.attribute_of_constant(frame, found, name)
+        case Object():
+            return calls.object_attribute(frame, value, name)
+        case Tuple(cls=cls):
+            own = attribute_of(value, name)
+            if own is not None:
+                return own
+            if cls is tuple:
+                return Value(Method(value.type, name), value.leaves)
+            return calls.class_attribute(frame, value, cls, name)
+    building = calls.building_attribute(frame, value, name)
+    if building is not None:
+        return building
+    raise frame.not_closed(f"the attribute {name} of {describe(value.type)}")
+
+
+def _binary(frame: Frame, node: ast.BinOp) -> Value:
+    if choices.is_addressed(node):
+        return choices.addressed(frame, node)
+    left = frame.atoms(expression(frame, node.left))
+    right = expression(frame, node.right)
+    return binary(frame, node.op, left, right)
+
+
+def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
+    if isinstance(node.op, ast.Invert):
+        found = choices.unaddressed(frame, node)
+        if found is not None:
+            return found
+    return unary(frame, node.op, expression(frame, node.operand))
+
+
+def _compare(frame: Frame, node: ast.Compare) -> Value:
+    left = expression(frame, node.left)
+    if len(node.ops) == 1:
+        return compare(frame, node.ops[0], left, expression(frame, node.comparators[0]))
+
+    def from_(i: int, left: Value) -> Value:
+        right = frame.atoms(expression(frame, node.comparators[i]))
+        first = compare(frame, node.ops[i], left, right)
+        if i == len(node.ops) - 1:
+            return first
+        if is_known(first):
+            return from_(i + 1, right) if first.type.value else first  # type: ignore[attr-defined]
+        return frame.choose(test_of(first), lambda: from_(i + 1, right), lambda: number(hir.FALSE))
+
+    result = from_(0, left)
+    return _simplified(result)
+
+
+def _simplified(value: Value) -> Value:
+    """`b if a else False` as `a and b`."""
+    match value.leaves:
+        case (Op("select", (test, chosen, Const(False)), "b"),):
+            return Value(value.type, (Op("and", (test, chosen), "b"),))
+    return value
+
+
+def _boolean(frame: Frame, node: ast.BoolOp) -> Value:
+    is_and = isinstance(node.op, ast.And)
+
+    def from_(i: int) -> Value:
+        if i == len(node.values) - 1:
+            return expression(frame, node.values[i])
+        first = frame.atoms(expression(frame, node.values[i]))
+        test = truth(frame, first)
+        if isinstance(test, Const):
+            return from_(i + 1) if bool(test.value) == is_and else first
+        if not isinstance(first.type, Union) and test == (first.leaves[0] if first.leaves else None):
+            kept = number(Const(not is_and, "b"))
+        else:
+            kept = first
+        narrowing = narrowings(frame, node.values[i], is_and)
+
+        def rest() -> Value:
+            apply_narrowings(frame, narrowing)
+            return from_(i + 1)
+
+        saved = dict(frame.env)
+        result = frame.choose(test, rest, lambda: kept) if is_and else frame.choose(test, lambda: kept, rest)
+        for name in narrowing:  # what was narrowed for the second operand only
+            if frame.live and isinstance(name, str) and name in saved:
+                frame.env[name] = saved[name]
+        return result
+
+    return _simplified(from_(0))
+
+
+def _conditional(frame: Frame, node: ast.IfExp) -> Value:
+    test = truth(frame, expression(frame, node.test))
+    positive, negative = narrowings(frame, node.test, True), narrowings(frame, node.test, False)
+    saved = {name: frame.env[name] for name in {*positive, *negative} if name in frame.env}
+
+    def side(part: ast.expr, narrowing: dict[Any, Value]) -> Callable[[], Value]:
+        def lower() -> Value:
+            apply_narrowings(frame, narrowing)
+            result = expression(frame, part)
+            if frame.live:
+                frame.env.update(saved)
+            return result
+
+        return lower
+
+    return frame.choose(test, side(node.body, positive), side(node.orelse, negative))
+
+
+def _walrus(frame: Frame, node: ast.NamedExpr) -> Value:
+    if choices.is_choice(node.value):
+        value = choices.assigned(frame, node.value, node.target)
+    else:
+        value = expression(frame, node.value)
+    target = frame
+    target.bind(node.target.id, value)
+    return target.env[node.target.id]
+
+
+# --- displays --------------------------------------------------------------------------------------
+
+
+def _items(frame: Frame, nodes: list[ast.expr]) -> list[Value] | None:
+    """The values of a display; None where a star's length is not known."""
+    found: list[Value] = []
+    for node in nodes:
+        if isinstance(node, ast.Starred):
+            value = expression(frame, node.value)
+            if not isinstance(value.type, (Tuple, Known)):
+                return None
+            found += items_of(value)
+        else:
+            found.append(frame.atoms(expression(frame, node)))
+    return found
+
+
+def _tuple(frame: Frame, node: ast.Tuple) -> Value:
+    items = _items(frame, node.elts)
+    if items is None:
+        raise frame.not_closed("a tuple with a star whose length is not known", node)
+    if items and all(isinstance(item.type, Known) for item in items):
+        return known(tuple(item.type.value for item in items))  # type: ignore[attr-defined]
+    return make_tuple(items)
+
+
+def _list(frame: Frame, node: ast.List) -> Value:
+    if not any(isinstance(part, ast.Starred) for part in node.elts):
+        return containers.list_of(frame, node, _items(frame, node.elts) or [])
+    made = containers.list_of(frame, node, [])
+    for i, part in enumerate(node.elts):
+        frame.unrolled += (("star", i),)
+        if isinstance(part, ast.Starred):
+            containers.extend(frame, part, made, expression(frame, part.value))
+        else:
+            containers.append(frame, made, expression(frame, part))
+        frame.unrolled = frame.unrolled[:-1]
+    return made
+
+
+def _dict(frame: Frame, node: ast.Dict) -> Value:
+    made = tables.make(frame, node)
+    for key, value in zip(node.keys, node.values, strict=True):
+        if key is None:
+            raise frame.not_closed("** in a dict", node)
+        at = frame.atoms(expression(frame, key))
+        tables.store(frame, made, at, expression(frame, value))
+    return made
+
+
+def _set(frame: Frame, node: ast.Set) -> Value:
+    items = [expression(frame, part) for part in node.elts]
+    if all(map(is_known, items)):
+        return known(frozenset(item.type.value for item in items))  # type: ignore[attr-defined]
+    raise frame.not_closed("a set of values that are not constants", node)
+
+
+def _text(frame: Frame, node: ast.JoinedStr) -> Value:
+    parts: list[str] = []
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            parts.append(part.value)
+            continue
+        assert isinstance(part, ast.FormattedValue)
+        value = expression(frame, part.value)
+        if not is_known(value) or part.format_spec is not None or part.conversion != -1:
+            raise frame.not_closed("a string that is made of values", node)
+        parts.append(format(value.type.value))  # type: ignore[attr-defined]
+    return known("".join(parts))
+
+
+def _subscript(frame: Frame, node: ast.Subscript) -> Value:
+    return containers.subscript(frame, expression(frame, node.value), node.slice)
+
+
+def _lambda(frame: Frame, node: ast.Lambda) -> Value:
+    if node.args.defaults or node.args.kw_defaults:
+        raise frame.not_closed("a lambda with defaults", node)
+    return Value(Closure(node, frame))
+
+
+def _call(frame: Frame, node: ast.Call) -> Value:
+    return calls.call_node(frame, node)
+
+
+# --- comprehensions --------------------------------------------------------------------------------
+
+
+def comprehension(
+    frame: Frame, generators: list[ast.comprehension], add: Callable[[], None], first: Value | None = None
+) -> None:
+    """The loops of a comprehension around `add()`."""
+    from gendsl.compiler.front.statements import assign
+
+    if not generators:
+        add()
+        return
+    generator, *rest = generators
+    if generator.is_async:
+        raise frame.not_closed("an asynchronous comprehension", generator.iter)
+    value = first if first is not None else expression(frame, generator.iter)
+    names = [part.id for part in ast.walk(generator.target) if isinstance(part, ast.Name)]
+    saved = {name: frame.env.pop(name) for name in names if name in frame.env}
+    added = [name for name in names if name not in frame.comprehended]
+    frame.comprehended.update(added)
+
+    def lower(item: Value) -> None:
+        assign(frame, generator.target, item)
+
+        def tests(i: int) -> None:
+            if i == len(generator.ifs):
+                comprehension(frame, rest, add)
+                return
+            test = truth(frame, expression(frame, generator.ifs[i]))
+            narrowing = narrowings(frame, generator.ifs[i], True)
+
+            def then() -> None:
+                apply_narrowings(frame, narrowing)
+                tests(i + 1)
+
+            frame.branch(test, then, lambda: None)
+
+        tests(0)
+
+    walrus = _walrus_names([*rest, *generator.ifs])
+    target = names[0] if len(names) == 1 else "i"
+    from gendsl.compiler.front.iteration import sequence  # noqa: F401
+
+    hint = f"{target}_at" if not _counts(generator.iter) else target
+    loop_over(frame, generator.iter, value, walrus, lower, forgotten=names, target=hint, grows=False)
+    frame.comprehended.difference_update(added)
+    for name in names:
+        frame.env.pop(name, None)
+    frame.env.update(saved)
+
+
+def _counts(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+
+
+def _walrus_names(nodes: list[Any]) -> list[str]:
+    return [p.target.id for node in nodes for p in ast.walk(node) if isinstance(p, ast.NamedExpr)]
+
+
+def _list_comprehension(frame: Frame, node: ast.ListComp | ast.GeneratorExp) -> Value:
+    first = expression(frame, node.generators[0].iter)
+    made = containers.list_of(frame, node, [])
+    if _walrus_names([node.elt]):
+        raise frame.not_closed("`:=` inside a comprehension", node)
+    comprehension(frame, node.generators, lambda: containers.append(frame, made, expression(frame, node.elt)), first)
+    return made
+
+
+def _dict_comprehension(frame: Frame, node: ast.DictComp) -> Value:
+    first = expression(frame, node.generators[0].iter)
+    made = tables.make(frame, node)
+
+    def add() -> None:
+        key = frame.atoms(expression(frame, node.key))
+        tables.store(frame, made, key, expression(frame, node.value))
+
+    comprehension(frame, node.generators, add, first)
+    return made
+
+
+def _generator(frame: Frame, node: ast.GeneratorExp) -> Value:
+    raise frame.not_closed("a generator that is kept", node)
+
+
+# --- narrowing -------------------------------------------------------------------------------------
+
+
+def narrowings(frame: Frame, test: ast.expr, positive: bool) -> dict[Any, Value]:
+    """What a test, or its opposite, says about variables of several types."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return narrowings(frame, operand, not positive)
+        case ast.BoolOp(op=op, values=values) if isinstance(op, ast.And) == positive:
+            found: dict[Any, Value] = {}
+            for part in values:
+                found.update(narrowings(frame, part, positive))
+            return found
+        case ast.Compare(left=ast.Name(id=name), ops=[op], comparators=[ast.Constant(value=None)]) if isinstance(
+            op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)
+        ):
+            wants_none = isinstance(op, (ast.Is, ast.Eq)) == positive
+            return _kept(frame, name, lambda type_: (type_ == NONE.type) == wants_none)
+        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), classes]):
+            wanted = frame.program.try_constant(frame, classes)
+            if wanted is not None:
+                return _kept(
+                    frame, name, lambda type_: calls.is_instance(frame, type_, wanted.value) in (positive, None)
+                )
+        case ast.Name(id=name):
+            never_true = lambda type_: isinstance(type_, Known) and not type_.value  # noqa: E731
+            if positive:
+                return _kept(frame, name, lambda type_: not never_true(type_))
+    return {}
+
+
+def _kept(frame: Frame, name: str, wanted: Callable[[Type], bool]) -> dict[Any, Value]:
+    value = frame.env.get(name)
+    if value is None or not isinstance(value.type, Union):
+        return {}
+    kept = [one.type for one in alternatives_of(value) if wanted(one.type)]
+    if not kept or len(kept) == len(value.type.alternatives):
+        return {}
+    return {name: narrowed(value, kept)}
+
+
+def apply_narrowings(frame: Frame, narrowing: dict[Any, Value]) -> None:
+    """Let variables have the types that a test leaves them."""
+    for name, value in narrowing.items():
+        frame.env[name] = value
+
+
+def condition(frame: Frame, node: ast.expr) -> Expr:
+    """The truth of an expression."""
+    return truth(frame, expression(frame, node))
+
+
+_EXPRESSIONS: dict[type[ast.AST], Callable[[Frame, Any], Value]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.Compare: _compare,
+    ast.BoolOp: _boolean,
+    ast.IfExp: _conditional,
+    ast.NamedExpr: _walrus,
+    ast.Tuple: _tuple,
+    ast.List: _list,
+    ast.Dict: _dict,
+    ast.Set: _set,
+    ast.JoinedStr: _text,
+    ast.Subscript: _subscript,
+    ast.Lambda: _lambda,
+    ast.Call: _call,
+    ast.ListComp: _list_comprehension,
+    ast.DictComp: _dict_comprehension,
+    ast.GeneratorExp: _generator,
+}
+
+__all__ = ["Object", "both", "expression", "name_value", "negation"]

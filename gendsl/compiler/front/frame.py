@@ -1,0 +1,473 @@
+"""Activations: the variables of one call of a function, and how branches and loops bring them together."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from gendsl.compiler import hir
+from gendsl.compiler.front.values import (
+    NOTHING,
+    UNSET,
+    NotClosed,
+    Value,
+    alternatives_of,
+    known,
+    line_of,
+)
+from gendsl.compiler.hir import Body, Const, Expr, Op, Statement, Var
+from gendsl.compiler.types import NEVER, Known, Never, Tuple, Type, Union, leaves
+
+if TYPE_CHECKING:
+    from gendsl.compiler.front.program import Lowering
+
+Name = Hashable  # a variable's name, or (an object that is being made, its attribute)
+Env = dict[Name, Value]
+_UNSET = known(UNSET)
+_PURE = frozenset(
+    "add sub mul neg lt le gt ge eq ne and or not select float bool abs min max fabs copysign isnan isinf isfinite floor_f"
+    .split()
+)
+"""Operations that never fail on floats and truth values."""
+
+
+@dataclass(eq=False)
+class LoopFrame:
+    """A loop that is being lowered: the variables that its iterations hand on."""
+
+    label: int
+    place: Hashable
+    carried: dict[Name, tuple[Type, list[Var]]]
+    unrolled: Join | None = None
+    after: Join | None = None
+
+
+class Join:
+    """The points of a body from which control meets, and the variables there."""
+
+    def __init__(self) -> None:
+        self.points: list[tuple[hir.Set, Env, Value]] = []
+
+    def add(self, frame: Frame, result: Value = NOTHING) -> None:
+        """Note that control goes on from here."""
+        if frame.live:
+            meeting = hir.Set([], [])
+            frame.emit(meeting)
+            self.points.append((meeting, dict(frame.env), result))
+
+    def resolve(self, frame: Frame) -> Value:
+        """Go on where all points meet; the joined result."""
+        frame.live = bool(self.points)
+        if not self.points:
+            return NOTHING
+        if len(self.points) == 1:
+            frame.env = self.points[0][1]
+            return self.points[0][2]
+        names = dict.fromkeys(name for _, env, _ in self.points for name in env)
+        frame.env = {
+            name: self._meet(frame, name, [env.get(name, _UNSET) for _, env, _ in self.points]) for name in names
+        }
+        return self._meet(frame, "result", [result for *_, result in self.points])
+
+    def _meet(self, frame: Frame, name: Name, values: list[Value]) -> Value:
+        first = values[0]
+        if all(v is first or (v.type == first.type and v.leaves == first.leaves) for v in values[1:]):
+            return first
+        facts = frame.program.facts
+        joined: Type = NEVER
+        for value in values:
+            joined = facts.join(joined, value.type)
+        kinds = leaves(joined)
+        converted = [facts.convert(value, joined) for value in values]
+        result: list[Expr] = []
+        for i, kind in enumerate(kinds):
+            column = [found[i] for found in converted]
+            if all(leaf == column[0] for leaf in column):
+                result.append(column[0])
+                continue
+            var = frame.fresh(name, kind)
+            for (meeting, *_), leaf in zip(self.points, column, strict=True):
+                meeting.targets.append(var)
+                meeting.values.append(leaf)
+            result.append(var)
+        return Value(joined, tuple(result))
+
+
+@dataclass(eq=False)
+class Text:
+    """The function of the text that statements are added to: its name space and its labels."""
+
+    function: hir.Function
+    used: dict[str, int] = field(default_factory=dict)
+
+    def fresh(self, hint: str) -> str:
+        """A name that the function does not use yet."""
+        count = self.used.get(hint, 0)
+        self.used[hint] = count + 1
+        name = hint if count == 0 else f"{hint}_{count}"
+        if count and name in self.used:
+            return self.fresh(hint)
+        self.used.setdefault(name, 1)
+        return name
+
+
+_RESERVED = {*dir(builtins), "math", "np", "state", "lp", "None", "True", "False", "and", "or", "not", "if", "lambda"}
+
+
+class Frame:
+    """One activation of a Python function.
+
+    Attributes:
+        env: the variables, as the next statement sees them.
+        out: the body that statements are added to.
+        live: whether control reaches the next statement.
+        activation: tells the facts of this activation from those of others.
+        here: the node that is being lowered.
+        comprehended: the variables of the comprehensions around it.
+        outer: the activation that a nested function was defined in.
+        prefix: the address prefix of its choices; None where it may make none.
+    """
+
+    def __init__(
+        self,
+        program: Lowering,
+        text: Text,
+        out: Body,
+        node: Any,
+        function: FunctionType | None,
+        filename: str,
+        activation: Hashable,
+        outer: Frame | None = None,
+    ) -> None:
+        self.program = program
+        self.text = text
+        self.out = out
+        self.node = node
+        self.function = function
+        self.filename = filename
+        self.activation = activation
+        self.outer = outer
+        self.env: Env = {}
+        self.live = True
+        self.line = 0
+        self.here: Any = node
+        self.comprehended: set[str] = set()
+        self.loops: list[LoopFrame] = []
+        self.unrolled: tuple[Hashable, ...] = ()
+        self.returned: Callable[[Value], None] | None = None
+        self.prefix: tuple[Any, ...] | None = None
+        self.prefix_indices: tuple[Expr, ...] = ()
+        self.locals, self.globals = _scope_of(node)
+
+    # --- emitting ---------------------------------------------------------------------------------
+
+    def emit(self, statement: Statement) -> None:
+        """Add a statement, if control reaches it."""
+        if self.live:
+            statement.line = self.line
+            self.out.append(statement)
+
+    def fresh(self, name: Name, kind: str) -> Var:
+        """A new variable, named after one of the user's."""
+        hint = "_".join(str(part) for part in name[-1:]) if isinstance(name, tuple) else str(name)
+        hint = "".join(c if c.isalnum() or c == "_" else "_" for c in hint).strip("_") or "t"
+        if hint in _RESERVED or hint[0].isdigit():
+            hint = f"{hint}_"
+        return Var(self.text.fresh(hint), kind)
+
+    def set(self, expr: Expr, name: Name = "t") -> Var:
+        """A new variable with the value of an expression."""
+        var = self.fresh(name, expr.kind)
+        self.emit(hir.Set([var], [expr]))
+        return var
+
+    def op(self, name: str, args: Iterable[Expr], kind: str) -> Expr:
+        """An operation; where it may fail it is evaluated here and now."""
+        expr = Op(name, tuple(args), kind)
+        integer = kind == "i" and name in ("add", "sub", "mul", "neg", "abs")
+        if (name in _PURE or name.startswith("np_")) and not integer:
+            return expr if _size(expr) < 12 else self.set(expr)
+        if integer or name in ("index_of",):
+            return expr if _size(expr) < 6 else self.set(expr)
+        return self.set(expr)
+
+    def atom(self, expr: Expr, name: Name = "t") -> Expr:
+        """An expression that may be used more than once."""
+        return self.set(expr, name) if isinstance(expr, Op) else expr
+
+    def atoms(self, value: Value, name: Name = "t") -> Value:
+        """A value whose leaves may be used more than once."""
+        if not any(isinstance(leaf, Op) for leaf in value.leaves):
+            return value
+        return Value(value.type, tuple(self.atom(leaf, name) for leaf in value.leaves))
+
+    def fail(self, reason: str) -> None:
+        """The program raises here."""
+        self.emit(hir.Fail(reason))
+        self.live = False
+
+    def fail_if(self, test: Expr, reason: str) -> None:
+        """The program raises here where a test holds."""
+        if isinstance(test, Const):
+            if test.value:
+                self.fail(reason)
+            return
+        stop = hir.Fail(reason)
+        stop.line = self.line
+        self.emit(hir.If(test, [stop], []))
+
+    def fail_unless(self, test: Expr, reason: str) -> None:
+        """The program raises here where a test does not hold."""
+        if isinstance(test, Const):
+            if not test.value:
+                self.fail(reason)
+            return
+        self.fail_if(Op("not", (test,), "b"), reason)
+
+    def not_closed(self, reason: str, node: ast.AST | None = None) -> NotClosed:
+        """The error for what the compiler does not read."""
+        return NotClosed(reason, self.line if node is None else line_of(node), self.filename)
+
+    def place(self, node: ast.AST, what: Hashable = None) -> Hashable:
+        """The key of a fact about a node in this activation."""
+        return (self.activation, id(node), self.unrolled, what)
+
+    def site(self, node: ast.AST, what: Hashable = None) -> int:
+        """The site of what a node makes."""
+        return self.program.facts.site(self.place(node, what))
+
+    # --- variables --------------------------------------------------------------------------------
+
+    def bind(self, name: Name, value: Value) -> None:
+        """Let a variable have a value; what is computed for it gets its name in the text."""
+        parts = [self.set(leaf, name) if isinstance(leaf, Op) else leaf for leaf in value.leaves]
+        self.env[name] = Value(self.program.facts.canonical(value.type), tuple(parts))
+
+    def look_up(self, name: str) -> Value | None:
+        """The value of a local variable, or of one of the functions around; None for a global name."""
+        if name in self.locals and name not in self.globals:
+            if name not in self.env:
+                self.fail(f"{name} has no value here")
+                return NOTHING
+            return self._set_value(name)
+        if self.outer is not None:
+            if name in self.outer.comprehended:
+                return self.outer.env[name]
+            return self.outer.look_up(name)
+        return None
+
+    def _set_value(self, name: str) -> Value:
+        value = self.env[name]
+        if value.type == _UNSET.type:
+            self.fail(f"{name} has no value here")
+            return NOTHING
+        if isinstance(value.type, Union) and _UNSET.type in value.type.alternatives:
+            kept = [one for one in alternatives_of(value) if one.type != _UNSET.type]
+            tag = value.type.alternatives.index(_UNSET.type)
+            self.fail_if(Op("eq", (value.leaves[0], Const(tag, "i")), "b"), f"{name} has no value here")
+            if len(kept) == 1:
+                return kept[0]
+            value = narrowed(value, [one.type for one in kept])
+        return value
+
+    # --- branches and loops -----------------------------------------------------------------------
+
+    @contextmanager
+    def into(self, body: Body) -> Iterator[None]:
+        """Add statements to another body for a while; the variables are those of before at the end."""
+        out, env, live = self.out, self.env, self.live
+        self.out, self.env = body, dict(env)
+        try:
+            yield
+        finally:
+            self.out, self.env, self.live = out, env, live
+
+    def branch(
+        self, test: Expr, then: Callable[[], Value | None], orelse: Callable[[], Value | None]
+    ) -> Value:
+        """`if test: then() else: orelse()`; the joined result."""
+        if isinstance(test, Const):
+            return (then() if test.value else orelse()) or NOTHING
+        meeting, statement = Join(), hir.If(test, [], [])
+        self.emit(statement)
+        for body, lower in ((statement.then, then), (statement.orelse, orelse)):
+            with self.into(body):
+                result = lower()
+                meeting.add(self, result or NOTHING)
+        return meeting.resolve(self)
+
+    def choose(self, test: Expr, then: Callable[[], Value], orelse: Callable[[], Value]) -> Value:
+        """As `branch`, for expressions: without a branch where neither side has statements."""
+        if isinstance(test, Const):
+            return then() if test.value else orelse()
+        test = self.atom(test)
+        mark = len(self.out)
+        live = self.live
+        result = self.branch(test, then, orelse)
+        if not live or not self.live or len(self.out) <= mark:
+            return result
+        statement = self.out[mark]
+        if not (isinstance(statement, hir.If) and statement.test is test):
+            return result
+        sides = statement.then, statement.orelse
+        if any(len(side) != 1 or not isinstance(side[0], hir.Set) for side in sides):
+            return result
+        first, second = sides[0][0], sides[1][0]
+        assert isinstance(first, hir.Set) and isinstance(second, hir.Set)
+        if first.targets != second.targets or len(first.targets) > 2:
+            return result
+        joined = {
+            target: Op("select", (test, x, y), target.kind)
+            for target, x, y in zip(first.targets, first.values, second.values, strict=True)
+        }
+        if any(value.leaves and any(leaf in joined for leaf in value.leaves) for value in self.env.values()):
+            return result
+        del self.out[mark:]
+        found = tuple(joined.get(leaf, leaf) if isinstance(leaf, Var) else leaf for leaf in result.leaves)
+        return Value(result.type, found)
+
+    def switch(self, value: Value, lower: Callable[[Value], Value]) -> Value:
+        """The result for whichever alternative of a union the value has."""
+        if not isinstance(value.type, Union):
+            return lower(value)
+        value = self.atoms(value)
+        choices = alternatives_of(value)
+        tag = value.leaves[0]
+
+        def from_(i: int) -> Value:
+            if i == len(choices) - 1:
+                return lower(choices[i])
+            test = Op("eq", (tag, Const(i, "i")), "b")
+            return self.branch(test, lambda: lower(choices[i]), lambda: from_(i + 1))
+
+        return from_(0)
+
+    def loop(
+        self,
+        node: ast.AST,
+        make: Callable[[Body, int], Statement],
+        names: Iterable[Name],
+        lower: Callable[[], None],
+        *,
+        forgotten: Iterable[Name] = (),
+    ) -> Statement:
+        """A loop whose body `lower` adds; `names` are handed from iteration to iteration, `forgotten` are not."""
+        facts = self.program.facts
+        place = self.place(node, "loop")
+        carried: dict[Name, tuple[Type, list[Var]]] = {}
+        entry = dict(self.env)
+        for name in names:
+            before = entry.get(name, _UNSET)
+            joined = facts.grow((place, name), before.type)
+            variables = [self.fresh(name, kind) for kind in leaves(joined)]
+            carried[name] = joined, variables
+            if variables:
+                self.emit(hir.Set(list(variables), list(facts.convert(before, joined))))
+            entry[name] = Value(joined, tuple(variables))
+        for name in forgotten:
+            entry.pop(name, None)
+        label = self.program.new_label()
+        body: Body = []
+        statement = make(body, label)
+        self.emit(statement)
+        self.env = entry
+        self.loops.append(LoopFrame(label, place, carried))
+        with self.into(body):
+            lower()
+            if self.live:
+                self.carry()
+        self.loops.pop()
+        return statement
+
+    def carry(self) -> None:
+        """Hand the variables of the innermost loop on to its next iteration, or to what follows it."""
+        loop, facts = self.loops[-1], self.program.facts
+        targets: list[Var] = []
+        values: list[Expr] = []
+        for name, (joined, variables) in loop.carried.items():
+            value = self.env.get(name, _UNSET)
+            if facts.grow((loop.place, name), value.type) != joined:
+                continue  # it is lowered again
+            for var, leaf in zip(variables, facts.convert(value, joined), strict=True):
+                if leaf != var:
+                    targets.append(var)
+                    values.append(leaf)
+        if targets:
+            self.emit(hir.Set(targets, values))
+
+
+def narrowed(value: Value, types: list[Type]) -> Value:
+    """A union that is known to have one of fewer types."""
+    assert isinstance(value.type, Union)
+    choices = alternatives_of(value)
+    kept = [i for i, one in enumerate(choices) if one.type in types]
+    if len(kept) == 1:
+        return choices[kept[0]]
+    tag: Expr = Const(len(kept) - 1, "i")
+    for place in range(len(kept) - 2, -1, -1):
+        test = Op("eq", (value.leaves[0], Const(kept[place], "i")), "b")
+        tag = Op("select", (test, Const(place, "i"), tag), "i")
+    parts = tuple(leaf for i in kept for leaf in choices[i].leaves)
+    return Value(Union(tuple(choices[i].type for i in kept)), (tag, *parts))
+
+
+def _size(expr: Expr) -> int:
+    return 1 + sum(map(_size, expr.args)) if isinstance(expr, Op) else 1
+
+
+def _scope_of(node: Any) -> tuple[set[str], set[str]]:
+    """The names that a definition binds itself, and those it declares to be of outside."""
+    bound: set[str] = set()
+    outside: set[str] = set()
+    if node is None:
+        return bound, outside
+    arguments = node.args
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    bound |= {a.arg for a in every if a is not None}
+
+    def visit(part: ast.AST) -> None:
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+            bound.add(part.id)
+        elif isinstance(part, (ast.Global, ast.Nonlocal)):
+            outside.update(part.names)
+        elif isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            bound.add(part.name)
+            return
+        elif isinstance(part, (ast.Import, ast.ImportFrom)):
+            bound.update((alias.asname or alias.name).partition(".")[0] for alias in part.names)
+        elif isinstance(part, (ast.MatchAs, ast.MatchStar)) and part.name:
+            bound.add(part.name)
+        elif isinstance(part, ast.Lambda):
+            return
+        elif isinstance(part, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            for inner in ast.walk(part):
+                if isinstance(inner, ast.NamedExpr):
+                    bound.add(inner.target.id)
+            return
+        for child in ast.iter_child_nodes(part):
+            visit(child)
+
+    for part in node.body if isinstance(node.body, list) else [node.body]:
+        visit(part)
+    return bound, outside
+
+
+def is_never(value: Value) -> bool:
+    """Whether a value is one that is not known yet."""
+    return isinstance(value.type, Never)
+
+
+def is_object(value: Value, thing: Any) -> bool:
+    """Whether a value is one known object."""
+    return isinstance(value.type, Known) and value.type.value is thing
+
+
+def tuple_items(type: Type) -> tuple[Type, ...]:
+    """The types of the items of a tuple."""
+    assert isinstance(type, Tuple)
+    return type.items

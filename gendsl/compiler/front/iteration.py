@@ -1,0 +1,326 @@
+"""What a loop goes over: ranges, lists, tuples, arrays, dicts, and `enumerate`, `zip`, `reversed`, `map` of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from gendsl.compiler import hir
+from gendsl.compiler.front import tables
+from gendsl.compiler.front.containers import index_leaf, item, length
+from gendsl.compiler.front.frame import Frame, Join, LoopFrame, Name, is_never
+from gendsl.compiler.front.values import (
+    NOTHING,
+    NotClosed,
+    Value,
+    alternatives_of,
+    is_known,
+    items_of,
+    known,
+    make_tuple,
+    number,
+)
+from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.types import Array, Dict, Iterator, Known, List, Tuple, Union, describe
+
+LONGEST_UNROLLED = 64
+
+
+@dataclass
+class Sequence:
+    """Something to loop over: how many items, and each of them.
+
+    Attributes:
+        count: how many; an int where that is known when the text is made.
+        at: the item at a position.
+        grows: a list that the loop may add to while it runs, whose length is asked again each time.
+    """
+
+    count: int | Expr
+    at: Callable[[Any], Value]
+    grows: Value | None = None
+    fixed: bool = False  # items differ in type: the loop must be unrolled
+
+
+def sequence(frame: Frame, value: Value) -> Sequence:
+    """What a loop over a value goes over."""
+    match value.type:
+        case Known(value=found):
+            if isinstance(found, range):
+                return _range(frame, *map(known, (found.start, found.stop, found.step)))
+            if isinstance(found, (tuple, str)):
+                return Sequence(len(found), lambda i: known(found[i]), fixed=True)
+            if isinstance(found, dict):
+                keys = list(found)
+                return Sequence(len(keys), lambda i: known(keys[i]), fixed=True)
+        case Tuple(items):
+            parts = items_of(value)
+            return Sequence(len(items), lambda i: parts[i], fixed=True)
+        case List():
+            return Sequence(length(frame, value), lambda i: item(frame, value, i), grows=value)
+        case Array():
+            from gendsl.compiler.front import arrays
+
+            return Sequence(length(frame, value), lambda i: arrays.row(frame, value, i))
+        case Dict():
+            count, at = tables.entries(frame, value, "keys")
+            return Sequence(count, at)
+        case Iterator(name, parts):
+            return _iterator(frame, name, _parts_of(value))
+    if is_never(value):
+        return Sequence(0, lambda i: value)
+    raise frame.not_closed(f"a loop over {describe(value.type)}")
+
+
+def _parts_of(value: Value) -> list[Value]:
+    assert isinstance(value.type, Iterator)
+    return items_of(Value(Tuple(value.type.parts), value.leaves))
+
+
+def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
+    match name:
+        case "range":
+            return _range(frame, *parts)
+        case "keys" | "values" | "items":
+            count, at = tables.entries(frame, parts[0], name)
+            return Sequence(count, at)
+        case "enumerate":
+            inner, first = sequence(frame, parts[0]), parts[1]
+
+            def numbered(i: Any) -> Value:
+                from gendsl.compiler.front.numbers import arithmetic
+
+                index = known(i) if isinstance(i, int) else number(i)
+                at = index if is_known(first) and first.type.value == 0 else arithmetic(frame, "add", first, index)  # type: ignore[attr-defined]
+                if is_known(index) and is_known(first):
+                    at = known(index.type.value + first.type.value)  # type: ignore[attr-defined]
+                return make_tuple([at, inner.at(i)])
+
+            return Sequence(inner.count, numbered, inner.grows, inner.fixed)
+        case "zip":
+            sequences = [sequence(frame, part) for part in parts]
+            count = _least(frame, [one.count for one in sequences])
+            fixed = any(one.fixed for one in sequences)
+            if fixed and not isinstance(count, int):
+                # a tuple beside a list: as many as the tuple has, of which the list may end before
+                raise frame.not_closed("zip of a tuple and a list")
+            return Sequence(count, lambda i: make_tuple([one.at(i) for one in sequences]), fixed=fixed)
+        case "reversed":
+            inner = sequence(frame, parts[0])
+            if isinstance(inner.count, int):
+                last = inner.count - 1
+                if inner.fixed:
+                    return Sequence(inner.count, lambda i: inner.at(last - i), fixed=True)
+            n = inner.count if not isinstance(inner.count, int) else Const(inner.count, "i")
+            n = frame.atom(n, "n")
+
+            def backwards(i: Any) -> Value:
+                i = Const(i, "i") if isinstance(i, int) else i
+                return inner.at(frame.op("sub", (Op("sub", (n, Const(1, "i")), "i"), i), "i"))
+
+            return Sequence(inner.count, backwards)
+        case "map":
+            from gendsl.compiler.front import calls
+
+            inners = [sequence(frame, part) for part in parts[1:]]
+            count = _least(frame, [one.count for one in inners])
+            return Sequence(
+                count,
+                lambda i: calls.call(frame, parts[0], [one.at(i) for one in inners], {}),
+                fixed=any(one.fixed for one in inners),
+            )
+    raise frame.not_closed(f"a loop over {name}")
+
+
+def _least(frame: Frame, counts: list[int | Expr]) -> int | Expr:
+    if all(isinstance(count, int) for count in counts):
+        return min(counts, default=0)  # type: ignore[type-var]
+    found: Expr | None = None
+    for count in counts:
+        leaf = Const(count, "i") if isinstance(count, int) else count
+        found = leaf if found is None or found == leaf else frame.set(Op("imin", (found, leaf), "i"), "n")
+    assert found is not None
+    return found
+
+
+def _range(frame: Frame, *parts: Value) -> Sequence:
+    if len(parts) == 1:
+        parts = (known(0), parts[0], known(1))
+    elif len(parts) == 2:
+        parts = (*parts, known(1))
+    if any(map(is_never, parts)):
+        return Sequence(0, lambda i: parts[0])
+    start, stop, step = (frame.atom(index_leaf(frame, part), "n") for part in parts)
+    if isinstance(step, Const) and step.value == 0:
+        frame.fail("range() with a step of 0")
+        return Sequence(0, lambda i: parts[0])
+    if start == Const(0, "i") and step == Const(1, "i"):
+        return Sequence(stop, lambda i: known(i) if isinstance(i, int) else number(i))
+    count = frame.set(Op("range_length", (start, stop, step), "i"), "n")
+
+    def at(i: Any) -> Value:
+        i = Const(i, "i") if isinstance(i, int) else i
+        if step == Const(1, "i"):
+            return number(Op("add", (start, i), "i"))
+        return number(Op("add", (start, Op("mul", (step, i), "i")), "i"))
+
+    return Sequence(count, at)
+
+
+def loop_over(
+    frame: Frame,
+    node: ast.AST,
+    value: Value,
+    names: Iterable[Name],
+    lower: Callable[[Value], None],
+    *,
+    forgotten: Iterable[Name] = (),
+    target: str = "i",
+    grows: bool = True,
+) -> None:
+    """Lower `for item in value: lower(item)`.
+
+    Args:
+        names: the variables that iterations hand on; `forgotten` are those that they set before they read them.
+        target: what the loop's own counter is called.
+        grows: whether the body may add to the list that the loop goes over.
+    """
+    if isinstance(value.type, Union):
+        _over_union(frame, node, value, names, lower, forgotten, target, grows)
+        return
+    found = sequence(frame, value)
+    if found.fixed or (isinstance(found.count, int) and found.count == 0):
+        assert isinstance(found.count, int)
+        if found.count > LONGEST_UNROLLED:
+            raise frame.not_closed(f"a loop over a tuple of {found.count} items", node)
+        _unrolled(frame, node, found, lower)
+        return
+    stop = Const(found.count, "i") if isinstance(found.count, int) else found.count
+    var = frame.fresh(target, "i")
+    again = found.grows
+
+    def make(body: hir.Body, label: int) -> hir.Statement:
+        return hir.For(var, Const(0, "i"), stop, Const(1, "i"), body, label)
+
+    if again is None or not grows:
+        frame.loop(node, make, names, lambda: lower(found.at(var)), forgotten=forgotten)
+        return
+    counter = ("position in", id(node), frame.unrolled)
+    frame.env[counter] = number(Const(0, "i"))
+    facts_place = (frame.place(node, "loop"), counter)
+    frame.program.facts.grow(facts_place, number(Const(0, "i")).type)
+
+    def as_loop(body: hir.Body, label: int) -> hir.Statement:
+        return hir.Loop(body, label)
+
+    def step() -> None:
+        at = frame.env[counter].leaf
+        test = Op("ge", (at, length(frame, again)), "b")
+        frame.emit(hir.If(test, [hir.Leave(frame.loops[-1].label)], []))
+        one = found.at(at)
+        frame.env[counter] = number(Op("add", (at, Const(1, "i")), "i"))
+        lower(one)
+
+    frame.loop(node, as_loop, [*names, counter], step, forgotten=forgotten)
+    frame.env.pop(counter, None)
+
+
+def _over_union(
+    frame: Frame,
+    node: ast.AST,
+    value: Value,
+    names: Iterable[Name],
+    lower: Callable[[Value], None],
+    forgotten: Iterable[Name],
+    target: str,
+    grows: bool,
+) -> None:
+    choices = alternatives_of(value)
+    tag = frame.atom(value.leaves[0])
+    names = list(names)
+
+    def from_(i: int) -> Value | None:
+        def this() -> None:
+            frame.unrolled += (("alternative", i),)
+            loop_over(frame, node, choices[i], names, lower, forgotten=forgotten, target=target, grows=grows)
+            frame.unrolled = frame.unrolled[:-1]
+
+        if i == len(choices) - 1:
+            return this()
+        return frame.branch(Op("eq", (tag, Const(i, "i")), "b"), this, lambda: from_(i + 1))
+
+    if frame.loops and frame.loops[-1].unrolled is not None:
+        raise frame.not_closed("a loop over a value of several types inside an unrolled loop", node)
+    from_(0)
+
+
+def _unrolled(frame: Frame, node: ast.AST, found: Sequence, lower: Callable[[Value], None]) -> None:
+    """Iterations one after another, each with types of its own."""
+    assert isinstance(found.count, int)
+    after, body = Join(), hir.Block([], frame.program.new_label())
+    frame.emit(body)
+    out, frame.out = frame.out, body.body
+    for i in range(found.count):
+        if not frame.live:
+            break
+        once, block = Join(), hir.Block([], frame.program.new_label())
+        frame.emit(block)
+        inside, frame.out = frame.out, block.body
+        outer_unrolled = frame.unrolled
+        frame.unrolled = (*outer_unrolled, (id(node), i))
+        frame.loops.append(LoopFrame(block.label, node, {}, unrolled=once, after=after))
+        frame.loops[-1].carried[None] = (Known(body.label), [])  # where `break` leaves to
+        lower(found.at(i))
+        once.add(frame)
+        frame.loops.pop()
+        frame.unrolled = outer_unrolled
+        frame.out = inside
+        once.resolve(frame)
+    after.add(frame)
+    frame.out = out
+    after.resolve(frame)
+
+
+def each(frame: Frame, node: ast.AST, value: Value, lower: Callable[[Value], None], *, fixed: bool = False) -> None:
+    """Lower something for each item of a value; it changes no variables of the program."""
+    loop_over(frame, node, value, [], lower, grows=not fixed)
+
+
+def break_label(loop: LoopFrame) -> int:
+    """Where a `break` of an unrolled loop leaves to."""
+    marker = loop.carried[None][0]
+    assert isinstance(marker, Known)
+    return int(marker.value)
+
+
+def unpacked(frame: Frame, value: Value, count: int, starred: int | None) -> list[Value]:
+    """The items of a value as an assignment to `count` targets takes them, one of which may have a star."""
+    if is_never(value):
+        return [value] * count
+    if isinstance(value.type, Union):
+        found = frame.switch(value, lambda one: make_tuple(unpacked(frame, one, count, starred)))
+        return [NOTHING] * count if is_never(found) else items_of(found)
+    if isinstance(value.type, (Tuple, Known)):
+        try:
+            items = items_of(value)
+        except NotClosed:
+            raise frame.not_closed(f"{describe(value.type)} where a tuple is needed") from None
+        if starred is None:
+            if len(items) != count:
+                frame.fail("a wrong number of values to unpack")
+                return [NOTHING] * count
+            return items
+        from gendsl.compiler.front.containers import list_of
+
+        after = count - starred - 1
+        middle = list_of(frame, frame.here, items[starred : len(items) - after], "starred")
+        return [*items[:starred], middle, *items[len(items) - after :]]
+    if starred is not None or not isinstance(value.type, (List, Array)):
+        raise frame.not_closed(f"{describe(value.type)} where a tuple is needed")
+    found = sequence(frame, value)
+    n = Const(found.count, "i") if isinstance(found.count, int) else found.count
+    frame.fail_if(Op("ne", (n, Const(count, "i")), "b"), "a wrong number of values to unpack")
+    return [found.at(Const(i, "i")) for i in range(count)]
+

@@ -1,0 +1,472 @@
+"""Arithmetic, comparisons and functions of numbers, with Python's meaning, errors included."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from gendsl.compiler import hir
+from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.values import (
+    NOTHING,
+    Value,
+    as_kind,
+    is_known,
+    is_number,
+    items_of,
+    kind_of,
+    known,
+    number,
+    number_leaf,
+)
+from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.types import Array, Dict, Known, List, Method, Object, Text, Tuple, Type, Union, describe
+
+_BINARY: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
+    ast.Add: ("add", operator.add),
+    ast.Sub: ("sub", operator.sub),
+    ast.Mult: ("mul", operator.mul),
+    ast.Div: ("truediv", operator.truediv),
+    ast.FloorDiv: ("floordiv", operator.floordiv),
+    ast.Mod: ("mod", operator.mod),
+    ast.Pow: ("pow", operator.pow),
+    ast.BitAnd: ("bitand", operator.and_),
+    ast.BitOr: ("bitor", operator.or_),
+    ast.BitXor: ("bitxor", operator.xor),
+    ast.LShift: ("lshift", operator.lshift),
+    ast.RShift: ("rshift", operator.rshift),
+    ast.MatMult: ("matmul", operator.matmul),
+}
+_COMPARE: dict[type[ast.cmpop], tuple[str, Callable[[Any, Any], Any]]] = {
+    ast.Lt: ("lt", operator.lt),
+    ast.LtE: ("le", operator.le),
+    ast.Gt: ("gt", operator.gt),
+    ast.GtE: ("ge", operator.ge),
+    ast.Eq: ("eq", operator.eq),
+    ast.NotEq: ("ne", operator.ne),
+}
+OF_NUMBERS: dict[Any, str] = {
+    math.exp: "exp", math.log: "log", math.sqrt: "sqrt", math.sin: "sin", math.cos: "cos", math.tan: "tan",
+    math.atan: "atan", math.asin: "asin", math.acos: "acos", math.sinh: "sinh", math.cosh: "cosh",
+    math.tanh: "tanh", math.log1p: "log1p", math.expm1: "expm1", math.log2: "log2", math.log10: "log10",
+    math.lgamma: "lgamma", math.gamma: "gamma", math.erf: "erf", math.erfc: "erfc", math.fabs: "fabs",
+    math.asinh: "asinh", math.acosh: "acosh", math.atanh: "atanh", math.cbrt: "cbrt", math.exp2: "exp2",
+    math.atan2: "atan2", math.hypot: "hypot", math.copysign: "copysign", math.pow: "math_pow", math.fmod: "fmod",
+}  # fmt: skip
+"""Functions of `math` from numbers to a float, which raise where Python's do."""
+ELEMENTWISE: dict[Any, str] = {
+    np.exp: "np_exp", np.log: "np_log", np.sqrt: "np_sqrt", np.sin: "np_sin", np.cos: "np_cos", np.tan: "np_tan",
+    np.arctan: "np_atan", np.arcsin: "np_asin", np.arccos: "np_acos", np.sinh: "np_sinh", np.cosh: "np_cosh",
+    np.tanh: "np_tanh", np.log1p: "np_log1p", np.expm1: "np_expm1", np.log2: "np_log2", np.log10: "np_log10",
+    np.floor: "np_floor", np.ceil: "np_ceil", np.arctan2: "np_atan2", np.hypot: "np_hypot",
+    np.logaddexp: "np_logaddexp", np.exp2: "np_exp2", np.cbrt: "np_cbrt", np.copysign: "np_copysign",
+    scipy.special.gammaln: "np_gammaln", scipy.special.expit: "np_expit", scipy.special.logit: "np_logit",
+    scipy.special.erf: "np_erf", scipy.special.erfc: "np_erfc", scipy.special.ndtr: "np_ndtr",
+    scipy.special.log_ndtr: "np_log_ndtr", scipy.special.ndtri: "np_ndtri", scipy.special.psi: "np_psi",
+    scipy.special.log1p: "np_log1p", scipy.special.expm1: "np_expm1", scipy.special.i0e: "np_i0e",
+    scipy.special.i1e: "np_i1e", scipy.special.gamma: "np_gamma", scipy.special.xlogy: "np_xlogy",
+    scipy.special.xlog1py: "np_xlog1py", scipy.special.betaln: "np_betaln",
+}  # fmt: skip
+"""Functions of NumPy and SciPy from numbers to a float, elementwise; they raise nothing."""
+LARGEST_POWER = 64
+
+
+def truth(frame: Frame, value: Value) -> Expr:
+    """Whether a value is true."""
+    match value.type:
+        case Known(value=found):
+            if isinstance(found, np.ndarray):
+                raise frame.not_closed("the truth of an array")
+            return Const(bool(found), "b")
+        case type_ if is_never(value):
+            return hir.FALSE
+        case Tuple(items, cls):
+            if cls is not tuple and not (isinstance(cls, type) and issubclass(cls, tuple)):
+                if any(hasattr(cls, name) for name in ("__bool__", "__len__")):
+                    raise frame.not_closed(f"the truth of a {cls.__name__}")
+                return hir.TRUE
+            return Const(bool(items), "b")
+        case List() | Dict():
+            from gendsl.compiler.front.containers import length
+
+            return Op("ne", (length(frame, value), Const(0, "i")), "b")
+        case Union():
+            return test_of(frame.switch(value, lambda one: number(truth(frame, one))))
+        case Method():
+            return hir.TRUE
+        case Object(_, cls):
+            if any(hasattr(cls, name) for name in ("__bool__", "__len__")):
+                raise frame.not_closed(f"the truth of a {cls.__name__}")
+            return hir.TRUE
+    leaf = number_leaf(value)
+    if leaf.kind == "b":
+        return leaf
+    return Op("ne", (leaf, hir.ZEROS[leaf.kind]), "b")
+
+
+def test_of(value: Value) -> Expr:
+    """A truth value as an expression."""
+    if is_never(value):
+        return hir.FALSE
+    return number_leaf(value, "b")
+
+
+def negation(test: Expr) -> Expr:
+    """The opposite of a truth value."""
+    if isinstance(test, Const):
+        return Const(not test.value, "b")
+    if isinstance(test, Op) and test.name == "not":
+        return test.args[0]
+    return Op("not", (test,), "b")
+
+
+def both(first: Expr, second: Expr) -> Expr:
+    """Whether two truth values, both of which are at hand, hold."""
+    if isinstance(first, Const):
+        return second if first.value else first
+    if isinstance(second, Const):
+        return first if second.value else second
+    return Op("and", (first, second), "b")
+
+
+# --- arithmetic ------------------------------------------------------------------------------------
+
+
+def _folded(frame: Frame, function: Callable[..., Any], *values: Value) -> Value | None:
+    """What Python makes of constants, if all are; an error is the program's."""
+    if not all(isinstance(value.type, Known) for value in values):
+        return None
+    objects = [value.type.value for value in values]  # type: ignore[attr-defined]
+    if not all(isinstance(found, (bool, int, float, str, tuple, frozenset, type(None))) for found in objects):
+        return None
+    try:
+        return known(function(*objects))
+    except (ArithmeticError, TypeError, ValueError) as error:
+        frame.fail(f"{type(error).__name__}: {error}")
+        return NOTHING
+
+
+def binary(frame: Frame, operator_: ast.operator, a: Value, b: Value) -> Value:
+    """`a operator b`."""
+    name, function = _BINARY[type(operator_)]
+    folded = _folded(frame, function, a, b)
+    if folded is not None:
+        return folded
+    return arithmetic(frame, name, a, b)
+
+
+def arithmetic(frame: Frame, name: str, a: Value, b: Value) -> Value:
+    """An operation on two values of any types."""
+    if is_never(a) or is_never(b):
+        return NOTHING
+    if isinstance(a.type, Union):
+        return frame.switch(a, lambda one: arithmetic(frame, name, one, b))
+    if isinstance(b.type, Union):
+        return frame.switch(b, lambda one: arithmetic(frame, name, a, one))
+    if is_number(a) and is_number(b):
+        return of_numbers(frame, name, a, b)
+    from gendsl.compiler.front import arrays, calls, containers
+
+    if isinstance(a.type, Array) or isinstance(b.type, Array):
+        return arrays.binary(frame, name, a, b)
+    method = {"add": "__add__", "sub": "__sub__", "mul": "__mul__", "truediv": "__truediv__", "matmul": "__matmul__",
+              "pow": "__pow__", "mod": "__mod__", "floordiv": "__floordiv__"}.get(name)  # fmt: skip
+    for value, other, found in ((a, b, method), (b, a, method and method.replace("__", "__r", 1))):
+        cls = getattr(value.type, "cls", None)
+        if found and isinstance(cls, type) and cls is not tuple and found in cls.__dict__:
+            return calls.call_method(frame, value, found, [other])
+    return containers.binary(frame, name, a, b)
+
+
+def of_numbers(frame: Frame, name: str, a: Value, b: Value) -> Value:
+    """An operation on two numbers."""
+    kinds = {kind_of(a), kind_of(b)}
+    if name in ("bitand", "bitor", "bitxor"):
+        if kinds == {"b"}:
+            logic = {"bitand": "and", "bitor": "or", "bitxor": "ne"}[name]
+            return number(Op(logic, (number_leaf(a), number_leaf(b)), "b"))
+        if "f" in kinds:
+            frame.fail("a bit operation on a float")
+            return NOTHING
+        return number(frame.op(name, (number_leaf(a, "i"), number_leaf(b, "i")), "i"))
+    if name in ("lshift", "rshift"):
+        return number(frame.op(name, (number_leaf(a, "i"), number_leaf(b, "i")), "i"))
+    if name == "matmul":
+        frame.fail("@ of numbers")
+        return NOTHING
+    if name == "pow":
+        return _power(frame, a, b)
+    kind = "f" if "f" in kinds or name == "truediv" else "i"
+    x, y = number_leaf(a, kind), number_leaf(b, kind)
+    if isinstance(y, Const) and y.value and name == "truediv":
+        return number(Op("np_div", (x, y), "f"))  # it can't fail
+    return number(frame.op(name, (x, y), kind))
+
+
+def _power(frame: Frame, a: Value, b: Value) -> Value:
+    integer = kind_of(a) != "f" and kind_of(b) != "f"
+    if is_known(b):
+        exponent = b.type.value  # type: ignore[attr-defined]
+        if exponent == 2 or (exponent == 3 and integer):
+            kind = "i" if integer and not isinstance(exponent, float) else "f"
+            x = frame.atom(number_leaf(a, kind))
+            square = Op("mul", (x, x), kind)
+            return number(square if exponent == 2 else Op("mul", (square, x), kind))
+        if integer and 0 <= exponent <= LARGEST_POWER:
+            return number(frame.op("ipow", (number_leaf(a, "i"), Const(int(exponent), "i")), "i"))
+        if integer:  # a negative exponent makes a float
+            return number(frame.op("pow", (number_leaf(a, "f"), number_leaf(b, "f")), "f"))
+    if integer:  # an integer where the exponent is not negative; elsewhere the reference decides
+        return number(frame.op("ipow", (number_leaf(a, "i"), number_leaf(b, "i")), "i"))
+    return number(frame.op("pow", (number_leaf(a, "f"), number_leaf(b, "f")), "f"))
+
+
+def unary(frame: Frame, operator_: ast.unaryop, a: Value) -> Value:
+    """`operator a`, where it makes no choice."""
+    if isinstance(operator_, ast.Not):
+        return number(negation(truth(frame, a))) if not is_known(a) else known(not a.type.value)  # type: ignore[attr-defined]
+    function = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[type(operator_)]
+    folded = _folded(frame, function, a)
+    if folded is not None:
+        return folded
+    if is_never(a):
+        return a
+    if isinstance(a.type, Union):
+        return frame.switch(a, lambda one: unary(frame, operator_, one))
+    if isinstance(a.type, Array):
+        from gendsl.compiler.front import arrays
+
+        return arrays.unary(frame, type(operator_), a)
+    if not is_number(a):
+        from gendsl.compiler.front import calls
+
+        method = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}[type(operator_)]
+        cls = getattr(a.type, "cls", None)
+        if isinstance(cls, type) and method in cls.__dict__:
+            return calls.call_method(frame, a, method, [])
+        raise frame.not_closed(f"{type(operator_).__name__} of {describe(a.type)}")
+    kind = kind_of(a)
+    if isinstance(operator_, ast.Invert):
+        if kind == "f":
+            frame.fail("~ of a float")
+            return NOTHING
+        return number(Op("sub", (Const(-1, "i"), number_leaf(a, "i")), "i"))
+    leaf = number_leaf(a, "f" if kind == "f" else "i")
+    if isinstance(operator_, ast.UAdd):
+        return number(leaf)
+    return number(frame.op("neg", (leaf,), leaf.kind))
+
+
+# --- comparisons -----------------------------------------------------------------------------------
+
+
+def compare(frame: Frame, operator_: ast.cmpop, a: Value, b: Value) -> Value:
+    """`a operator b` of one comparison."""
+    if isinstance(operator_, (ast.Is, ast.IsNot)):
+        same = identical(frame, a, b)
+        return _truth_value(same if isinstance(operator_, ast.Is) else negation(same))
+    if isinstance(operator_, (ast.In, ast.NotIn)):
+        from gendsl.compiler.front import containers
+
+        found = containers.contains(frame, b, a)
+        return _truth_value(found if isinstance(operator_, ast.In) else negation(found))
+    name, function = _COMPARE[type(operator_)]
+    folded = _folded(frame, function, a, b)
+    return folded if folded is not None else compared(frame, name, a, b)
+
+
+def _truth_value(test: Expr) -> Value:
+    return known(bool(test.value)) if isinstance(test, Const) else number(test)
+
+
+def compared(frame: Frame, name: str, a: Value, b: Value) -> Value:
+    """A comparison of two values of any types."""
+    if is_never(a) or is_never(b):
+        return NOTHING
+    if isinstance(a.type, Union):
+        return frame.switch(a, lambda one: compared(frame, name, one, b))
+    if isinstance(b.type, Union):
+        return frame.switch(b, lambda one: compared(frame, name, a, one))
+    if is_number(a) and is_number(b):
+        kind = max(kind_of(a), kind_of(b), key="bif".index)
+        if kind == "b" and name not in ("eq", "ne"):
+            kind = "i"
+        return number(Op(name, (number_leaf(a, kind), number_leaf(b, kind)), "b"))
+    if isinstance(a.type, Array) or isinstance(b.type, Array):
+        from gendsl.compiler.front import arrays
+
+        return arrays.binary(frame, name, a, b)
+    if name in ("eq", "ne"):
+        same = equal(frame, a, b)
+        return _truth_value(same if name == "eq" else negation(same))
+    return _ordered(frame, name, a, b)
+
+
+def _is_plain_tuple(type: Type) -> bool:
+    if isinstance(type, Known):
+        return isinstance(type.value, tuple)
+    return isinstance(type, Tuple) and isinstance(type.cls, type_of_tuples) and issubclass(type.cls, tuple)
+
+
+type_of_tuples = type
+
+
+def _ordered(frame: Frame, name: str, a: Value, b: Value) -> Value:
+    """Whether one tuple comes before another, item by item."""
+    if not (_is_plain_tuple(a.type) and _is_plain_tuple(b.type)):
+        raise frame.not_closed(f"the order of {describe(a.type)} and {describe(b.type)}")
+    xs, ys = items_of(a), items_of(b)
+    if not xs or not ys:
+        function = dict(_COMPARE.values())[name]
+        return known(function(len(xs), len(ys)))
+    x, y = frame.atoms(xs[0]), frame.atoms(ys[0])
+    if len(xs) == len(ys) == 1:
+        return compared(frame, name, x, y)
+    strict = {"le": "lt", "ge": "gt"}.get(name, name)
+    return frame.choose(
+        equal(frame, x, y),
+        lambda: _ordered(frame, name, _rest(xs), _rest(ys)),
+        lambda: compared(frame, strict, x, y),
+    )
+
+
+def _rest(items: list[Value]) -> Value:
+    from gendsl.compiler.front.values import make_tuple
+
+    return make_tuple(items[1:])
+
+
+def equal(frame: Frame, a: Value, b: Value) -> Expr:
+    """Whether two values are equal."""
+    if is_never(a) or is_never(b):
+        return hir.FALSE
+    if is_known(a) and is_known(b):
+        x, y = a.type.value, b.type.value  # type: ignore[attr-defined]
+        if any(isinstance(found, np.ndarray) for found in (x, y)):
+            raise frame.not_closed("== of arrays")
+        return Const(bool(x == y), "b")
+    if isinstance(a.type, Union):
+        return test_of(frame.switch(a, lambda one: number(equal(frame, one, b))))
+    if isinstance(b.type, Union):
+        return test_of(frame.switch(b, lambda one: number(equal(frame, a, one))))
+    if is_number(a) and is_number(b):
+        return compared(frame, "eq", a, b).leaf
+    texts = [isinstance(v.type, Text) or (is_known(v) and isinstance(v.type.value, str)) for v in (a, b)]  # type: ignore[attr-defined]
+    if all(texts):
+        facts = frame.program.facts
+        from gendsl.compiler.types import TEXT
+
+        return Op("eq", (*facts.convert(a, TEXT), *facts.convert(b, TEXT)), "b")
+    if _is_plain_tuple(a.type) and _is_plain_tuple(b.type):
+        xs, ys = items_of(a), items_of(b)
+        if len(xs) != len(ys):
+            return hir.FALSE
+        result: Expr = hir.TRUE
+        for x, y in zip(xs, ys, strict=True):
+            result = both(result, equal(frame, x, y))
+        return result
+    if isinstance(a.type, List) and isinstance(b.type, List):
+        from gendsl.compiler.front import containers
+
+        return containers.equal_lists(frame, a, b)
+    simple = (Known, Text, Tuple, List)
+    if is_number(a) or is_number(b) or (isinstance(a.type, simple) and isinstance(b.type, simple)):
+        other = b if is_number(a) else a
+        cls = getattr(other.type, "cls", None)
+        if cls is not None and cls is not tuple and "__eq__" in getattr(cls, "__dict__", {}):
+            raise frame.not_closed(f"== of a {cls.__name__}")
+        if not is_number(a) and not is_number(b) and type(a.type) is type(b.type) and not is_known(a):
+            raise frame.not_closed(f"== of {describe(a.type)} and {describe(b.type)}")
+        return hir.FALSE
+    raise frame.not_closed(f"== of {describe(a.type)} and {describe(b.type)}")
+
+
+def identical(frame: Frame, a: Value, b: Value) -> Expr:
+    """Whether two values are one object; asked of None, truth values, known objects and references."""
+    if is_never(a) or is_never(b):
+        return hir.FALSE
+    if isinstance(a.type, Union):
+        return test_of(frame.switch(a, lambda one: number(identical(frame, one, b))))
+    if isinstance(b.type, Union):
+        return test_of(frame.switch(b, lambda one: number(identical(frame, a, one))))
+    if is_known(a) and is_known(b):
+        x, y = a.type.value, b.type.value  # type: ignore[attr-defined]
+        if x is None or y is None or isinstance(x, bool) or isinstance(y, bool) or not isinstance(x, (int, float, str, tuple)):
+            return Const(x is y, "b")
+        raise frame.not_closed("`is` of numbers or strings")
+    one, other = (a, b) if is_known(b) else (b, a)
+    if is_known(other):
+        constant = other.type.value  # type: ignore[attr-defined]
+        if isinstance(constant, bool) and is_number(one):
+            if kind_of(one) != "b":
+                return hir.FALSE
+            leaf = number_leaf(one)
+            return leaf if constant else negation(leaf)
+        if constant is None or not isinstance(constant, (int, float, str, tuple)):
+            return hir.FALSE
+    references = (List, Dict, Object)
+    if isinstance(a.type, references) and isinstance(b.type, references):
+        if type(a.type) is not type(b.type):
+            return hir.FALSE
+        return Op("same", (a.leaf, b.leaf), "b")
+    raise frame.not_closed(f"`is` of {describe(a.type)} and {describe(b.type)}")
+
+
+# --- functions of numbers --------------------------------------------------------------------------
+
+
+def call_math(frame: Frame, name: str, function: Any, args: list[Value]) -> Value:
+    """A function of `math` that gives a float."""
+    if any(map(is_never, args)):
+        return NOTHING
+    folded = _folded(frame, function, *args)
+    if folded is not None:
+        return folded
+    for i, value in enumerate(args):
+        if isinstance(value.type, Union):
+            return frame.switch(value, lambda one: call_math(frame, name, function, [*args[:i], one, *args[i + 1 :]]))  # noqa: B023
+    if not all(map(is_number, args)):
+        raise frame.not_closed(f"math.{name} of {', '.join(describe(v.type) for v in args)}")
+    if name == "fabs":
+        return number(Op("abs", (number_leaf(args[0], "f"),), "f"))
+    if name == "math_pow":
+        name = "pow"
+    return number(frame.op(name, [number_leaf(value, "f") for value in args], "f"))
+
+
+def call_elementwise(frame: Frame, name: str, args: list[Value]) -> Value:
+    """A function of NumPy's or SciPy's of one or two numbers, that gives a float."""
+    for value in args:
+        if kind_of(value) == "b":
+            raise frame.not_closed("NumPy computes with truth values in 16 bits")
+    return number(Op(name, tuple(number_leaf(value, "f") for value in args), "f"))
+
+
+def to_integer(frame: Frame, leaf: Expr, how: str) -> Value:
+    """`int(x)` (how="trunc"), `math.floor`, `math.ceil`, `round(x)` of a number; NaN and infinities fail."""
+    if leaf.kind != "f":
+        return number(as_kind(leaf, "i"))
+    return number(frame.op({"trunc": "int_trunc", "floor": "int_floor", "ceil": "int_ceil", "round": "int_round"}[how], (leaf,), "i"))
+
+
+def extreme(frame: Frame, name: str, values: list[Value]) -> Value:
+    """`min` or `max` of values, which keeps the first of equal ones, as Python does."""
+    best = values[0]
+    for value in values[1:]:
+        best, value = frame.atoms(best), frame.atoms(value)
+        better = compared(frame, "lt" if name == "min" else "gt", value, best)
+        if is_known(better):
+            best = value if better.type.value else best  # type: ignore[attr-defined]
+            continue
+        best = _select(frame, better.leaf, value, best)
+    return best
+
+
+def _select(frame: Frame, test: Expr, a: Value, b: Value) -> Value:
+    return frame.choose(test, lambda: a, lambda: b)

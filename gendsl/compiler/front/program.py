@@ -1,0 +1,554 @@
+"""Lowering a whole program: its functions, what it finds outside of itself, and the walk that is repeated
+until no fact about a type grows."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import inspect
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from gendsl.compiler import hir
+from gendsl.compiler.front.frame import Frame, Text
+from gendsl.compiler.front.values import (
+    NONE,
+    NOTHING,
+    Facts,
+    NotClosed,
+    Value,
+    depth,
+    is_known,
+    known,
+    make_tuple,
+)
+from gendsl.compiler.hir import Expr, Input, Var
+from gendsl.compiler.source import find_source
+from gendsl.compiler.types import (
+    NEVER,
+    TEXT,
+    Array,
+    Dict,
+    Known,
+    List,
+    Number,
+    SubTrace,
+    Tuple,
+    Type,
+    leaves,
+)
+from gendsl.distributions import Distribution
+from gendsl.errors import GenDSLError
+from gendsl.interface import GenerativeFunction
+
+MOST_WALKS = 30
+DEEPEST_TYPE = 8
+LONGEST_TUPLE = 16
+_SCALARS = (bool, int, float, str, bytes, type(None), type(Ellipsis))
+
+
+@dataclass(frozen=True)
+class FunctionSource:
+    """A function's syntax tree and the file that it is in."""
+
+    node: Any
+    filename: str
+
+
+@dataclass(frozen=True)
+class Template:
+    """An address template: the strings of an address, and None for each of its indices.
+
+    Attributes:
+        number: its place in the state.
+        type: the type of its values.
+    """
+
+    number: int
+    parts: tuple[Any, ...]
+    type: Type
+
+    @property
+    def rank(self) -> int:
+        """How many indices it has."""
+        return sum(part is None for part in self.parts)
+
+    @property
+    def name(self) -> str:
+        """A name for it in the text."""
+        strings = [str(part) for part in self.parts if part is not None]
+        return "_".join("".join(c if c.isalnum() else "_" for c in one) for one in strings) or "x"
+
+
+@dataclass
+class Lowered:
+    """A program in HIR.
+
+    Attributes:
+        main: the function of the program; its parameters are the leaves of the arguments.
+        arguments: the types of the arguments.
+        inputs: objects that the program finds outside of itself, whose leaves are `Input` expressions.
+        templates: the address templates of its choices.
+        result: the type of its return value.
+        guards: (where it was found, name, object): what the text took for constant.
+    """
+
+    main: hir.Function
+    arguments: list[Type]
+    inputs: list[tuple[Any, Type]]
+    templates: list[Template]
+    result: Type
+    facts: Facts
+    guards: list[tuple[Any, str, Any]] = field(default_factory=list)
+
+
+class Lowering:
+    """One program being lowered.
+
+    Attributes:
+        functions: (function, types of arguments) -> the function of the text.
+        library: functions of the text that no user wrote.
+        stack: the Python functions whose bodies are being lowered.
+    """
+
+    def __init__(self) -> None:
+        self.facts = Facts()
+        self.sources: dict[Any, FunctionSource] = {}
+        self.fields: dict[type, list[str]] = {}
+        self.constants: dict[int, Any] = {}
+        self._start()
+
+    def _start(self) -> None:
+        """Forget what a walk made; what it learnt stays."""
+        self.functions: dict[Hashable, hir.Function] = {}
+        self.library: dict[Hashable, Any] = {}
+        self.stack: list[Any] = []
+        self.keys: list[Hashable] = []
+        self.inputs: list[tuple[Any, Type]] = []
+        self.input_values: dict[int, Value] = {}
+        self.templates: dict[Hashable, Template] = {}
+        self.guards: dict[Hashable, tuple[Any, str, Any]] = {}
+        self.names: dict[str, int] = {}
+        self.labels = 10
+        self.count: dict[Any, int] = {}
+
+    # --- the program ------------------------------------------------------------------------------
+
+    def lower(self, program: Any, args: list[Type]) -> Lowered:
+        """The HIR of a `@gen` program for arguments of these types.
+
+        Raises:
+            NotClosed: it is not in the subset that the compiler reads.
+        """
+        for _ in range(MOST_WALKS):
+            self._start()
+            self.facts.changed = False
+            try:
+                main, result = self._walk(program, args)
+            except RecursionError:
+                raise NotClosed("expressions or calls that are nested too deeply") from None
+            if not self.facts.changed:
+                return Lowered(
+                    main, args, self.inputs, list(self.templates.values()), result, self.facts,
+                    list(self.guards.values()),
+                )  # fmt: skip
+        raise NotClosed("the types of its values do not settle")
+
+    def _walk(self, program: Any, args: list[Type]) -> tuple[hir.Function, Type]:
+        from gendsl.compiler.front.calls import bound
+
+        origin = program.compiled.origin
+        function = origin.function
+        main = hir.Function(self.function_name(function.__name__), origin=_origin(function))
+        text = Text(main)
+        frame = Frame(self, text, main.body, origin.node, function, origin.filename, ("main",))
+        frame.prefix = ()
+        given: list[Value] = [self.constant(frame, one) for one in program.bound]
+        for kind, parameter in zip(args, _parameter_names(origin.node, len(args), len(given)), strict=True):
+            variables = [frame.fresh(parameter, leaf) for leaf in leaves(kind)]
+            main.parameters += variables
+            given.append(Value(kind, tuple(variables)))
+        values = bound(frame, origin.node, self.defaults(frame, function), given, {}, function.__name__)
+        if values is None:
+            raise NotClosed("the arguments do not fit the signature")
+        frame.env.update(values)
+        result = self._body(frame, origin.node, ("main", "result"))
+        main.results = list(leaves(result))
+        return main, result
+
+    def _body(self, frame: Frame, node: Any, place: Hashable) -> Type:
+        """Lower the body of a function of the text; the type of its result."""
+        from gendsl.compiler.front.expressions import expression
+        from gendsl.compiler.front.statements import statements
+
+        def returned(value: Value) -> None:
+            kind = self.facts.grow(place, value.type)
+            if depth(kind) > DEEPEST_TYPE:
+                raise frame.not_closed("a recursive function whose results hold one another")
+            frame.emit(hir.Return(list(self.facts.convert(value, kind))))
+            frame.live = False
+
+        frame.returned = returned
+        if isinstance(node, ast.Lambda):
+            returned(expression(frame, node.body))
+        else:
+            statements(frame, node.body)
+            if frame.live:
+                returned(NONE)
+        return self.facts.canonical(self.facts.get(place))
+
+    def lower_function(
+        self, frame: Frame, key: Hashable, function: Any, source: FunctionSource, types: dict[str, Type]
+    ) -> hir.Function:
+        """The function of the text for a Python function and types of arguments."""
+        name = getattr(function, "__name__", "program")
+        made = hir.Function(self.function_name(name), origin=_origin(function))
+        self.functions[key] = made
+        self.count[function] = self.count.get(function, 0) + 1
+        inner = Frame(self, Text(made), made.body, source.node, function, source.filename, key)
+        for parameter, kind in types.items():
+            variables = [inner.fresh(parameter, leaf) for leaf in leaves(kind)]
+            made.parameters += variables
+            inner.env[parameter] = Value(kind, tuple(variables))
+        self._finish(made, inner, source.node, key, function)
+        return made
+
+    def _finish(self, made: hir.Function, inner: Frame, node: Any, key: Hashable, function: Any) -> None:
+        self.stack.append(function)
+        self.keys.append(key)
+        result = self._body(inner, node, (key, "result"))
+        self.stack.pop()
+        self.keys.pop()
+        made.results = list(leaves(result))
+
+    def lower_program(
+        self, frame: Frame, key: Hashable, program: Any, types: dict[str, Type], prefix: tuple[Any, ...]
+    ) -> hir.Function:
+        """The function of the text for a `@gen` program that another calls below an address prefix."""
+        origin = program.compiled.origin
+        made = hir.Function(self.function_name(origin.function.__name__), origin=_origin(origin.function))
+        self.functions[key] = made
+        inner = Frame(self, Text(made), made.body, origin.node, origin.function, origin.filename, key)
+        inner.prefix = prefix
+        indices = [inner.fresh("at", "i") for part in prefix if part is None]
+        made.parameters += indices
+        inner.prefix_indices = tuple(indices)
+        for parameter, kind in types.items():
+            variables = [inner.fresh(parameter, leaf) for leaf in leaves(kind)]
+            made.parameters += variables
+            inner.env[parameter] = Value(kind, tuple(variables))
+        self._finish(made, inner, origin.node, key, origin.function)
+        return made
+
+    def stack_has(self, key: Hashable) -> bool:
+        """Whether the function of the text for a key is being lowered."""
+        return key in self.keys
+
+    def instances(self, function: Any) -> int:
+        """How many functions of the text stand for a Python function."""
+        return self.count.get(function, 0)
+
+    def function_name(self, name: str) -> str:
+        """A name for a function of the text."""
+        name = "".join(c if c.isalnum() or c == "_" else "_" for c in name).strip("_") or "function"
+        count = self.names.get(name, 0)
+        self.names[name] = count + 1
+        return name if not count else f"{name}_{count}"
+
+    def new_label(self) -> int:
+        """A label for a loop or a block."""
+        self.labels += 1
+        return self.labels
+
+    def template(self, parts: tuple[Any, ...], kind: Type) -> Template:
+        """The address template of choices of a type."""
+        key = (parts, kind)
+        if key not in self.templates:
+            self.templates[key] = Template(len(self.templates), parts, kind)
+        return self.templates[key]
+
+    def object_fields(self, cls: type, name: str | None = None) -> list[str]:
+        """The attributes of objects of a class, in the order in which they were met."""
+        names = self.fields.setdefault(cls, [])
+        if name is not None and name not in names:
+            names.append(name)
+            self.facts.changed = True
+        return names
+
+    # --- sources ----------------------------------------------------------------------------------
+
+    def source(self, frame: Frame, function: FunctionType) -> FunctionSource:
+        """The syntax tree of a function."""
+        if function not in self.sources:
+            try:
+                if function.__name__ == "<lambda>":
+                    found = _lambda_source(function)
+                else:
+                    source = find_source(function, "gen")
+                    found = FunctionSource(source.node, source.filename)
+            except (GenDSLError, OSError, SyntaxError) as error:
+                raise frame.not_closed(f"the source of {function.__qualname__} is not available") from error
+            self.sources[function] = found
+        return self.sources[function]
+
+    def returns_closure(self, function: FunctionType) -> bool:
+        """Whether a function may return a function that is defined in it."""
+        node = self.sources[function].node
+        nested = {part.name for part in ast.walk(node) if isinstance(part, ast.FunctionDef) and part is not node}
+        for part in ast.walk(node):
+            if isinstance(part, ast.Return) and part.value is not None:
+                for inner in ast.walk(part.value):
+                    if isinstance(inner, ast.Lambda) and not _is_argument(part.value, inner):
+                        return True
+                    if isinstance(inner, ast.Name) and inner.id in nested and not _is_called(part.value, inner):
+                        return True
+        return isinstance(node, ast.Lambda) and isinstance(node.body, ast.Lambda)
+
+    def defaults(self, frame: Frame, function: FunctionType) -> dict[str, Value]:
+        """The defaults of the parameters of a function."""
+        code = function.__code__
+        names = code.co_varnames[: code.co_argcount]
+        given = function.__defaults__ or ()
+        found = dict(zip(names[len(names) - len(given) :], given, strict=True))
+        found.update(function.__kwdefaults__ or {})
+        return {name: self.constant(frame, value) for name, value in found.items()}
+
+    # --- what a program finds outside of itself ------------------------------------------------------
+
+    def outside(self, frame: Frame, name: str) -> Value:
+        """What a free or global name, or one of Python's own, means."""
+        import builtins
+
+        function = frame.function
+        around: Frame | None = frame
+        while function is None and around is not None:
+            around = around.outer
+            function = around.function if around is not None else None
+        if function is None:
+            raise frame.not_closed(f"the name {name}")
+        free = function.__code__.co_freevars
+        if name in free:
+            cell = (function.__closure__ or ())[free.index(name)]
+            try:
+                found = cell.cell_contents
+            except ValueError:
+                frame.fail(f"{name} has no value yet")
+                return NOTHING
+            self.guards[id(cell), "cell"] = (cell, "cell_contents", found)
+            return self.constant(frame, found, name)
+        if name in function.__globals__:
+            found = function.__globals__[name]
+            self.guards[id(function.__globals__), name] = (function.__globals__, name, found)
+            return self.constant(frame, found, name)
+        if hasattr(builtins, name):
+            return known(getattr(builtins, name))
+        frame.fail(f"the name {name} is not defined")
+        return NOTHING
+
+    def constant(self, frame: Frame, found: Any, name: str = "") -> Value:
+        """An object that exists when the text is made: a constant of the text, or data that it is given."""
+        if isinstance(found, np.generic):
+            found = found.item()
+        if isinstance(found, _SCALARS):
+            return known(found)
+        if isinstance(found, tuple) and type(found) is tuple:
+            if len(found) > LONGEST_TUPLE:
+                return self.given(frame, found)
+            items = [self.constant(frame, one) for one in found]
+            return known(found) if all(map(is_known, items)) else make_tuple(items)
+        if isinstance(found, (list, np.ndarray)) or type(found) is dict:
+            return self.given(frame, found)
+        if isinstance(found, Distribution) and not isinstance(found, type):
+            from gendsl.compiler.front.choices import constant_distribution
+
+            return constant_distribution(self, frame, found)
+        if isinstance(found, tuple) and hasattr(found, "_fields"):
+            return make_tuple([self.constant(frame, one) for one in found], type(found), tuple(found._fields))
+        return known(found)
+
+    def given(self, frame: Frame, found: Any) -> Value:
+        """Data of outside as an input of the text."""
+        if id(found) not in self.input_values:
+            kind = type_of(self.facts, ("input", id(found)), found)
+            number = len(self.inputs)
+            self.inputs.append((found, kind))
+            parts = tuple(Input(number, place, leaf) for place, leaf in enumerate(leaves(kind)))
+            self.input_values[id(found)] = Value(kind, parts)
+        return self.input_values[id(found)]
+
+    def attribute_of_constant(self, frame: Frame, found: Any, name: str) -> Value:
+        """An attribute of a known object."""
+        if isinstance(found, ModuleType):
+            if not hasattr(found, name):
+                frame.fail(f"module {found.__name__} has no attribute {name}")
+                return NOTHING
+            return self.constant(frame, getattr(found, name))
+        if isinstance(found, type):
+            if not hasattr(found, name):
+                frame.fail(f"{found.__name__} has no attribute {name}")
+                return NOTHING
+            return self.constant(frame, getattr(found, name))
+        try:
+            raw = inspect.getattr_static(found, name)
+        except AttributeError:
+            frame.fail(f"{type(found).__name__} has no attribute {name}")
+            return NOTHING
+        if isinstance(raw, property):
+            from gendsl.compiler.front.calls import call_function
+
+            return call_function(frame, raw.fget, [known(found)], {})  # type: ignore[arg-type]
+        if isinstance(raw, functools.cached_property):
+            from gendsl.compiler.front.calls import call_function
+
+            return call_function(frame, raw.func, [known(found)], {})  # type: ignore[arg-type]
+        value = getattr(found, name)
+        if not isinstance(value, (FunctionType, MethodType)) and not self.is_generative(value):
+            self.guards[id(found), name] = (found, f".{name}", value)
+        return self.constant(frame, value, name)
+
+    def is_generative(self, found: Any) -> bool:
+        """Whether an object is a generative function."""
+        return isinstance(found, GenerativeFunction)
+
+    def try_constant(self, frame: Frame, node: ast.expr) -> Known | None:
+        """An expression that is a name, or attributes of one, as a known object."""
+        from gendsl.compiler.front.expressions import expression
+
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Constant, ast.Tuple)):
+            value = expression(frame, node)
+            if isinstance(value.type, Known):
+                return value.type
+        return None
+
+
+def _origin(function: Any) -> str:
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return ""
+    return f"{function.__qualname__.rpartition('<locals>.')[2]}, {code.co_filename.rpartition('/')[2]}:{code.co_firstlineno}"
+
+
+def _parameter_names(node: Any, count: int, skipped: int) -> list[str]:
+    names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)][skipped:]
+    return [*names, *(f"argument_{i}" for i in range(len(names), count))][:count]
+
+
+def _is_argument(value: ast.expr, inner: ast.AST) -> bool:
+    """Whether an expression is an argument of a call in `value`, and not returned itself."""
+    return any(
+        isinstance(part, ast.Call) and any(inner is a for arg in (*part.args, *part.keywords) for a in ast.walk(arg))
+        for part in ast.walk(value)
+    )
+
+
+def _is_called(value: ast.expr, inner: ast.AST) -> bool:
+    return any(isinstance(part, ast.Call) and part.func is inner for part in ast.walk(value)) or _is_argument(value, inner)
+
+
+def _lambda_source(function: FunctionType) -> FunctionSource:
+    """The syntax tree of a lambda: the only one of its line that has its code."""
+    import linecache
+
+    filename, line = function.__code__.co_filename, function.__code__.co_firstlineno
+    tree = ast.parse("".join(linecache.getlines(filename, function.__globals__)))
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Lambda) and node.lineno == line:
+            code = compile(ast.Expression(node), filename, "eval")
+            inner = next(c for c in code.co_consts if hasattr(c, "co_code"))
+            if inner.co_code == function.__code__.co_code and inner.co_consts == function.__code__.co_consts:
+                found.append(node)
+    if len(found) != 1:
+        raise OSError("a lambda that can't be told from others")
+    return FunctionSource(found[0], filename)
+
+
+# --- types of values -------------------------------------------------------------------------------
+
+
+def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
+    """The type of a value that a program is given.
+
+    Raises:
+        NotClosed: it is of a type that programs can't be given.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    match value:
+        case None:
+            return Known(None)
+        case bool():
+            return Number("b")
+        case int():
+            if not -(2**63) <= value < 2**63:
+                raise NotClosed("an integer of more than 64 bits")
+            return Number("i")
+        case float():
+            return Number("f")
+        case str():
+            return TEXT
+        case tuple() if type(value) is tuple and len(value) > LONGEST_TUPLE:
+            return _list_type(facts, place, value)
+        case tuple() if hasattr(value, "_fields"):
+            items = tuple(type_of(facts, (place, i), one) for i, one in enumerate(value))
+            return Tuple(items, type(value), tuple(value._fields))
+        case tuple() if type(value) is tuple:
+            return Tuple(tuple(type_of(facts, (place, i), one) for i, one in enumerate(value)))
+        case list() if type(value) is list:
+            return _list_type(facts, place, value)
+        case dict() if type(value) is dict:
+            site = facts.site(place)
+            facts.flag((site, "given"))
+            for key, item in value.items():
+                facts.grow_item(site, type_of(facts, (place, "key"), key), "key")
+                facts.grow_item(site, type_of(facts, (place, "value"), item), "value")
+            return Dict(facts.find(site))
+        case np.ndarray():
+            if value.dtype.kind not in "fiub" or value.dtype.itemsize > 8 or value.ndim > 4:
+                raise NotClosed(f"an array of {value.dtype}")
+            kind = {"f": "f", "i": "i", "u": "i", "b": "b"}[value.dtype.kind]
+            site = facts.site((place, kind, value.ndim))
+            facts.flag((site, "given"))
+            return Array(facts.find(site), kind, value.ndim)
+    if isinstance(value, (type, FunctionType, MethodType, ModuleType, GenerativeFunction)) or callable(value):
+        return Known(value)
+    if dataclasses.is_dataclass(value) or type(value).__module__ not in ("builtins",):
+        attributes = _attributes(value)
+        if attributes is not None:
+            types = tuple(type_of(facts, (place, name), one) for name, one in attributes.items())
+            return Tuple(types, type(value), tuple(attributes))
+    raise NotClosed(f"a value of type {type(value).__name__}")
+
+
+def _attributes(value: Any) -> dict[str, Any] | None:
+    """The attributes of an instance of a class of the user's; None where they can't all be seen."""
+    cls = type(value)
+    if cls.__module__.partition(".")[0] in ("numpy", "scipy", "pandas", "builtins", "autograd"):
+        return None
+    slots = [name for base in cls.__mro__ for name in getattr(base, "__slots__", ()) if name != "__dict__"]
+    found = {name: getattr(value, name) for name in slots if hasattr(value, name)}
+    found.update(getattr(value, "__dict__", {}))
+    return found
+
+
+def _list_type(facts: Facts, place: Hashable, value: Any) -> Type:
+    site = facts.site(place)
+    facts.flag((site, "given"))
+    kinds = set(map(type, value))
+    if kinds <= {bool, int, float}:  # the common case, without a look at each item
+        for kind in kinds:
+            facts.grow_item(site, {bool: Number("b"), int: Number("i"), float: Number("f")}[kind])
+        if int in kinds and any(not -(2**63) <= one < 2**63 for one in value):
+            raise NotClosed("an integer of more than 64 bits")
+        return List(facts.find(site))
+    for one in value:
+        facts.grow_item(site, type_of(facts, (place, "item"), one))
+    return List(facts.find(site))
+
+
+__all__ = ["NEVER", "Expr", "Lowered", "Lowering", "SubTrace", "Template", "Var", "type_of"]

@@ -1,0 +1,479 @@
+"""Statements."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from gendsl.compiler import hir
+from gendsl.compiler.front import arrays, calls, choices, containers, tables
+from gendsl.compiler.front.expressions import apply_narrowings, condition, expression, narrowings
+from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.iteration import break_label, loop_over, unpacked
+from gendsl.compiler.front.numbers import binary, negation
+from gendsl.compiler.front.values import NONE, Value, is_known, known
+from gendsl.compiler.hir import Const
+from gendsl.compiler.types import Array, Closure, Dict, Known, List, Union
+
+
+def statements(frame: Frame, nodes: list[ast.stmt]) -> None:
+    """Lower statements until control can't reach the next one."""
+    for node in nodes:
+        if not frame.live:
+            return
+        frame.line, frame.here = node.lineno, node
+        handler = _STATEMENTS.get(type(node))
+        if handler is None:
+            raise frame.not_closed(f"the statement {type(node).__name__}", node)
+        handler(frame, node)
+
+
+def _nothing(frame: Frame, node: ast.stmt) -> None:
+    """`pass`, and what has an effect elsewhere."""
+
+
+def _expression(frame: Frame, node: ast.Expr) -> None:
+    if not isinstance(node.value, ast.Constant):
+        expression(frame, node.value)
+
+
+# --- assignments -----------------------------------------------------------------------------------
+
+
+def _assign(frame: Frame, node: ast.Assign) -> None:
+    if len(node.targets) == 1 and choices.is_choice(node.value):
+        assert isinstance(node.value, ast.UnaryOp)
+        choices.assign_choice(frame, node.targets[0], node.value)
+        return
+    value = frame.atoms(expression(frame, node.value), _hint(node.targets[0]))
+    for target in node.targets:
+        assign(frame, target, value)
+
+
+def _annotated(frame: Frame, node: ast.AnnAssign) -> None:
+    if node.value is None:
+        return
+    if choices.is_choice(node.value):
+        assert isinstance(node.value, ast.UnaryOp)
+        choices.assign_choice(frame, node.target, node.value)
+        return
+    assign(frame, node.target, expression(frame, node.value))
+
+
+def _hint(target: ast.expr) -> str:
+    return target.id if isinstance(target, ast.Name) else "t"
+
+
+def assign(frame: Frame, target: ast.expr, value: Value) -> None:
+    """`target = value`."""
+    match target:
+        case ast.Name(id=name):
+            if name in frame.globals:
+                raise frame.not_closed(f"an assignment to {name}, which is global or nonlocal", target)
+            frame.bind(name, value)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            stars = [i for i, part in enumerate(parts) if isinstance(part, ast.Starred)]
+            items = unpacked(frame, value, len(parts), stars[0] if stars else None)
+            items = [frame.atoms(item) for item in items]
+            for part, item in zip(parts, items, strict=True):
+                assign(frame, part.value if isinstance(part, ast.Starred) else part, item)
+        case ast.Subscript(value=owner, slice=index):
+            containers.assign_item(frame, expression(frame, owner), index, frame.atoms(value))
+        case ast.Attribute(value=owner, attr=name):
+            calls.assign_attribute(frame, expression(frame, owner), name, value)
+        case _:
+            raise frame.not_closed(f"an assignment to {type(target).__name__}", target)
+
+
+def _augmented(frame: Frame, node: ast.AugAssign) -> None:
+    """`target op= value`, in place for lists and arrays; the target's parts are evaluated once."""
+
+    def changed(old: Value) -> Value:
+        old = frame.atoms(old)
+        if isinstance(old.type, Union):
+            mutable = (List, Array, Dict)
+            if any(isinstance(one, mutable) for one in old.type.alternatives):
+                raise frame.not_closed("an operation in place on a value of several types", node)
+        new = expression(frame, node.value)
+        if isinstance(old.type, List):
+            if isinstance(node.op, ast.Add):
+                containers.extend(frame, node, old, new)
+                return old
+            raise frame.not_closed("an operation in place on a list", node)
+        if isinstance(old.type, Array):
+            arrays.in_place(frame, old, node.op, new)
+            return old
+        if isinstance(old.type, Dict):
+            raise frame.not_closed("an operation in place on a dict", node)
+        frame.here = node
+        return binary(frame, node.op, old, new)
+
+    match node.target:
+        case ast.Name(id=name):
+            if name in frame.globals:
+                raise frame.not_closed(f"an assignment to {name}, which is global or nonlocal", node)
+            frame.bind(name, changed(expression(frame, ast.copy_location(ast.Name(name, ast.Load()), node))))
+        case ast.Attribute(value=owner, attr=name):
+            from gendsl.compiler.front.expressions import attribute
+
+            value = frame.atoms(expression(frame, owner))
+            calls.assign_attribute(frame, value, name, changed(attribute(frame, value, name)))
+        case ast.Subscript(value=owner, slice=index):
+            value = frame.atoms(expression(frame, owner))
+            if isinstance(value.type, Array):
+                place = arrays.place(frame, value, index)
+                new = changed(arrays.at_place(frame, value, place))
+                arrays.put_at(frame, value, place, new)
+                return
+            if isinstance(index, ast.Slice):
+                raise frame.not_closed("an operation in place on a slice of a list", node)
+            at = frame.atoms(expression(frame, index))
+            containers.put(frame, value, at, changed(containers.item_at(frame, value, at)))
+        case _:
+            raise frame.not_closed("an operation in place", node)
+
+
+def _delete(frame: Frame, node: ast.Delete) -> None:
+    for target in node.targets:
+        match target:
+            case ast.Name(id=name):
+                frame.env.pop(name, None)
+            case ast.Subscript(value=owner, slice=index):
+                containers.delete_item(frame, expression(frame, owner), index)
+            case _:
+                raise frame.not_closed("`del` of an attribute", target)
+
+
+# --- branches --------------------------------------------------------------------------------------
+
+
+def _if(frame: Frame, node: ast.If) -> None:
+    test = condition(frame, node.test)
+    positive, negative = narrowings(frame, node.test, True), narrowings(frame, node.test, False)
+
+    def side(body: list[ast.stmt], narrowing: dict[Any, Value]) -> Callable[[], None]:
+        def lower() -> None:
+            apply_narrowings(frame, narrowing)
+            statements(frame, body)
+
+        return lower
+
+    frame.branch(test, side(node.body, positive), side(node.orelse, negative))
+
+
+def _assert(frame: Frame, node: ast.Assert) -> None:
+    test = condition(frame, node.test)
+    if isinstance(test, Const):
+        if not test.value:
+            frame.fail("an assertion")
+        return
+    frame.fail_if(negation(test), "an assertion")
+    apply_narrowings(frame, narrowings(frame, node.test, True))
+
+
+def _raise(frame: Frame, node: ast.Raise) -> None:
+    frame.fail("it raises an error")
+
+
+def _match(frame: Frame, node: ast.Match) -> None:
+    subject = frame.atoms(expression(frame, node.subject))
+    from gendsl.compiler.front.numbers import equal
+
+    def from_(i: int) -> None:
+        if i == len(node.cases):
+            return
+        case = node.cases[i]
+        match case.pattern:
+            case ast.MatchValue(value=value):
+                test = equal(frame, subject, expression(frame, value))
+            case ast.MatchSingleton(value=constant):
+                from gendsl.compiler.front.numbers import identical
+
+                test = identical(frame, subject, known(constant))
+            case ast.MatchAs(pattern=None, name=name):
+                if name is not None:
+                    frame.bind(name, subject)
+                test = hir.TRUE
+            case _:
+                raise frame.not_closed("a pattern that is not a value", case.pattern)
+
+        def then() -> None:
+            if case.guard is not None:
+                raise frame.not_closed("a guard of a pattern", case.guard)
+            statements(frame, case.body)
+
+        frame.branch(test, then, lambda: from_(i + 1))
+
+    from_(0)
+
+
+# --- loops -----------------------------------------------------------------------------------------
+
+
+def _for(frame: Frame, node: ast.For) -> None:
+    if node.orelse:
+        raise frame.not_closed("`else` of a loop", node)
+    value = expression(frame, node.iter)
+    carried, forgotten = handed_on(frame, node)
+
+    def lower(item: Value) -> None:
+        assign(frame, node.target, item)
+        statements(frame, node.body)
+
+    target = node.target.id if isinstance(node.target, ast.Name) else "i"
+    counts = isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) and node.iter.func.id == "range"
+    hint = target if counts else "i"
+    loop_over(frame, node, value, carried, lower, forgotten=forgotten, target=hint, grows=_may_grow(node))
+
+
+def _may_grow(node: ast.For) -> bool:
+    """Whether the body of a loop may change the length of the list that it goes over."""
+    if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) and node.iter.func.id == "range":
+        return False
+    for part in ast.walk(ast.Module(node.body, [])):
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+            if part.func.attr in ("append", "extend", "insert", "pop", "remove", "clear", "setdefault", "update"):
+                return True
+        elif isinstance(part, (ast.Delete, ast.AugAssign)):
+            return True
+        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
+            return True
+    return False
+
+
+def _while(frame: Frame, node: ast.While) -> None:
+    if node.orelse:
+        raise frame.not_closed("`else` of a loop", node)
+    carried, forgotten = handed_on(frame, node)
+    endless = False
+    leaves_by_break = any(isinstance(part, ast.Break) for part in _own_breaks(node.body))
+
+    def make(body: hir.Body, label: int) -> hir.Statement:
+        return hir.Loop(body, label)
+
+    def lower() -> None:
+        nonlocal endless
+        test = condition(frame, node.test)
+        endless = isinstance(test, Const) and bool(test.value)
+        leave: hir.Body = []
+        if not endless:
+            if isinstance(test, Const):
+                frame.emit(hir.Leave(frame.loops[-1].label))
+                frame.live = False
+                return
+            frame.emit(hir.If(negation(test), leave, []))
+            with frame.into(leave):
+                frame.carry()
+                frame.emit(hir.Leave(frame.loops[-1].label))
+        apply_narrowings(frame, narrowings(frame, node.test, True))
+        statements(frame, node.body)
+
+    frame.loop(node, make, carried, lower, forgotten=forgotten)
+    if endless and not leaves_by_break:
+        frame.live = False
+
+
+def _own_breaks(nodes: list[ast.stmt]) -> list[ast.AST]:
+    found: list[ast.AST] = []
+
+    def visit(part: ast.AST) -> None:
+        if isinstance(part, ast.Break):
+            found.append(part)
+        if isinstance(part, (ast.For, ast.While, ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+            return
+        for child in ast.iter_child_nodes(part):
+            visit(child)
+
+    for node in nodes:
+        visit(node)
+    return found
+
+
+def _break(frame: Frame, node: ast.Break) -> None:
+    loop = frame.loops[-1]
+    if loop.unrolled is not None:
+        assert loop.after is not None
+        loop.after.add(frame)
+        frame.emit(hir.Leave(break_label(loop)))
+    else:
+        frame.carry()
+        frame.emit(hir.Leave(loop.label))
+    frame.live = False
+
+
+def _continue(frame: Frame, node: ast.Continue) -> None:
+    loop = frame.loops[-1]
+    if loop.unrolled is not None:
+        loop.unrolled.add(frame)
+        frame.emit(hir.Leave(loop.label))
+    else:
+        frame.carry()
+        frame.emit(hir.Next(loop.label))
+    frame.live = False
+
+
+def handed_on(frame: Frame, node: ast.For | ast.While) -> tuple[list[Any], list[Any]]:
+    """The variables that a loop hands from iteration to iteration, and those that each iteration sets anew."""
+    order: list[tuple[str, bool, bool]] = []  # (name, whether it is set, whether that may be skipped)
+
+    def visit(part: ast.AST, skipped: bool) -> None:
+        match part:
+            case ast.Name(id=name, ctx=ctx):
+                order.append((name, not isinstance(ctx, ast.Load), skipped))
+            case ast.Assign(targets=targets, value=value):
+                visit(value, skipped)
+                for target in targets:
+                    visit(target, skipped)
+            case ast.AnnAssign(target=target, value=value):
+                if value is not None:
+                    visit(value, skipped)
+                    visit(target, skipped)
+            case ast.AugAssign(target=target, value=value):
+                visit(value, skipped)
+                if isinstance(target, ast.Name):
+                    order.append((target.id, False, skipped))
+                visit(target, skipped)
+            case ast.NamedExpr(target=target, value=value):
+                visit(value, skipped)
+                visit(target, skipped)
+            case ast.For(target=target, iter=iter_, body=body, orelse=orelse):
+                visit(iter_, skipped)
+                visit(target, True)
+                for inner in (*body, *orelse):
+                    visit(inner, True)
+            case ast.If(test=test, body=body, orelse=orelse):
+                visit(test, skipped)
+                first = len(order)
+                for inner in body:
+                    visit(inner, True)
+                middle = len(order)
+                for inner in orelse:
+                    visit(inner, True)
+                # what both sides set is surely set
+                then = {name for name, is_set, _ in order[first:middle] if is_set}
+                other = {name for name, is_set, _ in order[middle:] if is_set}
+                order.extend((name, True, skipped) for name in then & other)
+            case ast.IfExp() | ast.BoolOp() | ast.While() | ast.Match() | ast.With() | ast.Try():
+                for child in ast.iter_child_nodes(part):
+                    visit(child, True)
+            case ast.ListComp() | ast.DictComp() | ast.GeneratorExp() | ast.SetComp():
+                own = {n.id for g in part.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+                mark = len(order)
+                for child in ast.iter_child_nodes(part):
+                    visit(child, True)
+                order[mark:] = [entry for entry in order[mark:] if entry[0] not in own]
+            case ast.Lambda() | ast.FunctionDef():
+                if isinstance(part, ast.FunctionDef):
+                    order.append((part.name, True, skipped))
+                for inner in ast.walk(part):
+                    if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
+                        order.append((inner.id, False, skipped))
+            case _:
+                for child in ast.iter_child_nodes(part):
+                    visit(child, skipped)
+
+    if isinstance(node, ast.For):
+        visit(node.target, False)
+    else:
+        visit(node.test, False)
+    for part in node.body:
+        visit(part, False)
+    written = dict.fromkeys(name for name, is_set, _ in order if is_set)
+    first: dict[str, bool] = {}
+    for name, is_set, skipped in order:
+        if name not in first:
+            if is_set and skipped:
+                continue  # it may be skipped: what comes next decides
+            first[name] = is_set
+    outside = _read_outside(frame, node)
+    carried, forgotten = [], []
+    for name in written:
+        if name in frame.locals and (name in outside or not first.get(name, False)):
+            carried.append(name)
+        else:
+            forgotten.append(name)
+    attributes = [name for name in frame.env if isinstance(name, tuple) and isinstance(name[0], calls.Building)]
+    return [*carried, *attributes], forgotten
+
+
+def _read_outside(frame: Frame, node: ast.AST) -> set[str]:
+    """The names that the function reads outside of a loop, or in nested functions."""
+    found: set[str] = set()
+
+    def visit(part: ast.AST) -> None:
+        if part is node:
+            return
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+            found.add(part.id)
+        if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
+            found.add(part.target.id)
+        for child in ast.iter_child_nodes(part):
+            visit(child)
+
+    body = frame.node.body
+    for part in body if isinstance(body, list) else [body]:
+        visit(part)
+    return found
+
+
+# --- functions -------------------------------------------------------------------------------------
+
+
+def _return(frame: Frame, node: ast.Return) -> None:
+    value = NONE if node.value is None else expression(frame, node.value)
+    assert frame.returned is not None
+    if frame.live:
+        frame.returned(value)
+    frame.live = False
+
+
+def _function(frame: Frame, node: ast.FunctionDef) -> None:
+    if node.decorator_list:
+        raise frame.not_closed("a nested function with a decorator", node)
+    if node.args.defaults or any(node.args.kw_defaults):
+        raise frame.not_closed("a nested function with defaults", node)
+    frame.bind(node.name, Value(Closure(node, frame)))
+
+
+def _import(frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
+    import importlib
+
+    if isinstance(node, ast.ImportFrom):
+        if node.level or node.module is None:
+            raise frame.not_closed("a relative import", node)
+        module = importlib.import_module(node.module)
+        for alias in node.names:
+            frame.bind(alias.asname or alias.name, known(getattr(module, alias.name)))
+        return
+    for alias in node.names:
+        module = importlib.import_module(alias.name)
+        if alias.asname is None:
+            module = importlib.import_module(alias.name.partition(".")[0])
+        frame.bind(alias.asname or alias.name.partition(".")[0], known(module))
+
+
+_STATEMENTS: dict[type[ast.AST], Callable[[Frame, Any], None]] = {
+    ast.Pass: _nothing,
+    ast.Global: _nothing,
+    ast.Nonlocal: _nothing,
+    ast.Expr: _expression,
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.Delete: _delete,
+    ast.If: _if,
+    ast.Assert: _assert,
+    ast.Raise: _raise,
+    ast.Match: _match,
+    ast.For: _for,
+    ast.While: _while,
+    ast.Break: _break,
+    ast.Continue: _continue,
+    ast.Return: _return,
+    ast.FunctionDef: _function,
+    ast.Import: _import,
+    ast.ImportFrom: _import,
+}
+
+__all__ = ["Known", "assign", "is_known", "is_never", "statements", "tables"]

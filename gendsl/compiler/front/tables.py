@@ -1,0 +1,321 @@
+"""Dicts: insertion-ordered maps from numbers, strings or tuples of them, with a hash table by open addressing.
+
+A dict is a reference to a list of one item: the list of its entries (the leaves of the key, then those of the value)
+and the table, a list of integers whose length is a power of two: the position of an entry, or -1. A key that is
+deleted leaves by a rebuilt table, as rarely as programs delete.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from gendsl.compiler import hir
+from gendsl.compiler.front.frame import Frame, Text, is_never
+from gendsl.compiler.front.values import NOTHING, NotClosed, Value, number
+from gendsl.compiler.hir import Const, Expr, Op, Var
+from gendsl.compiler.types import NEVER, Dict, List, Number, Text as TextType, Tuple, Type, describe, leaves
+
+_PARTS = ("r", "r")
+_FIRST = Const(0, "i")
+
+
+def make(frame: Frame, node: ast.AST, what: Any = None) -> Value:
+    """A new dict, made at a node."""
+    site = frame.site(node, ("dict", what))
+    entries, table, var = frame.fresh("entries", "r"), frame.fresh("table", "r"), frame.fresh("dict", "r")
+    frame.emit(hir.New(entries, _entry_layout(frame, site), []))
+    frame.emit(hir.Fill(table, ("i",), Const(8, "i"), (Const(-1, "i"),)))
+    frame.emit(hir.New(var, _PARTS, [(entries, table)]))
+    return Value(Dict(site), (var,))
+
+
+def _types(frame: Frame, site: int) -> tuple[Type, Type]:
+    facts = frame.program.facts
+    return facts.item(site, "key"), facts.item(site, "value")
+
+
+def _entry_layout(frame: Frame, site: int) -> tuple[str, ...]:
+    key, value = _types(frame, site)
+    return (*leaves(key), *leaves(value))
+
+
+def _parts(frame: Frame, value: Value) -> tuple[Var, Var]:
+    entries, table = frame.fresh("entries", "r"), frame.fresh("table", "r")
+    frame.emit(hir.Load([entries, table], value.leaf, _PARTS, _FIRST))
+    return entries, table
+
+
+def length(frame: Frame, value: Value) -> Expr:
+    """The number of entries."""
+    assert isinstance(value.type, Dict)
+    entries, _ = _parts(frame, value)
+    var = frame.fresh("n", "i")
+    frame.emit(hir.Length(var, entries, _entry_layout(frame, value.type.site)))
+    return var
+
+
+def _checked_key(frame: Frame, type: Type) -> None:
+    match type:
+        case Number() | TextType():
+            return
+        case Tuple(items, cls) if cls is tuple:
+            for item in items:
+                _checked_key(frame, item)
+            return
+    if type != NEVER and leaves(type):
+        raise frame.not_closed(f"{describe(type)} as a key of a dict")
+
+
+def find(frame: Frame, value: Value, key: Value) -> Expr:
+    """The position of the entry of a key, or -1."""
+    assert isinstance(value.type, Dict)
+    site, facts = value.type.site, frame.program.facts
+    if facts.item(site, "key") == NEVER or is_never(key):
+        return Const(-1, "i")
+    try:
+        kind = facts.grow_item(site, key.type, "key")
+    except NotClosed as error:
+        raise frame.not_closed(error.reason) from None
+    _checked_key(frame, kind)
+    entries, table = _parts(frame, value)
+    var = frame.fresh("at", "i")
+    given = list(facts.convert(key, kind))
+    function = _finder(frame, leaves(kind), _entry_layout(frame, site))
+    frame.emit(hir.Call([var], function, [entries, table, *given]))
+    return var
+
+
+def item(frame: Frame, value: Value, key: Value) -> Value:
+    """`value[key]`; fails where there is no such key."""
+    at = find(frame, value, key)
+    frame.fail_if(Op("lt", (at, Const(0, "i")), "b"), "a key that is not there")
+    return at_position(frame, value, at)[1]
+
+
+def at_position(frame: Frame, value: Value, at: Expr) -> tuple[Value, Value]:
+    """The key and the value of the entry at a position."""
+    assert isinstance(value.type, Dict)
+    key, kind = _types(frame, value.type.site)
+    if key == NEVER:
+        return NOTHING, NOTHING
+    entries, _ = _parts(frame, value)
+    targets = [frame.fresh("t", k) for k in (*leaves(key), *leaves(kind))]
+    if targets:
+        frame.emit(hir.Load(list(targets), entries, _entry_layout(frame, value.type.site), at))
+    split = len(leaves(key))
+    return Value(key, tuple(targets[:split])), Value(kind, tuple(targets[split:]))
+
+
+def store(frame: Frame, value: Value, key: Value, new: Value) -> None:
+    """`value[key] = new`."""
+    from gendsl.compiler.front.containers import writable
+
+    assert isinstance(value.type, Dict)
+    site, facts = value.type.site, frame.program.facts
+    if is_never(key) or is_never(new):
+        return
+    writable(frame, site)
+    kind = facts.grow_item(site, key.type, "key")
+    item_type = facts.grow_item(site, new.type, "value")
+    _checked_key(frame, kind)
+    key = frame.atoms(key)
+    new = frame.atoms(new)
+    entry = (*facts.convert(key, kind), *facts.convert(new, item_type))
+    entries, table = _parts(frame, value)
+    at = frame.fresh("at", "i")
+    layout = _entry_layout(frame, site)
+    frame.emit(hir.Call([at], _finder(frame, leaves(kind), layout), [entries, table, *facts.convert(key, kind)]))
+    found: hir.Body = []
+    added: hir.Body = []
+    frame.emit(hir.If(Op("ge", (at, _FIRST), "b"), found, added))
+    with frame.into(found):  # the key stays the one that came first
+        old = [frame.fresh("t", k) for k in layout]
+        if old:
+            frame.emit(hir.Load(list(old), entries, layout, at))
+            frame.emit(hir.Store(entries, layout, at, (*old[: len(leaves(kind))], *facts.convert(new, item_type))))
+    with frame.into(added):
+        frame.emit(hir.Append(entries, layout, entry))
+        frame.emit(hir.Call([], _rebuilder(frame, leaves(kind), layout), [value.leaf]))
+
+
+def remove(frame: Frame, value: Value, key: Value) -> Value:
+    """`del value[key]`, or `value.pop(key)`; fails where there is no such key."""
+    from gendsl.compiler.front.containers import writable
+
+    assert isinstance(value.type, Dict)
+    writable(frame, value.type.site)
+    at = frame.atom(find(frame, value, key), "at")
+    frame.fail_if(Op("lt", (at, Const(0, "i")), "b"), "a key that is not there")
+    found = at_position(frame, value, at)[1]
+    layout = _entry_layout(frame, value.type.site)
+    entries, _ = _parts(frame, value)
+    n, i = frame.fresh("n", "i"), frame.fresh("i", "i")
+    frame.emit(hir.Length(n, entries, layout))
+    last = frame.set(Op("sub", (n, Const(1, "i")), "i"), "last")
+    body: hir.Body = []
+    frame.emit(hir.For(i, at, last, Const(1, "i"), body, frame.program.new_label()))
+    with frame.into(body):
+        old = [frame.fresh("t", k) for k in layout]
+        if old:
+            frame.emit(hir.Load(list(old), entries, layout, Op("add", (i, Const(1, "i")), "i")))
+            frame.emit(hir.Store(entries, layout, i, tuple(old)))
+    frame.emit(hir.Truncate(entries, layout, last))
+    kind = _types(frame, value.type.site)[0]
+    frame.emit(hir.Call([], _rebuilder(frame, leaves(kind), layout, whole=True), [value.leaf]))
+    return found
+
+
+def entries(frame: Frame, value: Value, what: str) -> tuple[Expr, Any]:
+    """The number of entries, and a function that gives the key, the value or both at a position."""
+    from gendsl.compiler.front.values import make_tuple
+
+    def at(i: Expr) -> Value:
+        key, kept = at_position(frame, value, i)
+        if what == "keys":
+            return key
+        return kept if what == "values" else make_tuple([key, kept])
+
+    return length(frame, value), at
+
+
+def method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
+    """A method of a dict."""
+    from gendsl.compiler.front.values import NONE
+
+    match name, args:
+        case "get", [key, *default]:
+            at = frame.atom(find(frame, value, key), "at")
+            return frame.branch(
+                Op("ge", (at, _FIRST), "b"),
+                lambda: at_position(frame, value, at)[1],
+                lambda: default[0] if default else NONE,
+            )
+        case "setdefault", [key, default]:
+            key = frame.atoms(key)
+            at = frame.atom(find(frame, value, key), "at")
+            default = frame.atoms(default)
+
+            def add() -> Value:
+                store(frame, value, key, default)
+                return default
+
+            return frame.branch(Op("ge", (at, _FIRST), "b"), lambda: at_position(frame, value, at)[1], add)
+        case "pop", [key]:
+            return remove(frame, value, key)
+        case "copy", []:
+            return copied(frame, value)
+    raise frame.not_closed(f"the method {name} of a dict with these arguments")
+
+
+def copied(frame: Frame, value: Value) -> Value:
+    """A copy of a dict."""
+    from gendsl.compiler.front.iteration import each
+    from gendsl.compiler.front.values import items_of
+    from gendsl.compiler.types import Iterator
+
+    made = make(frame, frame.here, "copy")
+
+    def add(pair: Value) -> None:
+        key, kept = items_of(pair)
+        store(frame, made, key, kept)
+
+    each(frame, frame.here, Value(Iterator("items", (value.type,)), value.leaves), add)
+    return made
+
+
+# --- the functions of the text -----------------------------------------------------------------------
+
+
+def _hash(key: list[Expr]) -> Expr:
+    result: Expr = Const(0, "i")
+    for leaf in key:
+        bits = Op("bits", (leaf,), "i") if leaf.kind == "f" else Op("int", (leaf,), "i") if leaf.kind == "b" else leaf
+        result = Op("mix", (result, bits), "i")
+    return result
+
+
+def _finder(frame: Frame, key: tuple[str, ...], layout: tuple[str, ...]) -> hir.Function:
+    """`find(entries, table, *key)`: the position of the entry of a key, or -1."""
+    memo = frame.program.library
+    if ("find", key, layout) in memo:
+        return memo["find", key, layout]
+    function = hir.Function(frame.program.function_name("find"), results=["i"], origin="the entry of a key in a dict")
+    memo["find", key, layout] = function
+    text = Text(function)
+    entries, table = Var(text.fresh("entries"), "r"), Var(text.fresh("table"), "r")
+    given = [Var(text.fresh("key"), kind) for kind in key]
+    function.parameters = [entries, table, *given]
+    size, place, at, label = Var(text.fresh("size"), "i"), Var(text.fresh("place"), "i"), Var(text.fresh("at"), "i"), 0
+    other = [Var(text.fresh("t"), kind) for kind in layout]
+    same: Expr = hir.TRUE
+    for mine, theirs in zip(given, other, strict=False):
+        test = Op("eq", (mine, theirs), "b")
+        same = test if same is hir.TRUE else Op("and", (same, test), "b")
+    load: list[hir.Statement] = [hir.Load(list(other), entries, layout, at)] if layout else []
+    step = Op("bitand", (Op("add", (place, Const(1, "i")), "i"), Op("sub", (size, Const(1, "i")), "i")), "i")
+    start = Op("bitand", (_hash(list(given)), Op("sub", (size, Const(1, "i")), "i")), "i")
+    function.body = [
+        hir.Length(size, table, ("i",)),
+        hir.Set([place], [start]),
+        hir.Loop(
+            [
+                hir.Load([at], table, ("i",), place),
+                hir.If(Op("lt", (at, _FIRST), "b"), [hir.Return([Const(-1, "i")])], []),
+                *load,
+                hir.If(same, [hir.Return([at])], []),
+                hir.Set([place], [step]),
+            ],
+            label,
+        ),
+    ]
+    return function
+
+
+def _rebuilder(frame: Frame, key: tuple[str, ...], layout: tuple[str, ...], *, whole: bool = False) -> hir.Function:
+    """`enter(dict)`: put the last entry into the table, or all of them into a larger one where it is full."""
+    memo = frame.program.library
+    name = "rebuild" if whole else "enter"
+    if (name, key, layout) in memo:
+        return memo[name, key, layout]
+    function = hir.Function(frame.program.function_name(name), results=[], origin="the table of a dict")
+    memo[name, key, layout] = function
+    text = Text(function)
+    dict_, entries, table = (Var(text.fresh(hint), "r") for hint in ("dict", "entries", "table"))
+    function.parameters = [dict_]
+    n, size, i, place, at = (Var(text.fresh(hint), "i") for hint in ("n", "size", "i", "place", "at"))
+    other = [Var(text.fresh("t"), kind) for kind in layout]
+    mask = Op("sub", (size, Const(1, "i")), "i")
+
+    def insert(label: int) -> hir.Body:
+        return [
+            *([hir.Load(list(other), entries, layout, i)] if layout else []),
+            hir.Set([place], [Op("bitand", (_hash(list(other[: len(key)])), mask), "i")]),
+            hir.Loop(
+                [
+                    hir.Load([at], table, ("i",), place),
+                    hir.If(Op("lt", (at, _FIRST), "b"), [hir.Leave(label)], []),
+                    hir.Set([place], [Op("bitand", (Op("add", (place, Const(1, "i")), "i"), mask), "i")]),
+                ],
+                label,
+            ),
+            hir.Store(table, ("i",), place, (i,)),
+        ]
+
+    grown: hir.Body = [hir.Set([size], [Op("mul", (size, Const(4, "i")), "i")])]
+    fresh: hir.Body = [
+        *([] if whole else grown),
+        hir.Fill(table, ("i",), size, (Const(-1, "i"),)),
+        hir.Store(dict_, _PARTS, _FIRST, (entries, table)),
+        hir.For(i, _FIRST, n, Const(1, "i"), insert(2), 1),
+    ]
+    last: hir.Body = [hir.Set([i], [Op("sub", (n, Const(1, "i")), "i")]), *insert(3)]
+    full = Op("gt", (Op("mul", (n, Const(2, "i")), "i"), size), "b")
+    function.body = [
+        hir.Load([entries, table], dict_, _PARTS, _FIRST),
+        hir.Length(n, entries, layout),
+        hir.Length(size, table, ("i",)),
+        *(fresh if whole else [hir.If(full, fresh, last)]),
+        hir.Return([]),
+    ]
+    return function

@@ -1,0 +1,435 @@
+"""Values of the abstract interpreter, what is known of the places they are made at, and joins of types."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from gendsl.compiler import hir
+from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    NEVER,
+    TEXT,
+    Array,
+    Dict,
+    Iterator,
+    Known,
+    List,
+    Method,
+    Never,
+    Number,
+    Object,
+    SubTrace,
+    Text,
+    Tuple,
+    Type,
+    Union,
+    describe,
+    leaves,
+)
+
+MOST_ALTERNATIVES = 8
+DEEPEST = 6
+UNSET = object()
+"""The value of a variable that may have none yet."""
+
+
+class NotClosed(Exception):
+    """A program, or a part of it, is not in the subset that the compiler reads.
+
+    Attributes:
+        reason: why, in a few words.
+        line: the line of the user's file.
+    """
+
+    def __init__(self, reason: str, line: int = 0, filename: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.line = line
+        self.filename = filename
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.reason}" if self.line else self.reason
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """A value: its type, and an expression for each of its leaves."""
+
+    type: Type
+    leaves: tuple[Expr, ...] = ()
+
+    @property
+    def leaf(self) -> Expr:
+        """The only leaf."""
+        (leaf,) = self.leaves
+        return leaf
+
+
+def known(value: Any) -> Value:
+    """An object that is known when the text is made."""
+    return Value(Known(value))
+
+
+NONE = known(None)
+NOTHING = Value(NEVER)
+
+
+def number(leaf: Expr) -> Value:
+    """A number with one leaf."""
+    return Value(Number(leaf.kind), (leaf,))
+
+
+def make_tuple(items: list[Value], cls: Any = tuple, names: tuple[str, ...] = ()) -> Value:
+    """A tuple, or an instance of a class whose attributes never change."""
+    made = Tuple(tuple(item.type for item in items), cls, names)
+    return Value(made, tuple(leaf for item in items for leaf in item.leaves))
+
+
+def items_of(value: Value) -> list[Value]:
+    """The items of a tuple, known or not."""
+    match value.type:
+        case Tuple(items):
+            found, start = [], 0
+            for item in items:
+                end = start + len(leaves(item))
+                found.append(Value(item, value.leaves[start:end]))
+                start = end
+            return found
+        case Known(value=tuple() as objects):
+            return [known(item) for item in objects]
+    raise NotClosed(f"a tuple is needed, not {describe(value.type)}")
+
+
+def alternatives_of(value: Value) -> list[Value]:
+    """The values that a union may have, in the order of their tags."""
+    assert isinstance(value.type, Union)
+    found, start = [], 1
+    for item in value.type.alternatives:
+        end = start + len(leaves(item))
+        found.append(Value(item, value.leaves[start:end]))
+        start = end
+    return found
+
+
+def attribute_of(value: Value, name: str) -> Value | None:
+    """An attribute of an instance of a class whose attributes never change."""
+    if isinstance(value.type, Tuple) and name in value.type.names:
+        return items_of(value)[value.type.names.index(name)]
+    return None
+
+
+def is_known(value: Value) -> bool:
+    """Whether a value is an object known when the text is made."""
+    return isinstance(value.type, Known)
+
+
+def is_number(value: Value) -> bool:
+    """Whether a value is a number, known or not."""
+    match value.type:
+        case Number():
+            return True
+        case Known(value=found):
+            return isinstance(found, (bool, int, float))
+    return False
+
+
+def kind_of(value: Value) -> str:
+    """The kind of a number, known or not."""
+    match value.type:
+        case Number(kind):
+            return kind
+        case Known(value=bool()):
+            return "b"
+        case Known(value=int()):
+            return "i"
+        case Known(value=float()):
+            return "f"
+    raise NotClosed(f"a number is needed, not {describe(value.type)}")
+
+
+def as_kind(leaf: Expr, kind: str) -> Expr:
+    """A number as one of another kind, as NumPy's assignment to an array of that kind casts it."""
+    if leaf.kind == kind:
+        return leaf
+    if isinstance(leaf, Const):
+        assert leaf.value is not None
+        cast = {"f": float, "i": int, "b": bool}[kind]
+        return Const(cast(leaf.value), kind)
+    return Op({"f": "float", "i": "int", "b": "bool"}[kind], (leaf,), kind)
+
+
+def number_leaf(value: Value, kind: str | None = None) -> Expr:
+    """The leaf of a number, as one of the given kind."""
+    match value.type:
+        case Number():
+            leaf = value.leaf
+        case Known(value=bool() as found):
+            leaf = Const(found, "b")
+        case Known(value=int() as found):
+            if not -(2**63) <= found < 2**63:
+                if kind == "f" and abs(found) < 2**1000:
+                    return Const(float(found), "f")
+                raise NotClosed(f"the integer {found} needs more than 64 bits")
+            leaf = Const(found, "i")
+        case Known(value=float() as found):
+            leaf = Const(found, "f")
+        case _:
+            raise NotClosed(f"a number is needed, not {describe(value.type)}")
+    return leaf if kind is None else as_kind(leaf, kind)
+
+
+def _number_type(type: Type) -> Number | None:
+    match type:
+        case Number():
+            return type
+        case Known(value=bool()):
+            return BOOL
+        case Known(value=int() as found):
+            return INT if -(2**63) <= found < 2**63 else None
+        case Known(value=float()):
+            return FLOAT
+    return None
+
+
+class Facts:
+    """What is known so far of the types at each place of the source; it only grows.
+
+    A place is any hashable key: (the activation, the node, what of it). Sites are places of creation, as small
+    integers; two that meet become one.
+    """
+
+    def __init__(self) -> None:
+        self.types: dict[Hashable, Type] = {}
+        self.sites: dict[Hashable, int] = {}
+        self.parents: list[int] = []
+        self.flags: set[Hashable] = set()
+        self.changed = False
+        self.texts: dict[str, int] = {}
+
+    # --- sites ------------------------------------------------------------------------------------
+
+    def site(self, place: Hashable) -> int:
+        """The site of a place."""
+        if place not in self.sites:
+            self.sites[place] = len(self.parents)
+            self.parents.append(len(self.parents))
+        return self.find(self.sites[place])
+
+    def find(self, site: int) -> int:
+        """The site that stands for all that it met."""
+        while self.parents[site] != site:
+            site = self.parents[site]
+        return site
+
+    def _unify(self, a: int, b: int) -> int:
+        a, b = self.find(a), self.find(b)
+        if a == b:
+            return a
+        a, b = min(a, b), max(a, b)
+        self.parents[b] = a
+        self.changed = True
+        for key in [key for key in self.types if isinstance(key, tuple) and key[0] == b and len(key) > 1]:
+            self.grow((a, *key[1:]), self.types[key])
+        for flag in [flag for flag in self.flags if isinstance(flag, tuple) and flag[0] == b]:
+            self.flags.add((a, *flag[1:]))
+        return a
+
+    def flag(self, flag: Hashable) -> None:
+        """Note something that holds from now on."""
+        if flag not in self.flags:
+            self.flags.add(flag)
+            self.changed = True
+
+    # --- types ------------------------------------------------------------------------------------
+
+    def grow(self, place: Hashable, type: Type) -> Type:
+        """What is known of a place, after it met a type."""
+        before = self.types.get(place, NEVER)
+        joined = self.join(before, type)
+        if joined != before:
+            self.types[place] = joined
+            self.changed = True
+        return joined
+
+    def get(self, place: Hashable) -> Type:
+        """What is known of a place."""
+        return self.types.get(place, NEVER)
+
+    def item(self, site: int, what: str = "item") -> Type:
+        """The type of the items of a site."""
+        return self.canonical(self.get((self.find(site), what)))
+
+    def grow_item(self, site: int, type: Type, what: str = "item") -> Type:
+        """The type of the items of a site, after one of a type was put there."""
+        return self.grow((self.find(site), what), type)
+
+    def canonical(self, type: Type) -> Type:
+        """A type with the sites that stand for those in it."""
+        match type:
+            case List(site):
+                return List(self.find(site))
+            case Array(site, kind, rank):
+                return Array(self.find(site), kind, rank)
+            case Dict(site):
+                return Dict(self.find(site))
+            case Object(site, cls):
+                return Object(self.find(site), cls)
+            case Tuple(items, cls, names):
+                return Tuple(tuple(map(self.canonical, items)), cls, names)
+            case Union(alternatives):
+                return Union(tuple(map(self.canonical, alternatives)))
+        return type
+
+    def join(self, a: Type, b: Type) -> Type:
+        """The smallest type that holds the values of both."""
+        a, b = self.canonical(a), self.canonical(b)
+        if a == b or isinstance(b, Never):
+            return a
+        if isinstance(a, Never):
+            return b
+        merged = self._merge(a, b)
+        if merged is not None:
+            return merged
+        found: list[Type] = []
+        for type in (a, b):
+            for one in type.alternatives if isinstance(type, Union) else (type,):
+                self._add(found, one)
+        if len(found) == 1:
+            return found[0]
+        if len(found) > MOST_ALTERNATIVES:
+            raise NotClosed(f"a value of more than {MOST_ALTERNATIVES} types: {describe(found[0])}, ...")
+        return Union(tuple(found))
+
+    def _add(self, found: list[Type], one: Type) -> None:
+        for i, other in enumerate(found):
+            merged = other if other == one else self._merge(other, one)
+            if merged is not None:
+                found[i] = merged
+                return
+        found.append(one)
+
+    def _merge(self, a: Type, b: Type) -> Type | None:
+        """The one type, not a union, that holds the values of both; None where there is none."""
+        x, y = _number_type(a), _number_type(b)
+        if x is not None and y is not None:
+            return max(x, y, key=lambda found: "bif".index(found.kind))
+        match a, b:
+            case (Known(value=str()) | Text(), Known(value=str()) | Text()):
+                return TEXT
+            case List(first), List(second):
+                return List(self._unify(first, second))
+            case Array(first, kind, rank), Array(second, other, same) if (kind, rank) == (other, same):
+                return Array(self._unify(first, second), kind, rank)
+            case Dict(first), Dict(second):
+                return Dict(self._unify(first, second))
+            case Object(first, cls), Object(second, other) if cls is other:
+                return Object(self._unify(first, second), cls)
+            case Tuple(items, cls, names), Tuple(others, same, attributes) if (
+                cls is same and len(items) == len(others) and names == attributes
+            ):
+                return Tuple(tuple(map(self.join, items, others)), cls, names)
+            case (Known(value=tuple() as objects), Tuple() as made) | (Tuple() as made, Known(value=tuple() as objects)):
+                return self._merge(Tuple(tuple(map(Known, objects))), made)
+            case Known(value=tuple() as objects), Known(value=tuple() as others) if len(objects) == len(others):
+                return self._merge(Tuple(tuple(map(Known, objects))), Tuple(tuple(map(Known, others))))
+            case Method(owner, function), Method(other, same) if function is same:
+                joined = self._merge(owner, other)
+                return None if joined is None else Method(joined, function)
+        return None
+
+    # --- values as other types --------------------------------------------------------------------
+
+    def text_number(self, text: str) -> int:
+        """The number of a string in the table of strings."""
+        return self.texts.setdefault(text, len(self.texts))
+
+    def convert(self, value: Value, type: Type) -> tuple[Expr, ...]:
+        """The leaves of a value as one of a type that holds it."""
+        mine, type = self.canonical(value.type), self.canonical(type)
+        if mine == type:
+            return value.leaves
+        if isinstance(mine, Never):
+            return tuple(hir.ZEROS[kind] for kind in leaves(type))
+        match type:
+            case Number(kind):
+                return (number_leaf(value, kind),)
+            case Text():
+                assert isinstance(mine, Known)
+                return (Const(self.text_number(mine.value), "i"),)
+            case Tuple(items):
+                parts = zip(items_of(value), items, strict=True)
+                return tuple(leaf for part, item in parts for leaf in self.convert(part, item))
+            case Union():
+                return self._as_union(value, type)
+            case Method(owner):
+                assert isinstance(mine, Method)
+                return self.convert(Value(mine.owner, value.leaves), owner)
+        raise NotClosed(f"{describe(mine)} is no {describe(type)}")
+
+    def _as_union(self, value: Value, type: Union) -> tuple[Expr, ...]:
+        if isinstance(value.type, Union):
+            places = [self._alternative(one.type, type) for one in alternatives_of(value)]
+            tag: Expr = Const(places[-1], "i")
+            for i in range(len(places) - 2, -1, -1):
+                test = Op("eq", (value.leaves[0], Const(i, "i")), "b")
+                tag = Op("select", (test, Const(places[i], "i"), tag), "i")
+            result: list[Expr] = [tag]
+            for place, alternative in enumerate(type.alternatives):
+                given = [(i, one) for i, one in enumerate(alternatives_of(value)) if places[i] == place]
+                if not given:
+                    result += [hir.ZEROS[kind] for kind in leaves(alternative)]
+                    continue
+                parts = list(self.convert(given[-1][1], alternative))
+                for i, one in given[:-1]:
+                    test = Op("eq", (value.leaves[0], Const(i, "i")), "b")
+                    chosen = self.convert(one, alternative)
+                    parts = [Op("select", (test, x, y), y.kind) for x, y in zip(chosen, parts, strict=True)]
+                result += parts
+            return tuple(result)
+        place = self._alternative(value.type, type)
+        result = [Const(place, "i")]
+        for i, alternative in enumerate(type.alternatives):
+            if i == place:
+                result += self.convert(value, alternative)
+            else:
+                result += [hir.ZEROS[kind] for kind in leaves(alternative)]
+        return tuple(result)
+
+    def _alternative(self, type: Type, union: Union) -> int:
+        """The alternative of a union that holds the values of a type."""
+        type = self.canonical(type)
+        for i, one in enumerate(union.alternatives):
+            if one == type:
+                return i
+        for i, one in enumerate(union.alternatives):
+            before = self.changed
+            if self._merge(one, type) == one:
+                return i
+            self.changed = before
+        raise NotClosed(f"{describe(type)} is no {describe(union)}")
+
+
+def depth(type: Type) -> int:
+    """How deeply tuples lie in tuples."""
+    match type:
+        case Tuple(items) | Union(items) | Iterator(_, items):
+            return 1 + max(map(depth, items), default=0)
+    return 0
+
+
+def line_of(node: ast.AST) -> int:
+    """The line of a node."""
+    return getattr(node, "lineno", 0)
+
+
+__all__ = [
+    "DEEPEST", "MOST_ALTERNATIVES", "NONE", "NOTHING", "UNSET", "Facts", "NotClosed", "SubTrace", "Value",
+    "alternatives_of", "as_kind", "attribute_of", "depth", "is_known", "is_number", "items_of", "kind_of", "known",
+    "line_of", "make_tuple", "number", "number_leaf",
+]  # fmt: skip

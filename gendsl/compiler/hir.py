@@ -1,0 +1,351 @@
+"""HIR: the typed, structured form of a closed program, between its Python source and the printers.
+
+Expressions have no effects and are made of numbers and references; whatever has an effect, or reads what can
+change, is a statement, so that the order of a body is the order of its statements. Every expression has a
+*kind*: "f" a float of 64 bits, "i" an integer of 64 bits, "b" a truth value, "r" a reference to a list.
+
+An operation means what Python's operator or `math`'s function of that name means, errors included: where Python
+raises, the text fails and the reference interpreter decides what the user sees. Integers that leave 64 bits
+fail as well. The names that begin with "np_" follow NumPy, which gives an infinity or a NaN in place of an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+Kind = str
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A number that is known when the text is made; None is the reference to nothing."""
+
+    value: float | int | bool | None
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A variable of a function of the text."""
+
+    name: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A leaf of one of the objects that a program finds outside of itself."""
+
+    number: int
+    leaf: int
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """An operation on numbers."""
+
+    name: str
+    args: tuple[Expr, ...]
+    kind: Kind
+
+
+Expr = Const | Var | Input | Op
+ZEROS: dict[Kind, Const] = {"f": Const(0.0, "f"), "i": Const(0, "i"), "b": Const(False, "b"), "r": Const(None, "r")}
+TRUE, FALSE = Const(True, "b"), Const(False, "b")
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Statement:
+    """A statement; `line` is the line of the user's file that it comes from, 0 for none."""
+
+    line: int = 0
+
+
+Body = list[Statement]
+
+
+@dataclass(eq=False, slots=True)
+class Set(Statement):
+    """`targets = values`, all at once."""
+
+    targets: list[Var]
+    values: list[Expr]
+
+
+@dataclass(eq=False, slots=True)
+class New(Statement):
+    """A new list; every item has one number or reference for each kind of the layout."""
+
+    target: Var
+    layout: tuple[Kind, ...]
+    items: list[tuple[Expr, ...]] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class Fill(Statement):
+    """A new list of `count` equal items; a negative count gives an empty list."""
+
+    target: Var
+    layout: tuple[Kind, ...]
+    count: Expr
+    item: tuple[Expr, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Length(Statement):
+    """The number of items of a list."""
+
+    target: Var
+    list: Expr
+    layout: tuple[Kind, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Load(Statement):
+    """The item of a list at an index from -n to n - 1; fails elsewhere."""
+
+    targets: list[Var]
+    list: Expr
+    layout: tuple[Kind, ...]
+    index: Expr
+
+
+@dataclass(eq=False, slots=True)
+class Store(Statement):
+    """Replace the item of a list at an index from -n to n - 1; fails elsewhere."""
+
+    list: Expr
+    layout: tuple[Kind, ...]
+    index: Expr
+    item: tuple[Expr, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Append(Statement):
+    """Add an item to the end of a list."""
+
+    list: Expr
+    layout: tuple[Kind, ...]
+    item: tuple[Expr, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Truncate(Statement):
+    """Take the last items of a list away until `count` are left."""
+
+    list: Expr
+    layout: tuple[Kind, ...]
+    count: Expr
+
+
+@dataclass(eq=False, slots=True)
+class If(Statement):
+    """A branch."""
+
+    test: Expr
+    then: Body
+    orelse: Body
+
+
+@dataclass(eq=False, slots=True)
+class For(Statement):
+    """`for var in range(start, stop, step)`; the three are evaluated once, and the step is not 0."""
+
+    var: Var
+    start: Expr
+    stop: Expr
+    step: Expr
+    body: Body
+    label: int
+
+
+@dataclass(eq=False, slots=True)
+class Loop(Statement):
+    """A loop that ends where a statement leaves it."""
+
+    body: Body
+    label: int
+
+
+@dataclass(eq=False, slots=True)
+class Block(Statement):
+    """Statements that run once, and that a statement among them may leave."""
+
+    body: Body
+    label: int
+
+
+@dataclass(eq=False, slots=True)
+class Leave(Statement):
+    """Go on behind the loop or the block with this label."""
+
+    label: int
+
+
+@dataclass(eq=False, slots=True)
+class Next(Statement):
+    """Go on with the next iteration of the loop with this label."""
+
+    label: int
+
+
+@dataclass(eq=False, slots=True)
+class Call(Statement):
+    """Call a function of the text; it may have several results."""
+
+    targets: list[Var]
+    function: Function
+    args: list[Expr]
+
+
+@dataclass(eq=False, slots=True)
+class Return(Statement):
+    """End the function with these results."""
+
+    values: list[Expr]
+
+
+@dataclass(eq=False, slots=True)
+class Fail(Statement):
+    """The program raises here, or does what the text does not express: the reference interpreter decides."""
+
+    reason: str
+
+
+@dataclass(eq=False, slots=True)
+class Choice(Statement):
+    """A random choice: `targets` is its value, at `address` with these indices.
+
+    Attributes:
+        density: the log density as a function of the parameters and the value.
+        parameters: the leaves of the distribution.
+    """
+
+    targets: list[Var]
+    template: Any
+    indices: tuple[Expr, ...]
+    density: Function
+    parameters: tuple[Expr, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Visit(Statement):
+    """The value of a choice in the state; fails where there is none, or where it was visited before."""
+
+    targets: list[Var]
+    template: Any
+    indices: tuple[Expr, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Function:
+    """A function of the text.
+
+    Attributes:
+        name: the user's name for it, made unique.
+        parameters: its variables that are given.
+        results: the kinds of its results.
+        origin: what the user calls it and where it stands, for a comment.
+        scores: whether it, or a function that it calls, makes random choices.
+    """
+
+    name: str
+    parameters: list[Var] = field(default_factory=list)
+    results: list[Kind] = field(default_factory=list)
+    body: Body = field(default_factory=list)
+    origin: str = ""
+    scores: bool = False
+
+
+def bodies(statement: Statement) -> Iterator[Body]:
+    """The bodies inside a statement."""
+    match statement:
+        case If(then=then, orelse=orelse):
+            yield then
+            yield orelse
+        case For(body=body) | Loop(body=body) | Block(body=body):
+            yield body
+
+
+def walk(body: Body) -> Iterator[Statement]:
+    """All statements of a body, those inside others included."""
+    for statement in body:
+        yield statement
+        for inner in bodies(statement):
+            yield from walk(inner)
+
+
+def expressions(statement: Statement) -> Iterator[Expr]:
+    """The expressions that a statement itself evaluates."""
+    match statement:
+        case Set(values=values) | Return(values=values):
+            yield from values
+        case New(items=items):
+            for item in items:
+                yield from item
+        case Fill(count=count, item=item):
+            yield count
+            yield from item
+        case Length(list=ref):
+            yield ref
+        case Load(list=ref, index=index):
+            yield ref
+            yield index
+        case Store(list=ref, index=index, item=item):
+            yield ref
+            yield index
+            yield from item
+        case Append(list=ref, item=item):
+            yield ref
+            yield from item
+        case Truncate(list=ref, count=count):
+            yield ref
+            yield count
+        case If(test=test):
+            yield test
+        case For(start=start, stop=stop, step=step):
+            yield start
+            yield stop
+            yield step
+        case Call(args=args):
+            yield from args
+        case Visit(indices=indices):
+            yield from indices
+        case Choice(indices=indices, parameters=parameters):
+            yield from indices
+            yield from parameters
+
+
+def targets(statement: Statement) -> list[Var]:
+    """The variables that a statement itself sets."""
+    match statement:
+        case Set(targets=found) | Load(targets=found) | Call(targets=found) | Choice(targets=found) | Visit(targets=found):
+            return found
+        case New(target=target) | Fill(target=target) | Length(target=target):
+            return [target]
+        case For(var=var):
+            return [var]
+    return []
+
+
+def functions(main: Function) -> list[Function]:
+    """A function and all that it calls, callees first."""
+    order: list[Function] = []
+    seen: set[int] = set()
+
+    def visit(function: Function) -> None:
+        if id(function) in seen:
+            return
+        seen.add(id(function))
+        for statement in walk(function.body):
+            if isinstance(statement, Call):
+                visit(statement.function)
+            elif isinstance(statement, Choice):
+                visit(statement.density)
+        order.append(function)
+
+    visit(main)
+    return order

@@ -1,0 +1,208 @@
+"""The types of the values of a closed program, and how a value of any type is stored as numbers.
+
+A value of a type is a sequence of *leaves*: numbers and references, whose kinds `leaves(type)` gives. A tuple
+has the leaves of its items, a union a tag and the leaves of each alternative; what can change in place (a list, an
+array, a dict, an object with attributes that change) is one reference, and its type names the place where it is
+made, its *site*. What is known of the items of a site is a fact that only grows; see `facts`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+class Type:
+    """A type; types are immutable and compare by structure."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Type):
+    """A number: kind "f" a float, "i" an integer, "b" a truth value; NumPy's scalars are the same to a text."""
+
+    kind: str
+
+
+FLOAT, INT, BOOL = Number("f"), Number("i"), Number("b")
+
+
+@dataclass(frozen=True, slots=True)
+class Never(Type):
+    """The type of what is not known yet, such as the items of a list to which nothing was added so far."""
+
+
+NEVER = Never()
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Type):
+    """A string that is not known when the text is made: its number in a table of strings."""
+
+
+TEXT = Text()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known(Type):
+    """A Python object that is known when the text is made; it has no leaves."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Known):
+            return NotImplemented
+        mine, theirs = self.value, other.value
+        if mine is theirs:
+            return True
+        if type(mine) is not type(theirs) or not isinstance(mine, (int, float, str, bytes, type(None))):
+            return False
+        return repr(mine) == repr(theirs)  # tells 0.0 from -0.0
+
+    def __hash__(self) -> int:
+        value = self.value
+        plain = isinstance(value, (int, float, str, bytes, type(None)))
+        return hash((type(value), repr(value))) if plain else hash(id(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple(Type):
+    """A tuple, or an instance of a class whose attributes never change (`cls`, `names`)."""
+
+    items: tuple[Type, ...]
+    cls: Any = tuple
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class List(Type):
+    """A list made at a site."""
+
+    site: int
+
+
+@dataclass(frozen=True, slots=True)
+class Array(Type):
+    """A NumPy array of numbers of one kind.
+
+    Its leaves are the reference to a list of its numbers, the place of its first entry there, and for each axis the
+    length and the stride, so that a view shares the list.
+    """
+
+    site: int
+    kind: str
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dict(Type):
+    """A dict made at a site: an insertion-ordered map of numbers, or tuples of them."""
+
+    site: int
+
+
+@dataclass(frozen=True, slots=True)
+class Object(Type):
+    """An instance of a class with attributes that change, made at a site."""
+
+    site: int
+    cls: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Union(Type):
+    """One of several types: a tag, and the leaves of each."""
+
+    alternatives: tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure(Type):
+    """A nested function or lambda with the activation that it was made in; the captured values are looked up there."""
+
+    node: Any
+    frame: Any
+    function: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Method(Type):
+    """A function bound to a value: its leaves are those of the value."""
+
+    owner: Type
+    function: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Iterator(Type):
+    """`range`, `enumerate`, `zip`, `reversed`, `map` or a generator expression, before it is used."""
+
+    name: str
+    parts: tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SubTrace(Type):
+    """A trace that a program is given, with the constants and numbers of an address prefix."""
+
+    trace: Any
+    prefix: tuple[Any, ...] = ()
+
+
+def leaves(type: Type) -> tuple[str, ...]:
+    """The kinds of the leaves of a value of a type."""
+    match type:
+        case Number(kind):
+            return (kind,)
+        case Text():
+            return ("i",)
+        case List() | Dict() | Object():
+            return ("r",)
+        case Array(rank=rank):
+            return ("r", "i", *("i",) * (2 * rank))
+        case Tuple(items):
+            return tuple(kind for item in items for kind in leaves(item))
+        case Union(alternatives):
+            return ("i", *(kind for item in alternatives for kind in leaves(item)))
+        case Method(owner):
+            return leaves(owner)
+        case Iterator(_, parts):
+            return tuple(kind for part in parts for kind in leaves(part))
+        case SubTrace(_, prefix):
+            return tuple("i" for part in prefix if part is None)
+    return ()
+
+
+def holds_closure(type: Type) -> bool:
+    """Whether a value of a type holds a function that looks its variables up where it was made."""
+    match type:
+        case Closure():
+            return True
+        case Tuple(items):
+            return any(map(holds_closure, items))
+        case Union(alternatives):
+            return any(map(holds_closure, alternatives))
+        case Iterator(_, parts):
+            return any(map(holds_closure, parts))
+        case Method(owner):
+            return holds_closure(owner)
+    return False
+
+
+def describe(type: Type) -> str:
+    """A type as a message shows it."""
+    match type:
+        case Number(kind):
+            return {"f": "float", "i": "int", "b": "bool"}[kind]
+        case Known(value):
+            return f"the constant {value!r}"[:80]
+        case Tuple(items, cls):
+            if cls is not tuple:
+                return cls.__name__
+            return f"tuple of {len(items)}"
+        case Union(alternatives):
+            return " or ".join(map(describe, alternatives))
+        case Never():
+            return "a value that is never made"
+    return type.__class__.__name__.lower()
