@@ -241,6 +241,14 @@ def call_function(frame: Frame, function: FunctionType, args: list[Value], named
     return instance_call(frame, function, source, given)
 
 
+def inline_function(frame: Frame, function: FunctionType, args: list[Value]) -> Value:
+    """The body of a plain function in place of a call of it."""
+    source = frame.program.source(frame, function)
+    given = bound(frame, source.node, frame.program.defaults(frame, function), args, {}, function.__name__)
+    assert given is not None
+    return inlined(frame, source.node, function, given, source.filename, None)
+
+
 def _widened(type: Type) -> Type:
     match type:
         case Known(value=bool()):
@@ -274,7 +282,7 @@ def instance_call(frame: Frame, function: Any, source: Any, given: dict[str, Val
         made = program.lower_function(frame, key, function, source, types)
     given_leaves = [leaf for name, value in given.items() for leaf in facts.convert(value, types[name])]
     result_type = facts.canonical(facts.get((key, "result")))
-    targets = [frame.fresh(function.__name__, kind) for kind in leaves(result_type)]
+    targets = [frame.fresh("value", kind) for kind in leaves(result_type)]
     frame.emit(hir.Call(list(targets), made, given_leaves))
     if is_never(Value(result_type)) and not recursive and not program.stack_has(key):
         return NOTHING

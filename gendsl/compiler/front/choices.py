@@ -268,7 +268,7 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
     below = [*frame.prefix_indices, *indices]
     leaves_ = [leaf for name, value in given.items() for leaf in facts.convert(value, types[name])]
     result = facts.canonical(facts.get((key, "result")))
-    targets = [frame.fresh(origin.function.__name__, kind) for kind in leaves(result)]
+    targets = [frame.fresh("value", kind) for kind in leaves(result)]
     frame.emit(hir.Call(list(targets), made, [*below, *leaves_]))
     return Value(result, tuple(targets))
 
@@ -367,7 +367,7 @@ def _own_density(frame: Frame, owner: Value, value: Value, calls: Any) -> Value:
     assert isinstance(owner.type, Tuple)
     cls = owner.type.cls
     if issubclass(cls, ScalarFamily) and cls.__module__.startswith("gendsl."):
-        return calls.call_function(frame, _unwrapped(cls.at), [owner, value], {})
+        return calls.inline_function(frame, cls.at, [owner, value])
     logpdf = _unwrapped(cls.at if issubclass(cls, ScalarFamily) else cls.logpdf)
 
     def inside() -> Value:

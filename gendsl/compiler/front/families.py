@@ -152,7 +152,7 @@ def log_density(frame: Frame, distribution: Value, value: Value) -> Value | None
     text = texts.LOG_DENSITIES.get(distribution.type.cls)
     if text is None:
         return None
-    return calls.call_function(frame, text, [value, *items_of(distribution)], {})
+    return calls.inline_function(frame, text, [value, *items_of(distribution)])
 
 
 _UNUSED = (FLOAT, np)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import keyword
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from gendsl.compiler.front.values import (
     line_of,
 )
 from gendsl.compiler.hir import Body, Const, Expr, Op, Statement, Var
+from gendsl.compiler.print_runtime import NAMES
 from gendsl.compiler.types import NEVER, Known, Never, Tuple, Type, Union, leaves
 
 if TYPE_CHECKING:
@@ -116,7 +118,7 @@ class Text:
         return name
 
 
-_RESERVED = {*dir(builtins), "math", "np", "state", "lp", "None", "True", "False", "and", "or", "not", "if", "lambda"}
+_RESERVED = {*dir(builtins), *keyword.kwlist, *NAMES, "state", "lp", "None", "True", "False", "and", "or", "not", "if", "lambda"}
 
 
 class Frame:

@@ -7,6 +7,7 @@ import ast
 import dataclasses
 import functools
 import inspect
+import keyword
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from types import FunctionType, MethodType, ModuleType
@@ -67,22 +68,18 @@ class Template:
     Attributes:
         number: its place in the state.
         type: the type of its values.
+        name: its name in the text.
     """
 
     number: int
     parts: tuple[Any, ...]
     type: Type
+    name: str
 
     @property
     def rank(self) -> int:
         """How many indices it has."""
         return sum(part is None for part in self.parts)
-
-    @property
-    def name(self) -> str:
-        """A name for it in the text."""
-        strings = [str(part) for part in self.parts if part is not None]
-        return "_".join("".join(c if c.isalnum() else "_" for c in one) for one in strings) or "x"
 
 
 @dataclass
@@ -269,7 +266,12 @@ class Lowering:
         """The address template of choices of a type."""
         key = (parts, kind)
         if key not in self.templates:
-            self.templates[key] = Template(len(self.templates), parts, kind)
+            strings = [str(part) for part in parts if part is not None]
+            name = "_".join("".join(c if c.isalnum() else "_" for c in one) for one in strings) or "x"
+            taken = {template.name for template in self.templates.values()}
+            while name in taken or name[0].isdigit() or keyword.iskeyword(name):
+                name = f"{name}_"
+            self.templates[key] = Template(len(self.templates), parts, kind, name)
         return self.templates[key]
 
     def object_fields(self, cls: type, name: str | None = None) -> list[str]:

@@ -1,0 +1,324 @@
+"""Passes that make HIR shorter without changing what it means.
+
+Where a text fails, all that it did is discarded and the reference interpreter decides; so it does not matter which of
+two failures comes first, and what has failed can't be seen in what a text has stored.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from gendsl.compiler import hir
+from gendsl.compiler.hir import (
+    Block,
+    Body,
+    Call,
+    Const,
+    Expr,
+    Fail,
+    Fill,
+    For,
+    Function,
+    If,
+    Leave,
+    Length,
+    Load,
+    Loop,
+    New,
+    Next,
+    Op,
+    Return,
+    Set,
+    Statement,
+    Var,
+)
+
+NEVER_FAIL = frozenset(
+    "add sub mul neg lt le gt ge eq ne and or not select float bool abs imin imax isnan isinf isfinite same".split()
+)
+
+
+def may_fail(expr: Expr) -> bool:
+    """Whether the evaluation of an expression may fail."""
+    if not isinstance(expr, Op):
+        return False
+    if any(map(may_fail, expr.args)):
+        return True
+    if expr.name.startswith("np_"):
+        return False
+    if expr.kind == "i" and expr.name in ("add", "sub", "mul", "neg", "abs"):
+        return True
+    return expr.name not in NEVER_FAIL
+
+
+def clean(main: Function) -> None:
+    """Clean a function and all that it calls."""
+    for function in hir.functions(main):
+        function.body = _structured(function.body)
+        for _ in range(4):
+            _propagate(function)
+            if not _drop_dead(function):
+                break
+        _inline_temporaries(function)
+
+
+# --- control -----------------------------------------------------------------------------------------
+
+
+def ends(body: Body) -> bool:
+    """Whether control never reaches the end of a body."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, (Leave, Next, Return, Fail)):
+        return True
+    return isinstance(last, If) and ends(last.then) and ends(last.orelse)
+
+
+def _structured(body: Body) -> Body:
+    """Blocks that are only left where they end become plain branches; what nothing reaches goes."""
+    result: Body = []
+    for position, statement in enumerate(body):
+        match statement:
+            case Set(targets=[]):
+                continue
+            case If():
+                statement.then, statement.orelse = _structured(statement.then), _structured(statement.orelse)
+                if not statement.then and not statement.orelse and not may_fail(statement.test):
+                    continue
+                rest = body[position + 1 :]
+                if ends(statement.then) and not ends(statement.orelse) and rest and _leaves(statement.then):
+                    statement.orelse = _structured([*statement.orelse, *rest])
+                    result.append(statement)
+                    return result
+            case For() | Loop():
+                statement.body = _structured(statement.body)
+            case Block():
+                statement.body = _tail(_structured(statement.body), statement.label)
+                if not any(isinstance(s, Leave) and s.label == statement.label for s in hir.walk(statement.body)):
+                    result += statement.body
+                    if ends(statement.body):
+                        return result
+                    continue
+        result.append(statement)
+        if ends([statement]):
+            return result
+    return result
+
+
+def _leaves(body: Body) -> bool:
+    """Whether a body ends by leaving a block or loop."""
+    last = body[-1]
+    return isinstance(last, Leave) or (isinstance(last, If) and (_leaves(last.then) or _leaves(last.orelse)))
+
+
+def _tail(body: Body, label: int) -> Body:
+    """A body without the leaves at its end that lead where it ends anyway."""
+    if not body:
+        return body
+    last = body[-1]
+    if isinstance(last, Leave) and last.label == label:
+        return _tail(body[:-1], label)
+    if isinstance(last, If):
+        last.then, last.orelse = _tail(last.then, label), _tail(last.orelse, label)
+    return body
+
+
+# --- variables ---------------------------------------------------------------------------------------
+
+
+def replaced(expr: Expr, values: dict[Var, Expr]) -> Expr:
+    """An expression with other expressions in place of variables."""
+    if isinstance(expr, Var):
+        return values.get(expr, expr)
+    if isinstance(expr, Op):
+        args = tuple(replaced(arg, values) for arg in expr.args)
+        return expr if all(a is b for a, b in zip(args, expr.args, strict=True)) else Op(expr.name, args, expr.kind)
+    return expr
+
+
+def substitute(statement: Statement, values: dict[Var, Expr]) -> None:
+    """Replace variables in the expressions that a statement itself evaluates."""
+
+    def all_of(parts: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return tuple(replaced(part, values) for part in parts)
+
+    match statement:
+        case Set() | Return():
+            statement.values = list(all_of(tuple(statement.values)))
+        case New():
+            statement.items = [all_of(item) for item in statement.items]
+        case Fill():
+            statement.count, statement.item = replaced(statement.count, values), all_of(statement.item)
+        case Length():
+            statement.list = replaced(statement.list, values)
+        case Load():
+            statement.list, statement.index = replaced(statement.list, values), replaced(statement.index, values)
+        case hir.Store():
+            statement.list, statement.index = replaced(statement.list, values), replaced(statement.index, values)
+            statement.item = all_of(statement.item)
+        case hir.Append():
+            statement.list, statement.item = replaced(statement.list, values), all_of(statement.item)
+        case hir.Truncate():
+            statement.list, statement.count = replaced(statement.list, values), replaced(statement.count, values)
+        case If():
+            statement.test = replaced(statement.test, values)
+        case For():
+            statement.start = replaced(statement.start, values)
+            statement.stop = replaced(statement.stop, values)
+            statement.step = replaced(statement.step, values)
+        case Call():
+            statement.args = list(all_of(tuple(statement.args)))
+        case hir.Visit():
+            statement.indices = all_of(statement.indices)
+        case hir.Choice():
+            statement.indices, statement.parameters = all_of(statement.indices), all_of(statement.parameters)
+
+
+def _set_counts(function: Function) -> Counter[Var]:
+    counts: Counter[Var] = Counter(function.parameters)
+    for statement in hir.walk(function.body):
+        counts.update(hir.targets(statement))
+    return counts
+
+
+def _use_counts(function: Function) -> Counter[Var]:
+    counts: Counter[Var] = Counter()
+
+    def visit(expr: Expr) -> None:
+        if isinstance(expr, Var):
+            counts[expr] += 1
+        elif isinstance(expr, Op):
+            for arg in expr.args:
+                visit(arg)
+
+    for statement in hir.walk(function.body):
+        for expr in hir.expressions(statement):
+            visit(expr)
+    return counts
+
+
+def _propagate(function: Function) -> None:
+    """Use what a variable was copied from, where neither is ever set again; fold what is constant."""
+    counts = _set_counts(function)
+    values: dict[Var, Expr] = {}
+    for statement in hir.walk(function.body):
+        if isinstance(statement, Set):
+            for target, value in zip(statement.targets, statement.values, strict=True):
+                if counts[target] == 1 and (
+                    isinstance(value, (Const, hir.Input)) or (isinstance(value, Var) and counts[value] == 1)
+                ):
+                    values[target] = value
+    if not values:
+        return
+    for target in list(values):  # chains of copies
+        seen = set()
+        while isinstance(values[target], Var) and values[target] in values and values[target] not in seen:
+            seen.add(values[target])
+            values[target] = values[values[target]]  # type: ignore[index]
+    for statement in hir.walk(function.body):
+        substitute(statement, values)
+
+
+def _drop_dead(function: Function) -> bool:
+    """Drop what is computed and not used; whether anything was."""
+    used = _use_counts(function)
+    dropped = False
+
+    def visit(body: Body) -> Body:
+        nonlocal dropped
+        result: Body = []
+        for statement in body:
+            match statement:
+                case Set():
+                    pairs = zip(statement.targets, statement.values, strict=True)
+                    kept = [(t, v) for t, v in pairs if (used[t] or may_fail(v)) and t != v]
+                    if len(kept) != len(statement.targets):
+                        dropped = True
+                        statement.targets, statement.values = [t for t, _ in kept], [v for _, v in kept]
+                    if not kept:
+                        continue
+                case Length() | New() | Fill() if not used[statement.target]:
+                    dropped = True
+                    continue
+                case If():
+                    statement.then, statement.orelse = visit(statement.then), visit(statement.orelse)
+                    if not statement.then and not statement.orelse and not may_fail(statement.test):
+                        dropped = True
+                        continue
+                case For() | Loop() | Block():
+                    statement.body = visit(statement.body)
+                    if isinstance(statement, For) and not statement.body:
+                        dropped = True
+                        continue
+            result.append(statement)
+        return result
+
+    function.body = visit(function.body)
+    return dropped
+
+
+def _jumps(statement: Statement) -> bool:
+    return any(isinstance(s, (Leave, Next, Return)) for s in hir.walk([statement]))
+
+
+def _variables(expr: Expr) -> set[Var]:
+    if isinstance(expr, Var):
+        return {expr}
+    if isinstance(expr, Op):
+        return set().union(*map(_variables, expr.args)) if expr.args else set()
+    return set()
+
+
+def _inline_temporaries(function: Function) -> None:
+    """Write an expression that is used once, in a later statement of the same body, where it is used."""
+    sets, uses = _set_counts(function), _use_counts(function)
+
+    def visit(body: Body) -> Body:
+        pending: dict[Var, tuple[Statement, Expr]] = {}
+        result: Body = []
+
+        def flush(names: set[Var] | None = None) -> None:
+            for var in list(pending):
+                if names is None or _variables(pending[var][1]) & names:
+                    result.append(pending.pop(var)[0])
+
+        for statement in body:
+            mine: set[Var] = set().union(*map(_variables, hir.expressions(statement)), set())
+            chosen = {var: pending[var][1] for var in mine if var in pending}
+            for var in chosen:
+                del pending[var]
+            if chosen:
+                substitute(statement, chosen)  # type: ignore[arg-type]
+            inner_sets = {target for s in hir.walk([statement]) for target in hir.targets(s)}
+            if _jumps(statement):
+                flush()
+            else:
+                flush(inner_sets)
+            inside = set().union(
+                *(_variables(e) for b in hir.bodies(statement) for s in hir.walk(b) for e in hir.expressions(s)), set()
+            )
+            for var in list(pending):
+                if var in inside:
+                    result.append(pending.pop(var)[0])
+            for inner in list(hir.bodies(statement)):
+                inner[:] = visit(inner)
+            if (
+                isinstance(statement, Set)
+                and len(statement.targets) == 1
+                and sets[statement.targets[0]] == 1
+                and uses[statement.targets[0]] == 1
+                and isinstance(statement.values[0], Op)
+                and _width(statement.values[0]) <= 14
+            ):
+                pending[statement.targets[0]] = (statement, statement.values[0])
+                continue
+            result.append(statement)
+        flush()
+        return result
+
+    function.body = visit(function.body)
+
+
+def _width(expr: Expr) -> int:
+    return 1 + sum(map(_width, expr.args)) if isinstance(expr, Op) else 1

@@ -1,0 +1,239 @@
+"""Closed programs: the log density of a program as one text, run as Python or as machine code."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gendsl.compiler import clean, density
+from gendsl.compiler.encode import Words, deep_layout, flat
+from gendsl.compiler.front.program import Lowered, Lowering, Template, type_of
+from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.native import Native, available
+from gendsl.compiler.native_layout import END, FAILED, FULL, NEXT, PRESENT, SITE, VISITED, Layout
+from gendsl.compiler.print_llvm import print_llvm
+from gendsl.compiler.print_python import compile_python, print_python
+from gendsl.compiler.print_runtime import TextFailure
+from gendsl.compiler.types import leaves
+
+_ARENA = 1 << 16
+_LARGEST_ARENA = 1 << 32
+_SPARSE = 16
+PYTHON_FAILURES = (
+    TextFailure, ArithmeticError, ValueError, IndexError, KeyError, TypeError, MemoryError, UnboundLocalError,
+)  # fmt: skip
+"""What a Python text raises where it fails."""
+
+
+class FailedText(Exception):
+    """A text came to a place where the reference interpreter decides."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(f"line {line}: {reason}" if line else reason)
+
+
+class _Column:
+    """The choices of a template, as Python text looks them up: each once."""
+
+    def __init__(self) -> None:
+        self.values: dict[Any, Any] = {}
+        self.visited: set[Any] = set()
+
+    def __getitem__(self, index: Any) -> Any:
+        value = self.values[index]
+        if index in self.visited:
+            raise TextFailure("a choice that is made twice")
+        self.visited.add(index)
+        return value
+
+
+class _State:
+    """The choices of a trace, for Python text."""
+
+
+class ClosedDensity:
+    """The log density of a program for arguments of given types.
+
+    Attributes:
+        lowered: the program in HIR.
+        text: it as Python text.
+    """
+
+    def __init__(self, program: Any, args: tuple[Any, ...]) -> None:
+        lowering = Lowering()
+        types = [type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args)]
+        self.lowered: Lowered = lowering.lower(program, types)
+        self.main = density.score(self.lowered.main)
+        clean.clean(self.main)
+        self.text = print_python(self.main)
+        self.by_parts: dict[tuple[Any, ...], list[Template]] = {}
+        for template in self.lowered.templates:
+            self.by_parts.setdefault(template.parts, []).append(template)
+
+    # --- Python text ------------------------------------------------------------------------------
+
+    @cached_property
+    def _python(self) -> dict[str, Any]:
+        given = {}
+        facts = self.lowered.facts
+        for number, (found, kind) in enumerate(self.lowered.inputs):
+            for leaf, value in enumerate(flat(facts, found, kind)):
+                given[f"given_{number}_{leaf}"] = value
+        return compile_python(self.text, given)
+
+    def _place(self, path: tuple[Any, ...], value: Any) -> tuple[Template, tuple[int, ...], list[Any]]:
+        parts = tuple(None if type(part) is int else part for part in path)
+        for template in self.by_parts.get(parts, ()):
+            try:
+                found = flat(self.lowered.facts, value, template.type)
+            except NotClosed:
+                continue
+            return template, tuple(part for part in path if type(part) is int), found
+        raise NotClosed(f"the program makes no choice at {path!r}")
+
+    def arguments(self, args: tuple[Any, ...]) -> list[Any]:
+        """The leaves of arguments."""
+        facts = self.lowered.facts
+        return [leaf for arg, kind in zip(args, self.lowered.arguments, strict=True) for leaf in flat(facts, arg, kind)]
+
+    def assess_python(self, args: tuple[Any, ...], choices: Mapping[Any, Any]) -> float:
+        """The log density of choices, by Python text.
+
+        Raises:
+            FailedText: the reference interpreter decides.
+            NotClosed: the arguments or choices are not of the types that the text is for.
+        """
+        state = _State()
+        for template in self.lowered.templates:
+            setattr(state, template.name, _Column())
+        for path, value in choices.items():
+            template, indices, parts = self._place(path, value)
+            column = getattr(state, template.name)
+            index = indices[0] if len(indices) == 1 else indices
+            column.values[index] = parts[0] if len(parts) == 1 else tuple(parts)
+        given = self.arguments(args)
+        try:
+            result = float(self._python[self.main.name](state, *given))
+        except PYTHON_FAILURES as error:
+            raise FailedText(0, f"{type(error).__name__}: {error}") from error
+        visited = sum(len(getattr(state, template.name).visited) for template in self.lowered.templates)
+        if visited != len(choices):
+            raise FailedText(0, "choices that the program does not make")
+        return result
+
+    # --- machine code -----------------------------------------------------------------------------
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where things lie in the context of machine code."""
+        return Layout(self.lowered)
+
+    @cached_property
+    def llvm(self) -> tuple[str, list[tuple[int, str]]]:
+        """The LLVM IR, and what may fail where."""
+        return print_llvm(self.main, self.layout)
+
+    @cached_property
+    def native(self) -> Native:
+        """The machine code."""
+        return Native(self.llvm[0])
+
+    def context(self, args: tuple[Any, ...], choices: Mapping[Any, Any]) -> Context:
+        """The words of arguments and choices."""
+        return Context(self, args, choices)
+
+    def assess_native(self, args: tuple[Any, ...], choices: Mapping[Any, Any]) -> float:
+        """The log density of choices, by machine code; raises as `assess_python` does."""
+        if available() is not None:
+            raise NotClosed(available() or "")
+        return self.context(args, choices).run()
+
+
+class Context:
+    """The memory of one density: arguments, inputs, choices and the arena."""
+
+    def __init__(self, closed: ClosedDensity, args: tuple[Any, ...], choices: Mapping[Any, Any]) -> None:
+        self.closed = closed
+        lowered, layout, facts = closed.lowered, closed.layout, closed.lowered.facts
+        self.words = np.zeros(layout.size, np.int64)
+        self.memory = Words()
+        at = layout.arguments
+        for arg, kind in zip(args, lowered.arguments, strict=True):
+            at = self._leaves(at, flat(facts, arg, kind), deep_layout(facts, kind))
+        for number, (found, kind) in enumerate(lowered.inputs):
+            self._leaves(layout.input_word(number, 0), flat(facts, found, kind), deep_layout(facts, kind))
+        self.count = len(choices)
+        self.stamps: list[np.ndarray] = []
+        self._choices(choices)
+        self.arena = np.empty(_ARENA, np.int64)
+
+    def _leaves(self, at: int, parts: list[Any], layout: list[tuple[str, tuple[Any, ...]]]) -> int:
+        for leaf, (kind, inner) in zip(parts, layout, strict=True):
+            self.words[at] = self.memory.word(leaf, kind, inner)
+            at += 1
+        return at
+
+    def _choices(self, choices: Mapping[Any, Any]) -> None:
+        closed, facts = self.closed, self.closed.lowered.facts
+        found: dict[int, list[tuple[tuple[int, ...], list[Any]]]] = {}
+        for path, value in choices.items():
+            template, indices, parts = closed._place(path, value)
+            if any(index < 0 for index in indices):
+                raise NotClosed(f"a negative index in the address {path!r}")
+            found.setdefault(template.number, []).append((indices, parts))
+        for template, words in zip(closed.lowered.templates, closed.layout.templates, strict=True):
+            rows = found.get(template.number, [])
+            capacity = [1 + max((indices[axis] for indices, _ in rows), default=-1) for axis in range(template.rank)]
+            size = int(np.prod(capacity)) if capacity else 1
+            if size > _SPARSE * (len(rows) + 64):
+                raise NotClosed(f"the indices of {template.parts!r} are far apart")
+            stamps = np.zeros(max(size, 1), np.uint8)
+            layout = deep_layout(facts, template.type)
+            columns = [np.zeros(max(size, 1), np.int64) for _ in leaves(template.type)]
+            for indices, parts in rows:
+                index = 0
+                for axis, at in enumerate(indices):
+                    index = at if axis == 0 else index * capacity[axis] + at
+                stamps[index] = PRESENT
+                for column, leaf, (kind, inner) in zip(columns, parts, layout, strict=True):
+                    column[index] = self.memory.word(leaf, kind, inner)
+            self.memory.memory += columns
+            self.stamps.append(stamps)
+            for leaf_number, column in enumerate(columns):
+                self.words[words.column(leaf_number)] = column.ctypes.data
+            self.words[words.stamps] = stamps.ctypes.data
+            for axis, extent in enumerate(capacity):
+                self.words[words.capacity(axis)] = extent
+
+    def run(self) -> float:
+        """The log density."""
+        closed = self.closed
+        entry, words = closed.native.entry, self.words
+        while True:
+            words[NEXT] = self.arena.ctypes.data
+            words[END] = self.arena.ctypes.data + 8 * len(self.arena)
+            status = entry(words.ctypes.data)
+            if status != FULL:
+                break
+            for stamps in self.stamps:
+                stamps[stamps == VISITED] = PRESENT
+            if len(self.arena) >= _LARGEST_ARENA // 8:
+                raise FailedText(0, "more memory than a text may use")
+            self.arena = np.empty(4 * len(self.arena), np.int64)
+        visited = 0
+        for stamps in self.stamps:
+            seen = stamps == VISITED
+            visited += int(seen.sum())
+            stamps[seen] = PRESENT
+        if status == FAILED:
+            raise FailedText(*closed.llvm[1][int(words[SITE])])
+        if visited != self.count:
+            raise FailedText(0, "choices that the program does not make")
+        return float(words[closed.layout.result_word(0) : closed.layout.result_word(0) + 1].view(np.float64)[0])
+
+
+_UNUSED = ctypes

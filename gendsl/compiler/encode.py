@@ -1,0 +1,161 @@
+"""Values as the leaves that a text takes: Python objects for Python text, words of 64 bits for machine code."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+
+from gendsl.compiler.front.values import Facts, NotClosed
+from gendsl.compiler.print_runtime import bits, mix
+from gendsl.compiler.types import (
+    Array,
+    Dict,
+    Known,
+    List,
+    Number,
+    Text,
+    Tuple,
+    Type,
+    Union,
+    leaves,
+)
+
+
+def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
+    """The leaves of a value, for Python text: a list for each reference.
+
+    Raises:
+        NotClosed: the value is not of this type.
+    """
+    type = facts.canonical(type)
+    if isinstance(value, np.generic):
+        value = value.item()
+    match type:
+        case Known(value=known):
+            if value is not known and value != known:
+                raise NotClosed("a value that is not the one that the text was made for")
+            return []
+        case Number(kind):
+            if not isinstance(value, (bool, int, float)) or "bif".index(_kind(value)) > "bif".index(kind):
+                raise NotClosed("a value of another type than before")
+            return [{"f": float, "i": int, "b": bool}[kind](value)]
+        case Text():
+            return [facts.text_number(value)]
+        case Tuple(items, cls, names):
+            if cls is tuple or not names:
+                if not isinstance(value, tuple) or len(value) != len(items):
+                    raise NotClosed("a tuple of another length than before")
+                parts = list(value)
+            else:
+                parts = [getattr(value, name) for name in names]
+            return [leaf for part, item in zip(parts, items, strict=True) for leaf in flat(facts, part, item)]
+        case List(site):
+            kind = facts.item(site)
+            if kind == Number("f"):
+                return [list(map(float, value))]
+            if isinstance(kind, Number):
+                return [[flat(facts, one, kind)[0] for one in value]]
+            return [[_item(flat(facts, one, kind)) for one in value]]
+        case Dict(site):
+            return [_table(facts, value, facts.item(site, "key"), facts.item(site, "value"))]
+        case Array(kind=kind, rank=rank):
+            array = np.ascontiguousarray(value)
+            strides = [step // array.itemsize for step in array.strides]
+            dtype = {"f": float, "i": np.int64, "b": bool}[kind]
+            return [array.ravel().astype(dtype).tolist(), 0, *array.shape, *strides]
+        case Union(alternatives):
+            for tag, alternative in enumerate(alternatives):
+                try:
+                    found = flat(facts, value, alternative)
+                except (NotClosed, TypeError, AttributeError):
+                    continue
+                result: list[Any] = [tag]
+                for i, other in enumerate(alternatives):
+                    zeros = [{"f": 0.0, "i": 0, "b": False, "r": None}[k] for k in leaves(other)]
+                    result += found if i == tag else zeros
+                return result
+    raise NotClosed("a value that a text can't be given")
+
+
+def _kind(value: Any) -> str:
+    return "b" if isinstance(value, bool) else "i" if isinstance(value, int) else "f"
+
+
+def _item(parts: list[Any]) -> Any:
+    return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def _table(facts: Facts, value: dict[Any, Any], key: Type, item: Type) -> list[Any]:
+    size = 8
+    while size < 2 * len(value) + 1:
+        size *= 4
+    entries, table = [], [-1] * size
+    for position, (one, kept) in enumerate(value.items()):
+        leaves_ = flat(facts, one, key)
+        entries.append(_item([*leaves_, *flat(facts, kept, item)]))
+        h = 0
+        for leaf in leaves_:
+            h = mix(h, bits(leaf) if isinstance(leaf, float) else int(leaf))
+        place = h & (size - 1)
+        while table[place] >= 0:
+            place = (place + 1) & (size - 1)
+        table[place] = position
+    return [(entries, table)]
+
+
+# --- words -----------------------------------------------------------------------------------------
+
+
+class Words:
+    """Leaves of Python text as words, with the memory that the references among them point into."""
+
+    def __init__(self) -> None:
+        self.memory: list[np.ndarray] = []
+
+    def word(self, leaf: Any, kind: str, type_layout: tuple[Any, ...] = ()) -> int:
+        """A leaf as a word."""
+        if kind == "f":
+            return int(struct.unpack("<q", struct.pack("<d", float(leaf)))[0])
+        if kind in "ib":
+            return int(leaf)
+        return 0 if leaf is None else self.list(leaf, type_layout)
+
+    def list(self, items: list[Any], layout: tuple[Any, ...]) -> int:
+        """The address of a list; `layout` has for each leaf its kind, and for a reference the layout behind it."""
+        width = len(layout)
+        if width == 1 and layout[0][0] in "fib":
+            dtype = np.float64 if layout[0][0] == "f" else np.int64
+            data = np.array(items, dtype=dtype).view(np.int64) if items else np.zeros(1, np.int64)
+        else:
+            data = np.zeros(max(1, len(items) * width), np.int64)
+            for i, item in enumerate(items):
+                parts = (item,) if width == 1 else item
+                for j, (leaf, (kind, inner)) in enumerate(zip(parts, layout, strict=True)):
+                    data[i * width + j] = self.word(leaf, kind, inner)
+        header = np.array([len(items), len(items), data.ctypes.data], np.int64)
+        self.memory += [data, header]
+        return int(header.ctypes.data)
+
+
+def deep_layout(facts: Facts, type: Type, depth: int = 0) -> list[tuple[str, tuple[Any, ...]]]:
+    """For each leaf of a type its kind, and for a reference the layout of what it refers to."""
+    type = facts.canonical(type)
+    if depth > 12:
+        raise NotClosed("data that is nested too deeply")
+    match type:
+        case List(site):
+            return [("r", tuple(deep_layout(facts, facts.item(site), depth + 1)))]
+        case Dict(site):
+            entry = [
+                *deep_layout(facts, facts.item(site, "key"), depth + 1),
+                *deep_layout(facts, facts.item(site, "value"), depth + 1),
+            ]
+            return [("r", (("r", tuple(entry)), ("r", (("i", ()),))))]
+        case Array(kind=kind, rank=rank):
+            return [("r", ((kind, ()),)), ("i", ()), *[("i", ())] * (2 * rank)]
+        case Tuple(items) | Union(items):
+            inner = [leaf for item in items for leaf in deep_layout(facts, item, depth + 1)]
+            return [("i", ()), *inner] if isinstance(type, Union) else inner
+    return [(kind, ()) for kind in leaves(type)]

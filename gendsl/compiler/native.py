@@ -1,0 +1,87 @@
+"""Machine code from LLVM IR, by llvmlite."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import re
+import threading
+from collections.abc import Callable
+from typing import Any
+
+_LOCK = threading.Lock()
+_SPECIAL = re.compile(r"@gendsl_special_(\w+)\(")
+
+
+@functools.cache
+def available() -> str | None:
+    """Why there is no machine code here; None where there is."""
+    try:
+        import llvmlite.binding as llvm
+    except ImportError:
+        return "llvmlite is not installed"
+    try:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        llvm.check_jit_execution()
+    except (OSError, RuntimeError) as error:
+        return f"LLVM can't make code here: {error}"
+    return None
+
+
+@functools.cache
+def _machine() -> Any:
+    import llvmlite.binding as llvm
+
+    reason = available()
+    if reason is not None:
+        raise RuntimeError(reason)
+    target = llvm.Target.from_default_triple()
+    features = llvm.get_host_cpu_features().flatten()
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2)
+
+
+@functools.cache
+def _symbol(name: str) -> None:
+    """Make a function of scipy.special known to LLVM."""
+    import llvmlite.binding as llvm
+    import scipy.special.cython_special as special
+
+    get_name = ctypes.pythonapi.PyCapsule_GetName
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    for key, capsule in special.__pyx_capi__.items():
+        signature = get_name(capsule)
+        plain = re.sub(r"^__pyx_fuse_\d+", "", key)
+        if plain == name and re.match(rb"double \((double, )+int __pyx_skip_dispatch\)", signature):
+            llvm.add_symbol(f"gendsl_special_{name}", get_pointer(capsule, signature))
+            return
+    raise LookupError(f"scipy.special has no {name} for Cython")
+
+
+class Native:
+    """A text as machine code.
+
+    Attributes:
+        entry: the function that Python calls, with the address of the context; it returns a status.
+    """
+
+    def __init__(self, text: str) -> None:
+        import llvmlite.binding as llvm
+
+        with _LOCK:  # LLVM's own state
+            for name in set(_SPECIAL.findall(text)):
+                _symbol(name)
+            module = llvm.parse_assembly(text)
+            module.verify()
+            machine = _machine()
+            options = llvm.create_pipeline_tuning_options(speed_level=2)
+            options.loop_vectorization = True
+            options.slp_vectorization = True
+            builder = llvm.create_pass_builder(machine, options)
+            builder.getModulePassManager().run(module, builder)
+            self.engine = llvm.create_mcjit_compiler(module, machine)
+            self.engine.finalize_object()
+            address = self.engine.get_function_address("gendsl_text_entry")
+        self.entry: Callable[[int], int] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)

@@ -1,0 +1,300 @@
+"""HIR as Python text: what `source_of` shows, what a debugger steps through, and what runs where there is no LLVM."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gendsl.compiler import hir
+from gendsl.compiler.clean import ends
+from gendsl.compiler.hir import Body, Const, Expr, Function, Input, Op, Var
+from gendsl.compiler.print_runtime import NAMES
+
+_INFIX = {
+    "add": ("+", 11), "sub": ("-", 11), "mul": ("*", 12), "truediv": ("/", 12), "floordiv": ("//", 12),
+    "mod": ("%", 12), "lt": ("<", 6), "le": ("<=", 6), "gt": (">", 6), "ge": (">=", 6), "eq": ("==", 6),
+    "ne": ("!=", 6), "and": ("and", 4), "or": ("or", 3), "bitand": ("&", 9), "bitor": ("|", 7), "bitxor": ("^", 8),
+    "lshift": ("<<", 10), "rshift": (">>", 10), "same": ("is", 6),
+}  # fmt: skip
+_CALLS = {
+    "float": "float", "bool": "bool", "int": "int", "int_trunc": "int", "int_floor": "floor", "int_ceil": "ceil",
+    "int_round": "round", "imin": "min", "imax": "max", "abs": "abs", "pow": "power",
+}  # fmt: skip
+
+
+def literal(value: Any) -> str:
+    """A number as Python text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if value != value else "inf" if value > 0 else "-inf"
+    return repr(value)
+
+
+class PythonPrinter:
+    """Prints functions as Python text."""
+
+    def __init__(self, filename: str = "") -> None:
+        self.lines: list[str] = []
+        self.indent = 0
+        self.loops: list[tuple[int, str]] = []
+        self.flags: set[str] = set()
+        self.comment = 0
+
+    def line(self, text: str, at: int = 0) -> None:
+        """Add a line, with the user's line as a comment where that changes."""
+        written = "    " * self.indent + text
+        if at and at != self.comment and len(written) < 90:
+            written = f"{written}  # {at}"
+            self.comment = at
+        self.lines.append(written)
+
+    # --- expressions ------------------------------------------------------------------------------
+
+    def expr(self, expr: Expr, outer: int = 0) -> str:
+        """An expression, in brackets where what is around binds more tightly."""
+        match expr:
+            case Const(value=value):
+                text = literal(value)
+                return f"({text})" if text.startswith("-") and outer > 11 else text
+            case Var(name=name):
+                return name
+            case Input(number=number, leaf=leaf):
+                return f"given_{number}_{leaf}"
+        name, args = expr.name, expr.args
+        if name == "np_div" and isinstance(args[1], Const):
+            name = "truediv"
+        if name in _INFIX:
+            sign, level = _INFIX[name]
+            if level == 6 and any(isinstance(a, Op) and _INFIX.get(a.name, ("", 0))[1] == 6 for a in args):
+                left, right = self.expr(args[0], 7), self.expr(args[1], 7)
+            else:
+                left, right = self.expr(args[0], level), self.expr(args[1], level + 1)
+            text = f"{left} {sign} {right}"
+            return f"({text})" if level < outer else text
+        if name == "neg":
+            text = f"-{self.expr(args[0], 13)}"
+            return f"({text})" if outer > 11 else text
+        if name == "not":
+            text = f"not {self.expr(args[0], 5)}"
+            return f"({text})" if outer > 5 else text
+        if name == "select":
+            text = f"{self.expr(args[1], 3)} if {self.expr(args[0], 3)} else {self.expr(args[2], 2)}"
+            return f"({text})" if outer > 1 else text
+        called = _CALLS.get(name, name)
+        return f"{called}({', '.join(self.expr(arg) for arg in args)})"
+
+    def item(self, layout: tuple[str, ...], item: tuple[Expr, ...]) -> str:
+        """An item of a list."""
+        if len(layout) == 1:
+            return self.expr(item[0])
+        return f"({', '.join(map(self.expr, item))}{',' if len(item) == 1 else ''})" if item else "()"
+
+    # --- statements -------------------------------------------------------------------------------
+
+    def function(self, function: Function) -> None:
+        """A function."""
+        self.flags = set()
+        self.comment = 0
+        parameters = ", ".join(["state", *(var.name for var in function.parameters)])
+        head = f"def {function.name}({parameters}):"
+        self.line(f"{head}  # {function.origin}" if function.origin else head)
+        self.indent += 1
+        start = len(self.lines)
+        self.body(function.body)
+        for flag in sorted(self.flags):
+            self.lines.insert(start, "    " * self.indent + f"{flag} = False")
+        if len(self.lines) == start:
+            self.line("pass")
+        self.indent -= 1
+        self.lines.append("")
+
+    def body(self, body: Body) -> None:
+        for statement in body:
+            self.statement(statement)
+
+    def _inner(self, body: Body) -> None:
+        self.indent += 1
+        start = len(self.lines)
+        self.body(body)
+        if len(self.lines) == start:
+            self.line("pass")
+        self.indent -= 1
+
+    def statement(self, statement: hir.Statement) -> None:
+        """A statement."""
+        at = statement.line
+        match statement:
+            case hir.Set(targets=targets, values=values):
+                self._set(targets, values, at)
+            case hir.New(target=target, layout=layout, items=items):
+                self.line(f"{target.name} = [{', '.join(self.item(layout, item) for item in items)}]", at)
+            case hir.Fill(target=target, layout=layout, count=count, item=item):
+                self.line(f"{target.name} = [{self.item(layout, item)}] * {self.expr(count, 13)}", at)
+            case hir.Length(target=target, list=ref):
+                self.line(f"{target.name} = len({self.expr(ref)})", at)
+            case hir.Load(targets=targets, list=ref, index=index, layout=layout):
+                names = ", ".join(var.name for var in targets)
+                comma = "," if len(targets) == 1 and len(layout) != 1 else ""
+                self.line(f"{names}{comma} = {self.expr(ref, 14)}[{self.expr(index)}]", at)
+            case hir.Store(list=ref, index=index, layout=layout, item=item):
+                self.line(f"{self.expr(ref, 14)}[{self.expr(index)}] = {self.item(layout, item)}", at)
+            case hir.Append(list=ref, layout=layout, item=item):
+                self.line(f"{self.expr(ref, 14)}.append({self.item(layout, item)})", at)
+            case hir.Truncate(list=ref, count=count):
+                self.line(f"del {self.expr(ref, 14)}[{self.expr(count)}:]", at)
+            case hir.Call(targets=targets, function=function, args=args):
+                call = f"{function.name}({', '.join(['state', *map(self.expr, args)])})"
+                names = ", ".join(var.name for var in targets)
+                self.line(f"{names} = {call}" if targets else call, at)
+            case hir.Visit(targets=targets, template=template, indices=indices):
+                names = ", ".join(var.name for var in targets)
+                where = ", ".join(map(self.expr, indices)) or "()"
+                self.line(f"{names} = state.{template.name}[{where}]", at)
+            case hir.Choice(targets=targets, template=template):
+                self.line(f"{', '.join(var.name for var in targets)} = choice({template.parts})", at)
+            case hir.Return(values=values):
+                found = ", ".join(map(self.expr, values))
+                self.line(f"return {found}" if values else "return", at)
+            case hir.Fail(reason=reason):
+                self.line(f"fail({reason!r})", at)
+            case hir.If():
+                self._if(statement, "if")
+            case hir.For() | hir.Loop() | hir.Block():
+                self._loop(statement)
+            case hir.Leave(label=label):
+                self._leave(label, "left")
+            case hir.Next(label=label):
+                self._leave(label, "next")
+
+    def _set(self, targets: list[Var], values: list[Expr], at: int) -> None:
+        from gendsl.compiler.clean import _variables
+
+        pairs = list(zip(targets, values, strict=True))
+        independent = not any(
+            target in _variables(value) for i, (target, _) in enumerate(pairs) for _, value in pairs[i + 1 :]
+        )
+        if independent:
+            for target, value in pairs:
+                self.line(self._assignment(target, value), at)
+            return
+        names = ", ".join(target.name for target, _ in pairs)
+        self.line(f"{names} = {', '.join(self.expr(value, 2) for _, value in pairs)}", at)
+
+    def _assignment(self, target: Var, value: Expr) -> str:
+        match value:
+            case Op(name="add" | "sub" | "mul" as name, args=(first, second)) if first == target:
+                return f"{target.name} {_INFIX[name][0]}= {self.expr(second)}"
+        return f"{target.name} = {self.expr(value)}"
+
+    def _if(self, statement: hir.If, word: str) -> None:
+        test, then, orelse = statement.test, statement.then, statement.orelse
+        if not then and orelse:
+            test, then, orelse = Op("not", (test,), "b"), orelse, []
+        if isinstance(test, Op) and test.name == "not" and orelse:
+            test, then, orelse = test.args[0], orelse, then
+        if len(then) == 1 and isinstance(then[0], hir.Fail) and not orelse and word == "if":
+            self.line(f"if {self.expr(test)}: fail({then[0].reason!r})", statement.line)
+            return
+        self.line(f"{word} {self.expr(test)}:", statement.line)
+        self._inner(then)
+        if not orelse:
+            return
+        if ends(then):
+            self.body(orelse)
+            return
+        if len(orelse) == 1 and isinstance(orelse[0], hir.If):
+            self._if(orelse[0], "elif")
+            return
+        self.line("else:")
+        self._inner(orelse)
+
+    def _loop(self, statement: hir.For | hir.Loop | hir.Block) -> None:
+        label = statement.label
+        crossed = {kind for kind in ("left", "next") if self._crosses(statement.body, label, kind)}
+        for kind in crossed:
+            self.flags.add(f"{kind}_{label}")
+            self.line(f"{kind}_{label} = False")
+        body = statement.body
+        match statement:
+            case hir.For(var=var, start=start, stop=stop, step=step):
+                parts = [stop] if start == Const(0, "i") and step == Const(1, "i") else [start, stop]
+                if step != Const(1, "i"):
+                    parts.append(step)
+                self.line(f"for {var.name} in range({', '.join(map(self.expr, parts))}):", statement.line)
+            case hir.Loop():
+                first = body[0] if body else None
+                if (
+                    isinstance(first, hir.If)
+                    and not first.orelse
+                    and len(first.then) == 1
+                    and isinstance(first.then[0], hir.Leave)
+                    and first.then[0].label == label
+                ):
+                    test = first.test
+                    shown = test.args[0] if isinstance(test, Op) and test.name == "not" else Op("not", (test,), "b")
+                    self.line(f"while {self.expr(shown)}:", statement.line)
+                    body = body[1:]
+                else:
+                    self.line("while True:", statement.line)
+            case _:
+                self.line("while True:  # once")
+        self.loops.append((label, "block" if isinstance(statement, hir.Block) else "loop"))
+        self.indent += 1
+        start_line = len(self.lines)
+        self.body(body)
+        if isinstance(statement, hir.Block) and not ends(body):
+            self.line("break")
+        if len(self.lines) == start_line:
+            self.line("pass")
+        self.indent -= 1
+        self.loops.pop()
+        # what was left from inside goes on leaving
+        for outer, _ in reversed(self.loops):
+            for kind in ("left", "next"):
+                if f"{kind}_{outer}" in self.flags and self._mentions(statement.body, outer, kind):
+                    innermost = self.loops[-1][0] == outer
+                    self.line(f"if {kind}_{outer}:")
+                    self.indent += 1
+                    if innermost:
+                        self.line(f"{kind}_{outer} = False")
+                    self.line("continue" if innermost and kind == "next" else "break")
+                    self.indent -= 1
+
+    def _mentions(self, body: Body, label: int, kind: str) -> bool:
+        wanted = hir.Leave if kind == "left" else hir.Next
+        return any(isinstance(s, wanted) and s.label == label for s in hir.walk(body))
+
+    def _crosses(self, body: Body, label: int, kind: str) -> bool:
+        """Whether a loop is left, or goes on, from inside of another loop in it."""
+        for statement in hir.walk(body):
+            if isinstance(statement, (hir.For, hir.Loop, hir.Block)) and self._mentions(statement.body, label, kind):
+                return True
+        return False
+
+    def _leave(self, label: int, kind: str) -> None:
+        if self.loops and self.loops[-1][0] == label:
+            self.line("break" if kind == "left" else "continue")
+            return
+        self.line(f"{kind}_{label} = True")
+        self.line("break")
+
+
+def print_python(main: Function) -> str:
+    """A function, and all that it calls, as Python text."""
+    printer = PythonPrinter()
+    functions = hir.functions(main)
+    taken = {var.name for f in functions for var in f.parameters}
+    taken |= {var.name for f in functions for s in hir.walk(f.body) for var in hir.targets(s)} | set(NAMES)
+    for function in functions:  # a function and a variable of one name would hide each other
+        while function.name in taken:
+            function.name += "_"
+        taken.add(function.name)
+    for function in functions:
+        printer.function(function)
+    return "\n".join(printer.lines)
+
+
+def compile_python(text: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The functions of a text."""
+    namespace: dict[str, Any] = {**NAMES, **given}
+    exec(compile(text, "<gendsl text>", "exec"), namespace)
+    return namespace
