@@ -1,0 +1,526 @@
+"""NumPy's functions as plain Python, which the front end lowers as it does a user's functions.
+
+Arguments are arrays, and numbers where a name says so. A wrong shape fails, and the reference interpreter raises what
+NumPy raises.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def sum_all(a: Any) -> Any:
+    """The sum of the entries of a vector."""
+    total = a[0] - a[0] if len(a) > 0 else 0.0
+    for i in range(len(a)):
+        total = total + a[i]
+    return total
+
+
+def sum_axis(a: Any) -> Any:
+    """The sum of each row."""
+    result = np.zeros(len(a))
+    for i in range(len(a)):
+        result[i] = sum_all(a[i])
+    return result
+
+
+def prod_all(a: Any) -> Any:
+    """The product of the entries of a vector."""
+    total = 1.0
+    for i in range(len(a)):
+        total = total * a[i]
+    return total
+
+
+def prod_axis(a: Any) -> Any:
+    """The product of each row."""
+    result = np.zeros(len(a))
+    for i in range(len(a)):
+        result[i] = prod_all(a[i])
+    return result
+
+
+def max_all(a: Any) -> Any:
+    """The largest entry of a vector."""
+    best = a[0]
+    for i in range(1, len(a)):
+        if a[i] > best or a[i] != a[i]:
+            best = a[i]
+    return best
+
+
+def max_axis(a: Any) -> Any:
+    """The largest entry of each row."""
+    result = np.zeros(len(a))
+    for i in range(len(a)):
+        result[i] = max_all(a[i])
+    return result
+
+
+def min_all(a: Any) -> Any:
+    """The least entry of a vector."""
+    best = a[0]
+    for i in range(1, len(a)):
+        if a[i] < best or a[i] != a[i]:
+            best = a[i]
+    return best
+
+
+def min_axis(a: Any) -> Any:
+    """The least entry of each row."""
+    result = np.zeros(len(a))
+    for i in range(len(a)):
+        result[i] = min_all(a[i])
+    return result
+
+
+def mean_all(a: Any) -> float:
+    """The mean of the entries of a vector."""
+    assert len(a) > 0
+    return float(sum_all(a)) / len(a)
+
+
+def mean_axis(a: Any) -> Any:
+    """The mean of each row."""
+    result = np.zeros(len(a))
+    for i in range(len(a)):
+        result[i] = mean_all(a[i])
+    return result
+
+
+def var_all(a: Any) -> float:
+    """The mean squared distance from the mean."""
+    mean = mean_all(a)
+    total = 0.0
+    for i in range(len(a)):
+        total += (a[i] - mean) * (a[i] - mean)
+    return total / len(a)
+
+
+def std_all(a: Any) -> float:
+    """The root of the mean squared distance from the mean."""
+    return math.sqrt(var_all(a))
+
+
+def any_all(a: Any) -> bool:
+    """Whether an entry is not 0."""
+    found = False
+    for i in range(len(a)):
+        if a[i] != 0:
+            found = True
+    return found
+
+
+def any_axis(a: Any) -> Any:
+    """Whether an entry of each row is not 0."""
+    result = np.zeros(len(a), bool)
+    for i in range(len(a)):
+        result[i] = any_all(a[i])
+    return result
+
+
+def all_all(a: Any) -> bool:
+    """Whether no entry is 0."""
+    found = True
+    for i in range(len(a)):
+        if a[i] == 0:
+            found = False
+    return found
+
+
+def all_axis(a: Any) -> Any:
+    """Whether no entry of each row is 0."""
+    result = np.zeros(len(a), bool)
+    for i in range(len(a)):
+        result[i] = all_all(a[i])
+    return result
+
+
+def argmax(a: Any) -> int:
+    """The position of the largest entry."""
+    best = 0
+    assert len(a) > 0
+    for i in range(1, len(a)):
+        assert a[i] == a[i]
+        if a[i] > a[best]:
+            best = i
+    return best
+
+
+def argmin(a: Any) -> int:
+    """The position of the least entry."""
+    best = 0
+    assert len(a) > 0
+    for i in range(1, len(a)):
+        assert a[i] == a[i]
+        if a[i] < a[best]:
+            best = i
+    return best
+
+
+def cumsum(a: Any) -> Any:
+    """The sums of the first entries of a vector."""
+    result = a + 0
+    for i in range(1, len(a)):
+        result[i] = result[i - 1] + a[i]
+    return result
+
+
+def cumprod(a: Any) -> Any:
+    """The products of the first entries of a vector."""
+    result = a + 0
+    for i in range(1, len(a)):
+        result[i] = result[i - 1] * a[i]
+    return result
+
+
+def diff(a: Any) -> Any:
+    """The differences of entries that follow one another."""
+    return a[1:] - a[:-1]
+
+
+def outer(a: Any, b: Any) -> Any:
+    """The products of the entries of two vectors."""
+    return a[:, None] * b[None, :]
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """`a @ b` of vectors and matrices."""
+    if a.ndim == 1:
+        if b.ndim == 1:
+            assert len(a) == len(b)
+            total = 0.0
+            for i in range(len(a)):
+                total += a[i] * b[i]
+            return total
+        return matmul(b.T, a)
+    if b.ndim == 1:
+        result = np.zeros(len(a))
+        assert a.shape[1] == len(b)
+        for i in range(len(a)):
+            total = 0.0
+            for j in range(len(b)):
+                total += a[i, j] * b[j]
+            result[i] = total
+        return result
+    assert a.shape[1] == b.shape[0]
+    product = np.zeros((a.shape[0], b.shape[1]))
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            x = a[i, k]
+            for j in range(b.shape[1]):
+                product[i, j] += x * b[k, j]
+    return product
+
+
+def positions(a: Any) -> Any:
+    """The positions of the entries of a vector that are not 0."""
+    count = 0
+    for i in range(len(a)):
+        if a[i] != 0:
+            count += 1
+    result = np.zeros(count, int)
+    count = 0
+    for i in range(len(a)):
+        if a[i] != 0:
+            result[count] = i
+            count += 1
+    return result
+
+
+def compress(mask: Any, a: Any) -> Any:
+    """The entries of a vector where a mask holds."""
+    return a[positions(mask)]
+
+
+def arange(start: int, stop: int, step: int) -> Any:
+    """The numbers of a range."""
+    n = len(range(start, stop, step))
+    result = np.zeros(n, int)
+    for i in range(n):
+        result[i] = start + step * i
+    return result
+
+
+def arange_floats(start: float, stop: float, step: float) -> Any:
+    """`start + step * i`, up to `stop`, which is not included."""
+    n = max(0, math.ceil((stop - start) / step))
+    result = np.zeros(n)
+    for i in range(n):
+        result[i] = start + step * i
+    return result
+
+
+def linspace(start: float, stop: float, num: int) -> Any:
+    """`num` numbers from start to stop, at equal distances."""
+    assert num >= 0
+    result = np.zeros(num)
+    step = (stop - start) / (num - 1) if num > 1 else 0.0
+    for i in range(num):
+        result[i] = start + step * i
+    if num > 1:
+        result[num - 1] = stop
+    return result
+
+
+def eye(n: int) -> Any:
+    """The identity matrix."""
+    result = np.zeros((n, n))
+    for i in range(n):
+        result[i, i] = 1.0
+    return result
+
+
+def diag(v: Any) -> Any:
+    """The diagonal of a matrix, or the matrix with a diagonal."""
+    if v.ndim == 1:
+        result = np.zeros((len(v), len(v)))
+        for i in range(len(v)):
+            result[i, i] = v[i]
+        return result
+    n = min(v.shape[0], v.shape[1])
+    diagonal = np.zeros(n)
+    for i in range(n):
+        diagonal[i] = v[i, i]
+    return diagonal
+
+
+def trace(a: Any) -> Any:
+    """The sum of the diagonal of a matrix."""
+    total = 0.0
+    for i in range(min(a.shape[0], a.shape[1])):
+        total += a[i, i]
+    return total
+
+
+def concatenate(a: Any, b: Any) -> Any:
+    """The entries, or the rows, of two arrays behind one another."""
+    if a.ndim == 1:
+        result = np.zeros(len(a) + len(b))
+        result[: len(a)] = a
+        result[len(a) :] = b
+        return result
+    assert a.shape[1] == b.shape[1]
+    rows = np.zeros((len(a) + len(b), a.shape[1]))
+    rows[: len(a)] = a
+    rows[len(a) :] = b
+    return rows
+
+
+def concatenate_rows(parts: Any) -> Any:
+    """The entries of the arrays of a list behind one another."""
+    count = 0
+    for part in parts:
+        count += len(part)
+    result = np.zeros(count)
+    count = 0
+    for part in parts:
+        for i in range(len(part)):
+            result[count] = part[i]
+            count += 1
+    return result
+
+
+def repeat(a: Any, count: int) -> Any:
+    """Each entry of a vector so many times."""
+    result = np.zeros(len(a) * count)
+    for i in range(len(a)):
+        for j in range(count):
+            result[i * count + j] = a[i]
+    return result
+
+
+def sort(a: Any) -> Any:
+    """The entries of a vector in increasing order."""
+    return np.array(sorted(a.tolist()))
+
+
+def argsort(a: Any) -> Any:
+    """The positions of the entries of a vector in increasing order of these."""
+    return np.array(sorted(range(len(a)), key=lambda i: a[i]), dtype=int)
+
+
+def search_left(a: Any, v: float) -> int:
+    """How many entries of a sorted vector are less than a number."""
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if a[middle] < v:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def search_right(a: Any, v: float) -> int:
+    """How many entries of a sorted vector are not greater than a number."""
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if a[middle] <= v:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def search_all_left(a: Any, v: Any) -> Any:
+    """`search_left` of each entry of a vector."""
+    result = np.zeros(len(v), int)
+    for i in range(len(v)):
+        result[i] = search_left(a, v[i])
+    return result
+
+
+def search_all_right(a: Any, v: Any) -> Any:
+    """`search_right` of each entry of a vector."""
+    result = np.zeros(len(v), int)
+    for i in range(len(v)):
+        result[i] = search_right(a, v[i])
+    return result
+
+
+def bincount(x: Any, least: int) -> Any:
+    """How often each integer is in a vector."""
+    size = least
+    for i in range(len(x)):
+        assert x[i] >= 0
+        size = max(size, x[i] + 1)
+    result = np.zeros(size, int)
+    for i in range(len(x)):
+        result[x[i]] += 1
+    return result
+
+
+def bincount_weights(x: Any, weights: Any, least: int) -> Any:
+    """The sum of the weights of each integer in a vector."""
+    assert len(x) == len(weights)
+    size = least
+    for i in range(len(x)):
+        assert x[i] >= 0
+        size = max(size, x[i] + 1)
+    result = np.zeros(size)
+    for i in range(len(x)):
+        result[x[i]] += weights[i]
+    return result
+
+
+def logsumexp(a: Any) -> float:
+    """log Σ exp(a_i), without overflow."""
+    top = max_all(a)
+    if not -math.inf < top < math.inf:
+        return float(top)
+    total = 0.0
+    for i in range(len(a)):
+        total += math.exp(a[i] - top)
+    return top + math.log(total)
+
+
+def cholesky(a: Any) -> Any:
+    """The lower triangular L with L Lᵀ = a."""
+    n = len(a)
+    assert a.shape[1] == n
+    lower = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            total = 0.0 + a[i, j]
+            for k in range(j):
+                total -= lower[i, k] * lower[j, k]
+            if i == j:
+                assert total > 0.0
+                lower[i, i] = math.sqrt(total)
+            else:
+                lower[i, j] = total / lower[j, j]
+    return lower
+
+
+def _factored(a: Any) -> Any:
+    """L and U in one matrix, by elimination with the largest pivot of each column, the order of the rows, and its sign."""
+    n = len(a)
+    assert a.shape[1] == n
+    lu = a + 0.0
+    order = np.arange(n)
+    sign = 1.0
+    for k in range(n):
+        pivot = k
+        for i in range(k + 1, n):
+            if abs(lu[i, k]) > abs(lu[pivot, k]):
+                pivot = i
+        if pivot != k:
+            sign = -sign
+            for j in range(n):
+                kept = lu[k, j]
+                lu[k, j] = lu[pivot, j]
+                lu[pivot, j] = kept
+            swapped = order[k]
+            order[k] = order[pivot]
+            order[pivot] = swapped
+        if lu[k, k] != 0.0:
+            for i in range(k + 1, n):
+                factor = lu[i, k] / lu[k, k]
+                lu[i, k] = factor
+                for j in range(k + 1, n):
+                    lu[i, j] -= factor * lu[k, j]
+    return lu, order, sign
+
+
+def solve(a: Any, b: Any) -> Any:
+    """The x with a x = b."""
+    lu, order, _ = _factored(a)
+    n = len(lu)
+    assert len(b) == n
+    if b.ndim == 2:
+        columns = np.zeros((b.shape[0], b.shape[1]))
+        for j in range(b.shape[1]):
+            columns[:, j] = _substituted(lu, order, b[:, j])
+        return columns
+    return _substituted(lu, order, b)
+
+
+def _substituted(lu: Any, order: Any, b: Any) -> Any:
+    n = len(lu)
+    x = np.zeros(n)
+    for i in range(n):
+        total = 0.0 + b[order[i]]
+        for j in range(i):
+            total -= lu[i, j] * x[j]
+        x[i] = total
+    for step in range(n):
+        i = n - 1 - step
+        total = x[i]
+        for j in range(i + 1, n):
+            total -= lu[i, j] * x[j]
+        assert lu[i, i] != 0.0
+        x[i] = total / lu[i, i]
+    return x
+
+
+def inv(a: Any) -> Any:
+    """The inverse of a matrix."""
+    return solve(a, eye(len(a)))
+
+
+def det(a: Any) -> float:
+    """The determinant of a matrix."""
+    lu, _, sign = _factored(a)
+    result = sign
+    for i in range(len(lu)):
+        result *= lu[i, i]
+    return result
+
+
+def slogdet(a: Any) -> Any:
+    """The sign of the determinant, and the logarithm of its size."""
+    lu, _, sign = _factored(a)
+    total = 0.0
+    for i in range(len(lu)):
+        if lu[i, i] == 0.0:
+            return 0.0, -math.inf
+        if lu[i, i] < 0.0:
+            sign = -sign
+        total += math.log(abs(lu[i, i]))
+    return sign, total
