@@ -36,6 +36,20 @@ class FailedText(Exception):
         super().__init__(f"line {line}: {reason}" if line else reason)
 
 
+def _fits(parts: tuple[Any, ...], path: tuple[Any, ...]) -> bool:
+    """Whether an address is one of a template."""
+    for part, given in zip(parts, path, strict=True):
+        if part is None:
+            if type(given) is not int:
+                return False
+        elif part is ...:
+            if type(given) is not str:
+                return False
+        elif part != given:
+            return False
+    return True
+
+
 class _Column:
     """The choices of a template, as Python text looks them up: each once."""
 
@@ -70,9 +84,9 @@ class ClosedDensity:
         self.main = density.score(self.lowered.main)
         clean.clean(self.main)
         self.text = print_python(self.main)
-        self.by_parts: dict[tuple[Any, ...], list[Template]] = {}
+        self.by_length: dict[int, list[Template]] = {}
         for template in self.lowered.templates:
-            self.by_parts.setdefault(template.parts, []).append(template)
+            self.by_length.setdefault(len(template.parts), []).append(template)
 
     # --- Python text ------------------------------------------------------------------------------
 
@@ -86,13 +100,22 @@ class ClosedDensity:
         return compile_python(self.text, given)
 
     def _place(self, path: tuple[Any, ...], value: Any) -> tuple[Template, tuple[int, ...], list[Any]]:
-        parts = tuple(None if type(part) is int else part for part in path)
-        for template in self.by_parts.get(parts, ()):
+        """The template of a choice, its indices and the leaves of its value."""
+        found = [template for template in self.by_length.get(len(path), ()) if _fits(template.parts, path)]
+        if len({template.parts for template in found}) > 1:
+            raise NotClosed(f"two templates of the address {path!r}")
+        text = self.lowered.facts.text_number
+        for template in found:
             try:
-                found = flat(self.lowered.facts, value, template.type)
+                parts = flat(self.lowered.facts, value, template.type)
             except NotClosed:
                 continue
-            return template, tuple(part for part in path if type(part) is int), found
+            indices = [
+                part if wanted is None else text(part)
+                for part, wanted in zip(path, template.parts, strict=True)
+                if wanted is None or wanted is ...
+            ]
+            return template, tuple(indices), parts
         raise NotClosed(f"the program makes no choice at {path!r}")
 
     def arguments(self, args: tuple[Any, ...]) -> list[Any]:

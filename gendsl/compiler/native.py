@@ -29,8 +29,8 @@ def available() -> str | None:
     return None
 
 
-@functools.cache
 def _machine() -> Any:
+    """A description of this processor; an engine owns the one that it is given."""
     import llvmlite.binding as llvm
 
     reason = available()

@@ -28,7 +28,7 @@ _LIBM = frozenset(
 _SYMBOLS = {"gamma": "tgamma"}
 _TWO = frozenset(("atan2", "hypot", "fmod", "pow", "power", "logaddexp", "xlogy", "xlog1py", "betaln", "copysign"))
 _SPECIAL = frozenset(
-    "gammaln expit logit ndtr log_ndtr ndtri psi i0e i1e gamma xlogy xlog1py betaln".split()
+    "gammaln expit logit ndtr log_ndtr ndtri psi i0e i1e gamma xlogy xlog1py betaln erfcx".split()
 )
 """Functions that come from scipy.special by pointer; see `native`."""
 

@@ -79,7 +79,7 @@ NAMES: dict[str, Any] = {
         ("erf", scipy.special.erf), ("erfc", scipy.special.erfc), ("ndtr", scipy.special.ndtr),
         ("log_ndtr", scipy.special.log_ndtr), ("ndtri", scipy.special.ndtri), ("psi", scipy.special.psi),
         ("i0e", scipy.special.i0e), ("i1e", scipy.special.i1e), ("gamma", scipy.special.gamma),
-        ("xlogy", scipy.special.xlogy), ("xlog1py", scipy.special.xlog1py), ("betaln", scipy.special.betaln),
+        ("xlogy", scipy.special.xlogy), ("xlog1py", scipy.special.xlog1py), ("betaln", scipy.special.betaln), ("erfcx", scipy.special.erfcx),
         ("power", np.power), ("mod", np.mod), ("floordiv", np.floor_divide), ("maximum", np.maximum),
         ("minimum", np.minimum),
     )},

@@ -77,9 +77,10 @@ class Tuple(Type):
 
 @dataclass(frozen=True, slots=True)
 class List(Type):
-    """A list made at a site."""
+    """A list made at a site; `frozen` where it may be one that the program was given, which it must not change."""
 
     site: int
+    frozen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +88,20 @@ class Array(Type):
     """A NumPy array of numbers of one kind.
 
     Its leaves are the reference to a list of its numbers, the place of its first entry there, and for each axis the
-    length and the stride, so that a view shares the list.
+    length and the stride, so that a view shares the list. `frozen` is as for a list.
     """
 
-    site: int
     kind: str
     rank: int
+    frozen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Dict(Type):
-    """A dict made at a site: an insertion-ordered map of numbers, or tuples of them."""
+    """A dict made at a site: an insertion-ordered map of numbers, or tuples of them; `frozen` as for a list."""
 
     site: int
+    frozen: bool = False
 
 
 @dataclass(frozen=True, slots=True)

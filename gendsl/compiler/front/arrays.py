@@ -69,7 +69,7 @@ def strides_of(value: Value) -> list[Expr]:
 def view(value: Value, offset: Expr, shape: list[Expr], strides: list[Expr]) -> Value:
     """Another look at the numbers of an array."""
     assert isinstance(value.type, Array)
-    return Value(Array(value.type.site, value.type.kind, len(shape)), (value.leaves[0], offset, *shape, *strides))
+    return Value(Array(value.type.kind, len(shape), value.type.frozen), (value.leaves[0], offset, *shape, *strides))
 
 
 def _times(frame: Frame, a: Expr, b: Expr) -> Expr:
@@ -113,10 +113,9 @@ def filled(frame: Frame, kind: str, shape: list[Expr], fill: Expr, what: Any = N
     for n in reversed(shape):
         strides.insert(0, size)
         size = _times(frame, size, n)
-    site = frame.site(frame.here, ("array", kind, len(shape), what))
     var = frame.fresh("numbers", "r")
     frame.emit(hir.Fill(var, (kind,), size, (as_kind(fill, kind),)))
-    return Value(Array(site, kind, len(shape)), (var, _ZERO, *shape, *strides))
+    return Value(Array(kind, len(shape)), (var, _ZERO, *shape, *strides))
 
 
 def load(frame: Frame, value: Value, at: Expr) -> Value:
@@ -132,7 +131,7 @@ def save(frame: Frame, value: Value, at: Expr, new: Expr) -> None:
     from gendsl.compiler.front.containers import writable
 
     assert isinstance(value.type, Array)
-    writable(frame, value.type.site)
+    writable(frame, value)
     kind = value.type.kind
     if kind == "i" and new.kind == "f":
         new = frame.op("int_trunc", (new,), "i")
@@ -444,7 +443,7 @@ def in_place(frame: Frame, value: Value, operator: ast.operator, new: Value) -> 
     else:
         new = as_array(frame, new, what="in place")
         kind = _kind_of_result(frame, name, [value.type.kind, new.type.kind])  # type: ignore[attr-defined]
-        if isinstance(new.type, Array) and new.type.site == value.type.site:
+        if isinstance(new.type, Array):  # it may look at the same numbers
             new = as_array(frame, new, copy=True, what="in place")
     if "bif".index(kind) > "bif".index(value.type.kind):
         frame.fail("the result of an operation in place does not fit into the array")
@@ -694,7 +693,7 @@ def put_at(frame: Frame, value: Value, found: Place, new: Value) -> None:
                 over(frame, shape_of(target), lambda at: save(frame, target, position(frame, target, at), leaf), "put")
                 return
             source = as_array(frame, new, what="put")
-            if source.type.site == target.type.site:  # type: ignore[attr-defined]
+            if isinstance(new.type, Array):  # it may look at the same numbers
                 source = as_array(frame, source, copy=True, what="put")
             copy_into(frame, target, _fitting(frame, source, shape_of(target)), "put")
             return
@@ -710,19 +709,35 @@ def put_at(frame: Frame, value: Value, found: Place, new: Value) -> None:
 
             over(frame, shape_of(value), one, "mask")
             return
-        case "axis" if found.at[0] == 0 and value.type.rank == 1:  # type: ignore[attr-defined]
-            indices = found.at[1]
-            source = None if is_number(new) else _fitting(frame, as_array(frame, new, what="put"), shape_of(indices))
-            leaf = frame.atom(number_leaf(new)) if source is None else _ZERO
-
-            def each(at: list[Expr]) -> None:
-                index = _index(frame, load(frame, indices, position(frame, indices, at)).leaf, shape_of(value)[0])
-                entry = leaf if source is None else load(frame, source, position(frame, source, at)).leaf
-                save(frame, value, position(frame, value, [index]), entry)
-
-            over(frame, shape_of(indices), each, "put")
+        case "axis" | "points":
+            _put_picked(frame, value, found, new)
             return
     raise frame.not_closed("an assignment to entries that arrays of indices pick")
+
+
+def _put_picked(frame: Frame, value: Value, found: Place, new: Value) -> None:
+    """Assign to the entries that arrays of indices pick; of one that is picked twice the last stays."""
+    if found.kind == "points":
+        shape, views = _broadcast(frame, found.at)
+    else:
+        axis, indices = found.at
+        rank = indices.type.rank
+        lengths = shape_of(value)
+        shape = [*lengths[:axis], *shape_of(indices), *lengths[axis + 1 :]]
+    source = None if is_number(new) else _fitting(frame, as_array(frame, new, what="put"), shape)
+    leaf = frame.atom(number_leaf(new)) if source is None else _ZERO
+
+    def each(at: list[Expr]) -> None:
+        if found.kind == "points":
+            where = _point(frame, value, views, at)
+        else:
+            index = load(frame, indices, position(frame, indices, at[axis : axis + rank])).leaf
+            full = [*at[:axis], _index(frame, index, lengths[axis]), *at[axis + rank :]]
+            where = position(frame, value, full)
+        entry = leaf if source is None else load(frame, source, position(frame, source, at)).leaf
+        save(frame, value, where, entry)
+
+    over(frame, shape, each, "put")
 
 
 def assign(frame: Frame, value: Value, node: ast.expr, new: Value) -> None:
@@ -1207,6 +1222,9 @@ def _repeat(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     given = _arguments(frame, ("a", "repeats"), args, named)
     if not is_number(given["repeats"]):
         raise frame.not_closed("np.repeat with an array of counts")
+    if is_number(given["a"]):
+        leaf = frame.atom(number_leaf(given["a"]))
+        return filled(frame, leaf.kind, [number_leaf(given["repeats"], "i")], leaf)
     return _library(frame, library.repeat, [as_array(frame, given["a"]), given["repeats"]])
 
 
@@ -1218,6 +1236,27 @@ def _logsumexp(frame: Frame, args: list[Value], named: dict[str, Value]) -> Valu
 def _transpose(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     given = _arguments(frame, ("a",), args, named)
     return attribute(frame, as_array(frame, given["a"]), "T")
+
+
+def _interp(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    given = _arguments(frame, ("x", "xp", "fp"), args, named)
+    points = [as_array(frame, given[name], "f", what=name) for name in ("xp", "fp")]
+    if is_number(given["x"]):
+        return _library(frame, library.interp, [given["x"], *points])
+    return _library(frame, library.interp_all, [as_array(frame, given["x"], "f", what="x"), *points])
+
+
+def _diag_indices(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    given = _arguments(frame, ("n",), args, named)
+    made = _library(frame, library.arange, [known(0), given["n"], known(1)])
+    return make_tuple([made, made])
+
+
+def _fill_diagonal(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    given = _arguments(frame, ("a", "val"), args, named)
+    indices = _diag_indices(frame, [number(shape_of(given["a"])[0])], {})
+    put_at(frame, given["a"], Place("points", given["a"], items_of(indices)), given["val"])
+    return NONE
 
 
 def _cast(kind: str) -> Callable[..., Value]:
@@ -1252,6 +1291,7 @@ def _functions() -> dict[Any, Callable[..., Value]]:
         np.power: _entrywise("pow"), np.negative: _entrywise("neg"), np.logical_not: _entrywise("not", None),
         np.logical_and: _entrywise("bitand"), np.logical_or: _entrywise("bitor"), np.mod: _entrywise("mod"),
         scipy.special.logsumexp: _logsumexp, np.square: _square,
+        np.interp: _interp, np.diag_indices: _diag_indices, np.fill_diagonal: _fill_diagonal,
     })  # fmt: skip
     return found
 

@@ -27,8 +27,10 @@ from gendsl.compiler.front.values import (
     number_leaf,
 )
 from gendsl.compiler.hir import Const, Op
-from gendsl.compiler.types import Array, Dict, Iterator, Known, List, Tuple, Union, describe
+from gendsl.compiler.types import Array, Dict, Iterator, Known, List, Number, Tuple, Union, describe
 
+_ANY_NUMBER = object()
+"""The type of a number that may be Python's or NumPy's."""
 Handler = Callable[[Frame, list[Value], dict[str, Value]], Value]
 
 
@@ -313,6 +315,16 @@ def _dict(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     return made
 
 
+def _fromkeys(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front import tables
+    from gendsl.compiler.front.iteration import each
+
+    made = tables.make(frame, frame.here, "fromkeys")
+    value = args[1] if len(args) > 1 else NONE
+    each(frame, frame.here, args[0], lambda key: tables.store(frame, made, key, value))
+    return made
+
+
 def _sorted(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front import calls, containers
 
@@ -397,6 +409,10 @@ def _type(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
             return known(dict)
         case Array():
             return known(np.ndarray)
+        case Number(kind) if getattr(frame.function, "__module__", "").startswith("gendsl."):
+            return known(_ANY_NUMBER)  # gendsl's own code asks only in order to skip a check
+        case Number(kind) if kind != "f":
+            return known({"i": int, "b": bool}[kind])
     raise frame.not_closed(f"type() of {describe(value.type)}")
 
 
@@ -428,9 +444,11 @@ def _integers(name: str) -> Handler:
     """`math.factorial` and `math.comb`; a result beyond 64 bits fails."""
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        from gendsl.compiler.front import calls, library
+
         if not all(is_number(arg) and kind_of(arg) != "f" for arg in args):
             raise frame.not_closed(f"math.{name} of these values")
-        return number(frame.op(name, [number_leaf(arg, "i") for arg in args], "i"))
+        return calls.call_function(frame, getattr(library, name), args, {})
 
     return handle
 
@@ -497,7 +515,7 @@ _HANDLERS: dict[Any, Handler] = {
     bool: _bool, round: _rounded("round"), math.floor: _rounded("floor"), math.ceil: _rounded("ceil"),
     math.trunc: _rounded("trunc"), range: _iterator("range"), enumerate: _iterator("enumerate"),
     zip: _iterator("zip"), reversed: _iterator("reversed"), map: _iterator("map"), list: _list, tuple: _tuple,
-    dict: _dict, sorted: _sorted, any: _any_all(True), all: _any_all(False), isinstance: _isinstance, type: _type,
+    dict: _dict, dict.fromkeys: _fromkeys, sorted: _sorted, any: _any_all(True), all: _any_all(False), isinstance: _isinstance, type: _type,
     divmod: _divmod, pow: _pow, str: _str, math.isnan: _test("isnan"), math.isinf: _test("isinf"),
     math.isfinite: _test("isfinite"), math.fsum: _fsum, math.prod: _product, math.comb: _integers("comb"),
     math.factorial: _integers("factorial"), getattr: _getattr, bisect.bisect_left: _bisect("left"),

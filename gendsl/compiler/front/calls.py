@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import functools
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType, MethodType
@@ -26,6 +27,7 @@ from gendsl.compiler.front.values import (
     make_tuple,
     number_leaf,
 )
+from gendsl.compiler.front.numbers import compared, test_of
 from gendsl.compiler.hir import Const, Var
 from gendsl.compiler.types import (
     Array,
@@ -44,6 +46,8 @@ from gendsl.compiler.types import (
     holds_closure,
     leaves,
 )
+from gendsl.distributions.discrete import Parameterised, family_called
+from gendsl.supports import Interval, Support
 
 MOST_INSTANCES = 12
 DEEPEST_INLINE = 60
@@ -151,8 +155,8 @@ def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Va
         more = {name: frame.program.constant(frame, arg) for name, arg in found.keywords.items()}
         return call(frame, frame.program.constant(frame, found.func), [*given, *args], {**more, **named})
     wrapped = getattr(found, "__wrapped__", None)
-    if isinstance(found, functools._lru_cache_wrapper) and isinstance(wrapped, FunctionType):
-        return call_function(frame, wrapped, args, named)
+    if isinstance(found, functools._lru_cache_wrapper):
+        return call(frame, known(wrapped), args, named)
     cls = type(found)
     if isinstance(cls.__dict__.get("__call__"), FunctionType):
         return call_function(frame, cls.__dict__["__call__"], [known(found), *args], named)
@@ -194,6 +198,10 @@ def _call_container_method(
             raise frame.not_closed(f"the method {name} of a tuple")
         case Number() if name == "item" and not args:
             return owner
+        case Tuple() if name == "logpdf" and len(args) == 1 and not named:
+            from gendsl.compiler.front import choices
+
+            return choices.scored(frame, owner, args[0])
     raise frame.not_closed(f"the method {name} of {describe(owner.type)}")
 
 
@@ -359,9 +367,16 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
 
     if issubclass(cls, BaseException):
         return NONE
+    if issubclass(cls, Parameterised) and named:
+        cls = family_called(cls, len(args), tuple(named))
     made = choices.construct(frame, cls, args, named)
     if made is not None:
         return made
+    if issubclass(cls, Interval):
+        if not args:
+            args = [known(-math.pi), known(math.pi)]
+        frame.fail_unless(test_of(compared(frame, "lt", *args)), "an interval without an inside")
+        return make_tuple(args, cls, ("low", "high"))
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return _named_tuple(frame, cls, args, named)
     if cls.__flags__ & (1 << 9) == 0 or type(cls) is not type:  # made by C, or by a metaclass
@@ -369,7 +384,7 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
     init = cls.__init__
     if dataclasses.is_dataclass(cls) and "__init__" in cls.__dict__ and _is_generated(init):
         return _dataclass(frame, cls, args, named)
-    if cls.__new__ is not object.__new__:
+    if cls.__new__ is not object.__new__ and not issubclass(cls, Parameterised):
         raise frame.not_closed(f"an instance of {cls.__name__}, which has a __new__ of its own")
     if init is object.__init__:
         return finished(frame, cls, {})
@@ -474,7 +489,6 @@ def assign_attribute(frame: Frame, owner: Value, name: str, value: Value) -> Non
             return
         case Object(site, cls):
             frame.program.object_fields(cls, name)
-            containers.writable(frame, site)
             facts.grow_item(site, value.type, name)
             names, layout = frame.program.object_fields(cls), object_layout(frame, site, cls)
             old = [frame.fresh("t", kind) for kind in layout]
@@ -569,7 +583,7 @@ def _dataclass(frame: Frame, cls: Any, args: list[Value], named: dict[str, Value
             return NOTHING
     ordered = {f.name: found[f.name] for f in dataclasses.fields(cls) if f.name in found}
     post = getattr(cls, "__post_init__", None)
-    if isinstance(post, FunctionType):
+    if isinstance(post, FunctionType) and not issubclass(cls, Support):  # those only check
         source = frame.program.source(frame, post)
         activation = (frame.activation, id(frame.here), frame.unrolled, cls)
         inner = Frame(frame.program, frame.text, frame.out, source.node, post, source.filename, activation)

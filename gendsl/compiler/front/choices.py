@@ -226,7 +226,8 @@ def _path(frame: Frame, address: Value) -> tuple[tuple[Any, ...], tuple[Expr, ..
                 parts.append(None)
                 indices.append(Const(0, "i"))
             case TextType():
-                raise frame.not_closed("a string of the data in an address")
+                parts.append(...)
+                indices.append(frame.atom(item.leaf, "at"))
             case _:
                 raise frame.not_closed(f"{describe(item.type)} in an address")
     return tuple(parts), tuple(indices)
@@ -286,7 +287,7 @@ def _choice(frame: Frame, distribution: Value, parts: tuple[Any, ...], indices: 
     assert frame.prefix is not None
     kind = value_type(frame, distribution)
     template = frame.program.template((*frame.prefix, *parts), kind)
-    names = [part for part in template.parts if part is not None]
+    names = [part for part in template.parts if isinstance(part, str)]
     targets = [frame.fresh(str(names[-1]) if names else "x", leaf) for leaf in leaves(kind)]
     density, given = density_function(frame, distribution, kind)
     choice = hir.Choice(list(targets), template, (*frame.prefix_indices, *indices), density, given)
@@ -313,6 +314,14 @@ def value_type(frame: Frame, distribution: Value) -> Type:
         return Number("i")
     if name == "Boolean":
         return Number("b")
+    if name == "Repeated":
+        component, n = items_of(support)
+        cls_name = getattr(component.type, "cls", type(None)).__name__
+        kinds = {"Real": "f", "Positive": "f", "Interval": "f", "Integers": "i", "Boolean": "b"}
+        if cls_name in kinds:
+            return Array(kinds[cls_name], 1, True)
+    if name in ("RealVector", "Simplex"):
+        return Array("f", 1, True)
     raise frame.not_closed(f"choices whose support is a {name}")
 
 
@@ -362,6 +371,18 @@ def density_function(frame: Frame, distribution: Value, kind: Type) -> tuple[hir
     return program.library[key], given
 
 
+def scored(frame: Frame, distribution: Value, x: Value) -> Value:
+    """`distribution.logpdf(x)`."""
+    if is_never(x):
+        return NOTHING
+    kind = value_type(frame, distribution)
+    density, given = density_function(frame, distribution, kind)
+    leaves_ = frame.program.facts.convert(x, kind)
+    var = frame.fresh("lp_term", "f")
+    frame.emit(hir.Call([var], density, [*given, *leaves_]))
+    return number(var)
+
+
 def _own_density(frame: Frame, owner: Value, value: Value, calls: Any) -> Value:
     """The log density as the text of the class has it; -inf outside of the support."""
     assert isinstance(owner.type, Tuple)
@@ -378,6 +399,8 @@ def _own_density(frame: Frame, owner: Value, value: Value, calls: Any) -> Value:
     from gendsl.compiler.front.numbers import test_of
 
     support = support_of(frame, owner)
+    if isinstance(value.type, Array):
+        raise frame.not_closed(f"the support of {cls.__name__}, a family of arrays")
     test = test_of(calls.call_method(frame, support, "contains", [value]))
     return frame.branch(test, inside, lambda: known(float("-inf")))
 

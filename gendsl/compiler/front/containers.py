@@ -29,7 +29,7 @@ from gendsl.compiler.front.values import (
     number_leaf,
 )
 from gendsl.compiler.hir import Const, Expr, Op, Var
-from gendsl.compiler.types import NEVER, Array, Dict, Known, List, Text, Tuple, Type, Union, describe, leaves
+from gendsl.compiler.types import NEVER, Array, Dict, Iterator, Known, List, Text, Tuple, Type, Union, describe, leaves
 
 # --- lists -----------------------------------------------------------------------------------------
 
@@ -72,6 +72,11 @@ def length(frame: Frame, value: Value) -> Expr:
             return number_leaf(frame.switch(value, lambda one: number(length(frame, one))), "i")
     if is_never(value):
         return Const(0, "i")
+    if isinstance(value.type, Iterator):
+        from gendsl.compiler.front.iteration import sequence
+
+        count = sequence(frame, value).count
+        return Const(count, "i") if isinstance(count, int) else count
     cls = getattr(value.type, "cls", None)
     if cls is not None and hasattr(cls, "__len__"):
         from gendsl.compiler.front import calls
@@ -100,7 +105,7 @@ def store(frame: Frame, value: Value, index: Expr, new: Value) -> None:
     """Replace an item of a list."""
     assert isinstance(value.type, List)
     facts = frame.program.facts
-    writable(frame, value.type.site)
+    writable(frame, value)
     kind = facts.grow_item(value.type.site, new.type)
     frame.emit(hir.Store(value.leaf, leaves(kind), index, facts.convert(new, kind)))
 
@@ -109,16 +114,14 @@ def append(frame: Frame, value: Value, new: Value) -> None:
     """Add an item to a list."""
     assert isinstance(value.type, List)
     facts = frame.program.facts
-    writable(frame, value.type.site)
+    writable(frame, value)
     kind = facts.grow_item(value.type.site, new.type)
     frame.emit(hir.Append(value.leaf, leaves(kind), facts.convert(new, kind)))
 
 
-def writable(frame: Frame, site: int) -> None:
-    """Refuse to change in place what the program was given."""
-    facts = frame.program.facts
-    facts.flag((facts.find(site), "written"))
-    if (facts.find(site), "given") in facts.flags:
+def writable(frame: Frame, value: Value) -> None:
+    """Refuse to change in place what the program may have been given."""
+    if getattr(value.type, "frozen", False):
         raise frame.not_closed("it changes in place a value that it was given")
 
 
@@ -260,8 +263,10 @@ def _repeated(frame: Frame, at: ast.AST, a: Value, count: Value) -> Value:
         frame.out.pop()  # `[x] * n`
         site = frame.site(at, "repeated")
         facts.grow_item(site, kind)
+        kept = facts.item(site)
+        one = facts.convert(Value(kind, made.items[0]), kept)
         var = frame.fresh("items", "r")
-        frame.emit(hir.Fill(var, leaves(kind), index_leaf(frame, count), made.items[0]))
+        frame.emit(hir.Fill(var, leaves(kept), index_leaf(frame, count), one))
         return Value(List(site), (var,))
     result = list_of(frame, at, [], "repeated")
     var = frame.fresh("i", "i")
@@ -480,7 +485,7 @@ def delete_item(frame: Frame, value: Value, node: ast.expr) -> None:
 def pop(frame: Frame, value: Value, index: Value | None) -> Value:
     """`value.pop(index)` of a list."""
     assert isinstance(value.type, List)
-    writable(frame, value.type.site)
+    writable(frame, value)
     kinds = layout(frame, value.type.site)
     n = frame.atom(length(frame, value), "n")
     last = frame.set(Op("sub", (n, Const(1, "i")), "i"), "last")
@@ -533,7 +538,7 @@ def sorted_list(frame: Frame, value: Value, key: Any, descending: bool, *, in_pl
         made = list_of(frame, at, [], "sorted")
         each(frame, at, value, lambda one: append(frame, made, one), fixed=True)
     assert isinstance(made.type, List)
-    writable(frame, made.type.site)
+    writable(frame, made)
     if frame.program.facts.item(made.type.site) == NEVER:
         return made
     keys = made
@@ -655,7 +660,7 @@ def list_method(frame: Frame, value: Value, name: str, args: list[Value], named:
         case "copy", [], {}:
             return copied(frame, at, value, Const(0, "i"), frame.atom(length(frame, value)), Const(1, "i"))
         case "clear", [], {}:
-            writable(frame, value.type.site)
+            writable(frame, value)
             frame.emit(hir.Truncate(value.leaf, layout(frame, value.type.site), Const(0, "i")))
         case "sort", [], _:
             key, descending = calls.sort_options(frame, named)

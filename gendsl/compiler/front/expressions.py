@@ -43,6 +43,9 @@ from gendsl.compiler.types import (
 )
 
 
+from gendsl.distributions import Distribution
+
+
 def expression(frame: Frame, node: ast.expr) -> Value:
     """The value of an expression; its effects are statements that are added on the way."""
     if not frame.live:
@@ -105,7 +108,7 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
             own = attribute_of(value, name)
             if own is not None:
                 return own
-            if cls is tuple:
+            if cls is tuple or (name == "logpdf" and issubclass(cls, Distribution)):
                 return Value(Method(value.type, name), value.leaves)
             return calls.class_attribute(frame, value, cls, name)
     building = calls.building_attribute(frame, value, name)

@@ -11,15 +11,24 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.numbers import both, compared, test_of
-from gendsl.compiler.front.values import NOTHING, Value, is_number, kind_of, known, make_tuple, number, number_leaf
-from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import FLOAT, Array, Known, List, Number, Tuple, Type, describe
-from gendsl.distributions import parameters, texts
+from gendsl.compiler.front.values import (
+    NOTHING,
+    Value,
+    is_number,
+    items_of,
+    kind_of,
+    known,
+    make_tuple,
+    number,
+    number_leaf,
+)
+from gendsl.compiler.hir import ZEROS, Const, Expr, Op
+from gendsl.compiler.types import NEVER, Array, Known, List, Number, Tuple, Type, Union, describe, leaves
+from gendsl.distributions import Distribution, iid, parameters, product, texts
 from gendsl.distributions.base import ScalarFamily
+from gendsl.supports import base as supports
 
 _LARGEST = Const(parameters.LARGEST, "f")
 _ZERO, _ONE = Const(0.0, "f"), Const(1.0, "f")
@@ -76,6 +85,8 @@ def parameter_check(frame: Frame, function: Any, args: list[Value], named: dict[
         return _vector(frame, texts.check_probabilities, args[2])
     if function is parameters.increasing:
         return _vector(frame, texts.check_increasing, args[2])
+    if function is supports.as_float:
+        return number(number_leaf(args[0], "f"))
     if function is parameters.certain:
         return frame.choose(test_of(args[0]), lambda: known(0.0), lambda: known(-math.inf))
     return None
@@ -118,41 +129,134 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
     """A distribution of a class whose `__init__` the compiler does not read; None for others."""
     from gendsl.compiler.front import calls
 
-    if cls in texts.CHECKS:
+    if cls is product:
+        return _product(frame, args, named)
+    if cls is iid:
+        return _iid(frame, args, named)
+    text = texts.TEXTS.get(cls)
+    if text is not None:
         names = cls.parameters  # type: ignore[attr-defined]
         found = dict(zip(names, args, strict=False))
         found.update(named)
         if set(found) != set(names) or len(args) + len(named) != len(names):
             frame.fail(f"{cls.__name__} is called with arguments that it does not take")
             return NOTHING
-        checked = calls.call_function(frame, texts.CHECKS[cls], [found[name] for name in names], {})
-        from gendsl.compiler.front.values import items_of
-
-        if not frame.live or isinstance(checked.type, type(NOTHING.type)):
+        checked = calls.call_function(frame, text.check, [found[name] for name in names], {})  # type: ignore[arg-type]
+        if not frame.live or is_never(checked):
             return NOTHING
-        return make_tuple([frame.atoms(one) for one in items_of(checked)], cls, tuple(names))
+        return make_tuple([frame.atoms(one) for one in items_of(checked)], cls, text.names)
     if cls.__module__.startswith("gendsl.") and not issubclass(cls, ScalarFamily):
         raise frame.not_closed(f"the family {cls.__name__}")
     return None
 
 
+def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`product(d, e)`, `product([d, e])` or `product(family, *parameters)`."""
+    from gendsl.compiler.front import arrays, calls
+    from gendsl.compiler.front.containers import append, item_at, list_of
+
+    if named:
+        raise frame.not_closed("product with parameters by keyword")
+    family = args[0].type.value if args and isinstance(args[0].type, Known) else None  # type: ignore[attr-defined]
+    if not (isinstance(family, type) and issubclass(family, ScalarFamily)):
+        components = args[0] if len(args) == 1 and isinstance(args[0].type, (List, Tuple)) and not _is_distribution(args[0]) else make_tuple(args)
+        return make_tuple([components], product, ("components",))
+    vectors = [value for value in args[1:] if not is_number(value)]
+    if not vectors:
+        frame.fail("none of the parameters of a product is a vector")
+        return NOTHING
+    from gendsl.compiler.front.containers import length
+
+    n = frame.atom(length(frame, vectors[0]), "n")
+    for other in vectors[1:]:
+        frame.fail_if(Op("ne", (n, length(frame, other)), "b"), "vectors of different lengths")
+    made = list_of(frame, frame.here, [], "components")
+
+    def add(at: list[Expr]) -> None:
+        point = []
+        for value in args[1:]:
+            if is_number(value):
+                point.append(value)
+            elif isinstance(value.type, Array):
+                point.append(arrays.row(frame, value, at[0]))
+            else:
+                point.append(item_at(frame, value, number(at[0])))
+        append(frame, made, calls.construct(frame, family, point, {}))
+
+    arrays.over(frame, [n], add, "components")
+    return make_tuple([made], product, ("components",))
+
+
+def _is_distribution(value: Value) -> bool:
+    cls = getattr(value.type, "cls", None)
+    return isinstance(cls, type) and issubclass(cls, Distribution)
+
+
+def _iid(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    given = dict(zip(("dist", "n"), args, strict=False))
+    given.update(named)
+    if set(given) != {"dist", "n"}:
+        frame.fail("iid is called with arguments that it does not take")
+        return NOTHING
+    n = _integer(frame, given["n"], 0)
+    return make_tuple([given["dist"], n], iid, ("dist", "n"))
+
+
 def value_type(frame: Frame, distribution: Value) -> Type | None:
     """The type of the values of a family that is written with NumPy; None for others."""
     assert isinstance(distribution.type, Tuple)
-    kind = texts.VALUES.get(distribution.type.cls)
-    return Number(kind) if kind is not None else None
+    cls = distribution.type.cls
+    if issubclass(cls, product) or cls is iid:
+        kind = _component_kind(frame, items_of(distribution)[0])
+        return _vector_type(kind)
+    text = texts.TEXTS.get(cls)
+    if text is None:
+        return None
+    if text.kind is None:
+        return Number(_component_kind(frame, items_of(distribution)[1]))
+    return _vector_type(text.kind) if text.rank else Number(text.kind)
+
+
+def _vector_type(kind: str) -> Type:
+    return Array(kind, 1, True)
+
+
+def _component_kind(frame: Frame, components: Value) -> str:
+    """The kind of the values of distributions, all of which are of numbers."""
+    from gendsl.compiler.front import choices
+
+    if _is_distribution(components):
+        found: list[Type] = [components.type]
+    elif isinstance(components.type, List):
+        item = frame.program.facts.item(components.type.site)
+        if item == NEVER:
+            return "f"
+        found = list(item.alternatives) if isinstance(item, Union) else [item]
+    else:
+        found = [item.type for item in items_of(components)]
+    kinds = set()
+    for one in found:
+        kind = choices.value_type(frame, Value(one, tuple(ZEROS[k] for k in leaves(one))))
+        if not isinstance(kind, Number):
+            raise frame.not_closed("components that are not distributions of numbers")
+        kinds.add(kind.kind)
+    if len(kinds) != 1:
+        raise frame.not_closed("components of different kinds")
+    return kinds.pop()
 
 
 def log_density(frame: Frame, distribution: Value, value: Value) -> Value | None:
     """The log density of a family that is written with NumPy; None for others."""
     from gendsl.compiler.front import calls
-    from gendsl.compiler.front.values import items_of
 
     assert isinstance(distribution.type, Tuple)
-    text = texts.LOG_DENSITIES.get(distribution.type.cls)
-    if text is None:
+    cls = distribution.type.cls
+    if issubclass(cls, product):
+        function: Any = texts.product_log_density
+    elif cls is iid:
+        function = texts.iid_log_density
+    elif cls in texts.TEXTS:
+        function = texts.TEXTS[cls].log_density
+    else:
         return None
-    return calls.inline_function(frame, text, [value, *items_of(distribution)])
-
-
-_UNUSED = (FLOAT, np)
+    return calls.inline_function(frame, function, [value, *items_of(distribution)])

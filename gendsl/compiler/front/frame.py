@@ -384,6 +384,10 @@ class Frame:
             if self.live:
                 self.carry()
         self.loops.pop()
+        for name, (joined, _) in carried.items():
+            known_now = facts.get((place, name))
+            if known_now != joined:  # what follows is lowered for the type that the next walk will see
+                self.env[name] = Value(known_now, tuple(self.fresh(name, kind) for kind in leaves(known_now)))
         return statement
 
     def carry(self) -> None:

@@ -17,6 +17,7 @@ from gendsl.compiler.front.values import (
     Value,
     alternatives_of,
     is_known,
+    is_number,
     items_of,
     known,
     make_tuple,
@@ -302,7 +303,7 @@ def unpacked(frame: Frame, value: Value, count: int, starred: int | None) -> lis
     if isinstance(value.type, Union):
         found = frame.switch(value, lambda one: make_tuple(unpacked(frame, one, count, starred)))
         return [NOTHING] * count if is_never(found) else items_of(found)
-    if isinstance(value.type, (Tuple, Known)):
+    if isinstance(value.type, (Tuple, Known)) and not is_number(value):
         try:
             items = items_of(value)
         except NotClosed:
@@ -317,6 +318,9 @@ def unpacked(frame: Frame, value: Value, count: int, starred: int | None) -> lis
         after = count - starred - 1
         middle = list_of(frame, frame.here, items[starred : len(items) - after], "starred")
         return [*items[:starred], middle, *items[len(items) - after :]]
+    if is_number(value) or value.type == known(None).type:
+        frame.fail("a number where several values are needed")
+        return [NOTHING] * count
     if starred is not None or not isinstance(value.type, (List, Array)):
         raise frame.not_closed(f"{describe(value.type)} where a tuple is needed")
     found = sequence(frame, value)

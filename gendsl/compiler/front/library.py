@@ -12,6 +12,26 @@ from typing import Any
 import numpy as np
 
 
+def factorial(n: int) -> int:
+    """n!."""
+    assert n >= 0
+    result = 1
+    for i in range(2, n + 1):
+        result *= i
+    return result
+
+
+def comb(n: int, k: int) -> int:
+    """The number of ways to choose k of n."""
+    assert n >= 0 and k >= 0
+    if k > n:
+        return 0
+    result = 1
+    for i in range(min(k, n - k)):
+        result = result * (n - i) // (i + 1)
+    return result
+
+
 def sum_all(a: Any) -> Any:
     """The sum of the entries of a vector."""
     total = a[0] - a[0] if len(a) > 0 else 0.0
@@ -381,6 +401,26 @@ def search_all_right(a: Any, v: Any) -> Any:
     result = np.zeros(len(v), int)
     for i in range(len(v)):
         result[i] = search_right(a, v[i])
+    return result
+
+
+def interp(x: float, xp: Any, fp: Any) -> float:
+    """The line through the points (xp, fp), at x; constant outside."""
+    n = len(xp)
+    assert n > 0 and len(fp) == n
+    if x <= xp[0]:
+        return fp[0]
+    if x >= xp[n - 1]:
+        return fp[n - 1]
+    i = search_right(xp, x) - 1
+    return fp[i] + (fp[i + 1] - fp[i]) / (xp[i + 1] - xp[i]) * (x - xp[i])
+
+
+def interp_all(x: Any, xp: Any, fp: Any) -> Any:
+    """`interp` of each entry of a vector."""
+    result = np.zeros(len(x))
+    for i in range(len(x)):
+        result[i] = interp(x[i], xp, fp)
     return result
 
 

@@ -71,7 +71,7 @@ ELEMENTWISE: dict[Any, str] = {
     scipy.special.log_ndtr: "np_log_ndtr", scipy.special.ndtri: "np_ndtri", scipy.special.psi: "np_psi",
     scipy.special.log1p: "np_log1p", scipy.special.expm1: "np_expm1", scipy.special.i0e: "np_i0e",
     scipy.special.i1e: "np_i1e", scipy.special.gamma: "np_gamma", scipy.special.xlogy: "np_xlogy",
-    scipy.special.xlog1py: "np_xlog1py", scipy.special.betaln: "np_betaln",
+    scipy.special.xlog1py: "np_xlog1py", scipy.special.betaln: "np_betaln", scipy.special.erfcx: "np_erfcx",
 }  # fmt: skip
 """Functions of NumPy and SciPy from numbers to a float, elementwise; they raise nothing."""
 LARGEST_POWER = 64

@@ -63,7 +63,7 @@ class FunctionSource:
 
 @dataclass(frozen=True)
 class Template:
-    """An address template: the strings of an address, and None for each of its indices.
+    """An address template: the strings of an address, None for each index, ... for each string of the data.
 
     Attributes:
         number: its place in the state.
@@ -79,7 +79,7 @@ class Template:
     @property
     def rank(self) -> int:
         """How many indices it has."""
-        return sum(part is None for part in self.parts)
+        return sum(part is None or part is ... for part in self.parts)
 
 
 @dataclass
@@ -149,6 +149,10 @@ class Lowering:
                 main, result = self._walk(program, args)
             except RecursionError:
                 raise NotClosed("expressions or calls that are nested too deeply") from None
+            except NotClosed:
+                if self.facts.changed:  # it may come of what was not known yet
+                    continue
+                raise
             if not self.facts.changed:
                 return Lowered(
                     main, args, self.inputs, list(self.templates.values()), result, self.facts,
@@ -232,7 +236,7 @@ class Lowering:
         self.functions[key] = made
         inner = Frame(self, Text(made), made.body, origin.node, origin.function, origin.filename, key)
         inner.prefix = prefix
-        indices = [inner.fresh("at", "i") for part in prefix if part is None]
+        indices = [inner.fresh("at", "i") for part in prefix if part is None or part is ...]
         made.parameters += indices
         inner.prefix_indices = tuple(indices)
         for parameter, kind in types.items():
@@ -266,7 +270,7 @@ class Lowering:
         """The address template of choices of a type."""
         key = (parts, kind)
         if key not in self.templates:
-            strings = [str(part) for part in parts if part is not None]
+            strings = [part for part in parts if isinstance(part, str)]
             name = "_".join("".join(c if c.isalnum() else "_" for c in one) for one in strings) or "x"
             taken = {template.name for template in self.templates.values()}
             while name in taken or name[0].isdigit() or keyword.iskeyword(name):
@@ -505,18 +509,15 @@ def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
             return _list_type(facts, place, value)
         case dict() if type(value) is dict:
             site = facts.site(place)
-            facts.flag((site, "given"))
             for key, item in value.items():
                 facts.grow_item(site, type_of(facts, (place, "key"), key), "key")
                 facts.grow_item(site, type_of(facts, (place, "value"), item), "value")
-            return Dict(facts.find(site))
+            return Dict(facts.find(site), True)
         case np.ndarray():
             if value.dtype.kind not in "fiub" or value.dtype.itemsize > 8 or value.ndim > 4:
                 raise NotClosed(f"an array of {value.dtype}")
             kind = {"f": "f", "i": "i", "u": "i", "b": "b"}[value.dtype.kind]
-            site = facts.site((place, kind, value.ndim))
-            facts.flag((site, "given"))
-            return Array(facts.find(site), kind, value.ndim)
+            return Array(kind, value.ndim, True)
     if isinstance(value, (type, FunctionType, MethodType, ModuleType, GenerativeFunction)) or callable(value):
         return Known(value)
     if dataclasses.is_dataclass(value) or type(value).__module__ not in ("builtins",):
@@ -540,17 +541,16 @@ def _attributes(value: Any) -> dict[str, Any] | None:
 
 def _list_type(facts: Facts, place: Hashable, value: Any) -> Type:
     site = facts.site(place)
-    facts.flag((site, "given"))
     kinds = set(map(type, value))
     if kinds <= {bool, int, float}:  # the common case, without a look at each item
         for kind in kinds:
             facts.grow_item(site, {bool: Number("b"), int: Number("i"), float: Number("f")}[kind])
         if int in kinds and any(not -(2**63) <= one < 2**63 for one in value):
             raise NotClosed("an integer of more than 64 bits")
-        return List(facts.find(site))
+        return List(facts.find(site), True)
     for one in value:
         facts.grow_item(site, type_of(facts, (place, "item"), one))
-    return List(facts.find(site))
+    return List(facts.find(site), True)
 
 
 __all__ = ["NEVER", "Expr", "Lowered", "Lowering", "SubTrace", "Template", "Var", "type_of"]

@@ -401,19 +401,21 @@ def _read_outside(frame: Frame, node: ast.AST) -> set[str]:
     """The names that the function reads outside of a loop, or in nested functions."""
     found: set[str] = set()
 
-    def visit(part: ast.AST) -> None:
+    def visit(part: ast.AST, own: frozenset[str]) -> None:
         if part is node:
             return
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+        if isinstance(part, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            own |= {n.id for g in part.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id not in own:
             found.add(part.id)
         if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
             found.add(part.target.id)
         for child in ast.iter_child_nodes(part):
-            visit(child)
+            visit(child, own)
 
     body = frame.node.body
     for part in body if isinstance(body, list) else [body]:
-        visit(part)
+        visit(part, frozenset())
     return found
 
 

@@ -115,7 +115,7 @@ def store(frame: Frame, value: Value, key: Value, new: Value) -> None:
     site, facts = value.type.site, frame.program.facts
     if is_never(key) or is_never(new):
         return
-    writable(frame, site)
+    writable(frame, value)
     kind = facts.grow_item(site, key.type, "key")
     item_type = facts.grow_item(site, new.type, "value")
     _checked_key(frame, kind)
@@ -144,7 +144,7 @@ def remove(frame: Frame, value: Value, key: Value) -> Value:
     from gendsl.compiler.front.containers import writable
 
     assert isinstance(value.type, Dict)
-    writable(frame, value.type.site)
+    writable(frame, value)
     at = frame.atom(find(frame, value, key), "at")
     frame.fail_if(Op("lt", (at, Const(0, "i")), "b"), "a key that is not there")
     found = at_position(frame, value, at)[1]

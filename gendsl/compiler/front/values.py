@@ -272,12 +272,10 @@ class Facts:
     def canonical(self, type: Type) -> Type:
         """A type with the sites that stand for those in it."""
         match type:
-            case List(site):
-                return List(self.find(site))
-            case Array(site, kind, rank):
-                return Array(self.find(site), kind, rank)
-            case Dict(site):
-                return Dict(self.find(site))
+            case List(site, frozen):
+                return List(self.find(site), frozen)
+            case Dict(site, frozen):
+                return Dict(self.find(site), frozen)
             case Object(site, cls):
                 return Object(self.find(site), cls)
             case Tuple(items, cls, names):
@@ -322,12 +320,12 @@ class Facts:
         match a, b:
             case (Known(value=str()) | Text(), Known(value=str()) | Text()):
                 return TEXT
-            case List(first), List(second):
-                return List(self._unify(first, second))
-            case Array(first, kind, rank), Array(second, other, same) if (kind, rank) == (other, same):
-                return Array(self._unify(first, second), kind, rank)
-            case Dict(first), Dict(second):
-                return Dict(self._unify(first, second))
+            case List(first, frozen), List(second, other):
+                return List(self._unify(first, second), frozen or other)
+            case Array(kind, rank, frozen), Array(second, same, other) if (kind, rank) == (second, same):
+                return Array(kind, rank, frozen or other)
+            case Dict(first, frozen), Dict(second, other):
+                return Dict(self._unify(first, second), frozen or other)
             case Object(first, cls), Object(second, other) if cls is other:
                 return Object(self._unify(first, second), cls)
             case Tuple(items, cls, names), Tuple(others, same, attributes) if (
@@ -367,6 +365,8 @@ class Facts:
                 return tuple(leaf for part, item in parts for leaf in self.convert(part, item))
             case Union():
                 return self._as_union(value, type)
+            case List() | Dict() | Array() if mine.__class__ is type.__class__:
+                return value.leaves  # only whether it may be changed differs
             case Method(owner):
                 assert isinstance(mine, Method)
                 return self.convert(Value(mine.owner, value.leaves), owner)
