@@ -11,7 +11,7 @@ import numpy as np
 
 from gendsl.compiler import clean, density
 from gendsl.compiler.encode import Words, deep_layout, flat
-from gendsl.compiler.front.program import Lowered, Lowering, Template, type_of
+from gendsl.compiler.front.program import Below, Lowered, Lowering, Template, type_of
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.native import Native, available
 from gendsl.compiler.native_layout import END, FAILED, FULL, NEXT, PRESENT, SITE, VISITED, Layout
@@ -37,7 +37,7 @@ class FailedText(Exception):
 
 
 def _fits(parts: tuple[Any, ...], path: tuple[Any, ...]) -> bool:
-    """Whether an address is one of a template."""
+    """Whether parts of a template are those of an address, of the same length."""
     for part, given in zip(parts, path, strict=True):
         if part is None:
             if type(given) is not int:
@@ -48,6 +48,63 @@ def _fits(parts: tuple[Any, ...], path: tuple[Any, ...]) -> bool:
         elif part != given:
             return False
     return True
+
+
+class Addresses:
+    """Finds the template and the indices of an address.
+
+    Attributes:
+        nodes: the calls of programs that call themselves: (template, indices) -> node.
+    """
+
+    def __init__(self, lowered: Lowered) -> None:
+        self.facts = lowered.facts
+        self.nodes: dict[tuple[int, tuple[int, ...]], int] = {}
+        self.choices: dict[Any, list[tuple[tuple[Any, ...], Template]]] = {}
+        self.calls: dict[Any, list[tuple[tuple[Any, ...], Template]]] = {}
+        for template in lowered.templates:
+            below = template.parts[0].function if template.parts and isinstance(template.parts[0], Below) else None
+            parts = template.parts if below is None else template.parts[1:]
+            table = self.choices if template.calls is None else self.calls
+            table.setdefault(below, []).append((parts, template))
+
+    def _indices(self, parts: tuple[Any, ...], path: tuple[Any, ...], node: int | None) -> tuple[int, ...]:
+        text = self.facts.text_number
+        own = [
+            given if part is None else text(given)
+            for part, given in zip(parts, path, strict=True)
+            if part is None or part is ...
+        ]
+        return tuple(own if node is None else [node, *own])
+
+    def find(self, path: tuple[Any, ...]) -> tuple[list[Template], tuple[int, ...]]:
+        """The templates, of one address and several types, and the indices of an address.
+
+        Raises:
+            NotClosed: the program makes no choice there, or it can't be said which.
+        """
+        below, node, rest = None, None, path
+        while True:
+            found = [
+                (parts, template)
+                for parts, template in self.choices.get(below, ())
+                if len(parts) == len(rest) and _fits(parts, rest)
+            ]
+            if found:
+                if len({parts for parts, _ in found}) > 1:
+                    raise NotClosed(f"two templates of the address {path!r}")
+                return [template for _, template in found], self._indices(found[0][0], rest, node)
+            edges = [
+                (parts, template)
+                for parts, template in self.calls.get(below, ())
+                if len(parts) < len(rest) and _fits(parts, rest[: len(parts)])
+            ]
+            if len(edges) != 1:
+                raise NotClosed(f"the program makes no choice at {path!r}")
+            parts, template = edges[0]
+            key = template.number, self._indices(parts, rest[: len(parts)], node)
+            node = self.nodes.setdefault(key, len(self.nodes))
+            below, rest = template.calls, rest[len(parts) :]
 
 
 class _Column:
@@ -84,9 +141,6 @@ class ClosedDensity:
         self.main = density.score(self.lowered.main)
         clean.clean(self.main)
         self.text = print_python(self.main)
-        self.by_length: dict[int, list[Template]] = {}
-        for template in self.lowered.templates:
-            self.by_length.setdefault(len(template.parts), []).append(template)
 
     # --- Python text ------------------------------------------------------------------------------
 
@@ -99,24 +153,26 @@ class ClosedDensity:
                 given[f"given_{number}_{leaf}"] = value
         return compile_python(self.text, given)
 
-    def _place(self, path: tuple[Any, ...], value: Any) -> tuple[Template, tuple[int, ...], list[Any]]:
-        """The template of a choice, its indices and the leaves of its value."""
-        found = [template for template in self.by_length.get(len(path), ()) if _fits(template.parts, path)]
-        if len({template.parts for template in found}) > 1:
-            raise NotClosed(f"two templates of the address {path!r}")
-        text = self.lowered.facts.text_number
-        for template in found:
-            try:
-                parts = flat(self.lowered.facts, value, template.type)
-            except NotClosed:
-                continue
-            indices = [
-                part if wanted is None else text(part)
-                for part, wanted in zip(path, template.parts, strict=True)
-                if wanted is None or wanted is ...
-            ]
-            return template, tuple(indices), parts
-        raise NotClosed(f"the program makes no choice at {path!r}")
+    def places(
+        self, choices: Mapping[Any, Any]
+    ) -> dict[int, list[tuple[tuple[int, ...], list[Any]]]]:
+        """The indices and leaves of choices, and of the calls of programs that call themselves, by template."""
+        addresses = Addresses(self.lowered)
+        found: dict[int, list[tuple[tuple[int, ...], list[Any]]]] = {t.number: [] for t in self.lowered.templates}
+        for path, value in choices.items():
+            templates, indices = addresses.find(path)
+            for template in templates:
+                try:
+                    parts = flat(self.lowered.facts, value, template.type)
+                except NotClosed:
+                    continue
+                found[template.number].append((indices, parts))
+                break
+            else:
+                raise NotClosed(f"a value of another type at {path!r}")
+        for (number, indices), node in addresses.nodes.items():
+            found[number].append((indices, [node]))
+        return found
 
     def arguments(self, args: tuple[Any, ...]) -> list[Any]:
         """The leaves of arguments."""
@@ -133,17 +189,18 @@ class ClosedDensity:
         state = _State()
         for template in self.lowered.templates:
             setattr(state, template.name, _Column())
-        for path, value in choices.items():
-            template, indices, parts = self._place(path, value)
+        found = self.places(choices)
+        for template in self.lowered.templates:
             column = getattr(state, template.name)
-            index = indices[0] if len(indices) == 1 else indices
-            column.values[index] = parts[0] if len(parts) == 1 else tuple(parts)
+            for indices, parts in found[template.number]:
+                index = indices[0] if len(indices) == 1 else indices
+                column.values[index] = parts[0] if len(parts) == 1 else tuple(parts)
         given = self.arguments(args)
         try:
             result = float(self._python[self.main.name](state, *given))
         except PYTHON_FAILURES as error:
             raise FailedText(0, f"{type(error).__name__}: {error}") from error
-        visited = sum(len(getattr(state, template.name).visited) for template in self.lowered.templates)
+        visited = sum(len(getattr(state, t.name).visited) for t in self.lowered.templates if t.calls is None)
         if visited != len(choices):
             raise FailedText(0, "choices that the program does not make")
         return result
@@ -191,6 +248,7 @@ class Context:
             self._leaves(layout.input_word(number, 0), flat(facts, found, kind), deep_layout(facts, kind))
         self.count = len(choices)
         self.stamps: list[np.ndarray] = []
+        self.counted: list[bool] = []
         self._choices(choices)
         self.arena = np.empty(_ARENA, np.int64)
 
@@ -202,14 +260,11 @@ class Context:
 
     def _choices(self, choices: Mapping[Any, Any]) -> None:
         closed, facts = self.closed, self.closed.lowered.facts
-        found: dict[int, list[tuple[tuple[int, ...], list[Any]]]] = {}
-        for path, value in choices.items():
-            template, indices, parts = closed._place(path, value)
-            if any(index < 0 for index in indices):
-                raise NotClosed(f"a negative index in the address {path!r}")
-            found.setdefault(template.number, []).append((indices, parts))
+        found = closed.places(choices)
         for template, words in zip(closed.lowered.templates, closed.layout.templates, strict=True):
-            rows = found.get(template.number, [])
+            rows = found[template.number]
+            if any(index < 0 for indices, _ in rows for index in indices):
+                raise NotClosed("a negative index in an address")
             capacity = [1 + max((indices[axis] for indices, _ in rows), default=-1) for axis in range(template.rank)]
             size = int(np.prod(capacity)) if capacity else 1
             if size > _SPARSE * (len(rows) + 64):
@@ -226,6 +281,7 @@ class Context:
                     column[index] = self.memory.word(leaf, kind, inner)
             self.memory.memory += columns
             self.stamps.append(stamps)
+            self.counted.append(template.calls is None)
             for leaf_number, column in enumerate(columns):
                 self.words[words.column(leaf_number)] = column.ctypes.data
             self.words[words.stamps] = stamps.ctypes.data
@@ -248,9 +304,9 @@ class Context:
                 raise FailedText(0, "more memory than a text may use")
             self.arena = np.empty(4 * len(self.arena), np.int64)
         visited = 0
-        for stamps in self.stamps:
+        for stamps, counted in zip(self.stamps, self.counted, strict=True):
             seen = stamps == VISITED
-            visited += int(seen.sum())
+            visited += int(seen.sum()) if counted else 0
             stamps[seen] = PRESENT
         if status == FAILED:
             raise FailedText(*closed.llvm[1][int(words[SITE])])

@@ -113,6 +113,13 @@ class Object(Type):
 
 
 @dataclass(frozen=True, slots=True)
+class Box(Type):
+    """A reference to a value of a type that may hold itself, as a tree does; it is opened where it is used."""
+
+    site: int
+
+
+@dataclass(frozen=True, slots=True)
 class Union(Type):
     """One of several types: a tag, and the leaves of each."""
 
@@ -159,7 +166,7 @@ def leaves(type: Type) -> tuple[str, ...]:
             return (kind,)
         case Text():
             return ("i",)
-        case List() | Dict() | Object():
+        case List() | Dict() | Object() | Box():
             return ("r",)
         case Array(rank=rank):
             return ("r", "i", *("i",) * (2 * rank))

@@ -409,7 +409,7 @@ def _type(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
             return known(dict)
         case Array():
             return known(np.ndarray)
-        case Number(kind) if getattr(frame.function, "__module__", "").startswith("gendsl."):
+        case Number() | Union() if getattr(frame.function, "__module__", "").startswith("gendsl."):
             return known(_ANY_NUMBER)  # gendsl's own code asks only in order to skip a check
         case Number(kind) if kind != "f":
             return known({"i": int, "b": bool}[kind])

@@ -118,6 +118,7 @@ def arguments(frame: Frame, node: ast.Call) -> tuple[list[Value], dict[str, Valu
 
 def call(frame: Frame, function: Value, args: list[Value], named: dict[str, Value]) -> Value:
     """`function(*args, **named)`."""
+    function = frame.opened(function)
     if is_never(function):
         return NOTHING
     match function.type:
@@ -289,7 +290,7 @@ def instance_call(frame: Frame, function: Any, source: Any, given: dict[str, Val
     if made is None:
         made = program.lower_function(frame, key, function, source, types)
     given_leaves = [leaf for name, value in given.items() for leaf in facts.convert(value, types[name])]
-    result_type = facts.canonical(facts.get((key, "result")))
+    result_type = program.result_type((key, "result"), source.node)
     targets = [frame.fresh("value", kind) for kind in leaves(result_type)]
     frame.emit(hir.Call(list(targets), made, given_leaves))
     if is_never(Value(result_type)) and not recursive and not program.stack_has(key):

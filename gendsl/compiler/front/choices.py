@@ -237,6 +237,7 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
     """A call of a `@gen` function whose choices lie below an address."""
     from gendsl.compiler.front import calls
     from gendsl.compiler.front.calls import Building, _widened
+    from gendsl.compiler.front.program import Below
     from gendsl.compiler.types import holds_closure
 
     lowering, facts, program = frame.program, frame.program.facts, request.program
@@ -251,9 +252,15 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
         raise frame.not_closed("a @gen function that is given a nested function")
     assert frame.prefix is not None
     prefix = (*frame.prefix, *parts)
-    if origin.function in lowering.stack and parts:
-        raise frame.not_closed("a @gen function that calls itself")
+    below: tuple[Expr, ...] = (*frame.prefix_indices, *indices)
     recursive = origin.function in lowering.stack
+    if recursive and parts:
+        facts.flag(("calls itself", origin.function))
+    if ("calls itself", origin.function) in facts.flags and parts:
+        edge = lowering.template(prefix, Number("i"), origin.function)
+        node = frame.fresh("node", "i")
+        frame.emit(hir.Visit([node], edge, below))
+        prefix, below = (Below(origin.function),), (node,)
     types: dict[str, Type] = {}
     for name, value in given.items():
         kind = facts.canonical(value.type)
@@ -266,9 +273,8 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
     made = lowering.functions.get(key)
     if made is None:
         made = lowering.lower_program(frame, key, program, types, prefix)
-    below = [*frame.prefix_indices, *indices]
     leaves_ = [leaf for name, value in given.items() for leaf in facts.convert(value, types[name])]
-    result = facts.canonical(facts.get((key, "result")))
+    result = lowering.result_type((key, "result"), origin.node)
     targets = [frame.fresh("value", kind) for kind in leaves(result)]
     frame.emit(hir.Call(list(targets), made, [*below, *leaves_]))
     return Value(result, tuple(targets))

@@ -53,6 +53,7 @@ def list_of(frame: Frame, node: ast.AST, items: list[Value], what: Any = None) -
 
 def length(frame: Frame, value: Value) -> Expr:
     """The length of a value."""
+    value = frame.opened(value)
     match value.type:
         case Known(value=found) if isinstance(found, (str, tuple, frozenset, range)):
             return Const(len(found), "i")
@@ -250,7 +251,22 @@ def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
         if isinstance(a.type, (Tuple, Known)) and is_known(b):
             return make_tuple(items_of(a) * b.type.value)  # type: ignore[attr-defined]
     del node
+    if any(map(is_number, (a, b))) and any(map(no_number, (a, b))):
+        frame.fail(f"{name} of {describe(a.type)} and {describe(b.type)}")
+        return NOTHING
     raise frame.not_closed(f"{name} of {describe(a.type)} and {describe(b.type)}")
+
+
+def no_number(value: Value) -> bool:
+    """Whether a value is surely none that arithmetic with a number accepts: Python raises TypeError."""
+    match value.type:
+        case Tuple(cls=cls):
+            return cls is tuple or not hasattr(cls, "__radd__")
+        case Known(value=found):
+            return found is None or isinstance(found, (str, tuple))
+        case List() | Dict() | Text():
+            return True
+    return False
 
 
 def _repeated(frame: Frame, at: ast.AST, a: Value, count: Value) -> Value:
@@ -340,6 +356,7 @@ def subscript(frame: Frame, value: Value, node: ast.expr) -> Value:
     from gendsl.compiler.front import arrays, choices
     from gendsl.compiler.front.expressions import expression
 
+    value = frame.opened(value)
     if is_never(value):
         return NOTHING
     if isinstance(value.type, Array):
@@ -357,6 +374,7 @@ def subscript(frame: Frame, value: Value, node: ast.expr) -> Value:
 
 def item_at(frame: Frame, value: Value, index: Value) -> Value:
     """`value[index]` of a container."""
+    value = frame.opened(value)
     if is_never(value) or is_never(index):
         return NOTHING
     if isinstance(value.type, Union):

@@ -87,6 +87,7 @@ def _attribute(frame: Frame, node: ast.Attribute) -> Value:
 
 def attribute(frame: Frame, value: Value, name: str) -> Value:
     """`value.name`."""
+    value = frame.opened(value)
     if is_never(value):
         return NOTHING
     match value.type:
@@ -419,7 +420,10 @@ def narrowings(frame: Frame, test: ast.expr, positive: bool) -> dict[Any, Value]
 
 def _kept(frame: Frame, name: str, wanted: Callable[[Type], bool]) -> dict[Any, Value]:
     value = frame.env.get(name)
-    if value is None or not isinstance(value.type, Union):
+    if value is None:
+        return {}
+    value = frame.opened(value)
+    if not isinstance(value.type, Union):
         return {}
     kept = [one.type for one in alternatives_of(value) if wanted(one.type)]
     if not kept or len(kept) == len(value.type.alternatives):

@@ -55,6 +55,9 @@ _CHECKS: dict[Any, Callable[[Expr], Expr]] = {
 
 def parameter_check(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]) -> Value | None:
     """A call of one of the functions that check parameters; None for any other."""
+    checks = (parameters.integer, parameters.nonnegative_integer, *_CHECKS)
+    if function in checks and isinstance(args[2].type, Union):
+        return frame.switch(args[2], lambda one: parameter_check(frame, function, [*args[:2], one], named) or one)
     if function in _CHECKS:
         value = args[2]
         if isinstance(value.type, Array) or not is_number(value):

@@ -23,7 +23,7 @@ from gendsl.compiler.front.values import (
 )
 from gendsl.compiler.hir import Body, Const, Expr, Op, Statement, Var
 from gendsl.compiler.print_runtime import NAMES
-from gendsl.compiler.types import NEVER, Known, Never, Tuple, Type, Union, leaves
+from gendsl.compiler.types import NEVER, Box, Known, Never, Tuple, Type, Union, leaves
 
 if TYPE_CHECKING:
     from gendsl.compiler.front.program import Lowering
@@ -333,19 +333,47 @@ class Frame:
         found = tuple(joined.get(leaf, leaf) if isinstance(leaf, Var) else leaf for leaf in result.leaves)
         return Value(result.type, found)
 
+    def opened(self, value: Value) -> Value:
+        """What a box holds; any other value as it is."""
+        if not isinstance(value.type, Box):
+            return value
+        kind = self.program.facts.item(value.type.site)
+        if isinstance(kind, Never):
+            return NOTHING
+        targets = [self.fresh("t", leaf) for leaf in leaves(kind)]
+        if targets:
+            self.emit(hir.Load(list(targets), value.leaf, leaves(kind), Const(0, "i")))
+        return Value(kind, tuple(targets))
+
+    def boxed(self, value: Value, site: int) -> Value:
+        """A box with a value."""
+        facts = self.program.facts
+        if isinstance(value.type, Box):
+            return Value(facts.join(Box(site), value.type), value.leaves)
+        kind = facts.grow_item(site, value.type)
+        var = self.fresh("box", "r")
+        self.emit(hir.New(var, leaves(kind), [facts.convert(value, kind)]))
+        return Value(Box(facts.find(site)), (var,))
+
     def switch(self, value: Value, lower: Callable[[Value], Value]) -> Value:
         """The result for whichever alternative of a union the value has."""
+        value = self.opened(value)
         if not isinstance(value.type, Union):
             return lower(value)
         value = self.atoms(value)
         choices = alternatives_of(value)
         tag = value.leaves[0]
 
+        def one(i: int) -> Value:
+            if isinstance(choices[i].type, Box):
+                return self.switch(choices[i], lower)
+            return lower(choices[i])
+
         def from_(i: int) -> Value:
             if i == len(choices) - 1:
-                return lower(choices[i])
+                return one(i)
             test = Op("eq", (tag, Const(i, "i")), "b")
-            return self.branch(test, lambda: lower(choices[i]), lambda: from_(i + 1))
+            return self.branch(test, lambda: one(i), lambda: from_(i + 1))
 
         return from_(0)
 

@@ -47,6 +47,7 @@ class Sequence:
 
 def sequence(frame: Frame, value: Value) -> Sequence:
     """What a loop over a value goes over."""
+    value = frame.opened(value)
     match value.type:
         case Known(value=found):
             if isinstance(found, range):
@@ -188,6 +189,7 @@ def loop_over(
         target: what the loop's own counter is called.
         grows: whether the body may add to the list that the loop goes over.
     """
+    value = frame.opened(value)
     if isinstance(value.type, Union):
         _over_union(frame, node, value, names, lower, forgotten, target, grows)
         return
@@ -298,6 +300,7 @@ def break_label(loop: LoopFrame) -> int:
 
 def unpacked(frame: Frame, value: Value, count: int, starred: int | None) -> list[Value]:
     """The items of a value as an assignment to `count` targets takes them, one of which may have a star."""
+    value = frame.opened(value)
     if is_never(value):
         return [value] * count
     if isinstance(value.type, Union):

@@ -79,6 +79,7 @@ LARGEST_POWER = 64
 
 def truth(frame: Frame, value: Value) -> Expr:
     """Whether a value is true."""
+    value = frame.opened(value)
     match value.type:
         case Known(value=found):
             if isinstance(found, np.ndarray):
@@ -163,6 +164,7 @@ def binary(frame: Frame, operator_: ast.operator, a: Value, b: Value) -> Value:
 
 def arithmetic(frame: Frame, name: str, a: Value, b: Value) -> Value:
     """An operation on two values of any types."""
+    a, b = frame.opened(a), frame.opened(b)
     if is_never(a) or is_never(b):
         return NOTHING
     if isinstance(a.type, Union):
@@ -287,6 +289,7 @@ def _truth_value(test: Expr) -> Value:
 
 def compared(frame: Frame, name: str, a: Value, b: Value) -> Value:
     """A comparison of two values of any types."""
+    a, b = frame.opened(a), frame.opened(b)
     if is_never(a) or is_never(b):
         return NOTHING
     if isinstance(a.type, Union):
@@ -319,6 +322,11 @@ type_of_tuples = type
 
 def _ordered(frame: Frame, name: str, a: Value, b: Value) -> Value:
     """Whether one tuple comes before another, item by item."""
+    from gendsl.compiler.front.containers import no_number
+
+    if any(map(is_number, (a, b))) and any(map(no_number, (a, b))):
+        frame.fail("an order of values of different types")
+        return NOTHING
     if not (_is_plain_tuple(a.type) and _is_plain_tuple(b.type)):
         raise frame.not_closed(f"the order of {describe(a.type)} and {describe(b.type)}")
     xs, ys = items_of(a), items_of(b)
@@ -344,6 +352,7 @@ def _rest(items: list[Value]) -> Value:
 
 def equal(frame: Frame, a: Value, b: Value) -> Expr:
     """Whether two values are equal."""
+    a, b = frame.opened(a), frame.opened(b)
     if is_never(a) or is_never(b):
         return hir.FALSE
     if is_known(a) and is_known(b):
@@ -389,6 +398,7 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
 
 def identical(frame: Frame, a: Value, b: Value) -> Expr:
     """Whether two values are one object; asked of None, truth values, known objects and references."""
+    a, b = frame.opened(a), frame.opened(b)
     if is_never(a) or is_never(b):
         return hir.FALSE
     if isinstance(a.type, Union):
@@ -431,6 +441,12 @@ def call_math(frame: Frame, name: str, function: Any, args: list[Value]) -> Valu
     for i, value in enumerate(args):
         if isinstance(value.type, Union):
             return frame.switch(value, lambda one: call_math(frame, name, function, [*args[:i], one, *args[i + 1 :]]))  # noqa: B023
+    from gendsl.compiler.front.containers import no_number
+
+    args = [frame.opened(value) for value in args]
+    if any(map(no_number, args)):
+        frame.fail(f"math.{name} of what is no number")
+        return NOTHING
     if not all(map(is_number, args)):
         raise frame.not_closed(f"math.{name} of {', '.join(describe(v.type) for v in args)}")
     if name == "fabs":

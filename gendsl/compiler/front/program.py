@@ -62,6 +62,13 @@ class FunctionSource:
 
 
 @dataclass(frozen=True)
+class Below:
+    """The first part of an address below a call of a program that calls itself: the number of that call, its *node*."""
+
+    function: FunctionType
+
+
+@dataclass(frozen=True)
 class Template:
     """An address template: the strings of an address, None for each index, ... for each string of the data.
 
@@ -69,17 +76,24 @@ class Template:
         number: its place in the state.
         type: the type of its values.
         name: its name in the text.
+        calls: the program that is called at the address, if it calls itself; the value is then the call's node.
     """
 
     number: int
     parts: tuple[Any, ...]
     type: Type
     name: str
+    calls: FunctionType | None = None
 
     @property
     def rank(self) -> int:
         """How many indices it has."""
-        return sum(part is None or part is ... for part in self.parts)
+        return sum(is_index(part) for part in self.parts)
+
+
+def is_index(part: Any) -> bool:
+    """Whether a part of a template stands for an index."""
+    return part is None or part is ... or isinstance(part, Below)
 
 
 @dataclass
@@ -188,9 +202,11 @@ class Lowering:
         from gendsl.compiler.front.statements import statements
 
         def returned(value: Value) -> None:
-            kind = self.facts.grow(place, value.type)
+            if ("boxes", node) in self.facts.flags:
+                value = frame.boxed(value, self.facts.site(("box", node)))
+            kind = self.facts.grow((place, ("boxes", node) in self.facts.flags), value.type)
             if depth(kind) > DEEPEST_TYPE:
-                raise frame.not_closed("a recursive function whose results hold one another")
+                self.facts.flag(("boxes", node))
             frame.emit(hir.Return(list(self.facts.convert(value, kind))))
             frame.live = False
 
@@ -201,7 +217,11 @@ class Lowering:
             statements(frame, node.body)
             if frame.live:
                 returned(NONE)
-        return self.facts.canonical(self.facts.get(place))
+        return self.result_type(place, node)
+
+    def result_type(self, place: Hashable, node: Any) -> Type:
+        """The type of the results of the function of the text with this definition."""
+        return self.facts.canonical(self.facts.get((place, ("boxes", node) in self.facts.flags)))
 
     def lower_function(
         self, frame: Frame, key: Hashable, function: Any, source: FunctionSource, types: dict[str, Type]
@@ -236,7 +256,7 @@ class Lowering:
         self.functions[key] = made
         inner = Frame(self, Text(made), made.body, origin.node, origin.function, origin.filename, key)
         inner.prefix = prefix
-        indices = [inner.fresh("at", "i") for part in prefix if part is None or part is ...]
+        indices = [inner.fresh("at", "i") for part in prefix if is_index(part)]
         made.parameters += indices
         inner.prefix_indices = tuple(indices)
         for parameter, kind in types.items():
@@ -266,16 +286,16 @@ class Lowering:
         self.labels += 1
         return self.labels
 
-    def template(self, parts: tuple[Any, ...], kind: Type) -> Template:
-        """The address template of choices of a type."""
-        key = (parts, kind)
+    def template(self, parts: tuple[Any, ...], kind: Type, calls: FunctionType | None = None) -> Template:
+        """The address template of choices of a type, or of calls of a program that calls itself."""
+        key = (parts, kind, calls)
         if key not in self.templates:
             strings = [part for part in parts if isinstance(part, str)]
             name = "_".join("".join(c if c.isalnum() else "_" for c in one) for one in strings) or "x"
             taken = {template.name for template in self.templates.values()}
             while name in taken or name[0].isdigit() or keyword.iskeyword(name):
                 name = f"{name}_"
-            self.templates[key] = Template(len(self.templates), parts, kind, name)
+            self.templates[key] = Template(len(self.templates), parts, kind, name, calls)
         return self.templates[key]
 
     def object_fields(self, cls: type, name: str | None = None) -> list[str]:

@@ -16,6 +16,7 @@ from gendsl.compiler.types import (
     NEVER,
     TEXT,
     Array,
+    Box,
     Dict,
     Iterator,
     Known,
@@ -278,6 +279,8 @@ class Facts:
                 return Dict(self.find(site), frozen)
             case Object(site, cls):
                 return Object(self.find(site), cls)
+            case Box(site):
+                return Box(self.find(site))
             case Tuple(items, cls, names):
                 return Tuple(tuple(map(self.canonical, items)), cls, names)
             case Union(alternatives):
@@ -326,6 +329,8 @@ class Facts:
                 return Array(kind, rank, frozen or other)
             case Dict(first, frozen), Dict(second, other):
                 return Dict(self._unify(first, second), frozen or other)
+            case Box(first), Box(second):
+                return Box(self._unify(first, second))
             case Object(first, cls), Object(second, other) if cls is other:
                 return Object(self._unify(first, second), cls)
             case Tuple(items, cls, names), Tuple(others, same, attributes) if (
@@ -365,7 +370,7 @@ class Facts:
                 return tuple(leaf for part, item in parts for leaf in self.convert(part, item))
             case Union():
                 return self._as_union(value, type)
-            case List() | Dict() | Array() if mine.__class__ is type.__class__:
+            case List() | Dict() | Array() | Box() if mine.__class__ is type.__class__:
                 return value.leaves  # only whether it may be changed differs
             case Method(owner):
                 assert isinstance(mine, Method)
