@@ -36,7 +36,7 @@ class PythonPrinter:
         self.lines: list[str] = []
         self.indent = 0
         self.loops: list[tuple[int, str]] = []
-        self.flags: set[str] = set()
+        self.crossed: set[str] = set()
         self.comment = 0
 
     def line(self, text: str, at: int = 0) -> None:
@@ -92,7 +92,7 @@ class PythonPrinter:
 
     def function(self, function: Function) -> None:
         """A function."""
-        self.flags = set()
+        self.crossed = set()
         self.comment = 0
         parameters = ", ".join(["state", *(var.name for var in function.parameters)])
         head = f"def {function.name}({parameters}):"
@@ -100,8 +100,6 @@ class PythonPrinter:
         self.indent += 1
         start = len(self.lines)
         self.body(function.body)
-        for flag in sorted(self.flags):
-            self.lines.insert(start, "    " * self.indent + f"{flag} = False")
         if len(self.lines) == start:
             self.line("pass")
         self.indent -= 1
@@ -198,7 +196,7 @@ class PythonPrinter:
         self._inner(then)
         if not orelse:
             return
-        if ends(then):
+        if ends(then) and word == "if":
             self.body(orelse)
             return
         if len(orelse) == 1 and isinstance(orelse[0], hir.If):
@@ -210,9 +208,9 @@ class PythonPrinter:
     def _loop(self, statement: hir.For | hir.Loop | hir.Block) -> None:
         label = statement.label
         crossed = {kind for kind in ("left", "next") if self._crosses(statement.body, label, kind)}
-        for kind in crossed:
-            self.flags.add(f"{kind}_{label}")
+        for kind in sorted(crossed):
             self.line(f"{kind}_{label} = False")
+        self.crossed |= {f"{kind}_{label}" for kind in crossed}
         body = statement.body
         match statement:
             case hir.For(var=var, start=start, stop=stop, step=step):
@@ -250,7 +248,7 @@ class PythonPrinter:
         # what was left from inside goes on leaving
         for outer, _ in reversed(self.loops):
             for kind in ("left", "next"):
-                if f"{kind}_{outer}" in self.flags and self._mentions(statement.body, outer, kind):
+                if f"{kind}_{outer}" in self.crossed and self._mentions(statement.body, outer, kind):
                     innermost = self.loops[-1][0] == outer
                     self.line(f"if {kind}_{outer}:")
                     self.indent += 1

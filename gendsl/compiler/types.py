@@ -20,9 +20,13 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class Number(Type):
-    """A number: kind "f" a float, "i" an integer, "b" a truth value; NumPy's scalars are the same to a text."""
+    """A number: kind "f" a float, "i" an integer, "b" a truth value.
+
+    NumPy's scalars are the same to a text, but for truth values (`numpy`), with which arithmetic means something else.
+    """
 
     kind: str
+    numpy: bool = False
 
 
 FLOAT, INT, BOOL = Number("f"), Number("i"), Number("b")

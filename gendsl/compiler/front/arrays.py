@@ -123,7 +123,7 @@ def load(frame: Frame, value: Value, at: Expr) -> Value:
     assert isinstance(value.type, Array)
     var = frame.fresh("t", value.type.kind)
     frame.emit(hir.Load([var], value.leaves[0], (value.type.kind,), at))
-    return number(var)
+    return Value(Number(value.type.kind, value.type.kind == "b"), (var,))
 
 
 def save(frame: Frame, value: Value, at: Expr, new: Expr) -> None:
@@ -1064,11 +1064,11 @@ def _entrywise(name: str, kind: str | None = None) -> Callable[..., Value]:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         if named:
             raise frame.not_closed(f"the argument {next(iter(named))} of a NumPy function")
+        if len(args) > 2:
+            raise frame.not_closed("the argument out of a NumPy function")
         if len(args) == 2:
             if all(map(is_number, args)):
-                from gendsl.compiler.front import numbers
-
-                return number(of_entries(frame, name, *(frame.atom(number_leaf(a)) for a in args))) if name not in numbers._BINARY else NOTHING
+                return number(of_entries(frame, name, *(frame.atom(number_leaf(a)) for a in args)))
             return binary(frame, name, *args)
 
         def entry(frame: Frame, leaves: list[Expr]) -> Expr:

@@ -112,7 +112,7 @@ def _extreme(name: str) -> Handler:
         def best() -> Value:
             first = frame.atoms(found.at(Const(0, "i")))
             measure = (lambda one: calls.call(frame, by, [one], {})) if by is not None else (lambda one: one)
-            best_name, rank_name = (name, id(frame.here), frame.unrolled), (name, "rank", id(frame.here), frame.unrolled)
+            best_name, rank_name = _fresh_name(frame, name), _fresh_name(frame, f"{name} by")
             frame.env[best_name] = first
             frame.env[rank_name] = frame.atoms(measure(first))
             var = frame.fresh("i", "i")
@@ -148,6 +148,14 @@ def _extreme(name: str) -> Handler:
     return handle
 
 
+def _fresh_name(frame: Frame, what: str) -> Any:
+    """The name of a variable that no other activation of the same call uses."""
+    name: Any = (what, id(frame.here), frame.unrolled)
+    while name in frame.env:
+        name = ("inner", name)
+    return name
+
+
 def _sum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front import numbers
     from gendsl.compiler.front.iteration import loop_over
@@ -156,7 +164,7 @@ def _sum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     value = args[0]
     start = args[1] if len(args) > 1 else named.get("start", known(0))
     node = frame.here
-    total = ("total", id(node), frame.unrolled)
+    total = _fresh_name(frame, "total")
     frame.env[total] = start
 
     def add(one: Value) -> None:
@@ -175,7 +183,7 @@ def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
     _only(frame, named, "start")
     node = frame.here
-    total = ("product", id(node), frame.unrolled)
+    total = _fresh_name(frame, "product")
     frame.env[total] = named.get("start", known(1))
 
     def multiply(one: Value) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import builtin_calls, containers, tables
-from gendsl.compiler.front.frame import Frame, Join, is_never
+from gendsl.compiler.front.frame import Frame, Join, goes_once, is_never
 from gendsl.compiler.front.values import (
     NONE,
     NOTHING,
@@ -244,6 +244,9 @@ def call_function(frame: Frame, function: FunctionType, args: list[Value], named
     if given is None:
         frame.fail(f"{function.__name__} is called with arguments that it does not take")
         return NOTHING
+    for value in given.values():
+        if goes_once(value.type):
+            raise frame.not_closed("an iterator as an argument, which can be gone through once only")
     inline = any(isinstance(v.type, Building) or holds_closure(v.type) for v in given.values())
     if inline or program.returns_closure(function):
         return inlined(frame, source.node, function, given, source.filename, None)

@@ -21,6 +21,7 @@ from gendsl.compiler.front.values import (
     Value,
     is_known,
     is_number,
+    is_numpy_truth,
     items_of,
     kind_of,
     known,
@@ -130,6 +131,8 @@ def index_leaf(frame: Frame, value: Value) -> Expr:
     """A value as an index: an integer; a truth value counts as 0 or 1 in a list."""
     if is_never(value):
         return Const(0, "i")
+    if is_numpy_truth(value):
+        raise frame.not_closed("one of NumPy's truth values as an index")
     if not is_number(value) or kind_of(value) == "f":
         frame.fail(f"{describe(value.type)} as an index")
         return Const(0, "i")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import keyword
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -23,13 +23,15 @@ from gendsl.compiler.front.values import (
 )
 from gendsl.compiler.hir import Body, Const, Expr, Op, Statement, Var
 from gendsl.compiler.print_runtime import NAMES
-from gendsl.compiler.types import NEVER, Box, Known, Never, Tuple, Type, Union, leaves
+from gendsl.compiler.types import NEVER, Box, Iterator, Known, Never, Tuple, Type, Union, leaves
 
 if TYPE_CHECKING:
     from gendsl.compiler.front.program import Lowering
 
 Name = Hashable  # a variable's name, or (an object that is being made, its attribute)
 Env = dict[Name, Value]
+REPEATABLE = ("range", "keys", "values", "items")
+"""What can be gone through more than once."""
 _UNSET = known(UNSET)
 _PURE = frozenset(
     "add sub mul neg lt le gt ge eq ne and or not select float bool abs min max fabs copysign isnan isinf isfinite floor_f"
@@ -247,6 +249,8 @@ class Frame:
 
     def bind(self, name: Name, value: Value) -> None:
         """Let a variable have a value; what is computed for it gets its name in the text."""
+        if goes_once(value.type):
+            raise self.not_closed("an iterator that is kept, and can be gone through once only")
         parts = [self.set(leaf, name) if isinstance(leaf, Op) else leaf for leaf in value.leaves]
         self.env[name] = Value(self.program.facts.canonical(value.type), tuple(parts))
 
@@ -280,7 +284,7 @@ class Frame:
     # --- branches and loops -----------------------------------------------------------------------
 
     @contextmanager
-    def into(self, body: Body) -> Iterator[None]:
+    def into(self, body: Body) -> Generator[None]:
         """Add statements to another body for a while; the variables are those of before at the end."""
         out, env, live = self.out, self.env, self.live
         self.out, self.env = body, dict(env)
@@ -433,6 +437,16 @@ class Frame:
                     values.append(leaf)
         if targets:
             self.emit(hir.Set(targets, values))
+
+
+def goes_once(type: Type) -> bool:
+    """Whether a value of a type is, or holds, what can be gone through once only."""
+    match type:
+        case Iterator(name):
+            return name not in REPEATABLE
+        case Tuple(items) | Union(items):
+            return any(map(goes_once, items))
+    return False
 
 
 def narrowed(value: Value, types: list[Type]) -> Value:

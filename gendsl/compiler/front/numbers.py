@@ -19,6 +19,7 @@ from gendsl.compiler.front.values import (
     as_kind,
     is_known,
     is_number,
+    is_numpy_truth,
     items_of,
     kind_of,
     known,
@@ -188,6 +189,9 @@ def arithmetic(frame: Frame, name: str, a: Value, b: Value) -> Value:
 
 def of_numbers(frame: Frame, name: str, a: Value, b: Value) -> Value:
     """An operation on two numbers."""
+    if is_numpy_truth(a) or is_numpy_truth(b):
+        if kind_of(a) == kind_of(b) == "b" and name not in ("bitand", "bitor", "bitxor"):
+            raise frame.not_closed("arithmetic of NumPy's truth values")
     kinds = {kind_of(a), kind_of(b)}
     if name in ("bitand", "bitor", "bitxor"):
         if kinds == {"b"}:
@@ -254,6 +258,11 @@ def unary(frame: Frame, operator_: ast.unaryop, a: Value) -> Value:
             return calls.call_method(frame, a, method, [])
         raise frame.not_closed(f"{type(operator_).__name__} of {describe(a.type)}")
     kind = kind_of(a)
+    if is_numpy_truth(a):
+        if isinstance(operator_, ast.Invert):
+            return Value(a.type, (negation(a.leaf),))
+        frame.fail("the sign of NumPy's truth values")
+        return NOTHING
     if isinstance(operator_, ast.Invert):
         if kind == "f":
             frame.fail("~ of a float")

@@ -140,6 +140,11 @@ def is_number(value: Value) -> bool:
     return False
 
 
+def is_numpy_truth(value: Value) -> bool:
+    """Whether a value may be one of NumPy's truth values."""
+    return isinstance(value.type, Number) and value.type.numpy
+
+
 def kind_of(value: Value) -> str:
     """The kind of a number, known or not."""
     match value.type:
@@ -268,6 +273,8 @@ class Facts:
 
     def grow_item(self, site: int, type: Type, what: str = "item") -> Type:
         """The type of the items of a site, after one of a type was put there."""
+        if isinstance(type, Iterator) and type.name not in ("range", "keys", "values", "items"):
+            raise NotClosed(f"{type.name}(...) that is kept, and can be gone through once only")
         return self.grow((self.find(site), what), type)
 
     def canonical(self, type: Type) -> Type:
@@ -319,6 +326,8 @@ class Facts:
         """The one type, not a union, that holds the values of both; None where there is none."""
         x, y = _number_type(a), _number_type(b)
         if x is not None and y is not None:
+            if x.kind == y.kind == "b":
+                return Number("b", x.numpy or y.numpy)
             return max(x, y, key=lambda found: "bif".index(found.kind))
         match a, b:
             case (Known(value=str()) | Text(), Known(value=str()) | Text()):
@@ -435,6 +444,6 @@ def line_of(node: ast.AST) -> int:
 
 __all__ = [
     "DEEPEST", "MOST_ALTERNATIVES", "NONE", "NOTHING", "UNSET", "Facts", "NotClosed", "SubTrace", "Value",
-    "alternatives_of", "as_kind", "attribute_of", "depth", "is_known", "is_number", "items_of", "kind_of", "known",
+    "alternatives_of", "as_kind", "attribute_of", "depth", "is_known", "is_number", "is_numpy_truth", "items_of", "kind_of", "known",
     "line_of", "make_tuple", "number", "number_leaf",
 ]  # fmt: skip
