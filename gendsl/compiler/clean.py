@@ -34,7 +34,7 @@ from gendsl.compiler.hir import (
 )
 
 NEVER_FAIL = frozenset(
-    "add sub mul neg lt le gt ge eq ne and or not select float bool abs imin imax isnan isinf isfinite same".split()
+    ["add", "sub", "mul", "neg", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "select", "float", "bool", "abs", "imin", "imax", "isnan", "isinf", "isfinite", "same"]
 )
 
 

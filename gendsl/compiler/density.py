@@ -33,7 +33,7 @@ def score(main: Function) -> Function:
 
 
 def _score_function(function: Function, scoring: set[int], *, alone: bool) -> None:
-    names = Text(function, {name: 1 for name in _names(function)})
+    names = Text(function, dict.fromkeys(_names(function), 1))
     lp = Var(names.fresh("lp"), "f")
 
     def add(term: Var, line: int) -> Statement:

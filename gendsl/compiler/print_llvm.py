@@ -14,7 +14,7 @@ import struct
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import Body, Const, Expr, Function, Input, Kind, Op, Var
-from gendsl.compiler.native_layout import FAILED, FULL, NEXT, SITE, END, Layout, PRESENT, VISITED
+from gendsl.compiler.native_layout import END, FAILED, FULL, NEXT, PRESENT, SITE, VISITED, Layout
 
 _TYPES = {"f": "double", "i": "i64", "b": "i1", "r": "ptr"}
 _COMPARE = {"lt": ("olt", "slt"), "le": ("ole", "sle"), "gt": ("ogt", "sgt"), "ge": ("oge", "sge"), "eq": ("oeq", "eq"),
@@ -22,13 +22,12 @@ _COMPARE = {"lt": ("olt", "slt"), "le": ("ole", "sle"), "gt": ("ogt", "sgt"), "g
 _FLOATS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "truediv": "fdiv", "np_div": "fdiv"}
 _CHECKED = {"add": "sadd", "sub": "ssub", "mul": "smul"}
 _LIBM = frozenset(
-    "exp log sqrt sin cos tan atan asin acos sinh cosh tanh log1p expm1 log2 log10 lgamma tgamma erf erfc asinh acosh"
-    " atanh cbrt exp2 atan2 hypot fmod pow".split()
+    ["exp", "log", "sqrt", "sin", "cos", "tan", "atan", "asin", "acos", "sinh", "cosh", "tanh", "log1p", "expm1", "log2", "log10", "lgamma", "tgamma", "erf", "erfc", "asinh", "acosh", "atanh", "cbrt", "exp2", "atan2", "hypot", "fmod", "pow"]
 )
 _SYMBOLS = {"gamma": "tgamma"}
 _TWO = frozenset(("atan2", "hypot", "fmod", "pow", "power", "logaddexp", "xlogy", "xlog1py", "betaln", "copysign"))
 _SPECIAL = frozenset(
-    "gammaln expit logit ndtr log_ndtr ndtri psi i0e i1e gamma xlogy xlog1py betaln erfcx".split()
+    ["gammaln", "expit", "logit", "ndtr", "log_ndtr", "ndtri", "psi", "i0e", "i1e", "gamma", "xlogy", "xlog1py", "betaln", "erfcx"]
 )
 """Functions that come from scipy.special by pointer; see `native`."""
 

@@ -15,6 +15,7 @@ from typing import Any
 from gendsl.compiler import hir
 from gendsl.compiler.front import builtin_calls, containers, tables
 from gendsl.compiler.front.frame import Frame, Join, goes_once, is_never
+from gendsl.compiler.front.numbers import compared, test_of
 from gendsl.compiler.front.values import (
     NONE,
     NOTHING,
@@ -27,7 +28,6 @@ from gendsl.compiler.front.values import (
     make_tuple,
     number_leaf,
 )
-from gendsl.compiler.front.numbers import compared, test_of
 from gendsl.compiler.hir import Const, Var
 from gendsl.compiler.types import (
     Array,

@@ -12,7 +12,6 @@ from gendsl.compiler.front.frame import Frame, Text, is_never
 from gendsl.compiler.front.values import (
     NOTHING,
     Value,
-    is_known,
     items_of,
     known,
     number,
@@ -27,12 +26,14 @@ from gendsl.compiler.types import (
     List,
     Number,
     SubTrace,
-    Text as TextType,
     Tuple,
     Type,
     Union,
     describe,
     leaves,
+)
+from gendsl.compiler.types import (
+    Text as TextType,
 )
 from gendsl.distributions import Distribution
 from gendsl.distributions.base import ScalarFamily

@@ -30,7 +30,20 @@ from gendsl.compiler.front.values import (
     number_leaf,
 )
 from gendsl.compiler.hir import Const, Expr, Op, Var
-from gendsl.compiler.types import NEVER, Array, Dict, Iterator, Known, List, Text, Tuple, Type, Union, describe, leaves
+from gendsl.compiler.types import (
+    NEVER,
+    Array,
+    Dict,
+    Iterator,
+    Known,
+    List,
+    Text,
+    Tuple,
+    Type,
+    Union,
+    describe,
+    leaves,
+)
 
 # --- lists -----------------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Callable
 from typing import Any
 
@@ -41,8 +40,6 @@ from gendsl.compiler.types import (
     Union,
     describe,
 )
-
-
 from gendsl.distributions import Distribution
 
 

@@ -34,8 +34,7 @@ REPEATABLE = ("range", "keys", "values", "items")
 """What can be gone through more than once."""
 _UNSET = known(UNSET)
 _PURE = frozenset(
-    "add sub mul neg lt le gt ge eq ne and or not select float bool abs min max fabs copysign isnan isinf isfinite floor_f"
-    .split()
+    ["add", "sub", "mul", "neg", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "select", "float", "bool", "abs", "min", "max", "fabs", "copysign", "isnan", "isinf", "isfinite", "floor_f"]
 )
 """Operations that never fail on floats and truth values."""
 

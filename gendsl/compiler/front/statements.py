@@ -300,9 +300,7 @@ def _may_grow(node: ast.For) -> bool:
         if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
             if part.func.attr in ("append", "extend", "insert", "pop", "remove", "clear", "setdefault", "update"):
                 return True
-        elif isinstance(part, (ast.Delete, ast.AugAssign)):
-            return True
-        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
+        elif isinstance(part, (ast.Delete, ast.AugAssign)) or (isinstance(part, ast.Call) and isinstance(part.func, ast.Name)):
             return True
     return False
 

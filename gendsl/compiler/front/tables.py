@@ -12,9 +12,10 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame, Text, is_never
-from gendsl.compiler.front.values import NOTHING, NotClosed, Value, number
+from gendsl.compiler.front.values import NOTHING, NotClosed, Value
 from gendsl.compiler.hir import Const, Expr, Op, Var
-from gendsl.compiler.types import NEVER, Dict, List, Number, Text as TextType, Tuple, Type, describe, leaves
+from gendsl.compiler.types import NEVER, Dict, Number, Tuple, Type, describe, leaves
+from gendsl.compiler.types import Text as TextType
 
 _PARTS = ("r", "r")
 _FIRST = Const(0, "i")
