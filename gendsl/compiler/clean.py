@@ -1,7 +1,7 @@
 """Passes that make HIR shorter without changing what it means.
 
-Where a text fails, all that it did is discarded and the reference interpreter decides; so it does not matter which of
-two failures comes first, and what has failed can't be seen in what a text has stored.
+Where a text fails, all that it did is discarded and the reference interpreter decides; so it does not
+matter which of two failures comes first, and what has failed can't be seen in what a text has stored.
 """
 
 from __future__ import annotations
@@ -34,7 +34,31 @@ from gendsl.compiler.hir import (
 )
 
 NEVER_FAIL = frozenset(
-    ["add", "sub", "mul", "neg", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "select", "float", "bool", "abs", "imin", "imax", "isnan", "isinf", "isfinite", "same"]
+    [
+        "add",
+        "sub",
+        "mul",
+        "neg",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "eq",
+        "ne",
+        "and",
+        "or",
+        "not",
+        "select",
+        "float",
+        "bool",
+        "abs",
+        "imin",
+        "imax",
+        "isnan",
+        "isinf",
+        "isfinite",
+        "same",
+    ]
 )
 
 
@@ -95,7 +119,9 @@ def _structured(body: Body) -> Body:
                 statement.body = _structured(statement.body)
             case Block():
                 statement.body = _tail(_structured(statement.body), statement.label)
-                if not any(isinstance(s, Leave) and s.label == statement.label for s in hir.walk(statement.body)):
+                if not any(
+                    isinstance(s, Leave) and s.label == statement.label for s in hir.walk(statement.body)
+                ):
                     result += statement.body
                     if ends(statement.body):
                         return result
@@ -133,7 +159,11 @@ def replaced(expr: Expr, values: dict[Var, Expr]) -> Expr:
         return values.get(expr, expr)
     if isinstance(expr, Op):
         args = tuple(replaced(arg, values) for arg in expr.args)
-        return expr if all(a is b for a, b in zip(args, expr.args, strict=True)) else Op(expr.name, args, expr.kind)
+        return (
+            expr
+            if all(a is b for a, b in zip(args, expr.args, strict=True))
+            else Op(expr.name, args, expr.kind)
+        )
     return expr
 
 
@@ -153,14 +183,23 @@ def substitute(statement: Statement, values: dict[Var, Expr]) -> None:
         case Length():
             statement.list = replaced(statement.list, values)
         case Load():
-            statement.list, statement.index = replaced(statement.list, values), replaced(statement.index, values)
+            statement.list, statement.index = (
+                replaced(statement.list, values),
+                replaced(statement.index, values),
+            )
         case hir.Store():
-            statement.list, statement.index = replaced(statement.list, values), replaced(statement.index, values)
+            statement.list, statement.index = (
+                replaced(statement.list, values),
+                replaced(statement.index, values),
+            )
             statement.item = all_of(statement.item)
         case hir.Append():
             statement.list, statement.item = replaced(statement.list, values), all_of(statement.item)
         case hir.Truncate():
-            statement.list, statement.count = replaced(statement.list, values), replaced(statement.count, values)
+            statement.list, statement.count = (
+                replaced(statement.list, values),
+                replaced(statement.count, values),
+            )
         case If():
             statement.test = replaced(statement.test, values)
         case For():
@@ -289,14 +328,20 @@ def _inline_temporaries(function: Function) -> None:
             for var in chosen:
                 del pending[var]
             if chosen:
-                substitute(statement, chosen)  # type: ignore[arg-type]
+                substitute(statement, chosen)
             inner_sets = {target for s in hir.walk([statement]) for target in hir.targets(s)}
             if _jumps(statement):
                 flush()
             else:
                 flush(inner_sets)
             inside = set().union(
-                *(_variables(e) for b in hir.bodies(statement) for s in hir.walk(b) for e in hir.expressions(s)), set()
+                *(
+                    _variables(e)
+                    for b in hir.bodies(statement)
+                    for s in hir.walk(b)
+                    for e in hir.expressions(s)
+                ),
+                set(),
             )
             for var in list(pending):
                 if var in inside:

@@ -63,7 +63,11 @@ class Addresses:
         self.choices: dict[Any, list[tuple[tuple[Any, ...], Template]]] = {}
         self.calls: dict[Any, list[tuple[tuple[Any, ...], Template]]] = {}
         for template in lowered.templates:
-            below = template.parts[0].function if template.parts and isinstance(template.parts[0], Below) else None
+            below = (
+                template.parts[0].function
+                if template.parts and isinstance(template.parts[0], Below)
+                else None
+            )
             parts = template.parts if below is None else template.parts[1:]
             table = self.choices if template.calls is None else self.calls
             table.setdefault(below, []).append((parts, template))
@@ -153,12 +157,14 @@ class ClosedDensity:
                 given[f"given_{number}_{leaf}"] = value
         return compile_python(self.text, given)
 
-    def places(
-        self, choices: Mapping[Any, Any]
-    ) -> dict[int, list[tuple[tuple[int, ...], list[Any]]]]:
-        """The indices and leaves of choices, and of the calls of programs that call themselves, by template."""
+    def places(self, choices: Mapping[Any, Any]) -> dict[int, list[tuple[tuple[int, ...], list[Any]]]]:
+        """The indices and leaves of choices, and of the calls of programs that call themselves, by
+        template.
+        """
         addresses = Addresses(self.lowered)
-        found: dict[int, list[tuple[tuple[int, ...], list[Any]]]] = {t.number: [] for t in self.lowered.templates}
+        found: dict[int, list[tuple[tuple[int, ...], list[Any]]]] = {
+            t.number: [] for t in self.lowered.templates
+        }
         for path, value in choices.items():
             templates, indices = addresses.find(path)
             for template in templates:
@@ -177,7 +183,11 @@ class ClosedDensity:
     def arguments(self, args: tuple[Any, ...]) -> list[Any]:
         """The leaves of arguments."""
         facts = self.lowered.facts
-        return [leaf for arg, kind in zip(args, self.lowered.arguments, strict=True) for leaf in flat(facts, arg, kind)]
+        return [
+            leaf
+            for arg, kind in zip(args, self.lowered.arguments, strict=True)
+            for leaf in flat(facts, arg, kind)
+        ]
 
     def assess_python(self, args: tuple[Any, ...], choices: Mapping[Any, Any]) -> float:
         """The log density of choices, by Python text.
@@ -265,7 +275,9 @@ class Context:
             rows = found[template.number]
             if any(index < 0 for indices, _ in rows for index in indices):
                 raise NotClosed("a negative index in an address")
-            capacity = [1 + max((indices[axis] for indices, _ in rows), default=-1) for axis in range(template.rank)]
+            capacity = [
+                1 + max((indices[axis] for indices, _ in rows), default=-1) for axis in range(template.rank)
+            ]
             size = int(np.prod(capacity)) if capacity else 1
             if size > _SPARSE * (len(rows) + 64):
                 raise NotClosed(f"the indices of {template.parts!r} are far apart")
@@ -312,7 +324,9 @@ class Context:
             raise FailedText(*closed.llvm[1][int(words[SITE])])
         if visited != self.count:
             raise FailedText(0, "choices that the program does not make")
-        return float(words[closed.layout.result_word(0) : closed.layout.result_word(0) + 1].view(np.float64)[0])
+        return float(
+            words[closed.layout.result_word(0) : closed.layout.result_word(0) + 1].view(np.float64)[0]
+        )
 
 
 _UNUSED = ctypes

@@ -1,4 +1,6 @@
-"""Values as the leaves that a text takes: Python objects for Python text, words of 64 bits for machine code."""
+"""Values as the leaves that a text takes: Python objects for Python text, words of 64 bits for machine
+code.
+"""
 
 from __future__ import annotations
 
@@ -52,15 +54,15 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
                 parts = [getattr(value, name) for name in names]
             return [leaf for part, item in zip(parts, items, strict=True) for leaf in flat(facts, part, item)]
         case List(site):
-            kind = facts.item(site)
-            if kind == Number("f"):
+            item = facts.item(site)
+            if item == Number("f"):
                 return [list(map(float, value))]
-            if isinstance(kind, Number):
-                return [[flat(facts, one, kind)[0] for one in value]]
-            return [[_item(flat(facts, one, kind)) for one in value]]
+            if isinstance(item, Number):
+                return [[flat(facts, one, item)[0] for one in value]]
+            return [[_item(flat(facts, one, item)) for one in value]]
         case Dict(site):
             return [_table(facts, value, facts.item(site, "key"), facts.item(site, "value"))]
-        case Array(kind=kind, rank=rank):
+        case Array(kind=kind):
             array = np.ascontiguousarray(value)
             strides = [step // array.itemsize for step in array.strides]
             dtype = {"f": float, "i": np.int64, "b": bool}[kind]
@@ -123,7 +125,9 @@ class Words:
         return 0 if leaf is None else self.list(leaf, type_layout)
 
     def list(self, items: list[Any], layout: tuple[Any, ...]) -> int:
-        """The address of a list; `layout` has for each leaf its kind, and for a reference the layout behind it."""
+        """The address of a list; `layout` has for each leaf its kind, and for a reference the layout behind
+        it.
+        """
         width = len(layout)
         if width == 1 and layout[0][0] in "fib":
             dtype = np.float64 if layout[0][0] == "f" else np.int64

@@ -4,9 +4,10 @@ Expressions have no effects and are made of numbers and references; whatever has
 change, is a statement, so that the order of a body is the order of its statements. Every expression has a
 *kind*: "f" a float of 64 bits, "i" an integer of 64 bits, "b" a truth value, "r" a reference to a list.
 
-An operation means what Python's operator or `math`'s function of that name means, errors included: where Python
-raises, the text fails and the reference interpreter decides what the user sees. Integers that leave 64 bits
-fail as well. The names that begin with "np_" follow NumPy, which gives an infinity or a NaN in place of an error.
+An operation means what Python's operator or `math`'s function of that name means, errors included: where
+Python raises, the text fails and the reference interpreter decides what the user sees. Integers that leave
+64 bits fail as well. The names that begin with "np_" follow NumPy, which gives an infinity or a NaN in
+place of an error.
 """
 
 from __future__ import annotations
@@ -53,7 +54,12 @@ class Op:
 
 
 Expr = Const | Var | Input | Op
-ZEROS: dict[Kind, Const] = {"f": Const(0.0, "f"), "i": Const(0, "i"), "b": Const(False, "b"), "r": Const(None, "r")}
+ZEROS: dict[Kind, Const] = {
+    "f": Const(0.0, "f"),
+    "i": Const(0, "i"),
+    "b": Const(False, "b"),
+    "r": Const(None, "r"),
+}
 TRUE, FALSE = Const(True, "b"), Const(False, "b")
 
 
@@ -322,7 +328,13 @@ def expressions(statement: Statement) -> Iterator[Expr]:
 def targets(statement: Statement) -> list[Var]:
     """The variables that a statement itself sets."""
     match statement:
-        case Set(targets=found) | Load(targets=found) | Call(targets=found) | Choice(targets=found) | Visit(targets=found):
+        case (
+            Set(targets=found)
+            | Load(targets=found)
+            | Call(targets=found)
+            | Choice(targets=found)
+            | Visit(targets=found)
+        ):
             return found
         case New(target=target) | Fill(target=target) | Length(target=target):
             return [target]

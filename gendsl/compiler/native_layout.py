@@ -18,7 +18,9 @@ ABSENT, PRESENT, VISITED = 0, 1, 2
 
 @dataclass(frozen=True)
 class TemplateWords:
-    """The words of a template: a pointer to the column of each leaf, one to the stamps, and the capacities."""
+    """The words of a template: a pointer to the column of each leaf, one to the stamps, and the
+    capacities.
+    """
 
     first: int
     columns: int

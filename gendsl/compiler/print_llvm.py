@@ -1,11 +1,13 @@
 """HIR as LLVM IR.
 
-Every function takes the *context*, a pointer to words of 64 bits (`native` says what lies where), and returns a
-status and its results: 0, FAILED where the reference interpreter decides, or FULL where the arena has to grow.
+Every function takes the *context*, a pointer to words of 64 bits (`native` says what lies where), and
+returns a status and its results: 0, FAILED where the reference interpreter decides, or FULL where the arena
+has to grow.
 
-A list is a pointer to three words: its length, its capacity and a pointer to its numbers; an item of several leaves
-takes as many words. Lists are made in an arena, which one pointer marks the end of. What a loop's iteration or a
-function makes there is given back when it ends, unless something that lives longer may refer to it.
+A list is a pointer to three words: its length, its capacity and a pointer to its numbers; an item of
+several leaves takes as many words. Lists are made in an arena, which one pointer marks the end of. What a
+loop's iteration or a function makes there is given back when it ends, unless something that lives longer
+may refer to it.
 """
 
 from __future__ import annotations
@@ -17,17 +19,65 @@ from gendsl.compiler.hir import Body, Const, Expr, Function, Input, Kind, Op, Va
 from gendsl.compiler.native_layout import END, FAILED, FULL, NEXT, PRESENT, SITE, VISITED, Layout
 
 _TYPES = {"f": "double", "i": "i64", "b": "i1", "r": "ptr"}
-_COMPARE = {"lt": ("olt", "slt"), "le": ("ole", "sle"), "gt": ("ogt", "sgt"), "ge": ("oge", "sge"), "eq": ("oeq", "eq"),
+_COMPARE = {"lt": ("olt", "slt"), "le": ("ole", "sle"), "gt": ("ogt", "sgt"), "ge": ("oge", "sge"), "eq":
+("oeq", "eq"),
             "ne": ("une", "ne")}  # fmt: skip
 _FLOATS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "truediv": "fdiv", "np_div": "fdiv"}
 _CHECKED = {"add": "sadd", "sub": "ssub", "mul": "smul"}
 _LIBM = frozenset(
-    ["exp", "log", "sqrt", "sin", "cos", "tan", "atan", "asin", "acos", "sinh", "cosh", "tanh", "log1p", "expm1", "log2", "log10", "lgamma", "tgamma", "erf", "erfc", "asinh", "acosh", "atanh", "cbrt", "exp2", "atan2", "hypot", "fmod", "pow"]
+    [
+        "exp",
+        "log",
+        "sqrt",
+        "sin",
+        "cos",
+        "tan",
+        "atan",
+        "asin",
+        "acos",
+        "sinh",
+        "cosh",
+        "tanh",
+        "log1p",
+        "expm1",
+        "log2",
+        "log10",
+        "lgamma",
+        "tgamma",
+        "erf",
+        "erfc",
+        "asinh",
+        "acosh",
+        "atanh",
+        "cbrt",
+        "exp2",
+        "atan2",
+        "hypot",
+        "fmod",
+        "pow",
+    ]
 )
 _SYMBOLS = {"gamma": "tgamma"}
-_TWO = frozenset(("atan2", "hypot", "fmod", "pow", "power", "logaddexp", "xlogy", "xlog1py", "betaln", "copysign"))
+_TWO = frozenset(
+    ("atan2", "hypot", "fmod", "pow", "power", "logaddexp", "xlogy", "xlog1py", "betaln", "copysign")
+)
 _SPECIAL = frozenset(
-    ["gammaln", "expit", "logit", "ndtr", "log_ndtr", "ndtri", "psi", "i0e", "i1e", "gamma", "xlogy", "xlog1py", "betaln", "erfcx"]
+    [
+        "gammaln",
+        "expit",
+        "logit",
+        "ndtr",
+        "log_ndtr",
+        "ndtri",
+        "psi",
+        "i0e",
+        "i1e",
+        "gamma",
+        "xlogy",
+        "xlog1py",
+        "betaln",
+        "erfcx",
+    ]
 )
 """Functions that come from scipy.special by pointer; see `native`."""
 
@@ -271,7 +321,10 @@ class LLVMPrinter:
                 self.fail_if(self.let(f"fcmp oeq double {args[1]}, 0.0"), "a division by zero", line)
             return self.let(f"{_FLOATS[name]} double {args[0]}, {args[1]}")
         if kind == "i" and name in _CHECKED:
-            return self._checked(f"call {{i64, i1}} @llvm.{_CHECKED[name]}.with.overflow.i64(i64 {args[0]}, i64 {args[1]})", line)
+            return self._checked(
+                f"call {{i64, i1}} @llvm.{_CHECKED[name]}.with.overflow.i64(i64 {args[0]}, i64 {args[1]})",
+                line,
+            )
         match name:
             case "and":
                 return self.let(f"and i1 {args[0]}, {args[1]}")
@@ -287,12 +340,16 @@ class LLVMPrinter:
             case "neg" if kind == "f":
                 return self.let(f"fneg double {args[0]}")
             case "neg":
-                return self._checked(f"call {{i64, i1}} @llvm.ssub.with.overflow.i64(i64 0, i64 {args[0]})", line)
+                return self._checked(
+                    f"call {{i64, i1}} @llvm.ssub.with.overflow.i64(i64 0, i64 {args[0]})", line
+                )
             case "abs" if kind == "f":
                 return self.let(f"call double @llvm.fabs.f64(double {args[0]})")
             case "abs":
                 negative = self.let(f"icmp slt i64 {args[0]}, 0")
-                other = self._checked(f"call {{i64, i1}} @llvm.ssub.with.overflow.i64(i64 0, i64 {args[0]})", line)
+                other = self._checked(
+                    f"call {{i64, i1}} @llvm.ssub.with.overflow.i64(i64 0, i64 {args[0]})", line
+                )
                 return self.let(f"select i1 {negative}, i64 {other}, i64 {args[0]}")
             case "float":
                 return self.let(f"{'uitofp i1' if inner == 'b' else 'sitofp i64'} {args[0]} to double")
@@ -329,7 +386,9 @@ class LLVMPrinter:
                     return self.let(f"ashr i64 {args[0]}, {args[1]}")
                 shifted = self.let(f"shl i64 {args[0]}, {args[1]}")
                 back = self.let(f"ashr i64 {shifted}, {args[1]}")
-                self.fail_if(self.let(f"icmp ne i64 {back}, {args[0]}"), "an integer of more than 64 bits", line)
+                self.fail_if(
+                    self.let(f"icmp ne i64 {back}, {args[0]}"), "an integer of more than 64 bits", line
+                )
                 return shifted
             case "bits":
                 positive = self.let(f"fadd double {args[0]}, 0.0")
@@ -342,13 +401,17 @@ class LLVMPrinter:
                 return self.let(f"fcmp uno double {args[0]}, 0.0")
             case "isinf" | "isfinite":
                 size = self.let(f"call double @llvm.fabs.f64(double {args[0]})")
-                return self.let(f"fcmp {'oeq' if name == 'isinf' else 'one'} double {size}, 0x7FF0000000000000")
+                return self.let(
+                    f"fcmp {'oeq' if name == 'isinf' else 'one'} double {size}, 0x7FF0000000000000"
+                )
             case "copysign" | "np_copysign":
                 return self.let(f"call double @llvm.copysign.f64(double {args[0]}, double {args[1]})")
             case "np_floor" | "np_ceil":
                 return self.let(f"call double @llvm.{name[3:]}.f64(double {args[0]})")
             case "np_maximum" | "np_minimum":
-                test = self.let(f"fcmp {'ogt' if name == 'np_maximum' else 'olt'} double {args[0]}, {args[1]}")
+                test = self.let(
+                    f"fcmp {'ogt' if name == 'np_maximum' else 'olt'} double {args[0]}, {args[1]}"
+                )
                 nan = self.let(f"fcmp uno double {args[0]}, 0.0")
                 either = self.let(f"or i1 {test}, {nan}")
                 return self.let(f"select i1 {either}, double {args[0]}, double {args[1]}")
@@ -402,13 +465,19 @@ class LLVMPrinter:
 
     def _to_integer(self, arg: str, line: int) -> str:
         size = self.let(f"call double @llvm.fabs.f64(double {arg})")
-        self.fail_if(self.let(f"fcmp uge double {size}, 0x43E0000000000000"), "a number that is no integer of 64 bits", line)
+        self.fail_if(
+            self.let(f"fcmp uge double {size}, 0x43E0000000000000"),
+            "a number that is no integer of 64 bits",
+            line,
+        )
         return self.let(f"fptosi double {arg} to i64")
 
     def _integer_division(self, name: str, args: list[str], line: int) -> str:
         x, y = args
         self.fail_if(self.let(f"icmp eq i64 {y}, 0"), "a division by zero", line)
-        self.fail_if(self.let(f"icmp eq i64 {x}, -9223372036854775808"), "an integer of more than 64 bits", line)
+        self.fail_if(
+            self.let(f"icmp eq i64 {x}, -9223372036854775808"), "an integer of more than 64 bits", line
+        )
         remainder = self.let(f"srem i64 {x}, {y}")
         exact = self.let(f"icmp eq i64 {remainder}, 0")
         differ = self.let(f"icmp slt i64 {self.let(f'xor i64 {remainder}, {y}')}, 0")
@@ -493,10 +562,7 @@ class LLVMPrinter:
 
     def body(self, body: Body) -> bool:
         """Print statements; whether control reaches their end."""
-        for statement in body:
-            if not self.statement(statement):
-                return False
-        return True
+        return all(self.statement(statement) for statement in body)
 
     def statement(self, statement: hir.Statement) -> bool:
         """Print a statement; whether control reaches what follows."""
@@ -551,7 +617,9 @@ class LLVMPrinter:
                 result = "zeroinitializer"
                 for i, (value, kind) in enumerate(zip(values, self.results(), strict=True)):
                     leaf = self.expr(value, line)
-                    result = self.let(f"insertvalue {self.result_type} {result}, {_TYPES[kind]} {leaf}, {i + 1}")
+                    result = self.let(
+                        f"insertvalue {self.result_type} {result}, {_TYPES[kind]} {leaf}, {i + 1}"
+                    )
                 self.add(f"ret {self.result_type} {result}")
                 return False
             case hir.Fail(reason=reason):
@@ -567,7 +635,9 @@ class LLVMPrinter:
         assert self.function_ is not None
         return self.function_.results
 
-    def _fill(self, target: Var, layout: tuple[Kind, ...], count: Expr, item: tuple[Expr, ...], line: int) -> None:
+    def _fill(
+        self, target: Var, layout: tuple[Kind, ...], count: Expr, item: tuple[Expr, ...], line: int
+    ) -> None:
         given = self.expr(count, line)
         negative = self.let(f"icmp slt i64 {given}, 0")
         n = self.let(f"select i1 {negative}, i64 0, i64 {given}")
@@ -633,7 +703,12 @@ class LLVMPrinter:
         calls = any(isinstance(s, hir.Call) and "r" in s.function.results for s in hir.walk(body))
         if not (makes or calls) or _keeps(body, self.keeping):
             return None
-        made = {t for s in hir.walk(body) if isinstance(s, (hir.New, hir.Fill, hir.Load, hir.Call)) for t in hir.targets(s)}
+        made = {
+            t
+            for s in hir.walk(body)
+            if isinstance(s, (hir.New, hir.Fill, hir.Load, hir.Call))
+            for t in hir.targets(s)
+        }
         for statement in hir.walk(body):
             for target in hir.targets(statement):
                 if isinstance(statement, hir.Set) and target.kind == "r" and target not in made:
@@ -712,12 +787,18 @@ class LLVMPrinter:
         for axis, expr in enumerate(statement.indices):
             at = self.expr(expr, statement.line)
             capacity = self.word(place.capacity(axis))
-            self.fail_if(self.let(f"icmp uge i64 {at}, {capacity}"), "a choice that is not given", statement.line)
+            self.fail_if(
+                self.let(f"icmp uge i64 {at}, {capacity}"), "a choice that is not given", statement.line
+            )
             index = at if axis == 0 else self.let(f"add i64 {self.let(f'mul i64 {index}, {capacity}')}, {at}")
         stamps = self.word(place.stamps, "r")
         where = self.let(f"getelementptr i8, ptr {stamps}, i64 {index}")
         stamp = self.let(f"load i8, ptr {where}, !tbaa !6")
-        self.fail_if(self.let(f"icmp ne i8 {stamp}, {PRESENT}"), "a choice that is not given, or made twice", statement.line)
+        self.fail_if(
+            self.let(f"icmp ne i8 {stamp}, {PRESENT}"),
+            "a choice that is not given, or made twice",
+            statement.line,
+        )
         self.add(f"store i8 {VISITED}, ptr {where}, !tbaa !6")
         for leaf, target in enumerate(statement.targets):
             column = self.word(place.column(leaf), "r")
@@ -731,7 +812,9 @@ class LLVMPrinter:
         """A function."""
         self.function_, self.allocas, self.loops = function, {}, {}
         self.result_type = result_type(function)
-        parameters = ", ".join(["ptr %ctx", *(f"{_TYPES[v.kind]} %p{i}" for i, v in enumerate(function.parameters))])
+        parameters = ", ".join(
+            ["ptr %ctx", *(f"{_TYPES[v.kind]} %p{i}" for i, v in enumerate(function.parameters))]
+        )
         mark, self.out = self.out, []
         for i, var in enumerate(function.parameters):
             self.add(f"store {_TYPES[var.kind]} %p{i}, ptr {self.alloca(var)}")
@@ -742,7 +825,9 @@ class LLVMPrinter:
         self.out.append("entry:")
         for var, name in self.allocas.items():
             self.add(f"{name} = alloca {_TYPES[var.kind]}")
-            self.add(f"store {_TYPES[var.kind]} {literal(0, var.kind) if var.kind != 'r' else 'null'}, ptr {name}")
+            self.add(
+                f"store {_TYPES[var.kind]} {literal(0, var.kind) if var.kind != 'r' else 'null'}, ptr {name}"
+            )
         self.out += inside
         self.out.append("}\n")
 
@@ -811,7 +896,15 @@ def print_llvm(main: Function, layout: Layout) -> tuple[str, list[tuple[int, str
         for name, count in declared.items()
     )
     text = "\n".join(
-        [PRELUDE, extra, declarations, *printer.out, TBAA, '!20 = !{!"branch_weights", i32 1, i32 100000}', ""]
+        [
+            PRELUDE,
+            extra,
+            declarations,
+            *printer.out,
+            TBAA,
+            '!20 = !{!"branch_weights", i32 1, i32 100000}',
+            "",
+        ]
     )
     return text, printer.sites
 

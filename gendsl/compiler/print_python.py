@@ -1,4 +1,6 @@
-"""HIR as Python text: what `source_of` shows, what a debugger steps through, and what runs where there is no LLVM."""
+"""HIR as Python text: what `source_of` shows, what a debugger steps through, and what runs where there is
+no LLVM.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,13 @@ from gendsl.compiler.print_runtime import NAMES
 _INFIX = {
     "add": ("+", 11), "sub": ("-", 11), "mul": ("*", 12), "truediv": ("/", 12), "floordiv": ("//", 12),
     "mod": ("%", 12), "lt": ("<", 6), "le": ("<=", 6), "gt": (">", 6), "ge": (">=", 6), "eq": ("==", 6),
-    "ne": ("!=", 6), "and": ("and", 4), "or": ("or", 3), "bitand": ("&", 9), "bitor": ("|", 7), "bitxor": ("^", 8),
+    "ne": ("!=", 6), "and": ("and", 4), "or": ("or", 3), "bitand": ("&", 9), "bitor": ("|", 7), "bitxor":
+    ("^", 8),
     "lshift": ("<<", 10), "rshift": (">>", 10), "same": ("is", 6),
 }  # fmt: skip
 _CALLS = {
-    "float": "float", "bool": "bool", "int": "int", "int_trunc": "int", "int_floor": "floor", "int_ceil": "ceil",
+    "float": "float", "bool": "bool", "int": "int", "int_trunc": "int", "int_floor": "floor", "int_ceil":
+    "ceil",
     "int_round": "round", "imin": "min", "imax": "max", "abs": "abs", "pow": "power",
 }  # fmt: skip
 
@@ -228,7 +232,11 @@ class PythonPrinter:
                     and first.then[0].label == label
                 ):
                     test = first.test
-                    shown = test.args[0] if isinstance(test, Op) and test.name == "not" else Op("not", (test,), "b")
+                    shown = (
+                        test.args[0]
+                        if isinstance(test, Op) and test.name == "not"
+                        else Op("not", (test,), "b")
+                    )
                     self.line(f"while {self.expr(shown)}:", statement.line)
                     body = body[1:]
                 else:
@@ -264,7 +272,9 @@ class PythonPrinter:
     def _crosses(self, body: Body, label: int, kind: str) -> bool:
         """Whether a loop is left, or goes on, from inside of another loop in it."""
         for statement in hir.walk(body):
-            if isinstance(statement, (hir.For, hir.Loop, hir.Block)) and self._mentions(statement.body, label, kind):
+            if isinstance(statement, (hir.For, hir.Loop, hir.Block)) and self._mentions(
+                statement.body, label, kind
+            ):
                 return True
         return False
 

@@ -25,14 +25,16 @@ def power(x: float, y: float) -> float:
     """`x ** y` of floats, where it is one."""
     if x < 0.0 and y != math.floor(y):
         fail("a power that is no real number")
-    return x**y
+    result: float = x**y
+    return result
 
 
 def ipow(x: int, n: int) -> int:
     """`x ** n` of integers, where it is one."""
     if n < 0:
         fail("a negative power of an integer")
-    return x**n
+    result: int = x**n
+    return result
 
 
 def bits(x: float) -> int:
@@ -65,12 +67,14 @@ NAMES: dict[str, Any] = {
     "fail": fail, "power": power, "ipow": ipow, "bits": bits, "mix": mix, "range_length": range_length,
     "inf": math.inf, "nan": math.nan, "np_div": _quiet(np.divide),
     **{name: getattr(math, name) for name in (
-        "exp", "log", "sqrt", "sin", "cos", "tan", "atan", "asin", "acos", "sinh", "cosh", "tanh", "log1p", "expm1",
+        "exp", "log", "sqrt", "sin", "cos", "tan", "atan", "asin", "acos", "sinh", "cosh", "tanh", "log1p",
+        "expm1",
         "log2", "log10", "lgamma", "gamma", "erf", "erfc", "asinh", "acosh", "atanh", "cbrt", "exp2", "atan2",
         "hypot", "copysign", "fmod", "floor", "ceil", "isnan", "isinf", "isfinite", "factorial", "comb",
     )},
     **{f"np_{name}": _quiet(function) for name, function in (
-        ("exp", np.exp), ("log", np.log), ("sqrt", np.sqrt), ("sin", np.sin), ("cos", np.cos), ("tan", np.tan),
+        ("exp", np.exp), ("log", np.log), ("sqrt", np.sqrt), ("sin", np.sin), ("cos", np.cos), ("tan",
+        np.tan),
         ("atan", np.arctan), ("asin", np.arcsin), ("acos", np.arccos), ("sinh", np.sinh), ("cosh", np.cosh),
         ("tanh", np.tanh), ("log1p", np.log1p), ("expm1", np.expm1), ("log2", np.log2), ("log10", np.log10),
         ("floor", np.floor), ("ceil", np.ceil), ("atan2", np.arctan2), ("hypot", np.hypot),
@@ -79,7 +83,8 @@ NAMES: dict[str, Any] = {
         ("erf", scipy.special.erf), ("erfc", scipy.special.erfc), ("ndtr", scipy.special.ndtr),
         ("log_ndtr", scipy.special.log_ndtr), ("ndtri", scipy.special.ndtri), ("psi", scipy.special.psi),
         ("i0e", scipy.special.i0e), ("i1e", scipy.special.i1e), ("gamma", scipy.special.gamma),
-        ("xlogy", scipy.special.xlogy), ("xlog1py", scipy.special.xlog1py), ("betaln", scipy.special.betaln), ("erfcx", scipy.special.erfcx),
+        ("xlogy", scipy.special.xlogy), ("xlog1py", scipy.special.xlog1py), ("betaln",
+        scipy.special.betaln), ("erfcx", scipy.special.erfcx),
         ("power", np.power), ("mod", np.mod), ("floordiv", np.floor_divide), ("maximum", np.maximum),
         ("minimum", np.minimum),
     )},

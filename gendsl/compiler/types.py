@@ -1,9 +1,10 @@
 """The types of the values of a closed program, and how a value of any type is stored as numbers.
 
 A value of a type is a sequence of *leaves*: numbers and references, whose kinds `leaves(type)` gives. A tuple
-has the leaves of its items, a union a tag and the leaves of each alternative; what can change in place (a list, an
-array, a dict, an object with attributes that change) is one reference, and its type names the place where it is
-made, its *site*. What is known of the items of a site is a fact that only grows; see `facts`.
+has the leaves of its items, a union a tag and the leaves of each alternative; what can change in place (a
+list, an array, a dict, an object with attributes that change) is one reference, and its type names the
+place where it is made, its *site*. What is known of the items of a site is a fact that only grows; see
+`facts`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ class Type:
 class Number(Type):
     """A number: kind "f" a float, "i" an integer, "b" a truth value.
 
-    NumPy's scalars are the same to a text, but for truth values (`numpy`), with which arithmetic means something else.
+    NumPy's scalars are the same to a text, but for truth values (`numpy`), with which arithmetic means
+    something else.
     """
 
     kind: str
@@ -81,7 +83,9 @@ class Tuple(Type):
 
 @dataclass(frozen=True, slots=True)
 class List(Type):
-    """A list made at a site; `frozen` where it may be one that the program was given, which it must not change."""
+    """A list made at a site; `frozen` where it may be one that the program was given, which it must not
+    change.
+    """
 
     site: int
     frozen: bool = False
@@ -91,8 +95,8 @@ class List(Type):
 class Array(Type):
     """A NumPy array of numbers of one kind.
 
-    Its leaves are the reference to a list of its numbers, the place of its first entry there, and for each axis the
-    length and the stride, so that a view shares the list. `frozen` is as for a list.
+    Its leaves are the reference to a list of its numbers, the place of its first entry there, and for each
+    axis the length and the stride, so that a view shares the list. `frozen` is as for a list.
     """
 
     kind: str
@@ -102,7 +106,9 @@ class Array(Type):
 
 @dataclass(frozen=True, slots=True)
 class Dict(Type):
-    """A dict made at a site: an insertion-ordered map of numbers, or tuples of them; `frozen` as for a list."""
+    """A dict made at a site: an insertion-ordered map of numbers, or tuples of them; `frozen` as for a
+    list.
+    """
 
     site: int
     frozen: bool = False
@@ -118,7 +124,9 @@ class Object(Type):
 
 @dataclass(frozen=True, slots=True)
 class Box(Type):
-    """A reference to a value of a type that may hold itself, as a tree does; it is opened where it is used."""
+    """A reference to a value of a type that may hold itself, as a tree does; it is opened where it is
+    used.
+    """
 
     site: int
 
@@ -132,7 +140,9 @@ class Union(Type):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Closure(Type):
-    """A nested function or lambda with the activation that it was made in; the captured values are looked up there."""
+    """A nested function or lambda with the activation that it was made in; the captured values are looked
+    up there.
+    """
 
     node: Any
     frame: Any
@@ -218,4 +228,4 @@ def describe(type: Type) -> str:
             return " or ".join(map(describe, alternatives))
         case Never():
             return "a value that is never made"
-    return type.__class__.__name__.lower()
+    return str(type.__class__.__name__).lower()

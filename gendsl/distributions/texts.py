@@ -1,8 +1,8 @@
 """Log densities and domains of families as plain Python functions over numbers, which the compiler reads.
 
-Scalar families have theirs in their methods `at` and `__init__`; here are those whose classes are written with
-NumPy. A function that checks parameters returns them as the log density takes them, and raises where they are out of
-their domain; the class then says what is wrong.
+Scalar families have theirs in their methods `at` and `__init__`; here are those whose classes are written
+with NumPy. A function that checks parameters returns them as the log density takes them, and raises where
+they are out of their domain; the class then says what is wrong.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TOLERANCE = 1e-8
 def check_probabilities(values: Any) -> Any:
     """Nonnegative numbers that sum to 1, as a list of floats."""
     total = 0.0
-    checked = []
+    checked: list[float] = []
     for value in values:
         assert value >= 0.0
         total += value
@@ -36,7 +36,7 @@ def check_probabilities(values: Any) -> Any:
 
 def check_increasing(values: Any) -> Any:
     """Two or more finite numbers in increasing order, as a list of floats."""
-    checked = []
+    checked: list[float] = []
     for value in values:
         assert -inf < value < inf
         assert not checked or checked[-1] < value
@@ -195,10 +195,8 @@ def product_log_density(x: Any, components: Any) -> float:
     """Σ_i log p_i(x_i)."""
     assert len(x) == len(components)
     score = 0.0
-    at = 0
-    for component in components:
-        score += component.logpdf(x[at])
-        at += 1
+    for i, component in enumerate(components):
+        score += component.logpdf(x[i])
     return score
 
 
@@ -219,8 +217,8 @@ class FamilyText:
         check: the parameters, as the log density takes them.
         log_density: the log density of a value, given these parameters.
         names: what they are called.
-        kind, rank: the values: "f" floats, "i" integers, "b" truth values, in arrays of so many axes; the kind is
-            None where it is that of a component.
+        kind: "f" where values are floats, "i" integers, "b" truth values; None where a component says it.
+        rank: how many axes an array of values has.
     """
 
     check: Callable[..., Any]

@@ -1,13 +1,14 @@
 """The front end: from the Python source of a closed program to HIR.
 
-An abstract interpreter walks the body as Python would run it, and gives every expression a type and the leaves of
-its value (`values`). What it learns about types is kept as facts that only grow (`facts`); the program is lowered
-again until none does, and the HIR is that of the last walk. What it can't type raises `NotClosed` with the line.
+An abstract interpreter walks the body as Python would run it, and gives every expression a type and the
+leaves of its value (`values`). What it learns about types is kept as facts that only grow (`facts`); the
+program is lowered again until none does, and the HIR is that of the last walk. What it can't type raises
+`NotClosed` with the line.
 
     values       values, facts, joins of types                  frame         activations, branches, loops
-    statements   statements                                      expressions   names, attributes, operators, comprehensions
-    numbers      arithmetic, comparisons, `math`                 containers    lists, tuples, dicts, strings
-    arrays       NumPy                                           iteration     what a loop goes over
-    calls        functions, methods, classes                     builtins      Python's own functions
-    choices      `~`, addresses, distributions                   program       a whole program
+    statements   statements                                      expressions   names, attributes, operators,
+    comprehensions numbers      arithmetic, comparisons, `math`                 containers    lists, tuples,
+    dicts, strings arrays       NumPy                                           iteration     what a loop
+    goes over calls        functions, methods, classes                     builtins      Python's own
+    functions choices      `~`, addresses, distributions                   program       a whole program
 """

@@ -1,6 +1,7 @@
 """NumPy arrays: views share the list of numbers that they look at, operations are loops.
 
-What NumPy's functions do beyond that is written in Python, in `library`, and lowered as a user's functions are.
+What NumPy's functions do beyond that is written in Python, in `library`, and lowered as a user's functions
+are.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from gendsl.compiler.front.values import (
     make_tuple,
     number,
     number_leaf,
+    object_of,
 )
 from gendsl.compiler.hir import Const, Expr, Op, Var
 from gendsl.compiler.types import (
@@ -45,7 +47,8 @@ from gendsl.compiler.types import (
 
 _ZERO, _ONE = Const(0, "i"), Const(1, "i")
 _DTYPES: dict[Any, str] = {
-    float: "f", int: "i", bool: "b", np.float64: "f", np.int64: "i", np.intp: "i", np.bool_: "b", "float": "f",
+    float: "f", int: "i", bool: "b", np.float64: "f", np.int64: "i", np.intp: "i", np.bool_: "b", "float":
+    "f",
     "int": "i", "float64": "f", "int64": "i", "bool": "b",
 }  # fmt: skip
 MOST_AXES = 4
@@ -69,7 +72,9 @@ def strides_of(value: Value) -> list[Expr]:
 def view(value: Value, offset: Expr, shape: list[Expr], strides: list[Expr]) -> Value:
     """Another look at the numbers of an array."""
     assert isinstance(value.type, Array)
-    return Value(Array(value.type.kind, len(shape), value.type.frozen), (value.leaves[0], offset, *shape, *strides))
+    return Value(
+        Array(value.type.kind, len(shape), value.type.frozen), (value.leaves[0], offset, *shape, *strides)
+    )
 
 
 def _times(frame: Frame, a: Expr, b: Expr) -> Expr:
@@ -177,10 +182,12 @@ def is_arraylike(value: Value) -> bool:
         return True
     if isinstance(value.type, Tuple):
         return value.type.cls is tuple
-    return isinstance(value.type, Known) and isinstance(value.type.value, tuple)
+    return isinstance(value.type, Known) and isinstance(object_of(value), tuple)
 
 
-def as_array(frame: Frame, value: Value, kind: str | None = None, *, copy: bool = False, what: Any = None) -> Value:
+def as_array(
+    frame: Frame, value: Value, kind: str | None = None, *, copy: bool = False, what: Any = None
+) -> Value:
     """A value as an array: itself if it is one, or a new one."""
     if is_never(value):
         return NOTHING
@@ -244,7 +251,12 @@ def _from_list(frame: Frame, value: Value, kind: str | None, what: Any) -> Value
     if isinstance(inner, Number) or (isinstance(inner, Known) and is_number(probe)):
         found = kind or kind_of(probe)
         made = filled(frame, found, [n], hir.ZEROS[found], what)
-        over(frame, [n], lambda at: save(frame, made, at[0], number_leaf(item(frame, value, at[0]))), ("from", what))
+        over(
+            frame,
+            [n],
+            lambda at: save(frame, made, at[0], number_leaf(item(frame, value, at[0]))),
+            ("from", what),
+        )
         return made
     if isinstance(inner, (List, Array)) or (isinstance(inner, Tuple) and inner.cls is tuple):
         frame.fail_if(Op("eq", (n, _ZERO), "b"), "an array of no rows")
@@ -252,7 +264,9 @@ def _from_list(frame: Frame, value: Value, kind: str | None, what: Any) -> Value
         if is_never(first):
             return NOTHING
         assert isinstance(first.type, Array)
-        made = filled(frame, first.type.kind, [n, *shape_of(first)], hir.ZEROS[first.type.kind], ("rows", what))
+        made = filled(
+            frame, first.type.kind, [n, *shape_of(first)], hir.ZEROS[first.type.kind], ("rows", what)
+        )
 
         def fill(at: list[Expr]) -> None:
             one = as_array(frame, item(frame, value, at[0]), kind, what=("row", what))
@@ -269,7 +283,9 @@ def copy_into(frame: Frame, target: Value, source: Value, what: Any = None) -> N
     over(
         frame,
         shape_of(target),
-        lambda at: save(frame, target, position(frame, target, at), load(frame, source, position(frame, source, at)).leaf),
+        lambda at: save(
+            frame, target, position(frame, target, at), load(frame, source, position(frame, source, at)).leaf
+        ),
         ("into", what),
     )
 
@@ -308,7 +324,9 @@ def _broadcast(frame: Frame, arrays: list[Value]) -> tuple[list[Expr], list[Valu
         lengths = [n for n in lengths if n != _ONE] or [_ONE]
         n = lengths[0]
         for other in lengths[1:]:
-            wrong = both(Op("ne", (n, other), "b"), both(Op("ne", (n, _ONE), "b"), Op("ne", (other, _ONE), "b")))
+            wrong = both(
+                Op("ne", (n, other), "b"), both(Op("ne", (n, _ONE), "b"), Op("ne", (other, _ONE), "b"))
+            )
             frame.fail_if(wrong, "arrays that do not broadcast")
             n = frame.atom(Op("select", (Op("eq", (n, _ONE), "b"), other, n), "i"), "n")
         shape.append(n)
@@ -323,7 +341,9 @@ def _broadcast(frame: Frame, arrays: list[Value]) -> tuple[list[Expr], list[Valu
             elif n == _ONE:
                 steps.append(_ZERO)
             else:
-                steps.append(frame.atom(Op("select", (Op("eq", (n, _ONE), "b"), _ZERO, stride), "i"), "stride"))
+                steps.append(
+                    frame.atom(Op("select", (Op("eq", (n, _ONE), "b"), _ZERO, stride), "i"), "stride")
+                )
         views.append(view(value, value.leaves[1], shape, steps))
     return shape, views
 
@@ -343,7 +363,9 @@ def _mapped(
     return made
 
 
-def elementwise(frame: Frame, value: Value, function: Callable[[Expr], Expr], kind: str | None = None) -> Value:
+def elementwise(
+    frame: Frame, value: Value, function: Callable[[Expr], Expr], kind: str | None = None
+) -> Value:
     """A function of each entry."""
     assert isinstance(value.type, Array)
     return _mapped(frame, [value], kind or value.type.kind, lambda leaves: function(leaves[0]))
@@ -412,7 +434,9 @@ def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
     if is_never(a) or is_never(b):
         return NOTHING
     if name == "matmul":
-        return _library(frame, library.matmul, [as_array(frame, a, what="left"), as_array(frame, b, what="right")])
+        return _library(
+            frame, library.matmul, [as_array(frame, a, what="left"), as_array(frame, b, what="right")]
+        )
     scalars: dict[int, Expr] = {}
     arrays: list[Value] = []
     for i, value in enumerate((a, b)):
@@ -481,7 +505,9 @@ def _fitting(frame: Frame, value: Value, shape: list[Expr]) -> Value:
         if n == wanted:
             steps.append(stride)
             continue
-        frame.fail_if(both(Op("ne", (n, wanted), "b"), Op("ne", (n, _ONE), "b")), "arrays that do not broadcast")
+        frame.fail_if(
+            both(Op("ne", (n, wanted), "b"), Op("ne", (n, _ONE), "b")), "arrays that do not broadcast"
+        )
         steps.append(frame.atom(Op("select", (Op("eq", (n, _ONE), "b"), _ZERO, stride), "i"), "stride"))
     return view(value, value.leaves[1], shape, steps)
 
@@ -509,8 +535,12 @@ def _index(frame: Frame, index: Expr, n: Expr) -> Expr:
         frame.fail_if(Op("ge", (index, n), "b"), "an index out of range")
         return index
     index = frame.atom(index, "at")
-    shifted = frame.atom(Op("select", (Op("lt", (index, _ZERO), "b"), Op("add", (index, n), "i"), index), "i"), "at")
-    frame.fail_if(Op("or", (Op("lt", (shifted, _ZERO), "b"), Op("ge", (shifted, n), "b")), "b"), "an index out of range")
+    shifted = frame.atom(
+        Op("select", (Op("lt", (index, _ZERO), "b"), Op("add", (index, n), "i"), index), "i"), "at"
+    )
+    frame.fail_if(
+        Op("or", (Op("lt", (shifted, _ZERO), "b"), Op("ge", (shifted, n), "b")), "b"), "an index out of range"
+    )
     return shifted
 
 
@@ -530,8 +560,11 @@ def place(frame: Frame, value: Value, node: ast.expr) -> Place:
             parts.append(part)
             continue
         found = frame.atoms(expression(frame, part))
-        if isinstance(found.type, (Tuple, Known)) and not is_number(found) and len(_parts(node)) == 1 and not (
-            isinstance(found.type, Known) and not isinstance(found.type.value, tuple)
+        if (
+            isinstance(found.type, (Tuple, Known))
+            and not is_number(found)
+            and len(_parts(node)) == 1
+            and not (isinstance(found.type, Known) and not isinstance(object_of(found), tuple))
         ):
             parts += items_of(found)  # a[(i, j)]
         else:
@@ -546,7 +579,9 @@ def place(frame: Frame, value: Value, node: ast.expr) -> Place:
     picking = [i for i, p in enumerate(parts) if isinstance(p, Value) and isinstance(p.type, (Array, List))]
     if picking:
         return _picked(frame, value, parts, picking)
-    offset, shape, strides = value.leaves[1], [], []
+    offset = value.leaves[1]
+    shape: list[Expr] = []
+    strides: list[Expr] = []
     axis = 0
     for part in parts:
         if isinstance(part, Value) and part.type == NONE.type:
@@ -589,7 +624,9 @@ def place(frame: Frame, value: Value, node: ast.expr) -> Place:
 
 def _picked(frame: Frame, value: Value, parts: list[Any], picking: list[int]) -> Place:
     assert isinstance(value.type, Array)
-    full = [isinstance(p, ast.Slice) and p.lower is None and p.upper is None and p.step is None for p in parts]
+    full = [
+        isinstance(p, ast.Slice) and p.lower is None and p.upper is None and p.step is None for p in parts
+    ]
     indices = [as_array(frame, parts[i], what=("indices", i)) for i in picking]
     if any(is_never(one) for one in indices):
         return Place("number", value, _ZERO)
@@ -639,7 +676,14 @@ def at_place(frame: Frame, value: Value, found: Place) -> Value:
     shape, views = _broadcast(frame, found.at)
     assert isinstance(value.type, Array)
     made = filled(frame, value.type.kind, shape, hir.ZEROS[value.type.kind], "points")
-    over(frame, shape, lambda at: save(frame, made, position(frame, made, at), load(frame, value, _point(frame, value, views, at)).leaf), "points")
+    over(
+        frame,
+        shape,
+        lambda at: save(
+            frame, made, position(frame, made, at), load(frame, value, _point(frame, value, views, at)).leaf
+        ),
+        "points",
+    )
     return made
 
 
@@ -678,7 +722,7 @@ def put_at(frame: Frame, value: Value, found: Place, new: Value) -> None:
     if is_never(new):
         return
     if isinstance(new.type, Union):
-        frame.switch(new, lambda one: put_at(frame, value, found, one) or NONE)
+        frame.each_alternative(new, lambda one: put_at(frame, value, found, one))
         return
     match found.kind:
         case "number":
@@ -690,7 +734,12 @@ def put_at(frame: Frame, value: Value, found: Place, new: Value) -> None:
             target = found.value
             if is_number(new):
                 leaf = frame.atom(number_leaf(new))
-                over(frame, shape_of(target), lambda at: save(frame, target, position(frame, target, at), leaf), "put")
+                over(
+                    frame,
+                    shape_of(target),
+                    lambda at: save(frame, target, position(frame, target, at), leaf),
+                    "put",
+                )
                 return
             source = as_array(frame, new, what="put")
             if isinstance(new.type, Array):  # it may look at the same numbers
@@ -769,7 +818,9 @@ def _at_values(frame: Frame, value: Value, indices: list[Value]) -> Place:
     offset = frame.atom(offset, "at")
     if len(indices) == value.type.rank:
         return Place("number", value, offset)
-    return Place("view", view(value, offset, shape_of(value)[len(indices) :], strides_of(value)[len(indices) :]))
+    return Place(
+        "view", view(value, offset, shape_of(value)[len(indices) :], strides_of(value)[len(indices) :])
+    )
 
 
 def row(frame: Frame, value: Value, at: Any) -> Value:
@@ -894,8 +945,8 @@ def _reshape(frame: Frame, value: Value, args: list[Value]) -> Value:
 
 
 def _dtype(frame: Frame, value: Value) -> str:
-    if is_known(value) and isinstance(value.type.value, (type, str)) and value.type.value in _DTYPES:  # type: ignore[attr-defined]
-        return _DTYPES[value.type.value]  # type: ignore[attr-defined]
+    if is_known(value) and isinstance(object_of(value), (type, str)) and object_of(value) in _DTYPES:
+        return _DTYPES[object_of(value)]
     raise frame.not_closed("an array of this dtype")
 
 
@@ -949,7 +1000,9 @@ def _like(fill: float) -> Callable[..., Value]:
 def _array(copy: bool) -> Callable[..., Value]:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         given = _arguments(frame, ("object", "dtype"), args, named)
-        kind = _dtype(frame, given["dtype"]) if "dtype" in given and given["dtype"].type != NONE.type else None
+        kind = (
+            _dtype(frame, given["dtype"]) if "dtype" in given and given["dtype"].type != NONE.type else None
+        )
         return as_array(frame, given["object"], kind, copy=copy)
 
     return handle
@@ -974,7 +1027,9 @@ def _where(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
         x, y = number_leaf(given["x"]), number_leaf(given["y"])
         kind = max(x.kind, y.kind, key="bif".index)
-        return number(Op("select", (truth(frame, given["condition"]), as_kind(x, kind), as_kind(y, kind)), kind))
+        return number(
+            Op("select", (truth(frame, given["condition"]), as_kind(x, kind), as_kind(y, kind)), kind)
+        )
     return _several(frame, [given[name] for name in ("condition", "x", "y")], _where_kind, _where_entry)
 
 
@@ -988,7 +1043,10 @@ def _where_entry(frame: Frame, leaves: list[Expr]) -> Expr:
 
 
 def _several(
-    frame: Frame, values: list[Value], kind: Callable[[list[str]], str], entry: Callable[[Frame, list[Expr]], Expr]
+    frame: Frame,
+    values: list[Value],
+    kind: Callable[[list[str]], str],
+    entry: Callable[[Frame, list[Expr]], Expr],
 ) -> Value:
     """A function of the entries of values, some of which are numbers."""
     scalars: dict[int, Expr] = {}
@@ -1093,7 +1151,8 @@ _REDUCED: dict[Any, tuple[Any, Any]] = {
     np.sum: (library.sum_all, library.sum_axis), np.prod: (library.prod_all, library.prod_axis),
     np.max: (library.max_all, library.max_axis), np.min: (library.min_all, library.min_axis),
     np.mean: (library.mean_all, library.mean_axis), np.any: (library.any_all, library.any_axis),
-    np.all: (library.all_all, library.all_axis), np.argmax: (library.argmax, None), np.argmin: (library.argmin, None),
+    np.all: (library.all_all, library.all_axis), np.argmax: (library.argmax, None), np.argmin:
+    (library.argmin, None),
     np.var: (library.var_all, None), np.std: (library.std_all, None),
     np.amax: (library.max_all, library.max_axis), np.amin: (library.min_all, library.min_axis),
 }  # fmt: skip
@@ -1114,7 +1173,7 @@ def _reduce(frame: Frame, function: Any, args: list[Value], named: dict[str, Val
     if is_never(value):
         return NOTHING
     assert isinstance(value.type, Array)
-    where = axis.type.value  # type: ignore[attr-defined]
+    where = object_of(axis)
     if where is None or value.type.rank == 1:
         return _library(frame, whole, [_flat(frame, value)])
     if along is None or value.type.rank != 2 or not isinstance(where, int):
@@ -1156,8 +1215,10 @@ def _column_stack(frame: Frame, args: list[Value], named: dict[str, Value]) -> V
 
 _Texts = dict[Any, tuple[Any, tuple[str, ...]]]
 _TEXTS: _Texts = {
-    np.cumsum: (library.cumsum, ("a",)), np.cumprod: (library.cumprod, ("a",)), np.dot: (library.matmul, ("a", "b")),
-    np.matmul: (library.matmul, ("a", "b")), np.outer: (library.outer, ("a", "b")), np.diff: (library.diff, ("a",)),
+    np.cumsum: (library.cumsum, ("a",)), np.cumprod: (library.cumprod, ("a",)), np.dot: (library.matmul,
+    ("a", "b")),
+    np.matmul: (library.matmul, ("a", "b")), np.outer: (library.outer, ("a", "b")), np.diff: (library.diff,
+    ("a",)),
     np.sort: (library.sort, ("a",)), np.argsort: (library.argsort, ("a",)), np.diag: (library.diag, ("v",)),
     np.trace: (library.trace, ("a",)), np.linalg.cholesky: (library.cholesky, ("a",)),
     np.linalg.solve: (library.solve, ("a", "b")), np.linalg.inv: (library.inv, ("a",)),
@@ -1172,7 +1233,7 @@ def _searchsorted(frame: Frame, args: list[Value], named: dict[str, Value]) -> V
     side = given.get("side", known("left"))
     if not is_known(side):
         raise frame.not_closed("a side that is not a constant")
-    left = side.type.value == "left"  # type: ignore[attr-defined]
+    left = object_of(side) == "left"
     a = as_array(frame, given["a"], what="sorted")
     if is_number(given["v"]):
         return _library(frame, library.search_left if left else library.search_right, [a, given["v"]])
@@ -1185,7 +1246,9 @@ def _bincount(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
     x = as_array(frame, given["x"], what="counted")
     least = given.get("minlength", known(0))
     if "weights" in given and given["weights"].type != NONE.type:
-        return _library(frame, library.bincount_weights, [x, as_array(frame, given["weights"], what="weights"), least])
+        return _library(
+            frame, library.bincount_weights, [x, as_array(frame, given["weights"], what="weights"), least]
+        )
     return _library(frame, library.bincount, [x, least])
 
 
@@ -1275,15 +1338,21 @@ def _cast(kind: str) -> Callable[..., Value]:
 def _functions() -> dict[Any, Callable[..., Value]]:
     import scipy.special
 
-    found: dict[Any, Callable[..., Value]] = {function: _function(name) for function, name in ELEMENTWISE.items()}
+    found: dict[Any, Callable[..., Value]] = {
+        function: _function(name) for function, name in ELEMENTWISE.items()
+    }
     found.update({
-        np.zeros: _make(0.0), np.ones: _make(1.0), np.empty: _make(0.0), np.full: _full, np.zeros_like: _like(0.0),
-        np.ones_like: _like(1.0), np.empty_like: _like(0.0), np.array: _array(True), np.asarray: _array(False),
-        np.arange: _arange, np.where: _where, np.maximum: _extreme("maximum"), np.minimum: _extreme("minimum"),
+        np.zeros: _make(0.0), np.ones: _make(1.0), np.empty: _make(0.0), np.full: _full, np.zeros_like:
+        _like(0.0),
+        np.ones_like: _like(1.0), np.empty_like: _like(0.0), np.array: _array(True), np.asarray:
+        _array(False),
+        np.arange: _arange, np.where: _where, np.maximum: _extreme("maximum"), np.minimum:
+        _extreme("minimum"),
         np.concatenate: _concatenate, np.hstack: _concatenate, np.stack: _stack, np.vstack: _stack,
         np.column_stack: _column_stack, np.searchsorted: _searchsorted, np.bincount: _bincount,
         np.linalg.slogdet: _slogdet, np.linspace: _linspace, np.eye: _eye, np.identity: _eye, np.clip: _clip,
-        np.append: _append, np.repeat: _repeat, np.transpose: _transpose, np.float64: _cast("f"), np.int64: _cast("i"),
+        np.append: _append, np.repeat: _repeat, np.transpose: _transpose, np.float64: _cast("f"), np.int64:
+        _cast("i"),
         np.abs: _entrywise("abs"), np.absolute: _entrywise("abs"), np.fabs: _entrywise("abs"),
         np.isnan: _entrywise("isnan", "b"), np.isfinite: _entrywise("isfinite", "b"),
         np.isinf: _entrywise("isinf", "b"), np.sign: _entrywise("sign"), np.add: _entrywise("add"),

@@ -25,6 +25,7 @@ from gendsl.compiler.front.values import (
     make_tuple,
     number,
     number_leaf,
+    object_of,
 )
 from gendsl.compiler.hir import Const, Op
 from gendsl.compiler.types import Array, Dict, Iterator, Known, List, Number, Tuple, Union, describe
@@ -76,13 +77,15 @@ def _abs(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
     (value,) = args
     if is_known(value):
-        return known(abs(value.type.value))  # type: ignore[attr-defined]
+        return known(abs(object_of(value)))
     if isinstance(value.type, Array):
         return arrays.elementwise(frame, value, lambda leaf: Op("abs", (leaf,), leaf.kind))
     if isinstance(value.type, Union):
         return frame.switch(value, lambda one: _abs(frame, [one], {}))
     kind = kind_of(value)
-    return number(frame.op("abs", (number_leaf(value, "f" if kind == "f" else "i"),), "f" if kind == "f" else "i"))
+    return number(
+        frame.op("abs", (number_leaf(value, "f" if kind == "f" else "i"),), "f" if kind == "f" else "i")
+    )
 
 
 def _extreme(name: str) -> Handler:
@@ -94,7 +97,11 @@ def _extreme(name: str) -> Handler:
         key = named.get("key", NONE)
         by = None if key.type == NONE.type else key
         values: list[Value] | None = args if len(args) > 1 else None
-        if values is None and isinstance(args[0].type, (Tuple, Known)) and not isinstance(getattr(args[0].type, "value", ()), range):
+        if (
+            values is None
+            and isinstance(args[0].type, (Tuple, Known))
+            and not isinstance(getattr(args[0].type, "value", ()), range)
+        ):
             values = items_of(args[0])
         if values is not None and by is None:
             if not values:
@@ -209,7 +216,7 @@ def _int(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         return frame.switch(value, lambda one: _int(frame, [one], {}))
     if is_known(value) and is_number(value):
         try:
-            return known(int(value.type.value))  # type: ignore[attr-defined]
+            return known(int(object_of(value)))
         except (ValueError, OverflowError):
             frame.fail("int() of this number")
             return NOTHING
@@ -235,7 +242,7 @@ def _float(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         return frame.switch(value, lambda one: _float(frame, [one], {}))
     if is_known(value):
         try:
-            return known(float(value.type.value))  # type: ignore[attr-defined]
+            return known(float(object_of(value)))
         except (TypeError, ValueError, OverflowError):
             frame.fail("float() of this value")
             return NOTHING
@@ -261,7 +268,7 @@ def _rounded(how: str) -> Handler:
             raise frame.not_closed(f"{how} with these arguments")
         if is_known(args[0]):
             function = {"floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "round": round}[how]
-            return known(function(args[0].type.value))  # type: ignore[attr-defined,operator]
+            return known(function(object_of(args[0])))
         return numbers.to_integer(frame, number_leaf(args[0]), how)
 
     return handle
@@ -278,7 +285,7 @@ def _iterator(name: str) -> Handler:
         else:
             _only(frame, named)
         if name == "range" and all(map(is_known, args)):
-            return known(range(*(arg.type.value for arg in args)))  # type: ignore[attr-defined]
+            return known(range(*(object_of(arg) for arg in args)))
         parts = make_tuple(args)
         assert isinstance(parts.type, Tuple)
         return Value(Iterator(name, parts.type.items), parts.leaves)
@@ -298,7 +305,7 @@ def _list(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 def _tuple(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     if args and isinstance(args[0].type, (Tuple, Known)):
-        return make_tuple(items_of(args[0])) if not is_known(args[0]) else known(tuple(args[0].type.value))  # type: ignore[attr-defined]
+        return make_tuple(items_of(args[0])) if not is_known(args[0]) else known(tuple(object_of(args[0])))
     if not args:
         return known(())
     return _list(frame, args, named)
@@ -393,7 +400,7 @@ def _isinstance(frame: Frame, args: list[Value], named: dict[str, Value]) -> Val
     value, classes = args
     if isinstance(classes.type, Tuple) or not is_known(classes):
         raise frame.not_closed("isinstance with classes that are not constants")
-    wanted = classes.type.value  # type: ignore[attr-defined]
+    wanted = object_of(classes)
 
     def one(value: Value) -> Value:
         found = calls.is_instance(frame, value.type, wanted)
@@ -466,7 +473,7 @@ def _getattr(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
     if len(args) != 2 or not is_known(args[1]):
         raise frame.not_closed("getattr with a default or a name that is not a constant")
-    return attribute(frame, args[0], args[1].type.value)  # type: ignore[attr-defined]
+    return attribute(frame, args[0], object_of(args[1]))
 
 
 def _bisect(side: str) -> Handler:
@@ -510,7 +517,7 @@ def _operator(name: str) -> Handler:
 
 def _str(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     if len(args) == 1 and is_known(args[0]):
-        return known(str(args[0].type.value))  # type: ignore[attr-defined]
+        return known(str(object_of(args[0])))
     raise frame.not_closed("a string that is made of a value")
 
 

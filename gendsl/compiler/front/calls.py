@@ -1,4 +1,6 @@
-"""Calls: of the user's functions, methods and classes, each one function of the text for its types of arguments."""
+"""Calls: of the user's functions, methods and classes, each one function of the text for its types of
+arguments.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +29,7 @@ from gendsl.compiler.front.values import (
     known,
     make_tuple,
     number_leaf,
+    object_of,
 )
 from gendsl.compiler.hir import Const, Var
 from gendsl.compiler.types import (
@@ -46,7 +49,8 @@ from gendsl.compiler.types import (
     holds_closure,
     leaves,
 )
-from gendsl.distributions.discrete import Parameterised, family_called
+from gendsl.distributions.discrete import Parameterised
+from gendsl.distributions.parameters import family_called
 from gendsl.supports import Interval, Support
 
 MOST_INSTANCES = 12
@@ -73,7 +77,7 @@ def call_node(frame: Frame, node: ast.Call) -> Value:
     if isinstance(node.func, ast.Attribute) and _is_super(node.func.value):
         return _call_super(frame, node)
     function = expression(frame, node.func)
-    special = builtin_calls.SYNTACTIC.get(function.type.value) if _is_hashable_known(function) else None
+    special = builtin_calls.SYNTACTIC.get(object_of(function)) if _is_hashable_known(function) else None
     if special is not None:
         return special(frame, node)
     function = frame.atoms(function)
@@ -86,7 +90,7 @@ def _is_hashable_known(value: Value) -> bool:
     if not isinstance(value.type, Known):
         return False
     try:
-        hash(value.type.value)
+        hash(object_of(value))
     except TypeError:
         return False
     return True
@@ -133,7 +137,7 @@ def call(frame: Frame, function: Value, args: list[Value], named: dict[str, Valu
         case Method(owner, method):
             return call_function(frame, method, [Value(owner, function.leaves), *args], named)
     cls = getattr(function.type, "cls", None)
-    if cls is not None and hasattr(cls, "__call__"):
+    if isinstance(cls, type) and any("__call__" in base.__dict__ for base in cls.__mro__):
         return call_method(frame, function, "__call__", args, named)
     raise frame.not_closed(f"a call of {describe(function.type)}")
 
@@ -145,7 +149,9 @@ def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Va
     if isinstance(found, type):
         return construct(frame, found, args, named)
     if isinstance(found, FunctionType):
-        if found.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        if found.__code__.co_flags & (
+            inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+        ):
             raise frame.not_closed(f"{found.__name__} is a generator function")
         return call_function(frame, found, args, named)
     if isinstance(found, MethodType):
@@ -164,7 +170,9 @@ def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Va
     raise frame.not_closed(f"a call of {getattr(found, '__qualname__', repr(found))}")
 
 
-def _call_bound(frame: Frame, owner: Value, function: Any, args: list[Value], named: dict[str, Value]) -> Value:
+def _call_bound(
+    frame: Frame, owner: Value, function: Any, args: list[Value], named: dict[str, Value]
+) -> Value:
     if not isinstance(function, FunctionType):
         raise frame.not_closed(f"a call of {function!r}")
     return call_function(frame, function, [owner, *args], named)
@@ -283,7 +291,11 @@ def instance_call(frame: Frame, function: Any, source: Any, given: dict[str, Val
     types: dict[str, Type] = {}
     for name, value in given.items():
         kind = facts.canonical(value.type)
-        if recursive or isinstance(getattr(kind, "value", None), float) or program.instances(function) > MOST_INSTANCES:
+        if (
+            recursive
+            or isinstance(getattr(kind, "value", None), float)
+            or program.instances(function) > MOST_INSTANCES
+        ):
             kind = _widened(kind)
         if recursive:
             kind = facts.grow((function, frame.prefix, "parameter", name), kind)
@@ -408,18 +420,26 @@ def built(frame: Frame, cls: type, init: FunctionType, args: list[Value], named:
     activation = (frame.activation, id(frame.here), frame.unrolled, cls)
     inner = Frame(program, frame.text, frame.out, source.node, init, source.filename, activation)
     building = Building(cls, inner)
-    given = bound(frame, source.node, program.defaults(frame, init), [Value(building), *args], named, cls.__name__)
+    given = bound(
+        frame, source.node, program.defaults(frame, init), [Value(building), *args], named, cls.__name__
+    )
     if given is None:
         frame.fail(f"{cls.__name__} is called with arguments that it does not take")
         return NOTHING
     inner.env.update(given)
     run_inline(frame, inner, source.node)
     token = Token(building)
-    return finished(frame, cls, {name[1]: value for name, value in inner.env.items() if isinstance(name, tuple) and name[0] == token})
+    return finished(
+        frame,
+        cls,
+        {name[1]: value for name, value in inner.env.items() if isinstance(name, tuple) and name[0] == token},
+    )
 
 
 def finished(frame: Frame, cls: type, attributes: dict[str, Value]) -> Value:
-    """An instance with these attributes: a value by itself, or an object where its attributes change later on."""
+    """An instance with these attributes: a value by itself, or an object where its attributes change later
+    on.
+    """
     program, facts = frame.program, frame.program.facts
     if not frame.live:
         return NOTHING
@@ -479,11 +499,13 @@ def assign_attribute(frame: Frame, owner: Value, name: str, value: Value) -> Non
     match owner.type:
         case Building():
             if owner.type.frame is not frame:
-                raise frame.not_closed("an attribute that is set outside of __init__ while the object is made")
+                raise frame.not_closed(
+                    "an attribute that is set outside of __init__ while the object is made"
+                )
             frame.bind((Token(owner.type), name), value)
             return
         case Union():
-            frame.switch(owner, lambda one: assign_attribute(frame, one, name, value) or NONE)
+            frame.each_alternative(owner, lambda one: assign_attribute(frame, one, name, value))
             return
         case Tuple(cls=cls) if cls is not tuple:
             if isinstance(getattr(cls, name, None), property):
@@ -499,7 +521,9 @@ def assign_attribute(frame: Frame, owner: Value, name: str, value: Value) -> Non
             frame.emit(hir.Load(list(old), owner.leaf, layout, Const(0, "i")))
             start = sum(len(leaves(facts.item(site, other))) for other in names[: names.index(name)])
             new = facts.convert(value, facts.item(site, name))
-            frame.emit(hir.Store(owner.leaf, layout, Const(0, "i"), (*old[:start], *new, *old[start + len(new) :])))
+            frame.emit(
+                hir.Store(owner.leaf, layout, Const(0, "i"), (*old[:start], *new, *old[start + len(new) :]))
+            )
             return
     raise frame.not_closed(f"an attribute of {describe(owner.type)} is set")
 
@@ -529,7 +553,7 @@ def class_attribute(frame: Frame, value: Value, cls: type, name: str) -> Value:
         case property():
             return call_function(frame, raw.fget, [value], {})  # type: ignore[arg-type]
         case functools.cached_property():
-            return call_function(frame, raw.func, [value], {})
+            return call_function(frame, raw.func, [value], {})  # type: ignore[arg-type]
         case FunctionType():
             return Value(Method(value.type, raw), value.leaves)
         case staticmethod():
@@ -602,7 +626,12 @@ def _dataclass(frame: Frame, cls: Any, args: list[Value], named: dict[str, Value
 
 
 def _is_super(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "super"
+        and not node.args
+    )
 
 
 def _call_super(frame: Frame, node: ast.Call) -> Value:
@@ -636,7 +665,9 @@ def _call_super(frame: Frame, node: ast.Call) -> Value:
     activation = (frame.activation, id(node), frame.unrolled, method)
     inner = Frame(frame.program, frame.text, frame.out, source.node, method, source.filename, activation)
     building = Building(cls, inner)
-    given = bound(frame, source.node, frame.program.defaults(frame, method), [Value(building), *args], named, "super")
+    given = bound(
+        frame, source.node, frame.program.defaults(frame, method), [Value(building), *args], named, "super"
+    )
     if given is None:
         frame.fail("super() is called with arguments that it does not take")
         return NOTHING
@@ -686,7 +717,7 @@ def sort_options(frame: Frame, named: dict[str, Value]) -> tuple[Callable[[Value
         raise frame.not_closed("a sort whose order is not a constant")
     key = named.get("key", NONE)
     by = None if key.type == NONE.type else lambda one: call(frame, key, [one], {})
-    return by, bool(descending.type.value)  # type: ignore[attr-defined]
+    return by, bool(object_of(descending))
 
 
 def expression(frame: Frame, node: ast.expr) -> Value:

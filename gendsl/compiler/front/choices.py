@@ -16,6 +16,7 @@ from gendsl.compiler.front.values import (
     known,
     number,
     number_leaf,
+    object_of,
 )
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.sites import is_addressed, is_choice, is_splice, target_indices
@@ -204,7 +205,7 @@ def _splice(frame: Frame, node: ast.expr) -> Value:
 def _path(frame: Frame, address: Value) -> tuple[tuple[Any, ...], tuple[Expr, ...]]:
     """An address as the parts of a template, with None for each index, and the indices."""
     if isinstance(address.type, (Tuple, Known)) and not (
-        isinstance(address.type, Known) and not isinstance(address.type.value, tuple)
+        isinstance(address.type, Known) and not isinstance(object_of(address), tuple)
     ):
         items = items_of(address)
     else:
@@ -244,7 +245,12 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
     lowering, facts, program = frame.program, frame.program.facts, request.program
     origin = program.compiled.origin
     given = calls.bound(
-        frame, origin.node, lowering.defaults(frame, origin.function), request.args, request.named, program.name
+        frame,
+        origin.node,
+        lowering.defaults(frame, origin.function),
+        request.args,
+        request.named,
+        program.name,
     )
     if given is None:
         frame.fail("a @gen function is called with arguments that it does not take")
@@ -322,7 +328,7 @@ def value_type(frame: Frame, distribution: Value) -> Type:
     if name == "Boolean":
         return Number("b")
     if name == "Repeated":
-        component, n = items_of(support)
+        component = items_of(support)[0]
         cls_name = getattr(component.type, "cls", type(None)).__name__
         kinds = {"Real": "f", "Positive": "f", "Interval": "f", "Integers": "i", "Boolean": "b"}
         if cls_name in kinds:
@@ -347,7 +353,6 @@ def _number_leaves(type: Type) -> Type:
 
 def density_function(frame: Frame, distribution: Value, kind: Type) -> tuple[hir.Function, tuple[Expr, ...]]:
     """The function of the text for the log density of a distribution, and the parameters to call it with."""
-    from gendsl.compiler.front import calls
 
     program, facts = frame.program, frame.program.facts
     assert isinstance(distribution.type, Tuple)
@@ -356,7 +361,11 @@ def density_function(frame: Frame, distribution: Value, kind: Type) -> tuple[hir
     given = facts.convert(distribution, wide)
     key = ("density", wide, kind)
     if key not in program.library:
-        made = hir.Function(program.function_name(f"{cls.__name__}_logpdf"), results=["f"], origin=f"log density of {cls.__name__}")
+        made = hir.Function(
+            program.function_name(f"{cls.__name__}_logpdf"),
+            results=["f"],
+            origin=f"log density of {cls.__name__}",
+        )
         program.library[key] = made
         inner = Frame(program, Text(made), made.body, frame.node, None, frame.filename, key)
         inner.line = 0
@@ -370,7 +379,7 @@ def density_function(frame: Frame, distribution: Value, kind: Type) -> tuple[hir
         owner, value = Value(wide, tuple(variables)), Value(kind, tuple(x))
         result = families.log_density(inner, owner, value)
         if result is None:
-            result = _own_density(inner, owner, value, calls)
+            result = _own_density(inner, owner, value)
         if not is_never(result):
             inner.emit(hir.Return([number_leaf(result, "f")]))
         elif inner.live:
@@ -390,8 +399,10 @@ def scored(frame: Frame, distribution: Value, x: Value) -> Value:
     return number(var)
 
 
-def _own_density(frame: Frame, owner: Value, value: Value, calls: Any) -> Value:
+def _own_density(frame: Frame, owner: Value, value: Value) -> Value:
     """The log density as the text of the class has it; -inf outside of the support."""
+    from gendsl.compiler.front import calls
+
     assert isinstance(owner.type, Tuple)
     cls = owner.type.cls
     if issubclass(cls, ScalarFamily) and cls.__module__.startswith("gendsl."):

@@ -1,7 +1,7 @@
 """Lists, tuples, dicts and strings: what can be done with them, and what it is in the text.
 
-A list is stored where it is made, and every use of it is a reference to that place. A dict is a list of one item:
-a list of its entries in their order, and a table that finds the entry of a key by open addressing.
+A list is stored where it is made, and every use of it is a reference to that place. A dict is a list of one
+item: a list of its entries in their order, and a table that finds the entry of a key by open addressing.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from gendsl.compiler.front.values import (
     make_tuple,
     number,
     number_leaf,
+    object_of,
 )
 from gendsl.compiler.hir import Const, Expr, Op, Var
 from gendsl.compiler.types import (
@@ -110,7 +111,9 @@ def item(frame: Frame, value: Value, index: Expr) -> Value:
     targets = [frame.fresh("t", k) for k in leaves(kind)]
     if not targets:
         n = length(frame, value)
-        frame.fail_unless(both(Op("lt", (index, n), "b"), Op("ge", (index, Op("neg", (n,), "i")), "b")), "an index")
+        frame.fail_unless(
+            both(Op("lt", (index, n), "b"), Op("ge", (index, Op("neg", (n,), "i")), "b")), "an index"
+        )
         return Value(kind)
     frame.emit(hir.Load(list(targets), value.leaf, leaves(kind), index))
     return Value(kind, tuple(targets))
@@ -163,7 +166,9 @@ def for_each(frame: Frame, node: ast.AST, value: Value, lower: Any) -> None:
     frame.loop(node, make, [], lambda: lower(item(frame, value, var), var))
 
 
-def copied(frame: Frame, node: ast.AST, value: Value, start: Expr, stop: Expr, step: Expr, what: Any = None) -> Value:
+def copied(
+    frame: Frame, node: ast.AST, value: Value, start: Expr, stop: Expr, step: Expr, what: Any = None
+) -> Value:
     """A new list of the items from start to stop, each within the list."""
     assert isinstance(value.type, List)
     facts = frame.program.facts
@@ -190,7 +195,9 @@ def slice_bounds(frame: Frame, node: ast.Slice, n: Expr) -> tuple[Expr, Expr, Ex
     """Start, stop and step of a slice of n items, as `slice.indices` gives them."""
     from gendsl.compiler.front.expressions import expression
 
-    parts = [None if part is None else expression(frame, part) for part in (node.lower, node.upper, node.step)]
+    parts = [
+        None if part is None else expression(frame, part) for part in (node.lower, node.upper, node.step)
+    ]
     step = Const(1, "i") if parts[2] is None or parts[2].type == NONE.type else number_leaf(parts[2], "i")
     if not isinstance(step, Const) or step.value in (0, None):
         raise frame.not_closed("a slice whose step is not a constant", node)
@@ -265,7 +272,7 @@ def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
         if isinstance(a.type, List) and is_number(b):
             return _repeated(frame, at, a, b)
         if isinstance(a.type, (Tuple, Known)) and is_known(b):
-            return make_tuple(items_of(a) * b.type.value)  # type: ignore[attr-defined]
+            return make_tuple(items_of(a) * object_of(b))
     del node
     if any(map(is_number, (a, b))) and any(map(no_number, (a, b))):
         frame.fail(f"{name} of {describe(a.type)} and {describe(b.type)}")
@@ -291,7 +298,12 @@ def _repeated(frame: Frame, at: ast.AST, a: Value, count: Value) -> Value:
     facts = frame.program.facts
     kind = facts.item(a.type.site)
     made = frame.out[-1] if frame.out else None
-    if isinstance(made, hir.New) and made.target == a.leaf and len(made.items) == 1 and made.layout == leaves(kind):
+    if (
+        isinstance(made, hir.New)
+        and made.target == a.leaf
+        and len(made.items) == 1
+        and made.layout == leaves(kind)
+    ):
         frame.out.pop()  # `[x] * n`
         site = frame.site(at, "repeated")
         facts.grow_item(site, kind)
@@ -315,10 +327,12 @@ def contains(frame: Frame, container: Value, value: Value) -> Expr:
     """`value in container`."""
     match container.type:
         case Known(value=found) if isinstance(found, str) and is_known(value):
-            return Const(value.type.value in found, "b")  # type: ignore[attr-defined]
+            return Const(object_of(value) in found, "b")
         case Known(value=range() as found) if is_number(value) and kind_of(value) != "f":
             x = frame.atom(number_leaf(value, "i"))
-            inside = both(Op("ge", (x, Const(found.start, "i")), "b"), Op("lt", (x, Const(found.stop, "i")), "b"))
+            inside = both(
+                Op("ge", (x, Const(found.start, "i")), "b"), Op("lt", (x, Const(found.stop, "i")), "b")
+            )
             if found.step != 1:
                 raise frame.not_closed("`in` a range with a step")
             return inside
@@ -406,13 +420,13 @@ def item_at(frame: Frame, value: Value, index: Value) -> Value:
             return _of_tuple(frame, items_of(value), index)
         case Known(value=str() as text) if is_known(index):
             try:
-                return known(text[index.type.value])  # type: ignore[attr-defined]
+                return known(text[object_of(index)])
             except (IndexError, TypeError):
                 frame.fail("an index of a string")
                 return NOTHING
         case Known(value=dict() as table) if is_known(index):
             try:
-                return frame.program.constant(frame, table[index.type.value])  # type: ignore[attr-defined]
+                return frame.program.constant(frame, table[object_of(index)])
             except (KeyError, TypeError):
                 frame.fail("a key of a dict")
                 return NOTHING
@@ -427,16 +441,20 @@ def item_at(frame: Frame, value: Value, index: Value) -> Value:
 def _of_tuple(frame: Frame, items: list[Value], index: Value) -> Value:
     if is_known(index):
         try:
-            return items[index.type.value]  # type: ignore[attr-defined]
+            return items[object_of(index)]
         except (IndexError, TypeError):
             frame.fail("an index of a tuple")
             return NOTHING
     at = frame.atom(index_leaf(frame, index), "at")
     n = len(items)
-    frame.fail_unless(both(Op("ge", (at, Const(-n, "i")), "b"), Op("lt", (at, Const(n, "i")), "b")), "an index")
+    frame.fail_unless(
+        both(Op("ge", (at, Const(-n, "i")), "b"), Op("lt", (at, Const(n, "i")), "b")), "an index"
+    )
     if not items:
         return NOTHING
-    at = frame.atom(Op("select", (Op("lt", (at, Const(0, "i")), "b"), Op("add", (at, Const(n, "i")), "i"), at), "i"))
+    at = frame.atom(
+        Op("select", (Op("lt", (at, Const(0, "i")), "b"), Op("add", (at, Const(n, "i")), "i"), at), "i")
+    )
 
     def pick(i: int) -> Value:
         if i == n - 1:
@@ -454,9 +472,9 @@ def _slice(frame: Frame, value: Value, node: ast.Slice) -> Value:
 
     ends = [NONE if part is None else expression(frame, part) for part in (node.lower, node.upper, node.step)]
     if all(map(is_known, ends)) and isinstance(value.type, (Tuple, Known)):
-        where = slice(*(end.type.value for end in ends))  # type: ignore[attr-defined]
-        if isinstance(value.type, Known) and isinstance(value.type.value, str):
-            return known(value.type.value[where])
+        where = slice(*(object_of(end) for end in ends))
+        if isinstance(value.type, Known) and isinstance(object_of(value), str):
+            return known(object_of(value)[where])
         return make_tuple(items_of(value)[where])
     raise frame.not_closed(f"a slice of {describe(value.type)}", node)
 
@@ -472,7 +490,7 @@ def assign_item(frame: Frame, value: Value, node: ast.expr, new: Value) -> None:
         arrays.assign(frame, value, node, new)
         return
     if isinstance(value.type, Union):
-        frame.switch(value, lambda one: assign_item(frame, one, node, new) or NONE)
+        frame.each_alternative(value, lambda one: assign_item(frame, one, node, new))
         return
     if isinstance(node, ast.Slice):
         raise frame.not_closed("an assignment to a slice of a list", node)
@@ -482,7 +500,7 @@ def assign_item(frame: Frame, value: Value, node: ast.expr, new: Value) -> None:
 def put(frame: Frame, value: Value, index: Value, new: Value) -> None:
     """`value[index] = new` of a list or a dict, with the index at hand."""
     if isinstance(value.type, Union):
-        frame.switch(value, lambda one: put(frame, one, index, new) or NONE)
+        frame.each_alternative(value, lambda one: put(frame, one, index, new))
     elif isinstance(value.type, List):
         store(frame, value, index_leaf(frame, index), new)
     elif isinstance(value.type, Dict):
@@ -528,7 +546,9 @@ def pop(frame: Frame, value: Value, index: Value | None) -> Value:
     else:
         at = frame.atom(index_leaf(frame, index), "at")
         found = item(frame, value, at)
-        start = frame.set(Op("select", (Op("lt", (at, Const(0, "i")), "b"), Op("add", (at, n), "i"), at), "i"), "at")
+        start = frame.set(
+            Op("select", (Op("lt", (at, Const(0, "i")), "b"), Op("add", (at, n), "i"), at), "i"), "at"
+        )
         var = frame.fresh("i", "i")
 
         def make(body: hir.Body, label: int) -> hir.Statement:
@@ -587,7 +607,9 @@ def sorted_list(frame: Frame, value: Value, key: Any, descending: bool, *, in_pl
     def outer(body: hir.Body, label: int) -> hir.Statement:
         return hir.For(i, Const(1, "i"), n, Const(1, "i"), body, label)
 
-    def insert_one() -> None:  # insertion from the right; a merge sort for long lists is in the printers' library
+    def insert_one() -> (
+        None
+    ):  # insertion from the right; a merge sort for long lists is in the printers' library
         moving = frame.atoms(item(frame, made, i))
         its_key = frame.atoms(item(frame, keys, i)) if keys is not made else moving
         j = frame.set(Op("add", (i, Const(0, "i")), "i"), "j")
@@ -599,7 +621,9 @@ def sorted_list(frame: Frame, value: Value, key: Any, descending: bool, *, in_pl
             frame.emit(hir.If(Op("le", (j, Const(0, "i")), "b"), stop, []))
             before = frame.set(Op("sub", (j, Const(1, "i")), "i"), "before")
             other = frame.atoms(item(frame, keys, before))
-            order = compared(frame, "lt", other, its_key) if descending else compared(frame, "lt", its_key, other)
+            order = (
+                compared(frame, "lt", other, its_key) if descending else compared(frame, "lt", its_key, other)
+            )
             stop = [hir.Leave(label)]
             frame.emit(hir.If(negation(test_of(order)), stop, []))
             store(frame, made, j, item(frame, made, before))
@@ -714,7 +738,7 @@ def text_method(frame: Frame, value: Value, name: str, args: list[Value]) -> Val
     """A method of a string that is known."""
     if isinstance(value.type, Text) or not all(map(is_known, args)):
         raise frame.not_closed(f"the method {name} of a string that is not a constant")
-    found = getattr(value.type.value, name)(*(arg.type.value for arg in args))  # type: ignore[attr-defined]
+    found = getattr(object_of(value), name)(*(object_of(arg) for arg in args))
     if isinstance(found, (str, int, bool, tuple)):
         return known(found)
     if isinstance(found, list):
@@ -724,4 +748,4 @@ def text_method(frame: Frame, value: Value, name: str, args: list[Value]) -> Val
 
 def is_array_constant(value: Value) -> bool:
     """Whether a value is an array that is known."""
-    return isinstance(value.type, Known) and isinstance(value.type.value, np.ndarray)
+    return isinstance(value.type, Known) and isinstance(object_of(value), np.ndarray)

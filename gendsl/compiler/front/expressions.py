@@ -22,6 +22,7 @@ from gendsl.compiler.front.values import (
     known,
     make_tuple,
     number,
+    object_of,
 )
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.types import (
@@ -142,7 +143,7 @@ def _compare(frame: Frame, node: ast.Compare) -> Value:
         if i == len(node.ops) - 1:
             return first
         if is_known(first):
-            return from_(i + 1, right) if first.type.value else first  # type: ignore[attr-defined]
+            return from_(i + 1, right) if object_of(first) else first
         return frame.choose(test_of(first), lambda: from_(i + 1, right), lambda: number(hir.FALSE))
 
     result = from_(0, left)
@@ -237,7 +238,7 @@ def _tuple(frame: Frame, node: ast.Tuple) -> Value:
     if items is None:
         raise frame.not_closed("a tuple with a star whose length is not known", node)
     if items and all(isinstance(item.type, Known) for item in items):
-        return known(tuple(item.type.value for item in items))  # type: ignore[attr-defined]
+        return known(tuple(object_of(item) for item in items))
     return make_tuple(items)
 
 
@@ -268,7 +269,7 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
 def _set(frame: Frame, node: ast.Set) -> Value:
     items = [expression(frame, part) for part in node.elts]
     if all(map(is_known, items)):
-        return known(frozenset(item.type.value for item in items))  # type: ignore[attr-defined]
+        return known(frozenset(object_of(item) for item in items))
     raise frame.not_closed("a set of values that are not constants", node)
 
 
@@ -282,7 +283,7 @@ def _text(frame: Frame, node: ast.JoinedStr) -> Value:
         value = expression(frame, part.value)
         if not is_known(value) or part.format_spec is not None or part.conversion != -1:
             raise frame.not_closed("a string that is made of values", node)
-        parts.append(format(value.type.value))  # type: ignore[attr-defined]
+        parts.append(format(object_of(value)))
     return known("".join(parts))
 
 
@@ -364,7 +365,9 @@ def _list_comprehension(frame: Frame, node: ast.ListComp | ast.GeneratorExp) -> 
     made = containers.list_of(frame, node, [])
     if _walrus_names([node.elt]):
         raise frame.not_closed("`:=` inside a comprehension", node)
-    comprehension(frame, node.generators, lambda: containers.append(frame, made, expression(frame, node.elt)), first)
+    comprehension(
+        frame, node.generators, lambda: containers.append(frame, made, expression(frame, node.elt)), first
+    )
     return made
 
 
@@ -397,8 +400,8 @@ def narrowings(frame: Frame, test: ast.expr, positive: bool) -> dict[Any, Value]
             for part in values:
                 found.update(narrowings(frame, part, positive))
             return found
-        case ast.Compare(left=ast.Name(id=name), ops=[op], comparators=[ast.Constant(value=None)]) if isinstance(
-            op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)
+        case ast.Compare(left=ast.Name(id=name), ops=[op], comparators=[ast.Constant(value=None)]) if (
+            isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq))
         ):
             wants_none = isinstance(op, (ast.Is, ast.Eq)) == positive
             return _kept(frame, name, lambda type_: (type_ == NONE.type) == wants_none)
@@ -406,7 +409,9 @@ def narrowings(frame: Frame, test: ast.expr, positive: bool) -> dict[Any, Value]
             wanted = frame.program.try_constant(frame, classes)
             if wanted is not None:
                 return _kept(
-                    frame, name, lambda type_: calls.is_instance(frame, type_, wanted.value) in (positive, None)
+                    frame,
+                    name,
+                    lambda type_: calls.is_instance(frame, type_, wanted.value) in (positive, None),
                 )
         case ast.Name(id=name):
             never_true = lambda type_: isinstance(type_, Known) and not type_.value  # noqa: E731

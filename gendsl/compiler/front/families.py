@@ -1,8 +1,8 @@
 """The families of distributions: how the compiler reads those whose classes are written with NumPy.
 
-The log density of a scalar family is its method `at`, and its parameters are what `__init__` sets; both are read
-as any class of a user's is. What `gendsl.distributions.parameters` checks is a test here, after which the reference
-interpreter raises the error. The text of the others is in `gendsl.distributions.texts`.
+The log density of a scalar family is its method `at`, and its parameters are what `__init__` sets; both are
+read as any class of a user's is. What `gendsl.distributions.parameters` checks is a test here, after which
+the reference interpreter raises the error. The text of the others is in `gendsl.distributions.texts`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from gendsl.compiler.front.values import (
     make_tuple,
     number,
     number_leaf,
+    object_of,
 )
 from gendsl.compiler.hir import ZEROS, Const, Expr, Op
 from gendsl.compiler.types import NEVER, Array, Known, List, Number, Tuple, Type, Union, describe, leaves
 from gendsl.distributions import Distribution, iid, parameters, product, texts
 from gendsl.distributions.base import ScalarFamily
+from gendsl.errors import ParameterError
 from gendsl.supports import base as supports
 
 _LARGEST = Const(parameters.LARGEST, "f")
@@ -57,7 +59,9 @@ def parameter_check(frame: Frame, function: Any, args: list[Value], named: dict[
     """A call of one of the functions that check parameters; None for any other."""
     checks = (parameters.integer, parameters.nonnegative_integer, *_CHECKS)
     if function in checks and isinstance(args[2].type, Union):
-        return frame.switch(args[2], lambda one: parameter_check(frame, function, [*args[:2], one], named) or one)
+        return frame.switch(
+            args[2], lambda one: parameter_check(frame, function, [*args[:2], one], named) or one
+        )
     if function in _CHECKS:
         value = args[2]
         if isinstance(value.type, Array) or not is_number(value):
@@ -65,8 +69,8 @@ def parameter_check(frame: Frame, function: Any, args: list[Value], named: dict[
             return NOTHING
         if isinstance(value.type, Known):
             try:
-                return known(function("family", "parameter", value.type.value))
-            except parameters.ParameterError:
+                return known(function("family", "parameter", object_of(value)))
+            except ParameterError:
                 frame.fail("a parameter out of its domain")
                 return NOTHING
         leaf = frame.atom(number_leaf(value))
@@ -81,8 +85,14 @@ def parameter_check(frame: Frame, function: Any, args: list[Value], named: dict[
         frame.fail_unless(test_of(test), "ends that are not in order")
         if kind_of(low) == "f" or kind_of(high) == "f":
             ends = Op("sub", (number_leaf(high, "f"), number_leaf(low, "f")), "f")
-            infinite = Op("or", (Op("isinf", (number_leaf(low, "f"),), "b"), Op("isinf", (number_leaf(high, "f"),), "b")), "b")
-            frame.fail_unless(Op("or", (Op("le", (ends, _LARGEST), "b"), infinite), "b"), "ends that are too far apart")
+            infinite = Op(
+                "or",
+                (Op("isinf", (number_leaf(low, "f"),), "b"), Op("isinf", (number_leaf(high, "f"),), "b")),
+                "b",
+            )
+            frame.fail_unless(
+                Op("or", (Op("le", (ends, _LARGEST), "b"), infinite), "b"), "ends that are too far apart"
+            )
         return known(None)
     if function is parameters.probabilities:
         return _vector(frame, texts.check_probabilities, args[2])
@@ -100,14 +110,16 @@ def _integer(frame: Frame, value: Value, least: int | None) -> Value:
         frame.fail(f"{describe(value.type)} as an integer parameter")
         return NOTHING
     if isinstance(value.type, Known):
-        found = value.type.value
+        found = object_of(value)
         if float(found) != int(found) or (least is not None and found < least):
             frame.fail("a parameter that is no integer of its domain")
             return NOTHING
         return known(int(found))
     if kind_of(value) == "f":
         leaf = frame.atom(number_leaf(value, "f"))
-        frame.fail_unless(Op("eq", (Op("np_floor", (leaf,), "f"), leaf), "b"), "a parameter that is no integer")
+        frame.fail_unless(
+            Op("eq", (Op("np_floor", (leaf,), "f"), leaf), "b"), "a parameter that is no integer"
+        )
         value = number(frame.op("int_trunc", (leaf,), "i"))
     leaf = frame.atom(number_leaf(value, "i"))
     if least is not None:
@@ -119,7 +131,9 @@ def _vector(frame: Frame, check: Any, value: Value) -> Value:
     """A vector of numbers, checked and copied, as a list of floats."""
     from gendsl.compiler.front import calls
 
-    if isinstance(value.type, (List, Tuple, Array)) or (isinstance(value.type, Known) and isinstance(value.type.value, tuple)):
+    if isinstance(value.type, (List, Tuple, Array)) or (
+        isinstance(value.type, Known) and isinstance(object_of(value), tuple)
+    ):
         return calls.call_function(frame, check, [value], {})
     frame.fail(f"{describe(value.type)} as a vector of numbers")
     return NOTHING
@@ -160,9 +174,13 @@ def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
     if named:
         raise frame.not_closed("product with parameters by keyword")
-    family = args[0].type.value if args and isinstance(args[0].type, Known) else None  # type: ignore[attr-defined]
+    family = object_of(args[0]) if args and isinstance(args[0].type, Known) else None
     if not (isinstance(family, type) and issubclass(family, ScalarFamily)):
-        components = args[0] if len(args) == 1 and isinstance(args[0].type, (List, Tuple)) and not _is_distribution(args[0]) else make_tuple(args)
+        components = (
+            args[0]
+            if len(args) == 1 and isinstance(args[0].type, (List, Tuple)) and not _is_distribution(args[0])
+            else make_tuple(args)
+        )
         return make_tuple([components], product, ("components",))
     vectors = [value for value in args[1:] if not is_number(value)]
     if not vectors:

@@ -20,6 +20,7 @@ from gendsl.compiler.front.values import (
     alternatives_of,
     known,
     line_of,
+    object_of,
 )
 from gendsl.compiler.hir import Body, Const, Expr, Op, Statement, Var
 from gendsl.compiler.print_runtime import NAMES
@@ -34,7 +35,33 @@ REPEATABLE = ("range", "keys", "values", "items")
 """What can be gone through more than once."""
 _UNSET = known(UNSET)
 _PURE = frozenset(
-    ["add", "sub", "mul", "neg", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "select", "float", "bool", "abs", "min", "max", "fabs", "copysign", "isnan", "isinf", "isfinite", "floor_f"]
+    [
+        "add",
+        "sub",
+        "mul",
+        "neg",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "eq",
+        "ne",
+        "and",
+        "or",
+        "not",
+        "select",
+        "float",
+        "bool",
+        "abs",
+        "min",
+        "max",
+        "fabs",
+        "copysign",
+        "isnan",
+        "isinf",
+        "isfinite",
+        "floor_f",
+    ]
 )
 """Operations that never fail on floats and truth values."""
 
@@ -73,7 +100,8 @@ class Join:
             return self.points[0][2]
         names = dict.fromkeys(name for _, env, _ in self.points for name in env)
         frame.env = {
-            name: self._meet(frame, name, [env.get(name, _UNSET) for _, env, _ in self.points]) for name in names
+            name: self._meet(frame, name, [env.get(name, _UNSET) for _, env, _ in self.points])
+            for name in names
         }
         return self._meet(frame, "result", [result for *_, result in self.points])
 
@@ -119,7 +147,21 @@ class Text:
         return name
 
 
-_RESERVED = {*dir(builtins), *keyword.kwlist, *NAMES, "state", "lp", "None", "True", "False", "and", "or", "not", "if", "lambda"}
+_RESERVED = {
+    *dir(builtins),
+    *keyword.kwlist,
+    *NAMES,
+    "state",
+    "lp",
+    "None",
+    "True",
+    "False",
+    "and",
+    "or",
+    "not",
+    "if",
+    "lambda",
+}
 
 
 class Frame:
@@ -380,6 +422,15 @@ class Frame:
 
         return from_(0)
 
+    def each_alternative(self, value: Value, lower: Callable[[Value], None]) -> None:
+        """Lower statements for whichever alternative of a union the value has."""
+
+        def one(alternative: Value) -> Value:
+            lower(alternative)
+            return NOTHING
+
+        self.switch(value, one)
+
     def loop(
         self,
         node: ast.AST,
@@ -389,7 +440,9 @@ class Frame:
         *,
         forgotten: Iterable[Name] = (),
     ) -> Statement:
-        """A loop whose body `lower` adds; `names` are handed from iteration to iteration, `forgotten` are not."""
+        """A loop whose body `lower` adds; `names` are handed from iteration to iteration, `forgotten` are
+        not.
+        """
         facts = self.program.facts
         place = self.place(node, "loop")
         carried: dict[Name, tuple[Type, list[Var]]] = {}
@@ -474,7 +527,13 @@ def _scope_of(node: Any) -> tuple[set[str], set[str]]:
     if node is None:
         return bound, outside
     arguments = node.args
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    every = [
+        *arguments.posonlyargs,
+        *arguments.args,
+        *arguments.kwonlyargs,
+        arguments.vararg,
+        arguments.kwarg,
+    ]
     bound |= {a.arg for a in every if a is not None}
 
     def visit(part: ast.AST) -> None:
@@ -511,7 +570,7 @@ def is_never(value: Value) -> bool:
 
 def is_object(value: Value, thing: Any) -> bool:
     """Whether a value is one known object."""
-    return isinstance(value.type, Known) and value.type.value is thing
+    return isinstance(value.type, Known) and object_of(value) is thing
 
 
 def tuple_items(type: Type) -> tuple[Type, ...]:

@@ -1,4 +1,6 @@
-"""What a loop goes over: ranges, lists, tuples, arrays, dicts, and `enumerate`, `zip`, `reversed`, `map` of them."""
+"""What a loop goes over: ranges, lists, tuples, arrays, dicts, and `enumerate`, `zip`, `reversed`, `map` of
+them.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +24,7 @@ from gendsl.compiler.front.values import (
     known,
     make_tuple,
     number,
+    object_of,
 )
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.types import Array, Dict, Iterator, Known, List, Tuple, Union, describe
@@ -95,9 +98,13 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
                 from gendsl.compiler.front.numbers import arithmetic
 
                 index = known(i) if isinstance(i, int) else number(i)
-                at = index if is_known(first) and first.type.value == 0 else arithmetic(frame, "add", first, index)  # type: ignore[attr-defined]
+                at = (
+                    index
+                    if is_known(first) and object_of(first) == 0
+                    else arithmetic(frame, "add", first, index)
+                )  # type: ignore[attr-defined]
                 if is_known(index) and is_known(first):
-                    at = known(index.type.value + first.type.value)  # type: ignore[attr-defined]
+                    at = known(object_of(index) + object_of(first))
                 return make_tuple([at, inner.at(i)])
 
             return Sequence(inner.count, numbered, inner.grows, inner.fixed)
@@ -185,7 +192,8 @@ def loop_over(
     """Lower `for item in value: lower(item)`.
 
     Args:
-        names: the variables that iterations hand on; `forgotten` are those that they set before they read them.
+        names: the variables that iterations hand on; `forgotten` are those that they set before they read
+            them.
         target: what the loop's own counter is called.
         grows: whether the body may add to the list that the loop goes over.
     """
@@ -286,7 +294,9 @@ def _unrolled(frame: Frame, node: ast.AST, found: Sequence, lower: Callable[[Val
     after.resolve(frame)
 
 
-def each(frame: Frame, node: ast.AST, value: Value, lower: Callable[[Value], None], *, fixed: bool = False) -> None:
+def each(
+    frame: Frame, node: ast.AST, value: Value, lower: Callable[[Value], None], *, fixed: bool = False
+) -> None:
     """Lower something for each item of a value; it changes no variables of the program."""
     loop_over(frame, node, value, [], lower, grows=not fixed)
 
@@ -330,4 +340,3 @@ def unpacked(frame: Frame, value: Value, count: int, starred: int | None) -> lis
     n = Const(found.count, "i") if isinstance(found.count, int) else found.count
     frame.fail_if(Op("ne", (n, Const(count, "i")), "b"), "a wrong number of values to unpack")
     return [found.at(Const(i, "i")) for i in range(count)]
-

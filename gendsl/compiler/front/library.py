@@ -1,7 +1,7 @@
 """NumPy's functions as plain Python, which the front end lowers as it does a user's functions.
 
-Arguments are arrays, and numbers where a name says so. A wrong shape fails, and the reference interpreter raises what
-NumPy raises.
+Arguments are arrays, and numbers where a name says so. A wrong shape fails, and the reference interpreter
+raises what NumPy raises.
 """
 
 from __future__ import annotations
@@ -457,7 +457,8 @@ def logsumexp(a: Any) -> float:
     total = 0.0
     for i in range(len(a)):
         total += math.exp(a[i] - top)
-    return top + math.log(total)
+    result: float = top + math.log(total)
+    return result
 
 
 def cholesky(a: Any) -> Any:
@@ -479,7 +480,7 @@ def cholesky(a: Any) -> Any:
 
 
 def _factored(a: Any) -> Any:
-    """L and U in one matrix, by elimination with the largest pivot of each column, the order of the rows, and its sign."""
+    """L and U in one matrix, the order of the rows, and its sign; the pivot is the largest of its column."""
     n = len(a)
     assert a.shape[1] == n
     lu = a + 0.0

@@ -25,6 +25,7 @@ from gendsl.compiler.front.values import (
     known,
     number,
     number_leaf,
+    object_of,
 )
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.types import Array, Dict, Known, List, Method, Object, Text, Tuple, Type, Union, describe
@@ -58,11 +59,13 @@ OF_NUMBERS: dict[Any, str] = {
     math.tanh: "tanh", math.log1p: "log1p", math.expm1: "expm1", math.log2: "log2", math.log10: "log10",
     math.lgamma: "lgamma", math.gamma: "gamma", math.erf: "erf", math.erfc: "erfc", math.fabs: "fabs",
     math.asinh: "asinh", math.acosh: "acosh", math.atanh: "atanh", math.cbrt: "cbrt", math.exp2: "exp2",
-    math.atan2: "atan2", math.hypot: "hypot", math.copysign: "copysign", math.pow: "math_pow", math.fmod: "fmod",
+    math.atan2: "atan2", math.hypot: "hypot", math.copysign: "copysign", math.pow: "math_pow", math.fmod:
+    "fmod",
 }  # fmt: skip
 """Functions of `math` from numbers to a float, which raise where Python's do."""
 ELEMENTWISE: dict[Any, str] = {
-    np.exp: "np_exp", np.log: "np_log", np.sqrt: "np_sqrt", np.sin: "np_sin", np.cos: "np_cos", np.tan: "np_tan",
+    np.exp: "np_exp", np.log: "np_log", np.sqrt: "np_sqrt", np.sin: "np_sin", np.cos: "np_cos", np.tan:
+    "np_tan",
     np.arctan: "np_atan", np.arcsin: "np_asin", np.arccos: "np_acos", np.sinh: "np_sinh", np.cosh: "np_cosh",
     np.tanh: "np_tanh", np.log1p: "np_log1p", np.expm1: "np_expm1", np.log2: "np_log2", np.log10: "np_log10",
     np.floor: "np_floor", np.ceil: "np_ceil", np.arctan2: "np_atan2", np.hypot: "np_hypot",
@@ -86,7 +89,7 @@ def truth(frame: Frame, value: Value) -> Expr:
             if isinstance(found, np.ndarray):
                 raise frame.not_closed("the truth of an array")
             return Const(bool(found), "b")
-        case type_ if is_never(value):
+        case _ if is_never(value):
             return hir.FALSE
         case Tuple(items, cls):
             if cls is not tuple and not (isinstance(cls, type) and issubclass(cls, tuple)):
@@ -144,7 +147,7 @@ def _folded(frame: Frame, function: Callable[..., Any], *values: Value) -> Value
     """What Python makes of constants, if all are; an error is the program's."""
     if not all(isinstance(value.type, Known) for value in values):
         return None
-    objects = [value.type.value for value in values]  # type: ignore[attr-defined]
+    objects = [object_of(value) for value in values]
     if not all(isinstance(found, (bool, int, float, str, tuple, frozenset, type(None))) for found in objects):
         return None
     try:
@@ -178,7 +181,8 @@ def arithmetic(frame: Frame, name: str, a: Value, b: Value) -> Value:
 
     if isinstance(a.type, Array) or isinstance(b.type, Array):
         return arrays.binary(frame, name, a, b)
-    method = {"add": "__add__", "sub": "__sub__", "mul": "__mul__", "truediv": "__truediv__", "matmul": "__matmul__",
+    method = {"add": "__add__", "sub": "__sub__", "mul": "__mul__", "truediv": "__truediv__", "matmul":
+    "__matmul__",
               "pow": "__pow__", "mod": "__mod__", "floordiv": "__floordiv__"}.get(name)  # fmt: skip
     for value, other, found in ((a, b, method), (b, a, method and method.replace("__", "__r", 1))):
         cls = getattr(value.type, "cls", None)
@@ -189,9 +193,9 @@ def arithmetic(frame: Frame, name: str, a: Value, b: Value) -> Value:
 
 def of_numbers(frame: Frame, name: str, a: Value, b: Value) -> Value:
     """An operation on two numbers."""
-    if is_numpy_truth(a) or is_numpy_truth(b):
-        if kind_of(a) == kind_of(b) == "b" and name not in ("bitand", "bitor", "bitxor"):
-            raise frame.not_closed("arithmetic of NumPy's truth values")
+    truths = kind_of(a) == kind_of(b) == "b" and (is_numpy_truth(a) or is_numpy_truth(b))
+    if truths and name not in ("bitand", "bitor", "bitxor"):
+        raise frame.not_closed("arithmetic of NumPy's truth values")
     kinds = {kind_of(a), kind_of(b)}
     if name in ("bitand", "bitor", "bitxor"):
         if kinds == {"b"}:
@@ -218,7 +222,7 @@ def of_numbers(frame: Frame, name: str, a: Value, b: Value) -> Value:
 def _power(frame: Frame, a: Value, b: Value) -> Value:
     integer = kind_of(a) != "f" and kind_of(b) != "f"
     if is_known(b):
-        exponent = b.type.value  # type: ignore[attr-defined]
+        exponent = object_of(b)
         if exponent == 2 or (exponent == 3 and integer):
             kind = "i" if integer and not isinstance(exponent, float) else "f"
             x = frame.atom(number_leaf(a, kind))
@@ -236,7 +240,7 @@ def _power(frame: Frame, a: Value, b: Value) -> Value:
 def unary(frame: Frame, operator_: ast.unaryop, a: Value) -> Value:
     """`operator a`, where it makes no choice."""
     if isinstance(operator_, ast.Not):
-        return number(negation(truth(frame, a))) if not is_known(a) else known(not a.type.value)  # type: ignore[attr-defined]
+        return number(negation(truth(frame, a))) if not is_known(a) else known(not object_of(a))
     function = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[type(operator_)]
     folded = _folded(frame, function, a)
     if folded is not None:
@@ -365,7 +369,7 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
     if is_never(a) or is_never(b):
         return hir.FALSE
     if is_known(a) and is_known(b):
-        x, y = a.type.value, b.type.value  # type: ignore[attr-defined]
+        x, y = object_of(a), object_of(b)
         if any(isinstance(found, np.ndarray) for found in (x, y)):
             raise frame.not_closed("== of arrays")
         return Const(bool(x == y), "b")
@@ -375,7 +379,7 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
         return test_of(frame.switch(b, lambda one: number(equal(frame, a, one))))
     if is_number(a) and is_number(b):
         return compared(frame, "eq", a, b).leaf
-    texts = [isinstance(v.type, Text) or (is_known(v) and isinstance(v.type.value, str)) for v in (a, b)]  # type: ignore[attr-defined]
+    texts = [isinstance(v.type, Text) or (is_known(v) and isinstance(object_of(v), str)) for v in (a, b)]
     if all(texts):
         facts = frame.program.facts
         from gendsl.compiler.types import TEXT
@@ -415,13 +419,19 @@ def identical(frame: Frame, a: Value, b: Value) -> Expr:
     if isinstance(b.type, Union):
         return test_of(frame.switch(b, lambda one: number(identical(frame, a, one))))
     if is_known(a) and is_known(b):
-        x, y = a.type.value, b.type.value  # type: ignore[attr-defined]
-        if x is None or y is None or isinstance(x, bool) or isinstance(y, bool) or not isinstance(x, (int, float, str, tuple)):
+        x, y = object_of(a), object_of(b)
+        if (
+            x is None
+            or y is None
+            or isinstance(x, bool)
+            or isinstance(y, bool)
+            or not isinstance(x, (int, float, str, tuple))
+        ):
             return Const(x is y, "b")
         raise frame.not_closed("`is` of numbers or strings")
     one, other = (a, b) if is_known(b) else (b, a)
     if is_known(other):
-        constant = other.type.value  # type: ignore[attr-defined]
+        constant = object_of(other)
         if isinstance(constant, bool) and is_number(one):
             if kind_of(one) != "b":
                 return hir.FALSE
@@ -447,9 +457,14 @@ def call_math(frame: Frame, name: str, function: Any, args: list[Value]) -> Valu
     folded = _folded(frame, function, *args)
     if folded is not None:
         return folded
-    for i, value in enumerate(args):
-        if isinstance(value.type, Union):
-            return frame.switch(value, lambda one: call_math(frame, name, function, [*args[:i], one, *args[i + 1 :]]))  # noqa: B023
+    several = [i for i, value in enumerate(args) if isinstance(value.type, Union)]
+    if several:
+        first = several[0]
+
+        def with_one(one: Value) -> Value:
+            return call_math(frame, name, function, [*args[:first], one, *args[first + 1 :]])
+
+        return frame.switch(args[first], with_one)
     from gendsl.compiler.front.containers import no_number
 
     args = [frame.opened(value) for value in args]
@@ -477,7 +492,13 @@ def to_integer(frame: Frame, leaf: Expr, how: str) -> Value:
     """`int(x)` (how="trunc"), `math.floor`, `math.ceil`, `round(x)` of a number; NaN and infinities fail."""
     if leaf.kind != "f":
         return number(as_kind(leaf, "i"))
-    return number(frame.op({"trunc": "int_trunc", "floor": "int_floor", "ceil": "int_ceil", "round": "int_round"}[how], (leaf,), "i"))
+    return number(
+        frame.op(
+            {"trunc": "int_trunc", "floor": "int_floor", "ceil": "int_ceil", "round": "int_round"}[how],
+            (leaf,),
+            "i",
+        )
+    )
 
 
 def extreme(frame: Frame, name: str, values: list[Value]) -> Value:
@@ -487,7 +508,7 @@ def extreme(frame: Frame, name: str, values: list[Value]) -> Value:
         best, value = frame.atoms(best), frame.atoms(value)
         better = compared(frame, "lt" if name == "min" else "gt", value, best)
         if is_known(better):
-            best = value if better.type.value else best  # type: ignore[attr-defined]
+            best = value if object_of(better) else best
             continue
         best = _select(frame, better.leaf, value, best)
     return best

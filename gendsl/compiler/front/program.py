@@ -63,7 +63,9 @@ class FunctionSource:
 
 @dataclass(frozen=True)
 class Below:
-    """The first part of an address below a call of a program that calls itself: the number of that call, its *node*."""
+    """The first part of an address below a call of a program that calls itself: the number of that call,
+    its *node*.
+    """
 
     function: FunctionType
 
@@ -76,7 +78,8 @@ class Template:
         number: its place in the state.
         type: the type of its values.
         name: its name in the text.
-        calls: the program that is called at the address, if it calls itself; the value is then the call's node.
+        calls: the program that is called at the address, if it calls itself; the value is then the call's
+            node.
     """
 
     number: int
@@ -325,13 +328,19 @@ class Lowering:
     def returns_closure(self, function: FunctionType) -> bool:
         """Whether a function may return a function that is defined in it."""
         node = self.sources[function].node
-        nested = {part.name for part in ast.walk(node) if isinstance(part, ast.FunctionDef) and part is not node}
+        nested = {
+            part.name for part in ast.walk(node) if isinstance(part, ast.FunctionDef) and part is not node
+        }
         for part in ast.walk(node):
             if isinstance(part, ast.Return) and part.value is not None:
                 for inner in ast.walk(part.value):
                     if isinstance(inner, ast.Lambda) and not _is_argument(part.value, inner):
                         return True
-                    if isinstance(inner, ast.Name) and inner.id in nested and not _is_called(part.value, inner):
+                    if (
+                        isinstance(inner, ast.Name)
+                        and inner.id in nested
+                        and not _is_called(part.value, inner)
+                    ):
                         return True
         return isinstance(node, ast.Lambda) and isinstance(node.body, ast.Lambda)
 
@@ -456,7 +465,8 @@ def _origin(function: Any) -> str:
     code = getattr(function, "__code__", None)
     if code is None:
         return ""
-    return f"{function.__qualname__.rpartition('<locals>.')[2]}, {code.co_filename.rpartition('/')[2]}:{code.co_firstlineno}"
+    name, file = function.__qualname__.rpartition("<locals>.")[2], code.co_filename.rpartition("/")[2]
+    return f"{name}, {file}:{code.co_firstlineno}"
 
 
 def _parameter_names(node: Any, count: int, skipped: int) -> list[str]:
@@ -467,13 +477,16 @@ def _parameter_names(node: Any, count: int, skipped: int) -> list[str]:
 def _is_argument(value: ast.expr, inner: ast.AST) -> bool:
     """Whether an expression is an argument of a call in `value`, and not returned itself."""
     return any(
-        isinstance(part, ast.Call) and any(inner is a for arg in (*part.args, *part.keywords) for a in ast.walk(arg))
+        isinstance(part, ast.Call)
+        and any(inner is a for arg in (*part.args, *part.keywords) for a in ast.walk(arg))
         for part in ast.walk(value)
     )
 
 
 def _is_called(value: ast.expr, inner: ast.AST) -> bool:
-    return any(isinstance(part, ast.Call) and part.func is inner for part in ast.walk(value)) or _is_argument(value, inner)
+    return any(isinstance(part, ast.Call) and part.func is inner for part in ast.walk(value)) or _is_argument(
+        value, inner
+    )
 
 
 def _lambda_source(function: FunctionType) -> FunctionSource:

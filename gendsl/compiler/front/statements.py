@@ -12,7 +12,7 @@ from gendsl.compiler.front.expressions import apply_narrowings, condition, expre
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.iteration import break_label, loop_over, unpacked
 from gendsl.compiler.front.numbers import binary, negation
-from gendsl.compiler.front.values import NONE, Value, is_known, known
+from gendsl.compiler.front.values import NONE, Value, is_known, known, object_of
 from gendsl.compiler.hir import Const
 from gendsl.compiler.types import Array, Closure, Dict, Known, List, Tuple, Union
 
@@ -226,7 +226,9 @@ def _matches(frame: Frame, pattern: ast.pattern, subject: Value, names: dict[str
             subject = frame.opened(subject)
             if isinstance(subject.type, (Union, List, Array)):
                 raise frame.not_closed("a pattern of a sequence of unknown length", pattern)
-            if not isinstance(subject.type, Tuple) and not (is_known(subject) and isinstance(subject.type.value, tuple)):  # type: ignore[attr-defined]
+            if not isinstance(subject.type, Tuple) and not (
+                is_known(subject) and isinstance(object_of(subject), tuple)
+            ):  # type: ignore[attr-defined]
                 return hir.FALSE
             if isinstance(subject.type, Tuple) and not issubclass(subject.type.cls, tuple):
                 return hir.FALSE
@@ -258,7 +260,7 @@ def _matches_class(
     subject = frame.opened(subject)
     if not is_known(wanted) or isinstance(subject.type, Union):
         raise frame.not_closed("a pattern of a class that is not known", cls)
-    kind = wanted.type.value  # type: ignore[attr-defined]
+    kind = object_of(wanted)
     found = calls.is_instance(frame, subject.type, kind)
     if found is None:
         raise frame.not_closed("a pattern of a class of NumPy's", cls)
@@ -287,20 +289,39 @@ def _for(frame: Frame, node: ast.For) -> None:
         statements(frame, node.body)
 
     target = node.target.id if isinstance(node.target, ast.Name) else "i"
-    counts = isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) and node.iter.func.id == "range"
+    counts = (
+        isinstance(node.iter, ast.Call)
+        and isinstance(node.iter.func, ast.Name)
+        and node.iter.func.id == "range"
+    )
     hint = target if counts else "i"
     loop_over(frame, node, value, carried, lower, forgotten=forgotten, target=hint, grows=_may_grow(node))
 
 
 def _may_grow(node: ast.For) -> bool:
     """Whether the body of a loop may change the length of the list that it goes over."""
-    if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) and node.iter.func.id == "range":
+    if (
+        isinstance(node.iter, ast.Call)
+        and isinstance(node.iter.func, ast.Name)
+        and node.iter.func.id == "range"
+    ):
         return False
     for part in ast.walk(ast.Module(node.body, [])):
         if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
-            if part.func.attr in ("append", "extend", "insert", "pop", "remove", "clear", "setdefault", "update"):
+            if part.func.attr in (
+                "append",
+                "extend",
+                "insert",
+                "pop",
+                "remove",
+                "clear",
+                "setdefault",
+                "update",
+            ):
                 return True
-        elif isinstance(part, (ast.Delete, ast.AugAssign)) or (isinstance(part, ast.Call) and isinstance(part.func, ast.Name)):
+        elif isinstance(part, (ast.Delete, ast.AugAssign)) or (
+            isinstance(part, ast.Call) and isinstance(part.func, ast.Name)
+        ):
             return True
     return False
 
@@ -377,7 +398,9 @@ def _continue(frame: Frame, node: ast.Continue) -> None:
 
 
 def handed_on(frame: Frame, node: ast.For | ast.While) -> tuple[list[Any], list[Any]]:
-    """The variables that a loop hands from iteration to iteration, and those that each iteration sets anew."""
+    """The variables that a loop hands from iteration to iteration, and those that each iteration sets
+    anew.
+    """
     order: list[tuple[str, bool, bool]] = []  # (name, whether it is set, whether that may be skipped)
 
     def visit(part: ast.AST, skipped: bool) -> None:
@@ -456,7 +479,9 @@ def handed_on(frame: Frame, node: ast.For | ast.While) -> tuple[list[Any], list[
             carried.append(name)
         else:
             forgotten.append(name)
-    attributes = [name for name in frame.env if isinstance(name, tuple) and isinstance(name[0], calls.Building)]
+    attributes = [
+        name for name in frame.env if isinstance(name, tuple) and isinstance(name[0], calls.Building)
+    ]
     return [*carried, *attributes], forgotten
 
 

@@ -1,8 +1,9 @@
-"""Dicts: insertion-ordered maps from numbers, strings or tuples of them, with a hash table by open addressing.
+"""Dicts: insertion-ordered maps from numbers, strings or tuples of them, with a hash table by open
+addressing.
 
-A dict is a reference to a list of one item: the list of its entries (the leaves of the key, then those of the value)
-and the table, a list of integers whose length is a power of two: the position of an entry, or -1. A key that is
-deleted leaves by a rebuilt table, as rarely as programs delete.
+A dict is a reference to a list of one item: the list of its entries (the leaves of the key, then those of
+the value) and the table, a list of integers whose length is a power of two: the position of an entry, or
+-1. A key that is deleted leaves by a rebuilt table, as rarely as programs delete.
 """
 
 from __future__ import annotations
@@ -126,7 +127,9 @@ def store(frame: Frame, value: Value, key: Value, new: Value) -> None:
     entries, table = _parts(frame, value)
     at = frame.fresh("at", "i")
     layout = _entry_layout(frame, site)
-    frame.emit(hir.Call([at], _finder(frame, leaves(kind), layout), [entries, table, *facts.convert(key, kind)]))
+    frame.emit(
+        hir.Call([at], _finder(frame, leaves(kind), layout), [entries, table, *facts.convert(key, kind)])
+    )
     found: hir.Body = []
     added: hir.Body = []
     frame.emit(hir.If(Op("ge", (at, _FIRST), "b"), found, added))
@@ -134,7 +137,9 @@ def store(frame: Frame, value: Value, key: Value, new: Value) -> None:
         old = [frame.fresh("t", k) for k in layout]
         if old:
             frame.emit(hir.Load(list(old), entries, layout, at))
-            frame.emit(hir.Store(entries, layout, at, (*old[: len(leaves(kind))], *facts.convert(new, item_type))))
+            frame.emit(
+                hir.Store(entries, layout, at, (*old[: len(leaves(kind))], *facts.convert(new, item_type)))
+            )
     with frame.into(added):
         frame.emit(hir.Append(entries, layout, entry))
         frame.emit(hir.Call([], _rebuilder(frame, leaves(kind), layout), [value.leaf]))
@@ -231,7 +236,13 @@ def copied(frame: Frame, value: Value) -> Value:
 def _hash(key: list[Expr]) -> Expr:
     result: Expr = Const(0, "i")
     for leaf in key:
-        bits = Op("bits", (leaf,), "i") if leaf.kind == "f" else Op("int", (leaf,), "i") if leaf.kind == "b" else leaf
+        bits = (
+            Op("bits", (leaf,), "i")
+            if leaf.kind == "f"
+            else Op("int", (leaf,), "i")
+            if leaf.kind == "b"
+            else leaf
+        )
         result = Op("mix", (result, bits), "i")
     return result
 
@@ -241,13 +252,20 @@ def _finder(frame: Frame, key: tuple[str, ...], layout: tuple[str, ...]) -> hir.
     memo = frame.program.library
     if ("find", key, layout) in memo:
         return memo["find", key, layout]
-    function = hir.Function(frame.program.function_name("find"), results=["i"], origin="the entry of a key in a dict")
+    function = hir.Function(
+        frame.program.function_name("find"), results=["i"], origin="the entry of a key in a dict"
+    )
     memo["find", key, layout] = function
     text = Text(function)
     entries, table = Var(text.fresh("entries"), "r"), Var(text.fresh("table"), "r")
     given = [Var(text.fresh("key"), kind) for kind in key]
     function.parameters = [entries, table, *given]
-    size, place, at, label = Var(text.fresh("size"), "i"), Var(text.fresh("place"), "i"), Var(text.fresh("at"), "i"), 0
+    size, place, at, label = (
+        Var(text.fresh("size"), "i"),
+        Var(text.fresh("place"), "i"),
+        Var(text.fresh("at"), "i"),
+        0,
+    )
     other = [Var(text.fresh("t"), kind) for kind in layout]
     same: Expr = hir.TRUE
     for mine, theirs in zip(given, other, strict=False):
@@ -273,7 +291,9 @@ def _finder(frame: Frame, key: tuple[str, ...], layout: tuple[str, ...]) -> hir.
     return function
 
 
-def _rebuilder(frame: Frame, key: tuple[str, ...], layout: tuple[str, ...], *, whole: bool = False) -> hir.Function:
+def _rebuilder(
+    frame: Frame, key: tuple[str, ...], layout: tuple[str, ...], *, whole: bool = False
+) -> hir.Function:
     """`enter(dict)`: put the last entry into the table, or all of them into a larger one where it is full."""
     memo = frame.program.library
     name = "rebuild" if whole else "enter"

@@ -25,7 +25,6 @@ from gendsl.compiler.types import (
     Never,
     Number,
     Object,
-    SubTrace,
     Text,
     Tuple,
     Type,
@@ -130,6 +129,12 @@ def is_known(value: Value) -> bool:
     return isinstance(value.type, Known)
 
 
+def object_of(value: Value) -> Any:
+    """The object that is known when the text is made."""
+    assert isinstance(value.type, Known)
+    return value.type.value
+
+
 def is_number(value: Value) -> bool:
     """Whether a value is a number, known or not."""
     match value.type:
@@ -206,8 +211,8 @@ def _number_type(type: Type) -> Number | None:
 class Facts:
     """What is known so far of the types at each place of the source; it only grows.
 
-    A place is any hashable key: (the activation, the node, what of it). Sites are places of creation, as small
-    integers; two that meet become one.
+    A place is any hashable key: (the activation, the node, what of it). Sites are places of creation, as
+    small integers; two that meet become one.
     """
 
     def __init__(self) -> None:
@@ -346,9 +351,14 @@ class Facts:
                 cls is same and len(items) == len(others) and names == attributes
             ):
                 return Tuple(tuple(map(self.join, items, others)), cls, names)
-            case (Known(value=tuple() as objects), Tuple() as made) | (Tuple() as made, Known(value=tuple() as objects)):
+            case (Known(value=tuple() as objects), Tuple() as made) | (
+                Tuple() as made,
+                Known(value=tuple() as objects),
+            ):
                 return self._merge(Tuple(tuple(map(Known, objects))), made)
-            case Known(value=tuple() as objects), Known(value=tuple() as others) if len(objects) == len(others):
+            case Known(value=tuple() as objects), Known(value=tuple() as others) if len(objects) == len(
+                others
+            ):
                 return self._merge(Tuple(tuple(map(Known, objects))), Tuple(tuple(map(Known, others))))
             case Method(owner, function), Method(other, same) if function is same:
                 joined = self._merge(owner, other)
@@ -441,9 +451,3 @@ def line_of(node: ast.AST) -> int:
     """The line of a node."""
     return getattr(node, "lineno", 0)
 
-
-__all__ = [
-    "DEEPEST", "MOST_ALTERNATIVES", "NONE", "NOTHING", "UNSET", "Facts", "NotClosed", "SubTrace", "Value",
-    "alternatives_of", "as_kind", "attribute_of", "depth", "is_known", "is_number", "is_numpy_truth", "items_of", "kind_of", "known",
-    "line_of", "make_tuple", "number", "number_leaf",
-]  # fmt: skip
