@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -327,6 +326,3 @@ class Context:
         return float(
             words[closed.layout.result_word(0) : closed.layout.result_word(0) + 1].view(np.float64)[0]
         )
-
-
-_UNUSED = ctypes

@@ -16,7 +16,7 @@ import struct
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import Body, Const, Expr, Function, Input, Kind, Op, Var
-from gendsl.compiler.native_layout import END, FAILED, FULL, NEXT, PRESENT, SITE, VISITED, Layout
+from gendsl.compiler.native_layout import FAILED, FULL, NEXT, PRESENT, SITE, VISITED, Layout
 
 _TYPES = {"f": "double", "i": "i64", "b": "i1", "r": "ptr"}
 _COMPARE = {"lt": ("olt", "slt"), "le": ("ole", "sle"), "gt": ("ogt", "sgt"), "ge": ("oge", "sge"), "eq":
@@ -615,8 +615,8 @@ class LLVMPrinter:
                 self._call(targets, function, args, line)
             case hir.Return(values=values):
                 result = "zeroinitializer"
-                for i, (value, kind) in enumerate(zip(values, self.results(), strict=True)):
-                    leaf = self.expr(value, line)
+                for i, (expr, kind) in enumerate(zip(values, self.results(), strict=True)):
+                    leaf = self.expr(expr, line)
                     result = self.let(
                         f"insertvalue {self.result_type} {result}, {_TYPES[kind]} {leaf}, {i + 1}"
                     )
@@ -890,8 +890,9 @@ def print_llvm(main: Function, layout: Layout) -> tuple[str, list[tuple[int, str
     if declared.pop("gendsl_logaddexp", None):
         declared.update(exp=1, log1p=1)
         extra = _LOGADDEXP
+    special = {name for name in declared if name.startswith("gendsl_special_")}
     declarations = "\n".join(
-        f"declare double @{name}({', '.join(['double'] * count + ['i32'] * name.startswith('gendsl_special_'))})"
+        f"declare double @{name}({', '.join(['double'] * count + ['i32'] * (name in special))})"
         " nounwind willreturn memory(none)"
         for name, count in declared.items()
     )
@@ -907,6 +908,3 @@ def print_llvm(main: Function, layout: Layout) -> tuple[str, list[tuple[int, str
         ]
     )
     return text, printer.sites
-
-
-_UNUSED = END

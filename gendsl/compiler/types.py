@@ -222,7 +222,7 @@ def describe(type: Type) -> str:
             return f"the constant {value!r}"[:80]
         case Tuple(items, cls):
             if cls is not tuple:
-                return cls.__name__
+                return str(cls.__name__)
             return f"tuple of {len(items)}"
         case Union(alternatives):
             return " or ".join(map(describe, alternatives))

@@ -31,7 +31,7 @@ from gendsl.compiler.front.values import (
     number_leaf,
     object_of,
 )
-from gendsl.compiler.hir import Const, Expr, Op, Var
+from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.types import (
     NEVER,
     Array,
@@ -481,12 +481,12 @@ def in_place(frame: Frame, value: Value, operator: ast.operator, new: Value) -> 
         )  # fmt: skip
         return
     other = _fitting(frame, new, shape_of(value))
-    over(
-        frame, shape_of(value),
-        lambda at: _change(
-            frame, value, at, lambda x: of_entries(frame, name, x, load(frame, other, position(frame, other, at)).leaf)
-        ), "in place",
-    )  # fmt: skip
+
+    def with_entry(at: list[Expr]) -> None:
+        y = load(frame, other, position(frame, other, at)).leaf
+        _change(frame, value, at, lambda x: of_entries(frame, name, x, y))
+
+    over(frame, shape_of(value), with_entry, "in place")
 
 
 def _change(frame: Frame, value: Value, at: list[Expr], function: Callable[[Expr], Expr]) -> None:
@@ -895,8 +895,10 @@ def _library(frame: Frame, function: Any, args: list[Value]) -> Value:
 
 _METHODS: dict[str, Any] = {
     name: getattr(np, name)
-    for name in ("sum", "prod", "min", "max", "mean", "var", "std", "any", "all", "argmin", "argmax", "cumsum",
-                 "cumprod", "dot", "clip", "searchsorted", "repeat", "transpose")
+    for name in (
+        "sum", "prod", "min", "max", "mean", "var", "std", "any", "all", "argmin", "argmax", "cumsum",
+        "cumprod", "dot", "clip", "searchsorted", "repeat", "transpose",
+    )
 }  # fmt: skip
 
 
@@ -1394,6 +1396,3 @@ def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]
     if any(map(is_never, args)):
         return NOTHING
     return handler(frame, args, named)
-
-
-_UNUSED = Var

@@ -267,7 +267,10 @@ def _rounded(how: str) -> Handler:
         if len(args) != 1 or not is_number(args[0]):
             raise frame.not_closed(f"{how} with these arguments")
         if is_known(args[0]):
-            function = {"floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "round": round}[how]
+            functions: dict[str, Callable[[Any], Any]] = {
+                "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "round": round,
+            }  # fmt: skip
+            function = functions[how]
             return known(function(object_of(args[0])))
         return numbers.to_integer(frame, number_leaf(args[0]), how)
 
@@ -530,7 +533,8 @@ _HANDLERS: dict[Any, Handler] = {
     bool: _bool, round: _rounded("round"), math.floor: _rounded("floor"), math.ceil: _rounded("ceil"),
     math.trunc: _rounded("trunc"), range: _iterator("range"), enumerate: _iterator("enumerate"),
     zip: _iterator("zip"), reversed: _iterator("reversed"), map: _iterator("map"), list: _list, tuple: _tuple,
-    dict: _dict, dict.fromkeys: _fromkeys, sorted: _sorted, any: _any_all(True), all: _any_all(False), isinstance: _isinstance, type: _type,
+    dict: _dict, dict.fromkeys: _fromkeys, sorted: _sorted, any: _any_all(True), all: _any_all(False),
+    isinstance: _isinstance, type: _type,
     divmod: _divmod, pow: _pow, str: _str, math.isnan: _test("isnan"), math.isinf: _test("isinf"),
     math.isfinite: _test("isfinite"), math.fsum: _fsum, math.prod: _product, math.comb: _integers("comb"),
     math.factorial: _integers("factorial"), getattr: _getattr, bisect.bisect_left: _bisect("left"),

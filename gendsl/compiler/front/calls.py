@@ -24,11 +24,9 @@ from gendsl.compiler.front.values import (
     UNSET,
     Value,
     is_known,
-    is_number,
     items_of,
     known,
     make_tuple,
-    number_leaf,
     object_of,
 )
 from gendsl.compiler.hir import Const, Var
@@ -725,13 +723,6 @@ def expression(frame: Frame, node: ast.expr) -> Value:
     from gendsl.compiler.front.expressions import expression as lower
 
     return lower(frame, node)
-
-
-def as_integer(frame: Frame, value: Value) -> hir.Expr:
-    """An integer argument."""
-    if not is_number(value):
-        raise frame.not_closed(f"{describe(value.type)} where an integer is needed")
-    return number_leaf(value, "i")
 
 
 __all__ = ["Building", "Var", "call", "call_node"]

@@ -18,18 +18,15 @@ from gendsl.compiler.front.values import (
     number_leaf,
     object_of,
 )
-from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.hir import Const, Expr
 from gendsl.compiler.sites import is_addressed, is_choice, is_splice, target_indices
 from gendsl.compiler.types import (
-    NEVER,
     Array,
     Known,
-    List,
     Number,
     SubTrace,
     Tuple,
     Type,
-    Union,
     describe,
     leaves,
 )
@@ -476,6 +473,3 @@ def subscript(frame: Frame, value: Value, node: ast.expr) -> Value | None:
 def attribute(frame: Frame, value: Value, name: str) -> Value:
     """An attribute of a trace."""
     raise frame.not_closed(f"the attribute {name} of a trace")
-
-
-_UNUSED = (NEVER, List, Op, Union, number)

@@ -9,8 +9,6 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-import numpy as np
-
 from gendsl.compiler import hir
 from gendsl.compiler.front import tables
 from gendsl.compiler.front.frame import Frame, is_never
@@ -40,7 +38,6 @@ from gendsl.compiler.types import (
     List,
     Text,
     Tuple,
-    Type,
     Union,
     describe,
     leaves,
@@ -441,7 +438,8 @@ def item_at(frame: Frame, value: Value, index: Value) -> Value:
 def _of_tuple(frame: Frame, items: list[Value], index: Value) -> Value:
     if is_known(index):
         try:
-            return items[object_of(index)]
+            found: Value = items[object_of(index)]
+            return found
         except (IndexError, TypeError):
             frame.fail("an index of a tuple")
             return NOTHING
@@ -728,12 +726,6 @@ def list_method(frame: Frame, value: Value, name: str, args: list[Value], named:
     return NONE
 
 
-def kept_type(frame: Frame, value: Value) -> Type:
-    """The type of the items of a list."""
-    assert isinstance(value.type, List)
-    return frame.program.facts.item(value.type.site)
-
-
 def text_method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
     """A method of a string that is known."""
     if isinstance(value.type, Text) or not all(map(is_known, args)):
@@ -744,8 +736,3 @@ def text_method(frame: Frame, value: Value, name: str, args: list[Value]) -> Val
     if isinstance(found, list):
         return list_of(frame, frame.here, [known(one) for one in found])
     raise frame.not_closed(f"the method {name} of a string")
-
-
-def is_array_constant(value: Value) -> bool:
-    """Whether a value is an array that is known."""
-    return isinstance(value.type, Known) and isinstance(object_of(value), np.ndarray)

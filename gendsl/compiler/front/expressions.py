@@ -277,7 +277,7 @@ def _text(frame: Frame, node: ast.JoinedStr) -> Value:
     parts: list[str] = []
     for part in node.values:
         if isinstance(part, ast.Constant):
-            parts.append(part.value)
+            parts.append(str(part.value))
             continue
         assert isinstance(part, ast.FormattedValue)
         value = expression(frame, part.value)
@@ -414,9 +414,8 @@ def narrowings(frame: Frame, test: ast.expr, positive: bool) -> dict[Any, Value]
                     lambda type_: calls.is_instance(frame, type_, wanted.value) in (positive, None),
                 )
         case ast.Name(id=name):
-            never_true = lambda type_: isinstance(type_, Known) and not type_.value  # noqa: E731
             if positive:
-                return _kept(frame, name, lambda type_: not never_true(type_))
+                return _kept(frame, name, lambda type_: not (isinstance(type_, Known) and not type_.value))
     return {}
 
 

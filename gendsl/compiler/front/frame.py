@@ -20,11 +20,10 @@ from gendsl.compiler.front.values import (
     alternatives_of,
     known,
     line_of,
-    object_of,
 )
 from gendsl.compiler.hir import Body, Const, Expr, Op, Statement, Var
 from gendsl.compiler.print_runtime import NAMES
-from gendsl.compiler.types import NEVER, Box, Iterator, Known, Never, Tuple, Type, Union, leaves
+from gendsl.compiler.types import NEVER, Box, Iterator, Never, Tuple, Type, Union, leaves
 
 if TYPE_CHECKING:
     from gendsl.compiler.front.program import Lowering
@@ -566,14 +565,3 @@ def _scope_of(node: Any) -> tuple[set[str], set[str]]:
 def is_never(value: Value) -> bool:
     """Whether a value is one that is not known yet."""
     return isinstance(value.type, Never)
-
-
-def is_object(value: Value, thing: Any) -> bool:
-    """Whether a value is one known object."""
-    return isinstance(value.type, Known) and object_of(value) is thing
-
-
-def tuple_items(type: Type) -> tuple[Type, ...]:
-    """The types of the items of a tuple."""
-    assert isinstance(type, Tuple)
-    return type.items

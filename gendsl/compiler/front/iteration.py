@@ -102,7 +102,7 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
                     index
                     if is_known(first) and object_of(first) == 0
                     else arithmetic(frame, "add", first, index)
-                )  # type: ignore[attr-defined]
+                )
                 if is_known(index) and is_known(first):
                     at = known(object_of(index) + object_of(first))
                 return make_tuple([at, inner.at(i)])
@@ -110,12 +110,12 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
             return Sequence(inner.count, numbered, inner.grows, inner.fixed)
         case "zip":
             sequences = [sequence(frame, part) for part in parts]
-            count = _least(frame, [one.count for one in sequences])
+            least = _least(frame, [one.count for one in sequences])
             fixed = any(one.fixed for one in sequences)
-            if fixed and not isinstance(count, int):
+            if fixed and not isinstance(least, int):
                 # a tuple beside a list: as many as the tuple has, of which the list may end before
                 raise frame.not_closed("zip of a tuple and a list")
-            return Sequence(count, lambda i: make_tuple([one.at(i) for one in sequences]), fixed=fixed)
+            return Sequence(least, lambda i: make_tuple([one.at(i) for one in sequences]), fixed=fixed)
         case "reversed":
             inner = sequence(frame, parts[0])
             if isinstance(inner.count, int):
@@ -134,9 +134,8 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
             from gendsl.compiler.front import calls
 
             inners = [sequence(frame, part) for part in parts[1:]]
-            count = _least(frame, [one.count for one in inners])
             return Sequence(
-                count,
+                _least(frame, [one.count for one in inners]),
                 lambda i: calls.call(frame, parts[0], [one.at(i) for one in inners], {}),
                 fixed=any(one.fixed for one in inners),
             )
@@ -259,7 +258,8 @@ def _over_union(
             frame.unrolled = frame.unrolled[:-1]
 
         if i == len(choices) - 1:
-            return this()
+            this()
+            return None
         return frame.branch(Op("eq", (tag, Const(i, "i")), "b"), this, lambda: from_(i + 1))
 
     if frame.loops and frame.loops[-1].unrolled is not None:
@@ -336,7 +336,7 @@ def unpacked(frame: Frame, value: Value, count: int, starred: int | None) -> lis
         return [NOTHING] * count
     if starred is not None or not isinstance(value.type, (List, Array)):
         raise frame.not_closed(f"{describe(value.type)} where a tuple is needed")
-    found = sequence(frame, value)
-    n = Const(found.count, "i") if isinstance(found.count, int) else found.count
+    given = sequence(frame, value)
+    n = Const(given.count, "i") if isinstance(given.count, int) else given.count
     frame.fail_if(Op("ne", (n, Const(count, "i")), "b"), "a wrong number of values to unpack")
-    return [found.at(Const(i, "i")) for i in range(count)]
+    return [given.at(Const(i, "i")) for i in range(count)]

@@ -404,7 +404,7 @@ def search_all_right(a: Any, v: Any) -> Any:
     return result
 
 
-def interp(x: float, xp: Any, fp: Any) -> float:
+def interp(x: float, xp: Any, fp: Any) -> Any:
     """The line through the points (xp, fp), at x; constant outside."""
     n = len(xp)
     assert n > 0 and len(fp) == n
@@ -548,7 +548,7 @@ def inv(a: Any) -> Any:
 def det(a: Any) -> float:
     """The determinant of a matrix."""
     lu, _, sign = _factored(a)
-    result = sign
+    result: float = sign
     for i in range(len(lu)):
         result *= lu[i, i]
     return result

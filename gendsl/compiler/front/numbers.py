@@ -241,7 +241,10 @@ def unary(frame: Frame, operator_: ast.unaryop, a: Value) -> Value:
     """`operator a`, where it makes no choice."""
     if isinstance(operator_, ast.Not):
         return number(negation(truth(frame, a))) if not is_known(a) else known(not object_of(a))
-    function = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[type(operator_)]
+    functions: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+        ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert,
+    }  # fmt: skip
+    function = functions[type(operator_)]
     folded = _folded(frame, function, a)
     if folded is not None:
         return folded

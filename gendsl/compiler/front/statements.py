@@ -228,7 +228,7 @@ def _matches(frame: Frame, pattern: ast.pattern, subject: Value, names: dict[str
                 raise frame.not_closed("a pattern of a sequence of unknown length", pattern)
             if not isinstance(subject.type, Tuple) and not (
                 is_known(subject) and isinstance(object_of(subject), tuple)
-            ):  # type: ignore[attr-defined]
+            ):
                 return hir.FALSE
             if isinstance(subject.type, Tuple) and not issubclass(subject.type.cls, tuple):
                 return hir.FALSE
@@ -452,9 +452,9 @@ def handed_on(frame: Frame, node: ast.For | ast.While) -> tuple[list[Any], list[
             case ast.Lambda() | ast.FunctionDef():
                 if isinstance(part, ast.FunctionDef):
                     order.append((part.name, True, skipped))
-                for inner in ast.walk(part):
-                    if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
-                        order.append((inner.id, False, skipped))
+                for below in ast.walk(part):
+                    if isinstance(below, ast.Name) and isinstance(below.ctx, ast.Load):
+                        order.append((below.id, False, skipped))
             case _:
                 for child in ast.iter_child_nodes(part):
                     visit(child, skipped)

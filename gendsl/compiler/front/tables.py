@@ -190,12 +190,13 @@ def method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
     from gendsl.compiler.front.values import NONE
 
     match name, args:
-        case "get", [key, *default]:
+        case "get", [key, *rest]:
+            otherwise = rest[0] if rest else NONE
             at = frame.atom(find(frame, value, key), "at")
             return frame.branch(
                 Op("ge", (at, _FIRST), "b"),
                 lambda: at_position(frame, value, at)[1],
-                lambda: default[0] if default else NONE,
+                lambda: otherwise,
             )
         case "setdefault", [key, default]:
             key = frame.atoms(key)
@@ -251,7 +252,8 @@ def _finder(frame: Frame, key: tuple[str, ...], layout: tuple[str, ...]) -> hir.
     """`find(entries, table, *key)`: the position of the entry of a key, or -1."""
     memo = frame.program.library
     if ("find", key, layout) in memo:
-        return memo["find", key, layout]
+        found: hir.Function = memo["find", key, layout]
+        return found
     function = hir.Function(
         frame.program.function_name("find"), results=["i"], origin="the entry of a key in a dict"
     )
@@ -298,7 +300,8 @@ def _rebuilder(
     memo = frame.program.library
     name = "rebuild" if whole else "enter"
     if (name, key, layout) in memo:
-        return memo[name, key, layout]
+        found: hir.Function = memo[name, key, layout]
+        return found
     function = hir.Function(frame.program.function_name(name), results=[], origin="the table of a dict")
     memo[name, key, layout] = function
     text = Text(function)
