@@ -131,20 +131,22 @@ class Store(Statement):
 
 @dataclass(eq=False, slots=True)
 class Append(Statement):
-    """Add an item to the end of a list."""
+    """Add an item to the end of a list; `site` is where the list was made."""
 
     list: Expr
     layout: tuple[Kind, ...]
     item: tuple[Expr, ...]
+    site: int = -1
 
 
 @dataclass(eq=False, slots=True)
 class Truncate(Statement):
-    """Take the last items of a list away until `count` are left."""
+    """Take the last items of a list away until `count` are left; `site` is where the list was made."""
 
     list: Expr
     layout: tuple[Kind, ...]
     count: Expr
+    site: int = -1
 
 
 @dataclass(eq=False, slots=True)

@@ -842,10 +842,15 @@ def _flat(frame: Frame, value: Value) -> Value:
 
 
 def reshaped(frame: Frame, value: Value, shape: list[Expr], *, copy: bool = False) -> Value:
-    """The entries in another shape; a copy, unless the entries lie one behind another."""
+    """The entries in another shape: a view, where the entries lie one behind another; else it fails."""
     assert isinstance(value.type, Array)
-    contiguous = _is_fresh(frame, value) and not copy
-    source = value if contiguous else as_array(frame, value, copy=True, what="reshaped")
+    source = as_array(frame, value, copy=True, what="reshaped") if copy else value
+    if not _is_fresh(frame, source):  # NumPy's result would be a copy, in which changes are not seen
+        step: Expr = _ONE
+        for n, stride in zip(reversed(shape_of(source)), reversed(strides_of(source)), strict=True):
+            if stride != step:
+                frame.fail_if(Op("ne", (stride, step), "b"), "entries that do not lie one behind another")
+            step = _times(frame, step, n)
     strides: list[Expr] = []
     size: Expr = _ONE
     for n in reversed(shape):
@@ -913,8 +918,10 @@ def method(frame: Frame, value: Value, name: str, args: list[Value], named: dict
         case "item", [] if not named:
             frame.fail_if(Op("ne", (size_of(frame, value), _ONE), "b"), "item() of several entries")
             return load(frame, value, value.leaves[1])
-        case "flatten" | "ravel", [] if not named:
-            return _flat(frame, as_array(frame, value, copy=name == "flatten"))
+        case "flatten", [] if not named:
+            return reshaped(frame, value, [size_of(frame, value)], copy=True)
+        case "ravel", [] if not named:
+            return value if value.type.rank == 1 else reshaped(frame, value, [size_of(frame, value)])
         case "astype", [dtype] if not named:
             return as_array(frame, value, _dtype(frame, dtype), copy=True)
         case "reshape", _ if not named:

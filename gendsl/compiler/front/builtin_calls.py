@@ -180,7 +180,7 @@ def _sum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         if is_known(frame.env[total]):
             return
 
-    loop_over(frame, node, value, [total], add, grows=False)
+    loop_over(frame, node, value, [total], add)
     return frame.env.pop(total)
 
 
@@ -197,7 +197,7 @@ def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         frame.here = node
         frame.env[total] = numbers.arithmetic(frame, "mul", frame.env[total], one)
 
-    loop_over(frame, node, args[0], [total], multiply, grows=False)
+    loop_over(frame, node, args[0], [total], multiply)
     return frame.env.pop(total)
 
 
@@ -211,7 +211,9 @@ def _int(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     _only(frame, named)
     if not args:
         return known(0)
-    (value,) = args
+    if len(args) > 1:
+        raise frame.not_closed("int() with a base")
+    value = args[0]
     if isinstance(value.type, Union):
         return frame.switch(value, lambda one: _int(frame, [one], {}))
     if is_known(value) and is_number(value):
@@ -363,7 +365,7 @@ def _any_all(is_any: bool) -> Handler:
             inner: hir.Body = [hir.Set([result], [Const(is_any, "b")])]
             frame.emit(hir.If(test if is_any else numbers.negation(test), inner, []))
 
-        loop_over(frame, node, args[0], [], lower, grows=False)
+        loop_over(frame, node, args[0], [], lower)
         return number(result)
 
     return handle

@@ -131,7 +131,7 @@ def append(frame: Frame, value: Value, new: Value) -> None:
     facts = frame.program.facts
     writable(frame, value)
     kind = facts.grow_item(value.type.site, new.type)
-    frame.emit(hir.Append(value.leaf, leaves(kind), facts.convert(new, kind)))
+    frame.emit(hir.Append(value.leaf, leaves(kind), facts.convert(new, kind), value.type.site))
 
 
 def writable(frame: Frame, value: Value) -> None:
@@ -185,7 +185,7 @@ def extend(frame: Frame, node: ast.AST, value: Value, more: Value) -> None:
     """Add all items of an iterable to a list; of a list, those that it had before."""
     from gendsl.compiler.front.iteration import each
 
-    each(frame, node, more, lambda one: append(frame, value, one), fixed=True)
+    each(frame, node, more, lambda one: append(frame, value, one))
 
 
 def slice_bounds(frame: Frame, node: ast.Slice, n: Expr) -> tuple[Expr, Expr, Expr]:
@@ -556,7 +556,7 @@ def pop(frame: Frame, value: Value, index: Value | None) -> Value:
             store(frame, value, var, item(frame, value, Op("add", (var, Const(1, "i")), "i")))
 
         frame.loop(frame.here, make, [], lower)
-    frame.emit(hir.Truncate(value.leaf, kinds, last))
+    frame.emit(hir.Truncate(value.leaf, kinds, last, value.type.site))
     return found
 
 
@@ -588,7 +588,7 @@ def sorted_list(frame: Frame, value: Value, key: Any, descending: bool, *, in_pl
         made = value
     else:
         made = list_of(frame, at, [], "sorted")
-        each(frame, at, value, lambda one: append(frame, made, one), fixed=True)
+        each(frame, at, value, lambda one: append(frame, made, one))
     assert isinstance(made.type, List)
     writable(frame, made)
     if frame.program.facts.item(made.type.site) == NEVER:
@@ -717,7 +717,8 @@ def list_method(frame: Frame, value: Value, name: str, args: list[Value], named:
             return copied(frame, at, value, Const(0, "i"), frame.atom(length(frame, value)), Const(1, "i"))
         case "clear", [], {}:
             writable(frame, value)
-            frame.emit(hir.Truncate(value.leaf, layout(frame, value.type.site), Const(0, "i")))
+            site = value.type.site
+            frame.emit(hir.Truncate(value.leaf, layout(frame, site), Const(0, "i"), site))
         case "sort", [], _:
             key, descending = calls.sort_options(frame, named)
             sorted_list(frame, value, key, descending, in_place=True)

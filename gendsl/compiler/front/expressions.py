@@ -345,7 +345,7 @@ def comprehension(
     from gendsl.compiler.front.iteration import sequence  # noqa: F401
 
     hint = f"{target}_at" if not _counts(generator.iter) else target
-    loop_over(frame, generator.iter, value, walrus, lower, forgotten=names, target=hint, grows=False)
+    loop_over(frame, generator.iter, value, walrus, lower, forgotten=names, target=hint)
     frame.comprehended.difference_update(added)
     for name in names:
         frame.env.pop(name, None)

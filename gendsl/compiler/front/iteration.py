@@ -39,12 +39,12 @@ class Sequence:
     Attributes:
         count: how many; an int where that is known when the text is made.
         at: the item at a position.
-        grows: a list that the loop may add to while it runs, whose length is asked again each time.
+        grows: the lists that the loop may change the length of while it runs.
     """
 
     count: int | Expr
     at: Callable[[Any], Value]
-    grows: Value | None = None
+    grows: tuple[Value, ...] = ()
     fixed: bool = False  # items differ in type: the loop must be unrolled
 
 
@@ -64,7 +64,7 @@ def sequence(frame: Frame, value: Value) -> Sequence:
             parts = items_of(value)
             return Sequence(len(items), lambda i: parts[i], fixed=True)
         case List():
-            return Sequence(length(frame, value), lambda i: item(frame, value, i), grows=value)
+            return Sequence(length(frame, value), lambda i: item(frame, value, i), (value,))
         case Array():
             from gendsl.compiler.front import arrays
 
@@ -115,7 +115,8 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
             if fixed and not isinstance(least, int):
                 # a tuple beside a list: as many as the tuple has, of which the list may end before
                 raise frame.not_closed("zip of a tuple and a list")
-            return Sequence(least, lambda i: make_tuple([one.at(i) for one in sequences]), fixed=fixed)
+            grows = tuple(value for one in sequences for value in one.grows)
+            return Sequence(least, lambda i: make_tuple([one.at(i) for one in sequences]), grows, fixed)
         case "reversed":
             inner = sequence(frame, parts[0])
             if isinstance(inner.count, int):
@@ -186,7 +187,6 @@ def loop_over(
     *,
     forgotten: Iterable[Name] = (),
     target: str = "i",
-    grows: bool = True,
 ) -> None:
     """Lower `for item in value: lower(item)`.
 
@@ -194,11 +194,10 @@ def loop_over(
         names: the variables that iterations hand on; `forgotten` are those that they set before they read
             them.
         target: what the loop's own counter is called.
-        grows: whether the body may add to the list that the loop goes over.
     """
     value = frame.opened(value)
     if isinstance(value.type, Union):
-        _over_union(frame, node, value, names, lower, forgotten, target, grows)
+        _over_union(frame, node, value, names, lower, forgotten, target)
         return
     found = sequence(frame, value)
     if found.fixed or (isinstance(found.count, int) and found.count == 0):
@@ -209,14 +208,19 @@ def loop_over(
         return
     stop = Const(found.count, "i") if isinstance(found.count, int) else found.count
     var = frame.fresh(target, "i")
-    again = found.grows
+    flag = ("grows", frame.place(node))
 
     def make(body: hir.Body, label: int) -> hir.Statement:
         return hir.For(var, Const(0, "i"), stop, Const(1, "i"), body, label)
 
-    if again is None or not grows:
-        frame.loop(node, make, names, lambda: lower(found.at(var)), forgotten=forgotten)
+    if flag not in frame.program.facts.flags:
+        loop = frame.loop(node, make, names, lambda: lower(found.at(var)), forgotten=forgotten)
+        if found.grows and _changes_length(frame, loop, found.grows):
+            frame.program.facts.flag(flag)
         return
+    if len(found.grows) != 1 or value.type != found.grows[0].type:
+        raise frame.not_closed("a list that changes its length while a loop goes over it", node)
+    again = found.grows[0]
     counter = ("position in", id(node), frame.unrolled)
     frame.env[counter] = number(Const(0, "i"))
     facts_place = (frame.place(node, "loop"), counter)
@@ -237,6 +241,26 @@ def loop_over(
     frame.env.pop(counter, None)
 
 
+def _changes_length(frame: Frame, loop: hir.Statement, values: tuple[Value, ...]) -> bool:
+    """Whether a loop, or a function that it calls, may change the length of one of some lists."""
+    find = frame.program.facts.find
+    sites = {find(value.type.site) for value in values if isinstance(value.type, List)}
+    seen: set[int] = set()
+
+    def changes(body: hir.Body) -> bool:
+        for statement in hir.walk(body):
+            match statement:
+                case hir.Append(site=site) | hir.Truncate(site=site) if site >= 0 and find(site) in sites:
+                    return True
+                case hir.Call(function=function) if id(function) not in seen:
+                    seen.add(id(function))
+                    if changes(function.body):
+                        return True
+        return False
+
+    return any(changes(body) for body in hir.bodies(loop))
+
+
 def _over_union(
     frame: Frame,
     node: ast.AST,
@@ -245,7 +269,6 @@ def _over_union(
     lower: Callable[[Value], None],
     forgotten: Iterable[Name],
     target: str,
-    grows: bool,
 ) -> None:
     choices = alternatives_of(value)
     tag = frame.atom(value.leaves[0])
@@ -254,7 +277,7 @@ def _over_union(
     def from_(i: int) -> Value | None:
         def this() -> None:
             frame.unrolled += (("alternative", i),)
-            loop_over(frame, node, choices[i], names, lower, forgotten=forgotten, target=target, grows=grows)
+            loop_over(frame, node, choices[i], names, lower, forgotten=forgotten, target=target)
             frame.unrolled = frame.unrolled[:-1]
 
         if i == len(choices) - 1:
@@ -298,7 +321,7 @@ def each(
     frame: Frame, node: ast.AST, value: Value, lower: Callable[[Value], None], *, fixed: bool = False
 ) -> None:
     """Lower something for each item of a value; it changes no variables of the program."""
-    loop_over(frame, node, value, [], lower, grows=not fixed)
+    loop_over(frame, node, value, [], lower)
 
 
 def break_label(loop: LoopFrame) -> int:

@@ -295,35 +295,7 @@ def _for(frame: Frame, node: ast.For) -> None:
         and node.iter.func.id == "range"
     )
     hint = target if counts else "i"
-    loop_over(frame, node, value, carried, lower, forgotten=forgotten, target=hint, grows=_may_grow(node))
-
-
-def _may_grow(node: ast.For) -> bool:
-    """Whether the body of a loop may change the length of the list that it goes over."""
-    if (
-        isinstance(node.iter, ast.Call)
-        and isinstance(node.iter.func, ast.Name)
-        and node.iter.func.id == "range"
-    ):
-        return False
-    for part in ast.walk(ast.Module(node.body, [])):
-        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
-            if part.func.attr in (
-                "append",
-                "extend",
-                "insert",
-                "pop",
-                "remove",
-                "clear",
-                "setdefault",
-                "update",
-            ):
-                return True
-        elif isinstance(part, (ast.Delete, ast.AugAssign)) or (
-            isinstance(part, ast.Call) and isinstance(part.func, ast.Name)
-        ):
-            return True
-    return False
+    loop_over(frame, node, value, carried, lower, forgotten=forgotten, target=hint)
 
 
 def _while(frame: Frame, node: ast.While) -> None:
