@@ -233,6 +233,10 @@ class SourceUnavailableError(GenDSLError, OSError):
     """The source text of a function can't be found, so it can't be compiled."""
 
 
+class NotClosedError(GenDSLError, TypeError):
+    """A program does what the compiler of closed programs does not read; the reason and the line are in the text."""
+
+
 # --- addresses ---------------------------------------------------------------------------------
 
 

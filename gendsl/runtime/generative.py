@@ -20,7 +20,15 @@ from gendsl.compiler.build import Compiled, compile_function
 from gendsl.compiler.explain import explain, explain_reference
 from gendsl.compiler.render import is_to_be_shown
 from gendsl.compiler.sites import address_in_frame
-from gendsl.errors import EXECUTION, ArgumentError, UnknownAddressError, UntracedChoiceError, ValueTypeError
+from gendsl.errors import (
+    EXECUTION,
+    ArgumentError,
+    Location,
+    NotClosedError,
+    UnknownAddressError,
+    UntracedChoiceError,
+    ValueTypeError,
+)
 from gendsl.interface import (
     Assessed,
     CallRequest,
@@ -200,6 +208,38 @@ class GenFunction(GenerativeFunction):
     @property
     def source(self) -> str:
         return self.compiled.rewritten if self.is_reference else self.compiled.source
+
+    def source_of(self, operation: str, args: tuple[Any, ...] = ()) -> str:
+        """The text that the compiler of closed programs makes for an operation, as Python.
+
+        It is not run yet: it shows what a closed program becomes. Choices are looked up in `state`, numbers
+        behind `#` are lines of the program, and where it calls `fail` the program raises.
+
+        Args:
+            operation: "assess", the log density of all choices.
+            args: arguments; the text is the same for all of their types.
+
+        Raises:
+            NotClosedError: the program is not closed; the error says why, and in which line.
+            ArgumentError: there is no text for this operation, or the arguments don't fit.
+        """
+        from gendsl.compiler.closed import ClosedDensity
+        from gendsl.compiler.front.values import NotClosed
+
+        if operation != "assess":
+            raise ArgumentError(
+                f"there is no text for the operation {operation!r}", fix='ask for that of "assess"'
+            )
+        try:
+            return ClosedDensity(self, check_args(args, self.name)).text
+        except NotClosed as reason:
+            filename = reason.filename or self.compiled.origin.filename
+            raise NotClosedError(
+                f"{self.name} is not closed: {reason.reason}",
+                location=Location(filename, reason.line, self.name) if reason.line else None,
+                fix="write this part with numbers, lists, tuples, dicts and functions of math and NumPy; or let "
+                "the program run as it is",
+            ) from None
 
     def explain(self) -> str:
         origin = self.compiled.origin

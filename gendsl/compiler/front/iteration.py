@@ -187,6 +187,7 @@ def loop_over(
     *,
     forgotten: Iterable[Name] = (),
     target: str = "i",
+    fixed: bool = False,
 ) -> None:
     """Lower `for item in value: lower(item)`.
 
@@ -194,10 +195,11 @@ def loop_over(
         names: the variables that iterations hand on; `forgotten` are those that they set before they read
             them.
         target: what the loop's own counter is called.
+        fixed: whether it goes over the items that a list has now, whatever is added to it meanwhile.
     """
     value = frame.opened(value)
     if isinstance(value.type, Union):
-        _over_union(frame, node, value, names, lower, forgotten, target)
+        _over_union(frame, node, value, names, lower, forgotten, target, fixed)
         return
     found = sequence(frame, value)
     if found.fixed or (isinstance(found.count, int) and found.count == 0):
@@ -215,7 +217,7 @@ def loop_over(
 
     if flag not in frame.program.facts.flags:
         loop = frame.loop(node, make, names, lambda: lower(found.at(var)), forgotten=forgotten)
-        if found.grows and _changes_length(frame, loop, found.grows):
+        if found.grows and not fixed and _changes_length(frame, loop, found.grows):
             frame.program.facts.flag(flag)
         return
     if len(found.grows) != 1 or value.type != found.grows[0].type:
@@ -269,6 +271,7 @@ def _over_union(
     lower: Callable[[Value], None],
     forgotten: Iterable[Name],
     target: str,
+    fixed: bool,
 ) -> None:
     choices = alternatives_of(value)
     tag = frame.atom(value.leaves[0])
@@ -277,7 +280,7 @@ def _over_union(
     def from_(i: int) -> Value | None:
         def this() -> None:
             frame.unrolled += (("alternative", i),)
-            loop_over(frame, node, choices[i], names, lower, forgotten=forgotten, target=target)
+            loop_over(frame, node, choices[i], names, lower, forgotten=forgotten, target=target, fixed=fixed)
             frame.unrolled = frame.unrolled[:-1]
 
         if i == len(choices) - 1:
@@ -317,11 +320,9 @@ def _unrolled(frame: Frame, node: ast.AST, found: Sequence, lower: Callable[[Val
     after.resolve(frame)
 
 
-def each(
-    frame: Frame, node: ast.AST, value: Value, lower: Callable[[Value], None], *, fixed: bool = False
-) -> None:
-    """Lower something for each item of a value; it changes no variables of the program."""
-    loop_over(frame, node, value, [], lower)
+def each(frame: Frame, node: ast.AST, value: Value, lower: Callable[[Value], None]) -> None:
+    """Lower something for each item that a value has now; it changes no variables of the program."""
+    loop_over(frame, node, value, [], lower, fixed=True)
 
 
 def break_label(loop: LoopFrame) -> int:

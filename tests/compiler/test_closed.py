@@ -1,0 +1,227 @@
+"""Closed programs as text: what Python text and machine code make of a program is what the reference makes of it."""
+
+import os
+import random
+
+import pytest
+
+from benchmarks.models import families
+from gendsl import bernoulli, dirichlet, gen, normal, uniform_discrete
+from gendsl.compiler.closed import ClosedDensity, FailedText
+from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.native import available
+from tests.conformance.idioms import GROUPS
+from tests.conformance.programs import KINDS, built, programs
+
+LONG = os.environ.get("GENDSL_LONG", "") not in ("", "0")
+MODELS = [model for models in families().values() for model in models]
+NATIVE = available() is None
+REFUSED = {
+    "grammar": "a tuple is needed",  # a pattern that a value of another type meets
+    "summed": "the support of hidden_series",  # a family of arrays, of the user's
+    "exciting": "choices whose support is a Increasing",
+}
+"""The programs of benchmarks/models that do not compile, and why."""
+
+
+def equal(a, b):
+    return a == b or abs(a - b) <= 1e-9 * max(1.0, abs(a), abs(b))
+
+
+def outcome(model, args, *, native=NATIVE):
+    """What the texts of a program make of a trace: "equal", "refused: ..." or "failed: ..."; never another value."""
+    trace = model.reference.simulate(args, rng=1)
+    choices = dict(trace.choices.items())
+    try:
+        closed = ClosedDensity(model, trace.args)
+        ways = [closed.assess_python, closed.assess_native] if native else [closed.assess_python]
+        for way in ways:
+            found = way(trace.args, choices)
+            assert equal(found, trace.log_prob), f"{way.__name__}: {found}, reference {trace.log_prob}\n{closed.text}"
+    except NotClosed as refusal:
+        return f"refused: {refusal}"
+    except FailedText as failure:
+        return f"failed: {failure}"
+    return "equal"
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_families_of_models(model):
+    found = outcome(model.program, model.args(min(model.size, 12)))
+    if model.name in REFUSED:
+        assert found.startswith("refused") and REFUSED[model.name] in found
+    else:
+        assert found == "equal"
+
+
+@pytest.mark.parametrize("group", sorted(GROUPS))
+def test_programs_of_this_repository_are_equal_or_refused(group):
+    programs = [*GROUPS[group]().items()]
+    found = [outcome(model, args[0], native=False) for _, (model, args) in programs[:: 1 if LONG else 4]]
+    assert found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_random_programs_are_equal_or_refused(kind):
+    for case in programs(kind, 200 if LONG else 5):
+        with built(case.source) as model:
+            try:
+                model.reference.simulate(case.args, rng=1)
+            except Exception:
+                continue  # the program raises, as some are meant to
+            outcome(model, case.args, native=False)
+
+
+# --- what an operation means ---------------------------------------------------------------------------
+
+
+@gen
+def whole_numbers(a, b):
+    results = [a // b, a % b, -a // b, a - b * (a // b), a & b, a | b, a ^ b, abs(a - b), min(a, b), max(a, b)]
+    ("x", 0) @ ~normal(sum(results), 1)
+    return results
+
+
+@gen
+def floats(a, b):
+    results = [a // b, a % b, a / b, abs(a) ** 0.5, a**2, -(a**3), int(a), round(b), float(int(b))]
+    ("x", 0) @ ~normal(sum(results), 1)
+
+
+@pytest.mark.parametrize("program, draw", [
+    (whole_numbers, lambda rng: rng.choice([-7, -3, -2, -1, 1, 2, 3, 10**9])),
+    (floats, lambda rng: rng.choice([-7.5, -2.0, -0.5, 0.25, 1.5, 2.5, 1e9]) * rng.choice([1.0, 1.1])),
+])  # fmt: skip
+def test_arithmetic_is_pythons(program, draw):
+    rng = random.Random(0)
+    closed = ClosedDensity(program, (draw(rng), draw(rng)))
+    for _ in range(60):
+        args = draw(rng), draw(rng)
+        choices = {("x", 0): rng.uniform(-5, 5)}
+        expected = program.reference.assess(args, choices).log_prob
+        assert equal(closed.assess_python(args, choices), expected)
+        if NATIVE:
+            assert equal(closed.assess_native(args, choices), expected)
+
+
+def test_where_python_raises_a_text_fails():
+    closed = ClosedDensity(whole_numbers, (3, 2))
+    ways = [closed.assess_python, closed.assess_native] if NATIVE else [closed.assess_python]
+    for way in ways:
+        with pytest.raises(FailedText):
+            way((3, 0), {("x", 0): 0.0})  # a division by zero
+        with pytest.raises(FailedText):
+            way((3, 2), {})  # a choice that is not given
+        with pytest.raises((FailedText, NotClosed)):
+            way((3, 2), {("x", 0): 0.0, ("x", 1): 0.0})  # one that the program does not make
+    if NATIVE:
+        with pytest.raises(FailedText, match="64 bits"):
+            closed.assess_native((2**62, -(2**62)), {("x", 0): 0.0})
+
+
+@gen
+def twice(n):
+    for _ in range(n):
+        x = ~normal(0, 1)
+
+
+def test_a_choice_that_is_made_twice_fails():
+    closed = ClosedDensity(twice, (2,))
+    assert equal(closed.assess_python((1,), {("x",): 0.5}), twice.assess((1,), {"x": 0.5}).log_prob)
+    with pytest.raises(FailedText):
+        closed.assess_python((2,), {("x",): 0.5})
+    if NATIVE:
+        with pytest.raises(FailedText, match="twice"):
+            closed.assess_native((2,), {("x",): 0.5})
+
+
+@gen
+def parameters(p, alpha):
+    z = ~bernoulli(p)
+    w = ~dirichlet(alpha)
+
+
+@pytest.mark.parametrize("args", [(1.5, [1.0, 1.0]), (0.5, [1.0, -1.0]), (0.5, [])])
+def test_parameters_out_of_their_domain_fail(args):
+    closed = ClosedDensity(parameters, (0.5, [1.0, 1.0]))
+    choices = {("z",): True, ("w",): [0.5, 0.5]}
+    assert equal(closed.assess_python((0.5, [2.0, 1.0]), choices), parameters.assess((0.5, [2.0, 1.0]), choices).log_prob)
+    with pytest.raises(FailedText):
+        closed.assess_python(args, choices)
+    if NATIVE:
+        with pytest.raises(FailedText):
+            closed.assess_native(args, choices)
+
+
+@gen
+def growing(n):
+    kept = []
+    for i in range(n):
+        row = [0.1 * j for j in range(i % 7)]
+        kept.append(sum(row) + i)
+    ("x", 0) @ ~normal(sum(kept) / n, 1)
+
+
+@pytest.mark.skipif(not NATIVE, reason="there is no machine code here")
+def test_the_arena_grows_and_iterations_give_back_what_they_take():
+    closed = ClosedDensity(growing, (10,))
+    context = closed.context((200_000,), {("x", 0): 0.0})
+    expected = growing.reference.assess((200_000,), {("x", 0): 0.0}).log_prob
+    assert equal(context.run(), expected)
+    assert len(context.arena) <= 4 * 2**20  # the numbers that are kept, and no row
+    assert equal(context.run(), expected)
+
+
+# --- the text --------------------------------------------------------------------------------------------
+
+
+@gen
+def clusters(n):
+    k = ~uniform_discrete(1, 3)
+    means = [("mu", j) @ ~normal(0, 10) for j in range(k)]
+    for i in range(n):
+        z = ("z", i) @ ~uniform_discrete(0, k - 1)
+        ("x", i) @ ~normal(means[z], 1)
+
+
+def test_the_text_has_the_users_names_and_lines():
+    text = clusters.source_of("assess", (5,))
+    first = clusters.compiled.original.__code__.co_firstlineno + 1
+    for line in (f"k = state.k[()]  # {first + 1}", "mu = state.mu[j]", f"z = state.z[i]  # {first + 4}", "x = state.x[i]"):
+        assert line in text
+    assert "def normal_logpdf(state, mean, sd, x):" in text
+    compile(text, "text", "exec")
+
+
+RENAMED = '''
+from gendsl import gen, normal, uniform_discrete
+
+@gen
+def model(n):
+    {k} = "k" @ ~uniform_discrete(1, 3)
+    {means} = [("mu", {j}) @ ~normal(0, 10) for {j} in range({k})]
+    for {i} in range(n):
+        {z} = ("z", {i}) @ ~uniform_discrete(0, {k} - 1)
+        ("x", {i}) @ ~normal({means}[{z}], 1)
+'''
+NAMES = ["vars", "sum", "lp", "state", "t", "exp", "items", "len_", "dir", "result", "at", "value", "np", "fail"]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_names_change_nothing(seed):
+    chosen = random.Random(seed).sample(NAMES, 5)
+    with built(RENAMED.format(**dict(zip(("k", "means", "j", "i", "z"), chosen, strict=True)))) as model:
+        assert outcome(model, (6,)) == "equal"
+        assert len(model.source_of("assess", (6,)).split("\n")) == len(clusters.source_of("assess", (6,)).split("\n"))
+
+
+def test_what_is_not_closed_says_why():
+    from gendsl.errors import NotClosedError
+
+    @gen
+    def opens(x):
+        with open(x) as file:
+            y = ~normal(len(file.read()), 1)
+
+    with pytest.raises(NotClosedError, match="With"):
+        opens.source_of("assess", ("a",))
