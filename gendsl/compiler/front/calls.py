@@ -340,6 +340,8 @@ def run_inline(frame: Frame, inner: Frame, node: Any) -> Value:
     from gendsl.compiler.front.statements import statements
 
     inner.live = frame.live
+    if inner.filename != frame.filename:
+        inner.call_line = frame.shown_line
     if isinstance(node, ast.Lambda):
         result = expression(inner, node.body)
         frame.live = inner.live

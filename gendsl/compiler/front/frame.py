@@ -199,6 +199,7 @@ class Frame:
         self.env: Env = {}
         self.live = True
         self.line = 0
+        self.call_line: int | None = None
         self.here: Any = node
         self.comprehended: set[str] = set()
         self.loops: list[LoopFrame] = []
@@ -208,12 +209,17 @@ class Frame:
         self.prefix_indices: tuple[Expr, ...] = ()
         self.locals, self.globals = _scope_of(node)
 
+    @property
+    def shown_line(self) -> int:
+        """The line that a comment of the text gives: that of the call, for a body from another file."""
+        return self.line if self.call_line is None else self.call_line
+
     # --- emitting ---------------------------------------------------------------------------------
 
     def emit(self, statement: Statement) -> None:
         """Add a statement, if control reaches it."""
         if self.live:
-            statement.line = self.line
+            statement.line = self.shown_line
             self.out.append(statement)
 
     def fresh(self, name: Name, kind: str) -> Var:
@@ -262,7 +268,7 @@ class Frame:
                 self.fail(reason)
             return
         stop = hir.Fail(reason)
-        stop.line = self.line
+        stop.line = self.shown_line
         self.emit(hir.If(test, [stop], []))
 
     def fail_unless(self, test: Expr, reason: str) -> None:
