@@ -234,7 +234,7 @@ class SourceUnavailableError(GenDSLError, OSError):
 
 
 class NotClosedError(GenDSLError, TypeError):
-    """A program does what the compiler of closed programs does not read; the reason and the line are in the text."""
+    """A program does what the compiler of closed programs does not read; the reason names it."""
 
 
 # --- addresses ---------------------------------------------------------------------------------

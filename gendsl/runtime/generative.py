@@ -237,8 +237,8 @@ class GenFunction(GenerativeFunction):
             raise NotClosedError(
                 f"{self.name} is not closed: {reason.reason}",
                 location=Location(filename, reason.line, self.name) if reason.line else None,
-                fix="write this part with numbers, lists, tuples, dicts and functions of math and NumPy; or let "
-                "the program run as it is",
+                fix="write this part with numbers, lists, tuples, dicts and functions of math and NumPy; or "
+                "let the program run as it is",
             ) from None
 
     def explain(self) -> str:
