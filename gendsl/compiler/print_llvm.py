@@ -8,6 +8,8 @@ A list is a pointer to three words: its length, its capacity and a pointer to it
 several leaves takes as many words. Lists are made in an arena, which one pointer marks the end of. What a
 loop's iteration or a function makes there is given back when it ends, unless something that lives longer
 may refer to it.
+
+It is one module, with a method for each statement and operation of HIR.
 """
 
 from __future__ import annotations

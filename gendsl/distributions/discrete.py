@@ -152,10 +152,7 @@ class binom(Parameterised):
         self.p = probability("binom", "p", self._given(p, "n"))
 
     def sample(self, rng: np.random.Generator) -> int:
-        try:
-            return int(rng.binomial(self.n, self.p))
-        except OverflowError:
-            raise too_large(self) from None
+        return _binomial_draw(self, rng)
 
     def at(self, x: int) -> float:
         n, p = self.n, self.p
@@ -189,6 +186,13 @@ def _whole(law: geometric, draw: float) -> int:
     if draw == _INF:
         raise ParameterError(f"{law!r} can't be sampled: its draws are beyond all floats")
     return int(draw)
+
+
+def _binomial_draw(law: binom, rng: np.random.Generator) -> int:
+    try:
+        return int(rng.binomial(law.n, law.p))
+    except OverflowError:
+        raise too_large(law) from None
 
 
 class geometric(DiscreteFamily):
@@ -344,9 +348,7 @@ class uniform_discrete(DiscreteFamily):
         n = self.high - self.low + 1
         if n <= _BY_SCALING:
             return self.low + int(rng.random() * n)
-        if n > _MOST_INTEGERS:
-            raise too_large(self)
-        return self.low + int(rng.integers(n))
+        return _large_draw(self.low, self.high, rng)
 
     def at(self, x: int) -> float:
         return -_log(self.high - self.low + 1) if self.low <= x <= self.high else -_INF
@@ -362,6 +364,12 @@ class uniform_discrete(DiscreteFamily):
 
 
 _MOST_INTEGERS = 1 << 63  # as many as `Generator.integers` draws from
+def _large_draw(low: int, high: int, rng: np.random.Generator) -> int:
+    if high - low >= _MOST_INTEGERS:
+        raise too_large(uniform_discrete(low, high))
+    return low + int(rng.integers(high - low + 1))
+
+
 _BY_SCALING = 1 << 20  # scaling a uniform number to n integers is off by n / 2^53 relative at most
 
 

@@ -486,7 +486,7 @@ def test_an_argument_that_the_body_changes_goes_the_usual_way():
         assert trace.retval == [0.5, 1.0]
 
 
-def test_the_usual_choice_takes_no_call_of_its_own():
+def test_the_usual_choice_takes_no_call_of_its_own(unwatched):
     @gen
     def usual():
         k = ~poisson(2)

@@ -2,6 +2,8 @@
 
 What NumPy's functions do beyond that is written in Python, in `library`, and lowered as a user's functions
 are.
+
+Views, operations and NumPy's names for them share the parts of an array, so this is one module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Python's own functions, and those of `math`, `bisect` and `operator`, by what they mean."""
+"""Python's own functions, and those of `math`, `bisect` and `operator`, by what they mean.
+
+It is one module, as each function takes some lines and none stands by itself.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Calls: of the user's functions, methods and classes, each one function of the text for its types of
 arguments.
+
+Functions, methods and instances call one another, so this is one module.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 A list is stored where it is made, and every use of it is a reference to that place. A dict is a list of one
 item: a list of its entries in their order, and a table that finds the entry of a key by open addressing.
+
+Subscripts, operators and methods of all containers share their items, so this is one module.
 """
 
 from __future__ import annotations

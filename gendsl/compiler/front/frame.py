@@ -1,4 +1,7 @@
-"""Activations: the variables of one call of a function, and how branches and loops bring them together."""
+"""Activations: the variables of one call of a function, and how branches and loops bring them together.
+
+Branches and loops are joined by the same code, so this is one module.
+"""
 
 from __future__ import annotations
 

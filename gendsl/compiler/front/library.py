@@ -2,6 +2,8 @@
 
 Arguments are arrays, and numbers where a name says so. A wrong shape fails, and the reference interpreter
 raises what NumPy raises.
+
+It is one module, as each function takes a few lines.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Arithmetic, comparisons and functions of numbers, with Python's meaning, errors included."""
+"""Arithmetic, comparisons and functions of numbers, with Python's meaning, errors included.
+
+Operators, comparisons and functions of numbers dispatch on the same types, so this is one module.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Lowering a whole program: its functions, what it finds outside of itself, and the walk that is repeated
-until no fact about a type grows."""
+until no fact about a type grows.
+
+A walk, its sources and what it finds outside share their tables, so this is one module.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Statements."""
+"""Statements.
+
+It is one module, with a function for each statement of Python.
+"""
 
 from __future__ import annotations
 
