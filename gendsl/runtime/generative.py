@@ -331,7 +331,9 @@ class GenFunction(GenerativeFunction):
     def simulate_once(self, args: tuple[Any, ...], rng: np.random.Generator) -> ReferenceTrace:
         """As `simulate`, for a trace that is looked at and not edited, as an auxiliary program's is."""
         if self.compiled.runs_at_once and not (self.direct or runs_whole()):
-            return watched(self._at_once(_proposing(Simulate(rng)), args))
+            execution = Simulate(rng)
+            execution.proposes = True
+            return watched(self._at_once(execution, args))
         return watched(self._simulated(args, rng=rng))
 
     def score_once(
@@ -340,7 +342,9 @@ class GenFunction(GenerativeFunction):
         """As `score`, for a trace that is looked at and not edited."""
         at_once = self.compiled.runs_at_once and isinstance(values, dict)
         if at_once and not (self.direct or runs_whole()):
-            return self._at_once(_proposing(Assess(values, stop_at_zero=stop_at_zero)), args)
+            execution = Assess(values, stop_at_zero=stop_at_zero)
+            execution.proposes = True
+            return self._at_once(execution, args)
         return self._scored(args, values, stop_at_zero)
 
     def _at_once(self, execution: Execution, args: tuple[Any, ...]) -> ReferenceTrace:

@@ -59,8 +59,10 @@ def runs_whole() -> bool:
         return _chosen == "reference"
     if _RUNTIME:
         return _RUNTIME == "reference"
-    return sys.gettrace() is not None or _is_monitored()
+    return sys.gettrace() is not None or (_HAS_MONITORING and _is_monitored())
 
+
+_HAS_MONITORING = sys.version_info >= (3, 12)
 
 if sys.version_info >= (3, 12):
 
