@@ -357,13 +357,13 @@ def density_function(frame: Frame, distribution: Value, kind: Type) -> tuple[hir
     wide = _number_leaves(facts.canonical(distribution.type))
     given = facts.convert(distribution, wide)
     key = ("density", wide, kind)
-    if key not in program.library:
+    if key not in program.helpers:
         made = hir.Function(
             program.function_name(f"{cls.__name__}_logpdf"),
             results=["f"],
             origin=f"log density of {cls.__name__}",
         )
-        program.library[key] = made
+        program.helpers[key] = made
         inner = Frame(program, Text(made), made.body, frame.node, None, frame.filename, key)
         inner.line = 0
         assert isinstance(wide, Tuple)
@@ -381,7 +381,7 @@ def density_function(frame: Frame, distribution: Value, kind: Type) -> tuple[hir
             inner.emit(hir.Return([number_leaf(result, "f")]))
         elif inner.live:
             inner.emit(hir.Fail("a log density that is never made"))
-    return program.library[key], given
+    return program.helpers[key], given
 
 
 def scored(frame: Frame, distribution: Value, x: Value) -> Value:

@@ -129,7 +129,7 @@ class Lowering:
 
     Attributes:
         functions: (function, types of arguments) -> the function of the text.
-        library: functions of the text that no user wrote.
+        helpers: functions of the text that no user wrote.
         stack: the Python functions whose bodies are being lowered.
     """
 
@@ -143,7 +143,7 @@ class Lowering:
     def _start(self) -> None:
         """Forget what a walk made; what it learnt stays."""
         self.functions: dict[Hashable, hir.Function] = {}
-        self.library: dict[Hashable, Any] = {}
+        self.helpers: dict[Hashable, Any] = {}
         self.stack: list[Any] = []
         self.keys: list[Hashable] = []
         self.inputs: list[tuple[Any, Type]] = []

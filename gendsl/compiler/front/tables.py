@@ -250,7 +250,7 @@ def _hash(key: list[Expr]) -> Expr:
 
 def _finder(frame: Frame, key: tuple[str, ...], layout: tuple[str, ...]) -> hir.Function:
     """`find(entries, table, *key)`: the position of the entry of a key, or -1."""
-    memo = frame.program.library
+    memo = frame.program.helpers
     if ("find", key, layout) in memo:
         found: hir.Function = memo["find", key, layout]
         return found
@@ -297,7 +297,7 @@ def _rebuilder(
     frame: Frame, key: tuple[str, ...], layout: tuple[str, ...], *, whole: bool = False
 ) -> hir.Function:
     """`enter(dict)`: put the last entry into the table, or all of them into a larger one where it is full."""
-    memo = frame.program.library
+    memo = frame.program.helpers
     name = "rebuild" if whole else "enter"
     if (name, key, layout) in memo:
         found: hir.Function = memo[name, key, layout]
