@@ -190,7 +190,7 @@ def test_the_text_has_the_users_names_and_lines():
     text = clusters.source_of("assess", (5,))
     first = clusters.compiled.original.__code__.co_firstlineno + 1
     assert f"k = state.k[()]  # {first + 1}" in text
-    for line in ("mu = state.mu[j]", f"z = state.z[i]  # {first + 4}", "x = state.x[i]"):
+    for line in ("mu = state.mu[j]", f"t = k - 1  # {first + 4}", "z = state.z[i]", "x = state.x[i]"):
         assert line in text
     assert "def normal_logpdf(state, mean, sd, x):" in text
     compile(text, "text", "exec")
