@@ -323,13 +323,15 @@ def inlined(
 ) -> Value:
     """The body of a function in place of a call of it."""
     program = frame.program
+    if (function if outer is None else node) in program.stack:
+        raise frame.not_closed("a function in place of its calls that calls itself")
     if len(program.stack) > DEEPEST_INLINE:
-        raise frame.not_closed("calls that are nested too deeply, or recursion through a nested function")
+        raise frame.not_closed("calls that are nested too deeply")
     activation = (frame.activation, id(frame.here), frame.unrolled, id(node))
     inner = Frame(program, frame.text, frame.out, node, function, filename, activation, outer)
     inner.prefix, inner.prefix_indices = frame.prefix, frame.prefix_indices
     inner.unrolled = ()
-    program.stack.append(function or node)
+    program.stack.append(function if outer is None else node)
     for name, value in given.items():
         inner.env[name] = value
     result = run_inline(frame, inner, node)

@@ -34,7 +34,7 @@ from gendsl.compiler.types import (
 )
 
 MOST_ALTERNATIVES = 8
-DEEPEST = 6
+DEEPEST = 10
 UNSET = object()
 """The value of a variable that may have none yet."""
 
@@ -264,6 +264,8 @@ class Facts:
         before = self.types.get(place, NEVER)
         joined = self.join(before, type)
         if joined != before:
+            if depth(joined) > DEEPEST:
+                raise NotClosed("a value that holds values like itself, ever more deeply")
             self.types[place] = joined
             self.changed = True
         return joined
