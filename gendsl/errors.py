@@ -14,6 +14,9 @@ import linecache
 import os
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import CodeType, FrameType, TracebackType
 from typing import Any, NoReturn
@@ -94,8 +97,24 @@ def _is_users(frame: FrameType) -> bool:
     return is_users_file(filename)
 
 
+_PLACE: ContextVar[Location | None] = ContextVar("place", default=None)
+
+
+@contextmanager
+def placed_at(location: Location | None) -> Iterator[None]:
+    """Let `caller_location` give this location in a block: the line that made what is made again there."""
+    token = _PLACE.set(location)
+    try:
+        yield
+    finally:
+        _PLACE.reset(token)
+
+
 def caller_location() -> Location | None:
-    """The line of the user's code that is running now."""
+    """The line of the user's code that is running now, or for which something is made again."""
+    place = _PLACE.get()
+    if place is not None:
+        return place
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not _is_users(frame):
         if "execution" in frame.f_code.co_varnames:

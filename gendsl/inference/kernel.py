@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from gendsl.errors import KernelError, Location, is_users_file, too_deep
+from gendsl.errors import KernelError, Location, caller_location, is_users_file, placed_at, too_deep
 from gendsl.interface import GenerativeFunction, Rng, Trace, as_rng
 from gendsl.runtime.compiled import CompiledTrace
 from gendsl.transforms.language import Transform
@@ -34,12 +34,14 @@ class Recipe(NamedTuple):
         args, kwargs: its arguments.
         step: the step function of the kernel that came of it. A kernel with another one was made of that one
             by other means.
+        where: the user's line that made it.
     """
 
     make: Callable[..., Kernel]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     step: KernelFunction
+    where: Location | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +95,13 @@ class Kernel:
         recipe = self.recipe
         if recipe is None or recipe.step is not self.step:
             return _blank, (type(self),), {**vars(self), "recipe": None}
-        return _made_again, (recipe.make, recipe.args, recipe.kwargs, self.name, self.reversible)
+        made = recipe.make, recipe.args, recipe.kwargs, recipe.where
+        return _made_again, (*made, self.name, self.reversible)
 
     def from_recipe(self, make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """This kernel, which `make(*args, **kwargs)` gave, with that as its recipe."""
-        return replace(self, recipe=Recipe(make, args, kwargs, self.step))
+        where = caller_location() if self.recipe is None else self.recipe.where
+        return replace(self, recipe=Recipe(make, args, kwargs, self.step, where))
 
 
 def _blank(kind: type[Kernel]) -> Kernel:
@@ -105,9 +109,16 @@ def _blank(kind: type[Kernel]) -> Kernel:
 
 
 def _made_again(
-    make: Callable[..., Kernel], args: Any, kwargs: Any, name: str, reversible: bool | None
+    make: Callable[..., Kernel],
+    args: Any,
+    kwargs: Any,
+    where: Location | None,
+    name: str,
+    reversible: bool | None,
 ) -> Kernel:
-    return replace(make(*args, **kwargs), name=name, reversible=reversible)
+    with placed_at(where):
+        made = make(*args, **kwargs)
+    return replace(made, name=name, reversible=reversible)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -18,6 +18,7 @@ they are left out, or come later, where they would take more. Only the first of 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -136,7 +137,8 @@ class Schedule:
             self.due = self.edits + _FIRST
             return False
         start = thread_time()  # of this thread alone: another one, or process, may run meanwhile
-        (compare or compare_with_reference)(thing)
+        with _untraced():
+            (compare or compare_with_reference)(thing)
         self.seconds = thread_time() - start
         account.spent += self.seconds
         self.compared += 1
@@ -166,6 +168,20 @@ class Schedule:
     def is_new(self, shape: Any) -> bool:
         """Whether nothing has been compared yet that had these choices."""
         return shape not in self.shapes
+
+
+@contextmanager
+def _untraced() -> Iterator[None]:
+    """Keep debuggers out of a block: a breakpoint of the user's would be met once more for one execution."""
+    tracer = sys.gettrace()
+    if tracer is None:
+        yield
+        return
+    sys.settrace(None)
+    try:
+        yield
+    finally:
+        sys.settrace(tracer)
 
 
 def schedule_of(compiled: Compiled) -> Schedule:

@@ -24,15 +24,16 @@ def compare_runs(f: Any, run: Run, again: Callable[[], Run], values_of: Values) 
     Raises:
         NotDeterministicError: it writes something else, or raises an error.
     """
+    # an error here is none of the second run's: a value of the first that can't be written
+    written_first = [(output, values_of(output)) for output in run.outputs]
     count_comparison()
     try:
         second = again()
-        outputs = [(output, values_of(output)) for output in second.outputs]
+        outputs = [values_of(output) for output in second.outputs]
     except Exception as error:
         problem = f"one run goes through, a second one raises {type(error).__name__}: {error}"
         raise _not_deterministic(f, problem, getattr(error, "address", None)) from error
-    for first, (output, values) in zip(run.outputs, outputs, strict=True):
-        written = values_of(first)
+    for (output, written), values in zip(written_first, outputs, strict=True):
         for path, value in written.items():
             if path not in values:
                 problem = f"one run writes to {output.name} here, a second one doesn't"

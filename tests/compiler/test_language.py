@@ -244,7 +244,7 @@ def test_precedence_is_pythons():
     def model():
         return "a" @ ~normal(0, 1) * 2 + "b" @ ~(normal(0, 1) ** 2)
 
-    with pytest.raises(TypeError):  # ** binds more tightly than ~
+    with pytest.raises(ParameterError, match="arithmetic on normal"):  # ** binds more tightly than ~
         model.simulate(rng=1)
 
     @gen
