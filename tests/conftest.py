@@ -1,13 +1,17 @@
 """What all tests share: which are left out of a plain run, which begin first, and that Ctrl-C works in them.
 
-A plain run leaves out what is marked `slow`, and `statistical` tests, which are slow. They run with `--all`,
-where a mark is asked for by `-m`, and where a test is named: `pytest tests/test_docs.py::test_name`.
+A plain run leaves out what is marked `slow`, and `statistical` tests, which are slow; and of a test with many
+cases it takes a sample, the same in every run. All run with `--all`, where a mark is asked for by `-m` (the
+cases that are left out count as slow), and where a test is named: `pytest tests/test_docs.py::test_name`.
+Where a file is named, all its cases run.
 """
 
 from __future__ import annotations
 
 import signal
+from collections import Counter
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -23,6 +27,12 @@ BEGIN_FIRST = {
 
 SLOW_FOLDERS = ("statistical", "examples")
 """Folders whose tests are all slow: together they take most of the time."""
+
+MANY = 8
+"""How many cases a test has of which a plain run takes a sample."""
+
+ONE_IN = 3
+"""The sample: about one case in so many."""
 
 
 def pytest_addoption(parser):
@@ -41,16 +51,26 @@ def wants_all(config):
     return config.getoption("--all") or bool(config.getoption("markexpr")) or named
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_itemcollected(item):
-    """Marked as it is collected, before `-m` is applied."""
-    if is_slow(item):
-        item.add_marker("slow")
+def names_a_file(config):
+    """Whether the command names files, not folders."""
+    return any(str(argument).endswith(".py") for argument in config.args)
 
 
-@pytest.hookimpl(trylast=True)
+def mark_slow(config, items):
+    """Mark the tests that a plain run leaves out, before `-m` is applied."""
+    cases = Counter(item.nodeid.partition("[")[0] for item in items)
+    sampled = not names_a_file(config) or config.getoption("markexpr")
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        if is_slow(item) or (sampled and cases[name] >= MANY and crc32(item.nodeid.encode()) % ONE_IN):
+            item.add_marker("slow")
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config, items):
     """Slow tests are left out; long ones come first, so that there is short work to share at the end."""
+    mark_slow(config, items)
+    yield
     if not wants_all(config):
         left_out = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=left_out)

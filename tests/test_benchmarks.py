@@ -349,6 +349,7 @@ def run(*options):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_command_prints_one_table(tmp_path):
     done = run("--quick", "--plot", str(tmp_path / "plot.png"))
     assert done.returncode == 0, done.stderr
@@ -366,6 +367,7 @@ def test_the_command_prints_one_table(tmp_path):
     assert "figure" in figure and (tmp_path / "plot.png").stat().st_size > 20_000
 
 
+@pytest.mark.slow
 def test_rows_can_be_chosen():
     done = run("--quick", "--rows", "two-of-n,compile", "--largest", "50")
     assert done.returncode == 0, done.stderr

@@ -26,6 +26,7 @@ def test_a_family_has_two_or_more_models(family):
     assert len({model.name for model in found}) == len(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ALL)
 def test_every_kernel_accepts_with_all_checks(model):
     """Steps with check=True, until each kernel has accepted a proposal."""

@@ -30,6 +30,7 @@ def test_slow():
 MARKERS = "[pytest]\nmarkers =\n    statistical: s\n    slow: s\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments, expected",
     [

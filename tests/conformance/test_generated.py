@@ -10,6 +10,7 @@ from tests.laws.generated import loaded, sources
 pytestmark = pytest.mark.usefixtures("runtime")
 
 
+@pytest.mark.slow
 @settings(
     max_examples=25, derandomize=True, deadline=None, database=None,
     suppress_health_check=list(HealthCheck),

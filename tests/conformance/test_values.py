@@ -257,6 +257,7 @@ def test_a_given_value_has_the_type_of_a_draw(program, value):
             assert given.dtype == draw.dtype
 
 
+@pytest.mark.slow
 def test_variable_selection_by_flipping_an_indicator_is_exact():
     """1 - g of a boolean mask is no mask: indexing by it picks columns 0 and 1, without an error."""
     X = np.array([[1.0, 0.2, -0.5], [0.3, 1.0, 0.8], [-0.7, 0.4, 1.0], [0.9, -1.1, 0.1]])
@@ -309,6 +310,7 @@ def subsets():
     z = ~Subset()
 
 
+@pytest.mark.slow
 def test_values_that_can_change_are_never_shared():
     trace = subsets.generate((), {"z": {0}}).trace
     z = trace["z"]

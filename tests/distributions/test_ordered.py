@@ -183,6 +183,7 @@ def test_kernels_leave_it_invariant(kernel, steps):
     assert_stationary(kernel, two_means, observed="y", chains=64, steps=steps, draws=4000)
 
 
+@pytest.mark.slow
 def test_a_chart_without_its_determinant_is_found(monkeypatch):
     monkeypatch.setattr(Ordered, "log_abs_det", lambda self, u: 0.0 * u[0])
     with pytest.raises(AssertionError, match="z = "):

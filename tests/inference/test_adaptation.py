@@ -123,6 +123,7 @@ def weighted():
     x = ~normal(100 * w[0], 30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel", [nuts(select("w")), hmc(select("w"), steps=3), mala(select("w")), random_walk(select("w"))],
     ids=["nuts", "hmc", "mala", "walk"],

@@ -224,6 +224,7 @@ def test_exact_where_there_may_be_none():
     assert len(assert_exact(kernel, levels_from_none, (2,), X).traces) == 1 + 2 + 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("insert", ["swap", "shift", "last"])
 @pytest.mark.parametrize("model", [allocated, allocated_by_vector])
 def test_exact_with_allocations(model, insert):

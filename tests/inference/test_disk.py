@@ -218,6 +218,7 @@ def slow_for_ever(trace, rng):
     return KERNEL(trace, rng)
 
 
+@pytest.mark.slow
 @posix
 def test_a_run_of_several_processes_whose_main_process_is_killed_goes_on(tmp_path, hasty):
     """At once: its workers may still be writing, and hold the locks of their chains for a moment."""

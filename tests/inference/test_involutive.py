@@ -104,6 +104,7 @@ def test_a_move_is_accepted_as_often_as_its_ratio_says():
     assert info.log_accept_ratio == pytest.approx(math.log(0.25))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", [False, True])
 def test_a_step_leaves_nothing_to_the_garbage_collector(check):
     """What a step makes is freed as the step ends: to collect it would take as long as to make it."""

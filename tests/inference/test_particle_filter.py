@@ -96,6 +96,7 @@ def evidence_ratios(replicates=40, particles=10, seed=1, **options):
     return np.array([np.exp(run.log_evidences - LOG_EVIDENCES) for run in runs]), runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS)
 def test_the_evidence_estimate_is_unbiased(options):
     ratios, runs = evidence_ratios(**options)
@@ -175,6 +176,7 @@ def test_a_proposal_score_that_is_added_is_found(monkeypatch):
     assert np.abs(z_scores(ratios)[-1]) > 8
 
 
+@pytest.mark.slow
 def test_a_kernel_with_another_target_is_found():
     def to_one(trace, rng):
         return trace.update({("z", trace.args[0] - 1): 1}).trace, None

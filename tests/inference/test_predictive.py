@@ -53,6 +53,7 @@ def exact_draw(trace, rng):
     return trace.update({"p": rng.beta(9, 6)}).trace, None
 
 
+@pytest.mark.slow
 def test_it_is_the_beta_binomial_distribution():
     start = tosses.generate((), {"x": 7}, rng=1).trace
     run = sample(Kernel(exact_draw, "exact"), start, 2500, seed=1, progress=False)

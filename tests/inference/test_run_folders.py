@@ -124,6 +124,7 @@ def test_what_a_worker_left_beside_its_files_is_removed_by_the_next(tmp_path):
     assert not [name for name in os.listdir(path) if name.endswith(".part")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chains", [1, 2])
 def test_resume_waits_for_those_who_still_write_a_chain(tmp_path, monkeypatch, chains):
     path = tmp_path / "run"

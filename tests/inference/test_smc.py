@@ -56,6 +56,7 @@ def z_score(values, exact):
     return (values.mean() - exact) / (values.std(ddof=1) / math.sqrt(len(values)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "temperatures"), [
     (lambda b: tempered_mh(select("p"), b), [0.2, 0.5, 1.0]),
     (lambda b: tempered_mh(nearby, b, (0.2,)), [0.15, 1.0]),
@@ -209,6 +210,7 @@ CONSTANT = log_evidence(0.64 * np.eye(4) + 1.0)
 LINE = log_evidence(0.64 * np.eye(4) + 1.0 + 2.25 * np.outer(X, X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernels", [None, mh(random_walk), [mh(random_walk)]])
 def test_a_sequence_of_models(kernels):
     rng = np.random.default_rng(5)

@@ -158,6 +158,7 @@ X = {("x", 0): True, ("x", 1): False}
 # --- pi K = pi -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -200,6 +201,7 @@ def test_exact_where_components_are_sorted():
     assert found.matrix[np.ix_(sizes == 3, sizes == 2)].sum() > 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "args", "allocate"),
     [(allocated, (2, 2), by_level), (allocated, (1, 3), None), (allocated_by_vector, (2, 2), by_level),

@@ -33,7 +33,7 @@ MODELS = {
 
 
 @settings(
-    max_examples=5000 if LONG else 150, derandomize=True, deadline=None, database=None,
+    max_examples=5000 if LONG else 60, derandomize=True, deadline=None, database=None,
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 @given(programs(), st.integers(0, len(GENERATED_ARGS) - 1), st.integers(0, 999), edits())
@@ -44,7 +44,7 @@ def test_generated_programs(text, first, start, steps):
         Session(module.program, pool, vary_generated).run(steps, start)
 
 
-@pytest.mark.parametrize("block", range(40 if LONG else 4))
+@pytest.mark.parametrize("block", range(160 if LONG else 16))
 def test_programs_written_at_random(block, monkeypatch):
     """The same without hypothesis, which likes small programs: these are as long as chance makes them.
 
@@ -62,7 +62,7 @@ def test_programs_written_at_random(block, monkeypatch):
     if block % 2:
         monkeypatch.setattr(small, "CHOICES", 10)
         monkeypatch.setattr(small, "may_be_small", lambda compiled: not small.is_forced())
-    for seed in range(60 * block, 60 * (block + 1)):
+    for seed in range(15 * block, 15 * (block + 1)):
         with imported(random_source(seed)) as module:
             pool = GENERATED_ARGS[seed % 4 :] + GENERATED_ARGS[: seed % 4]
             Session(module.program, pool, vary_generated).run(random_edits(seed, 32 if LONG else 16), seed)
@@ -85,6 +85,7 @@ def example(request, monkeypatch):
     return getattr(module, name), MODELS[request.param]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", MODELS, indirect=True)
 def test_models_of_the_examples(example):
     model, pool = example

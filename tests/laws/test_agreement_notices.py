@@ -167,6 +167,7 @@ MISTAKES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.__name__)
 def test_agreement_notices(mistake):
     failed = 0
@@ -181,6 +182,7 @@ def test_agreement_notices(mistake):
     assert failed >= 2
 
 
+@pytest.mark.slow
 def test_without_a_mistake_it_holds():
     for seed in range(30):
         with imported(random_source(seed)) as module:

@@ -89,6 +89,7 @@ def steps(model, args, count, rng):
         yield trace
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_the_score_does_not_drift(name):
     model, args = MODELS[name]
@@ -118,6 +119,7 @@ def test_the_score_returns_from_large_values(extreme):
     assert start != trace.log_prob
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_memory_is_flat(name):
     """A chain that keeps only its last trace holds no more after many steps than after a few."""

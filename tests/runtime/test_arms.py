@@ -213,6 +213,7 @@ def ended_inside(n):
     return 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", programs)
 def test_what_arms_read_changes_between_other_edits(name):
     model, args = programs[name]

@@ -55,6 +55,7 @@ def many(monkeypatch):
     monkeypatch.setattr(column_loops, "MANY", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 @pytest.mark.parametrize("seed", range(12 if LONG else 1))
 def test_both_runtimes_agree(model, seed, many):

@@ -222,6 +222,7 @@ def test_regenerate_weighs_as_frames_do(name):
         same(new_a.trace, new_b.trace)
 
 
+@pytest.mark.slow
 def test_draws_have_the_moments_of_the_model():
     draws = 400
     trace = [kept_as(shared, columns_from=1).simulate((N,), rng=seed) for seed in range(draws)]

@@ -208,6 +208,7 @@ def test_as_many_values_as_indices():
         Column.of(np.zeros(3)).set_many([0, 1], [1.0])
 
 
+@pytest.mark.slow
 def test_memory_stays_flat_over_a_run_of_sets():
     column = Column.of(np.zeros(20_000))
     rng = np.random.default_rng(1)

@@ -136,6 +136,7 @@ def counted(action):
     assert counts[1] <= GROWTH * counts[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
 def test_one_choice(program):
     def action(n):

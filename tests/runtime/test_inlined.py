@@ -100,6 +100,7 @@ def test_edits_are_those_of_the_reference_runtime(seed):
         assert mine.log_weight == pytest.approx(theirs.log_weight, abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=40, derandomize=True, deadline=None, database=None,
     suppress_health_check=list(HealthCheck),

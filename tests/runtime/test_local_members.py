@@ -249,6 +249,7 @@ def test_such_choices_are_edited_by_themselves(model):
     assert edited(trace, {("z", 3): 5}.items()) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [means, several], ids=lambda model: model.name)
 def test_after_many_edits_the_density_is_that_of_the_choices(model):
     rng = np.random.default_rng(1)

@@ -97,6 +97,7 @@ COSTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "address"), COSTS, ids=lambda part: getattr(part, "name", str(part)))
 def test_an_edit_costs_what_depends_on_it(model, address):
     counts = []

@@ -457,6 +457,7 @@ def edited(trace, other, edit, args=None):
     return one.trace, two.trace
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["responses", "missing", "crossed", "through_the_lists", "two_parameters", "by_steps"]
 )

@@ -121,6 +121,7 @@ TestAgainstDicts = AgainstDicts.TestCase
 TestAgainstDicts.settings = settings(max_examples=40, stateful_step_count=25, deadline=None, derandomize=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("universe, number", [(40, 1), (300, 3), (5000, 1), (5000, 2000), (200_000, 1)])
 def test_long_runs(universe, number):
     rng = random.Random(universe)

@@ -62,6 +62,7 @@ def test_many_changes_stay_close_to_the_exact_sum(spread, start):
             assert same(value(total), math.fsum(values))
 
 
+@pytest.mark.slow
 def test_a_million_changes_stay_close_to_the_exact_sum():
     rng = random.Random(1)
     values = [rng.gauss(0, 10 ** rng.uniform(-6, 6)) for _ in range(100)]

@@ -115,6 +115,7 @@ def test_the_entry_modules_import_nothing_heavy(tmp_path):
         assert module not in found, module
 
 
+@pytest.mark.slow
 def test_types_are_registered_in_either_order(tmp_path):
     use = (
         "\nfrom hypothesis import strategies as st\nfrom gendsl import Selection\n"
@@ -129,6 +130,7 @@ def test_types_are_registered_in_either_order(tmp_path):
     assert "sampled_from" in found or "recursive" in found or "lists" in found, found
 
 
+@pytest.mark.slow
 def test_testing_works_without_hypothesis(tmp_path):
     code = (
         "import sys; sys.modules['hypothesis'] = None\n"
@@ -149,6 +151,7 @@ def test_entry_points():
     assert setup["options"]["py_modules"].split() == ["_gendsl_hypothesis", "_gendsl_pytest"]
 
 
+@pytest.mark.slow
 def test_the_page_runs(tmp_path):
     page = (ROOT / "docs" / "how-to" / "property-tests.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)

@@ -36,6 +36,7 @@ def square(rng, shape):
     return rng.standard_normal(shape) ** 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [rare, rarer, uncommon, normal, square])
 @pytest.mark.parametrize("repeats", [1, 40])  # from chains that never move to chains that mix well
 def test_false_alarms_are_as_rare_as_stated(draw, repeats):

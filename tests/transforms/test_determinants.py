@@ -64,6 +64,7 @@ def test_formulas_are_exact_but_for_rounding():
     assert far_off(formula_of, range(300)) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "planted",
     [

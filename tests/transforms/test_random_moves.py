@@ -255,7 +255,7 @@ def start(module, seed, counts):
     return module.model.generate((n, rng.normal(size=n)), observations, rng=seed).trace
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in (1, 2, 3))])
 def test_any_move(part, kinds):
     for seed in SEEDS[part::4]:
         text, counts = Writer(seed).source()
