@@ -9,17 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import exp, inf, lgamma, log, sqrt
+from math import exp, inf, lgamma, log, pi, sqrt
 from typing import Any
 
 import numpy as np
 
+from gendsl.distributions.arithmetic import affine
+from gendsl.distributions.compound import iid
+from gendsl.distributions.factors import factor
 from gendsl.distributions.large import LARGE
+from gendsl.distributions.matrices import inv_wishart, lkj, wishart
 from gendsl.distributions.mixtures import UNDERFLOW, mixture, mixture_of_normals
 from gendsl.distributions.multivariate import FAR, SIMPLEX_TOLERANCE, dirichlet, multinomial, mvnormal
+from gendsl.distributions.order_statistics import ordered
+from gendsl.distributions.parameters import factor_weight
 from gendsl.distributions.special import HALF_LOG_2PI
 
 TOLERANCE = 1e-8
+WHOLE = 2.0**50
+"""Up to here a float tells an integer from the next, with digits to spare."""
+STEP = 1e8
+"""From here on `Lattice` takes the next integer for the same."""
+EPSILON = 2.0**-52
 
 
 def check_probabilities(values: Any) -> Any:
@@ -200,12 +211,190 @@ def product_log_density(x: Any, components: Any) -> float:
     return score
 
 
+def check_iid(dist: Any, n: Any) -> Any:
+    """A distribution, and how many values of it."""
+    assert n >= 0 and int(n) == n
+    return dist, int(n)
+
+
 def iid_log_density(x: Any, dist: Any, n: int) -> float:
     """Σ_i log p(x_i)."""
     assert len(x) == n
     score = 0.0
     for i in range(n):
         score += dist.logpdf(x[i])
+    return score
+
+
+def ordered_log_density(x: Any, dist: Any, n: int) -> float:
+    """log n! + Σ_i log p(x_i), where the x_i increase."""
+    assert len(x) == n
+    score = lgamma(n + 1.0)
+    for i in range(n):
+        if i > 0 and not x[i] >= x[i - 1]:
+            return -inf
+        score += dist.logpdf(x[i])
+    return score
+
+
+def check_affine(dist: Any, scale: Any, shift: Any) -> Any:
+    """A distribution, a scale other than 0, and a finite shift."""
+    assert -inf < scale < 0 or 0 < scale < inf
+    assert np.all(np.isfinite(shift))
+    return dist, scale, shift
+
+
+def affine_log_density(x: float, dist: Any, scale: Any, shift: Any) -> float:
+    """log p((x - shift) / scale) - log|scale|."""
+    score: float = dist.logpdf((x - shift) / scale) - log(abs(scale))
+    return score
+
+
+def affine_of_vectors_log_density(x: Any, dist: Any, scale: Any, shift: Any) -> float:
+    """log p((x - shift) / scale) - d log|scale|."""
+    score: float = dist.logpdf((x - shift) / scale) - len(x) * log(abs(scale))
+    return score
+
+
+def affine_of_integers_log_density(x: int, dist: Any, scale: int, shift: int) -> float:
+    """log p(i), where x = scale i + shift."""
+    i = (x - shift) // scale
+    assert -WHOLE < x < WHOLE and -WHOLE < shift < WHOLE and -STEP < scale < STEP
+    if scale * i + shift != x:
+        return -inf
+    score: float = dist.logpdf(i)
+    return score
+
+
+def affine_of_lattice_log_density(x: float, dist: Any, scale: Any, shift: Any) -> float:
+    """log p(i), where x = scale i + shift up to rounding."""
+    at = (x - shift) / scale
+    if not -WHOLE < at < WHOLE:
+        return -inf
+    i = round(at)
+    rounding = 4.0 * EPSILON * max(abs(x), abs(shift))
+    if not abs(shift + scale * i - x) <= 1e-9 * abs(scale) + rounding:
+        return -inf
+    score: float = dist.logpdf(i)
+    return score
+
+
+def check_factor(log_weight: Any) -> Any:
+    """A number, or -inf."""
+    return (factor_weight(log_weight),)
+
+
+def factor_log_density(x: bool, log_weight: float) -> float:
+    """The weight."""
+    return log_weight if x else -inf
+
+
+def _factor(matrix: Any) -> Any:
+    """The lower triangular factor of a symmetric positive definite matrix; an empty matrix for any other."""
+    n = len(matrix)
+    assert matrix.ndim == 2 and matrix.shape[1] == n and n > 0
+    largest = 0.0
+    for i in range(n):
+        for j in range(n):
+            if not -inf < matrix[i, j] < inf:
+                return np.zeros((0, 0))
+            largest = max(largest, abs(matrix[i, j]))
+    lower = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            if not abs(matrix[i, j] - matrix[j, i]) <= TOLERANCE * largest:
+                return np.zeros((0, 0))
+            left = matrix[i, j]
+            for k in range(j):
+                left -= lower[i, k] * lower[j, k]
+            if i == j:
+                if not left > 0.0:
+                    return np.zeros((0, 0))
+                lower[i, i] = sqrt(left)
+            else:
+                lower[i, j] = left / lower[j, j]
+    return lower
+
+
+def _log_det(lower: Any) -> float:
+    total = 0.0
+    for i in range(len(lower)):
+        total += 2.0 * log(lower[i, i])
+    return total
+
+
+def _sum_of_squares(lower: Any, right: Any) -> float:
+    """The sum of the squares of lower⁻¹ right, for two lower triangular matrices."""
+    n = len(lower)
+    total = 0.0
+    column = np.zeros(n)
+    for j in range(n):
+        for i in range(j, n):
+            left = right[i, j]
+            for k in range(j, i):
+                left -= lower[i, k] * column[k]
+            column[i] = left / lower[i, i]
+            total += column[i] * column[i]
+    return total
+
+
+def check_wishart(df: Any, scale: Any) -> Any:
+    """Degrees of freedom, and the lower triangular factor of the scale."""
+    lower = _factor(np.array(scale) + 0.0)
+    assert len(lower) > 0
+    assert len(lower) - 1 < df < inf
+    return float(df), lower
+
+
+def _log_wishart_normaliser(df: float, dim: int) -> float:
+    """log(2^(df d/2) Γ_d(df/2))."""
+    total = 0.25 * dim * (dim - 1) * log(pi) + 0.5 * df * dim * log(2.0)
+    for j in range(dim):
+        total += lgamma(0.5 * df - 0.5 * j)
+    return total
+
+
+def wishart_log_density(x: Any, df: float, scale: Any) -> float:
+    """log |X|^((n-d-1)/2) exp(-tr(V⁻¹ X)/2) / (2^(nd/2) |V|^(n/2) Γ_d(n/2)); `scale` is the factor of V."""
+    dim = len(scale)
+    assert len(x) == dim
+    lower = _factor(x)
+    if len(lower) == 0:
+        return -inf
+    score = 0.5 * (df - dim - 1) * _log_det(lower) - 0.5 * df * _log_det(scale)
+    return score - 0.5 * _sum_of_squares(scale, lower) - _log_wishart_normaliser(df, dim)
+
+
+def inv_wishart_log_density(x: Any, df: float, scale: Any) -> float:
+    """log |V|^(n/2) |X|^(-(n+d+1)/2) exp(-tr(V X⁻¹)/2) / (2^(nd/2) Γ_d(n/2)); `scale` is the factor of V."""
+    dim = len(scale)
+    assert len(x) == dim
+    lower = _factor(x)
+    if len(lower) == 0:
+        return -inf
+    score = 0.5 * df * _log_det(scale) - 0.5 * (df + dim + 1) * _log_det(lower)
+    return score - 0.5 * _sum_of_squares(lower, scale) - _log_wishart_normaliser(df, dim)
+
+
+def check_lkj(d: Any, eta: Any) -> Any:
+    """A dimension, and a positive concentration."""
+    assert d >= 1 and int(d) == d
+    assert 0.0 < eta < inf
+    return int(d), float(eta)
+
+
+def lkj_log_density(x: Any, d: int, eta: float) -> float:
+    """log |R|^(η - 1), less the logarithm of its integral."""
+    assert len(x) == d
+    for i in range(d):
+        if not abs(x[i, i] - 1.0) <= TOLERANCE:
+            return -inf
+    lower = _factor(x)
+    if len(lower) == 0:
+        return -inf
+    score = (eta - 1.0) * _log_det(lower) - 0.25 * d * (d - 1) * log(pi)
+    for i in range(1, d):
+        score -= lgamma(eta + 0.5 * (d - 1 - i)) - lgamma(eta + 0.5 * (d - 1))
     return score
 
 
@@ -219,6 +408,7 @@ class FamilyText:
         names: what they are called.
         kind: "f" where values are floats, "i" integers, "b" truth values; None where a component says it.
         rank: how many axes an array of values has.
+        component: which of the parameters says the kind.
     """
 
     check: Callable[..., Any]
@@ -226,15 +416,23 @@ class FamilyText:
     names: tuple[str, ...]
     kind: str | None = "f"
     rank: int = 0
+    component: int = 0
 
 
 TEXTS: dict[type, FamilyText] = {
     mixture_of_normals: FamilyText(
         check_mixture_of_normals, mixture_of_normals_log_density, ("weights", "means", "vars")
     ),
-    mixture: FamilyText(check_mixture, mixture_log_density, ("weights", "distributions"), None),
+    mixture: FamilyText(check_mixture, mixture_log_density, ("weights", "distributions"), None, 0, 1),
     dirichlet: FamilyText(check_dirichlet, dirichlet_log_density, ("alpha",), "f", 1),
     multinomial: FamilyText(check_multinomial, multinomial_log_density, ("n", "p"), "i", 1),
     mvnormal: FamilyText(check_mvnormal, mvnormal_log_density, ("mean", "lower"), "f", 1),
+    iid: FamilyText(check_iid, iid_log_density, ("dist", "n"), None, 1),
+    ordered: FamilyText(check_iid, ordered_log_density, ("dist", "k"), None, 1),
+    affine: FamilyText(check_affine, affine_log_density, ("dist", "scale", "shift"), None),
+    factor: FamilyText(check_factor, factor_log_density, ("log_weight",), "b"),
+    wishart: FamilyText(check_wishart, wishart_log_density, ("df", "scale"), "f", 2),
+    inv_wishart: FamilyText(check_wishart, inv_wishart_log_density, ("df", "scale"), "f", 2),
+    lkj: FamilyText(check_lkj, lkj_log_density, ("d", "eta"), "f", 2),
 }
 """The families that are not read from their classes."""

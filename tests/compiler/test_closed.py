@@ -9,44 +9,18 @@ from benchmarks.models import families
 from gendsl import bernoulli, dirichlet, gen, normal, uniform_discrete
 from gendsl.compiler.closed import ClosedDensity, FailedText
 from gendsl.compiler.front.values import NotClosed
-from gendsl.compiler.native import available
+from tests.compiler.closed_outcomes import NATIVE, equal, outcome
 from tests.conformance.idioms import GROUPS
 from tests.conformance.programs import KINDS, built, programs
 
 LONG = os.environ.get("GENDSL_LONG", "") not in ("", "0")
 MODELS = [model for models in families().values() for model in models]
-NATIVE = available() is None
 REFUSED = {
     "grammar": "a tuple is needed",  # a pattern that a value of another type meets
     "summed": "the support of hidden_series",  # a family of arrays, of the user's
     "exciting": "choices whose support is a Increasing",
 }
 """The programs of benchmarks/models that do not compile, and why."""
-
-
-def equal(a, b):
-    return a == b or abs(a - b) <= 1e-9 * max(1.0, abs(a), abs(b))
-
-
-def outcome(model, args, *, native=NATIVE):
-    """What the texts of a program make of a trace: "equal", or why there is none; never another value."""
-    try:
-        trace = model.reference.simulate(args, rng=1)
-    except Exception as error:  # as some of the programs are meant to
-        return f"raised: {error}"
-    choices = dict(trace.choices.items())
-    try:
-        closed = ClosedDensity(model, trace.args)
-        ways = [closed.assess_python, closed.assess_native] if native else [closed.assess_python]
-        for way in ways:
-            found = way(trace.args, choices)
-            told = f"{way.__name__}: {found}, reference {trace.log_prob}\n{closed.text}"
-            assert equal(found, trace.log_prob), told
-    except NotClosed as refusal:
-        return f"refused: {refusal}"
-    except FailedText as failure:
-        return f"failed: {failure}"
-    return "equal"
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
@@ -196,7 +170,7 @@ def test_the_text_has_the_users_names_and_lines():
     compile(text, "text", "exec")
 
 
-RENAMED = '''
+RENAMED = """
 from gendsl import gen, normal, uniform_discrete
 
 @gen
@@ -206,7 +180,7 @@ def model(n):
     for {i} in range(n):
         {z} = ("z", {i}) @ ~uniform_discrete(0, {k} - 1)
         ("x", {i}) @ ~normal({means}[{z}], 1)
-'''
+"""
 NAMES = ["vars", "sum", "lp", "state", "t", "exp", "items", "dir", "result", "at", "value", "np", "fail"]
 
 

@@ -5,10 +5,11 @@ leaves of its value (`values`). What it learns about types is kept as facts that
 program is lowered again until none does, and the HIR is that of the last walk. What it can't type raises
 `NotClosed` with the line.
 
-    values       values, facts, joins of types                  frame         activations, branches, loops
-    statements   statements                                      expressions   names, attributes, operators,
-    comprehensions numbers      arithmetic, comparisons, `math`                 containers    lists, tuples,
-    dicts, strings arrays       NumPy                                           iteration     what a loop
-    goes over calls        functions, methods, classes                     builtins      Python's own
-    functions choices      `~`, addresses, distributions                   program       a whole program
+- `values`: values, facts, joins of types; `frame`: activations, branches, loops
+- `statements`; `expressions`: names, attributes, operators, comprehensions
+- `numbers`: arithmetic, comparisons, `math`; `containers`: lists, tuples, strings; `tables`: dicts
+- `arrays`: NumPy; `library`: what of it is written in Python; `iteration`: what a loop goes over
+- `calls`: functions, methods, classes; `builtin_calls`: Python's own functions
+- `choices`: `~`, addresses; `scores`: log densities of choices; `families`: gendsl's distributions
+- `program`: a whole program
 """

@@ -1176,7 +1176,9 @@ def _reduce(frame: Frame, function: Any, args: list[Value], named: dict[str, Val
     if is_never(given["a"]):
         return NOTHING
     if is_number(given["a"]):
-        raise frame.not_closed("a reduction of a number")
+        if "axis" in given:
+            raise frame.not_closed("a reduction of a number along an axis")
+        given["a"] = make_tuple([given["a"]])
     value = as_array(frame, given["a"], what="reduced")
     axis = given.get("axis", NONE)
     if not is_known(axis):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import itertools
 import math
 import operator
 from collections.abc import Callable
@@ -537,7 +538,8 @@ _HANDLERS: dict[Any, Handler] = {
     len: _len, abs: _abs, min: _extreme("min"), max: _extreme("max"), sum: _sum, int: _int, float: _float,
     bool: _bool, round: _rounded("round"), math.floor: _rounded("floor"), math.ceil: _rounded("ceil"),
     math.trunc: _rounded("trunc"), range: _iterator("range"), enumerate: _iterator("enumerate"),
-    zip: _iterator("zip"), reversed: _iterator("reversed"), map: _iterator("map"), list: _list, tuple: _tuple,
+    zip: _iterator("zip"), reversed: _iterator("reversed"), map: _iterator("map"),
+    itertools.pairwise: _iterator("pairwise"), list: _list, tuple: _tuple,
     dict: _dict, dict.fromkeys: _fromkeys, sorted: _sorted, any: _any_all(True), all: _any_all(False),
     isinstance: _isinstance, type: _type,
     divmod: _divmod, pow: _pow, str: _str, math.isnan: _test("isnan"), math.isinf: _test("isinf"),

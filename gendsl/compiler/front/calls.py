@@ -208,9 +208,9 @@ def _call_container_method(
         case Number() if name == "item" and not args:
             return owner
         case Tuple() if name == "logpdf" and len(args) == 1 and not named:
-            from gendsl.compiler.front import choices
+            from gendsl.compiler.front import scores
 
-            return choices.scored(frame, owner, args[0])
+            return scores.scored(frame, owner, args[0])
     raise frame.not_closed(f"the method {name} of {describe(owner.type)}")
 
 

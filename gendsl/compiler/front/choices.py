@@ -1,21 +1,18 @@
-"""Random choices and traced calls: addresses, distributions, and the functions that score them."""
+"""Random choices and traced calls: addresses, distributions and traces as values."""
 
 from __future__ import annotations
 
 import ast
-from types import FunctionType
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import families
-from gendsl.compiler.front.frame import Frame, Text, is_never
+from gendsl.compiler.front import families, scores
+from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.values import (
     NOTHING,
     Value,
     items_of,
     known,
-    number,
-    number_leaf,
     object_of,
 )
 from gendsl.compiler.hir import Const, Expr
@@ -34,7 +31,6 @@ from gendsl.compiler.types import (
     Text as TextType,
 )
 from gendsl.distributions import Distribution
-from gendsl.distributions.base import ScalarFamily
 
 __all__ = ["is_addressed", "is_choice"]
 
@@ -295,141 +291,14 @@ def _choice(frame: Frame, distribution: Value, parts: tuple[Any, ...], indices: 
     if not (isinstance(distribution.type, Tuple) and isinstance(cls, type) and issubclass(cls, Distribution)):
         raise frame.not_closed(f"`~` of {describe(distribution.type)}")
     assert frame.prefix is not None
-    kind = value_type(frame, distribution)
+    kind = scores.value_type(frame, distribution)
     template = frame.program.template((*frame.prefix, *parts), kind)
     names = [part for part in template.parts if isinstance(part, str)]
     targets = [frame.fresh(str(names[-1]) if names else "x", leaf) for leaf in leaves(kind)]
-    density, given = density_function(frame, distribution, kind)
+    density, given = scores.density_function(frame, distribution, kind)
     choice = hir.Choice(list(targets), template, (*frame.prefix_indices, *indices), density, given)
     frame.emit(choice)
     return Value(kind, tuple(targets))
-
-
-def value_type(frame: Frame, distribution: Value) -> Type:
-    """The type of the values of a distribution."""
-    assert isinstance(distribution.type, Tuple)
-    cls = distribution.type.cls
-    if issubclass(cls, ScalarFamily):
-        return Number({float: "f", int: "i", bool: "b"}[cls.number])
-    found = families.value_type(frame, distribution)
-    if found is not None:
-        return found
-    if cls.__module__.startswith("gendsl."):
-        raise frame.not_closed(f"choices of the family {cls.__name__}")
-    support = support_of(frame, distribution)
-    name = getattr(support.type, "cls", type(None)).__name__
-    if name in ("Real", "Positive", "Interval", "Circle"):
-        return Number("f")
-    if name == "Integers":
-        return Number("i")
-    if name == "Boolean":
-        return Number("b")
-    if name == "Repeated":
-        component = items_of(support)[0]
-        cls_name = getattr(component.type, "cls", type(None)).__name__
-        kinds = {"Real": "f", "Positive": "f", "Interval": "f", "Integers": "i", "Boolean": "b"}
-        if cls_name in kinds:
-            return Array(kinds[cls_name], 1, True)
-    if name in ("RealVector", "Simplex"):
-        return Array("f", 1, True)
-    raise frame.not_closed(f"choices whose support is a {name}")
-
-
-def support_of(frame: Frame, distribution: Value) -> Value:
-    """The support of a distribution of the user's, from the text of its class."""
-    from gendsl.compiler.front.expressions import attribute
-
-    return attribute(frame, distribution, "support")
-
-
-def _number_leaves(type: Type) -> Type:
-    from gendsl.compiler.front.calls import _widened
-
-    return _widened(type)
-
-
-def density_function(frame: Frame, distribution: Value, kind: Type) -> tuple[hir.Function, tuple[Expr, ...]]:
-    """The function of the text for the log density of a distribution, and the parameters to call it with."""
-
-    program, facts = frame.program, frame.program.facts
-    assert isinstance(distribution.type, Tuple)
-    cls = distribution.type.cls
-    wide = _number_leaves(facts.canonical(distribution.type))
-    given = facts.convert(distribution, wide)
-    key = ("density", wide, kind)
-    if key not in program.helpers:
-        made = hir.Function(
-            program.function_name(f"{cls.__name__}_logpdf"),
-            results=["f"],
-            origin=f"log density of {cls.__name__}",
-        )
-        program.helpers[key] = made
-        inner = Frame(program, Text(made), made.body, frame.node, None, frame.filename, key)
-        inner.line = 0
-        assert isinstance(wide, Tuple)
-        names = wide.names or tuple("p" for _ in wide.items)
-        variables = []
-        for name, item in zip(names, wide.items, strict=True):
-            variables += [inner.fresh(name, leaf) for leaf in leaves(item)]
-        x = [inner.fresh("x", leaf) for leaf in leaves(kind)]
-        made.parameters = [*variables, *x]
-        owner, value = Value(wide, tuple(variables)), Value(kind, tuple(x))
-        result = families.log_density(inner, owner, value)
-        if result is None:
-            result = _own_density(inner, owner, value)
-        if not is_never(result):
-            inner.emit(hir.Return([number_leaf(result, "f")]))
-        elif inner.live:
-            inner.emit(hir.Fail("a log density that is never made"))
-    return program.helpers[key], given
-
-
-def scored(frame: Frame, distribution: Value, x: Value) -> Value:
-    """`distribution.logpdf(x)`."""
-    if is_never(x):
-        return NOTHING
-    kind = value_type(frame, distribution)
-    density, given = density_function(frame, distribution, kind)
-    leaves_ = frame.program.facts.convert(x, kind)
-    var = frame.fresh("lp_term", "f")
-    frame.emit(hir.Call([var], density, [*given, *leaves_]))
-    return number(var)
-
-
-def _own_density(frame: Frame, owner: Value, value: Value) -> Value:
-    """The log density as the text of the class has it; -inf outside of the support."""
-    from gendsl.compiler.front import calls
-
-    assert isinstance(owner.type, Tuple)
-    cls = owner.type.cls
-    if issubclass(cls, ScalarFamily) and cls.__module__.startswith("gendsl."):
-        return calls.inline_function(frame, cls.at, [owner, value])
-    logpdf = _unwrapped(cls.at if issubclass(cls, ScalarFamily) else cls.logpdf)
-
-    def inside() -> Value:
-        return calls.call_function(frame, logpdf, [owner, value], {})
-
-    if cls.checks_support or cls.__module__.startswith("gendsl."):
-        return inside()
-    from gendsl.compiler.front.numbers import test_of
-
-    support = support_of(frame, owner)
-    if isinstance(value.type, Array):
-        raise frame.not_closed(f"the support of {cls.__name__}, a family of arrays")
-    test = test_of(calls.call_method(frame, support, "contains", [value]))
-    return frame.branch(test, inside, lambda: known(float("-inf")))
-
-
-def _unwrapped(function: Any) -> FunctionType:
-    from gendsl.distributions.base import CHECK
-
-    while getattr(function, CHECK, None) is not None:
-        function = function.__wrapped__
-    if not isinstance(function, FunctionType):
-        from gendsl.compiler.front.values import NotClosed
-
-        raise NotClosed(f"the log density {function!r}")
-    return function
 
 
 # --- distributions as values -------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from gendsl.compiler.front.values import (
 )
 from gendsl.compiler.hir import ZEROS, Const, Expr, Op
 from gendsl.compiler.types import NEVER, Array, Known, List, Number, Tuple, Type, Union, describe, leaves
-from gendsl.distributions import Distribution, iid, parameters, product, texts
+from gendsl.distributions import Distribution, affine, mvnormal, ordered, parameters, product, texts
 from gendsl.distributions.base import ScalarFamily
 from gendsl.errors import ParameterError
 from gendsl.supports import base as supports
@@ -94,6 +94,8 @@ def parameter_check(frame: Frame, function: Any, args: list[Value], named: dict[
                 Op("or", (Op("le", (ends, _LARGEST), "b"), infinite), "b"), "ends that are too far apart"
             )
         return known(None)
+    if function is parameters.factor_weight:
+        return _factor_weight(frame, args[0])
     if function is parameters.probabilities:
         return _vector(frame, texts.check_probabilities, args[2])
     if function is parameters.increasing:
@@ -103,6 +105,17 @@ def parameter_check(frame: Frame, function: Any, args: list[Value], named: dict[
     if function is parameters.certain:
         return frame.choose(test_of(args[0]), lambda: known(0.0), lambda: known(-math.inf))
     return None
+
+
+def _factor_weight(frame: Frame, value: Value) -> Value:
+    if isinstance(value.type, Union):
+        return frame.switch(value, lambda one: _factor_weight(frame, one))
+    if not is_number(value):
+        frame.fail(f"{describe(value.type)} as the weight of a factor")
+        return NOTHING
+    leaf = frame.atom(number_leaf(value, "f"))
+    frame.fail_unless(Op("lt", (leaf, Const(math.inf, "f")), "b"), "the weight of a factor")
+    return number(leaf)
 
 
 def _integer(frame: Frame, value: Value, least: int | None) -> Value:
@@ -148,23 +161,76 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
 
     if cls is product:
         return _product(frame, args, named)
-    if cls is iid:
-        return _iid(frame, args, named)
     text = texts.TEXTS.get(cls)
-    if text is not None:
-        names = cls.parameters  # type: ignore[attr-defined]
-        found = dict(zip(names, args, strict=False))
-        found.update(named)
-        if set(found) != set(names) or len(args) + len(named) != len(names):
-            frame.fail(f"{cls.__name__} is called with arguments that it does not take")
+    if text is None:
+        if cls.__module__.startswith("gendsl.") and not issubclass(cls, ScalarFamily):
+            raise frame.not_closed(f"the family {cls.__name__}")
+        return None
+    defaults = frame.program.defaults(frame, cls.__init__)  # type: ignore[misc]
+    names: tuple[str, ...] = cls.parameters  # type: ignore[attr-defined]
+    found = {**dict(zip(names, args, strict=False)), **named}
+    given = [found.get(name, defaults.get(name, NOTHING)) for name in names]
+    if not set(found) <= set(names) or len(args) + len(named) != len(found) or any(map(is_never, given)):
+        frame.fail(f"{cls.__name__} is called with arguments that it does not take")
+        return NOTHING
+    for i, value in enumerate(given):
+        if isinstance(value.type, Union) and all(map(is_family, value.type.alternatives)):
+
+            def with_one(one: Value, at: int = i) -> Value:
+                made = construct(frame, cls, [*given[:at], one, *given[at + 1 :]], {})
+                assert made is not None
+                return made
+
+            return frame.switch(value, with_one)
+    if cls is affine:
+        given = _image_of(frame, *given)
+    checked = calls.call_function(frame, text.check, given, {})  # type: ignore[arg-type]
+    if not frame.live or is_never(checked):
+        return NOTHING
+    return make_tuple([frame.atoms(one) for one in items_of(checked)], cls, text.names)
+
+
+def _image_of(frame: Frame, dist: Value, scale: Value, shift: Value) -> list[Value]:
+    """The parameters of an image, where that of an image is one image."""
+    from gendsl.compiler.front.numbers import arithmetic
+
+    if isinstance(dist.type, Tuple) and dist.type.cls is affine:
+        dist, inner_scale, inner_shift = items_of(dist)
+        shift = arithmetic(frame, "add", arithmetic(frame, "mul", scale, inner_shift), shift)
+        scale = arithmetic(frame, "mul", scale, inner_scale)
+    return [dist, frame.atoms(_plain(scale)), frame.atoms(_plain(shift))]
+
+
+def _plain(value: Value) -> Value:
+    """A number, a truth value as the integer that `affine` makes of it."""
+    return number(number_leaf(value, "i")) if is_number(value) and kind_of(value) == "b" else value
+
+
+def image(frame: Frame, operator: str, distribution: Value, other: Value) -> Value:
+    """Arithmetic on a distribution: `1 + d`, `d - 1`, `2 * d`, `d / 2`, `-d`."""
+    from gendsl.compiler.front.numbers import arithmetic
+
+    one, nothing = known(1), known(0)
+    if operator in ("__truediv__", "__sub__") and not is_number(other) and not isinstance(other.type, Array):
+        frame.fail("arithmetic on a distribution with what is no number")
+        return NOTHING
+    match operator:
+        case "__add__" | "__radd__":
+            scale, shift = one, other
+        case "__sub__":
+            scale, shift = one, arithmetic(frame, "mul", known(-1), other)
+        case "__rsub__":
+            scale, shift = known(-1), other
+        case "__mul__" | "__rmul__":
+            scale, shift = other, nothing
+        case "__truediv__":
+            scale, shift = arithmetic(frame, "truediv", one, other), nothing
+        case "__neg__":
+            scale, shift = known(-1), nothing
+        case _:
+            frame.fail("arithmetic that a distribution does not have")
             return NOTHING
-        checked = calls.call_function(frame, text.check, [found[name] for name in names], {})  # type: ignore[arg-type]
-        if not frame.live or is_never(checked):
-            return NOTHING
-        return make_tuple([frame.atoms(one) for one in items_of(checked)], cls, text.names)
-    if cls.__module__.startswith("gendsl.") and not issubclass(cls, ScalarFamily):
-        raise frame.not_closed(f"the family {cls.__name__}")
-    return None
+    return construct(frame, affine, [distribution, scale, shift], {}) or NOTHING
 
 
 def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -178,7 +244,7 @@ def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     if not (isinstance(family, type) and issubclass(family, ScalarFamily)):
         components = (
             args[0]
-            if len(args) == 1 and isinstance(args[0].type, (List, Tuple)) and not _is_distribution(args[0])
+            if len(args) == 1 and isinstance(args[0].type, (List, Tuple)) and not is_distribution(args[0])
             else make_tuple(args)
         )
         return make_tuple([components], product, ("components",))
@@ -208,74 +274,110 @@ def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     return make_tuple([made], product, ("components",))
 
 
-def _is_distribution(value: Value) -> bool:
-    cls = getattr(value.type, "cls", None)
+def is_distribution(value: Value) -> bool:
+    """Whether a value is a distribution."""
+    return is_family(value.type)
+
+
+def is_family(type_: Type) -> bool:
+    """Whether values of a type are distributions."""
+    cls = getattr(type_, "cls", None)
     return isinstance(cls, type) and issubclass(cls, Distribution)
-
-
-def _iid(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = dict(zip(("dist", "n"), args, strict=False))
-    given.update(named)
-    if set(given) != {"dist", "n"}:
-        frame.fail("iid is called with arguments that it does not take")
-        return NOTHING
-    n = _integer(frame, given["n"], 0)
-    return make_tuple([given["dist"], n], iid, ("dist", "n"))
 
 
 def value_type(frame: Frame, distribution: Value) -> Type | None:
     """The type of the values of a family that is written with NumPy; None for others."""
     assert isinstance(distribution.type, Tuple)
     cls = distribution.type.cls
-    if issubclass(cls, product) or cls is iid:
-        kind = _component_kind(frame, items_of(distribution)[0])
-        return _vector_type(kind)
+    if issubclass(cls, product):
+        return _repeated(_component_type(frame, items_of(distribution)[0]))
     text = texts.TEXTS.get(cls)
     if text is None:
         return None
-    if text.kind is None:
-        return Number(_component_kind(frame, items_of(distribution)[1]))
-    return _vector_type(text.kind) if text.rank else Number(text.kind)
+    if cls is affine:
+        return _image_type(frame, distribution)
+    if text.kind is not None:
+        return Array(text.kind, text.rank, True) if text.rank else Number(text.kind)
+    component = _component_type(frame, items_of(distribution)[text.component])
+    if not text.rank:
+        if not isinstance(component, Number):
+            raise frame.not_closed(f"{cls.__name__} of distributions of arrays")
+        return component
+    if cls is ordered and component != Number("f"):
+        raise frame.not_closed("ordered of a distribution that is not of floats")
+    return _repeated(component)
 
 
-def _vector_type(kind: str) -> Type:
-    return Array(kind, 1, True)
+def _repeated(component: Type) -> Array:
+    if isinstance(component, Array):
+        return Array(component.kind, component.rank + 1, True)
+    assert isinstance(component, Number)
+    return Array(component.kind, 1, True)
 
 
-def _component_kind(frame: Frame, components: Value) -> str:
-    """The kind of the values of distributions, all of which are of numbers."""
-    from gendsl.compiler.front import choices
+def _image_type(frame: Frame, distribution: Value) -> Type:
+    """The type of the values of an image: integers where scale and shift of a discrete one are."""
+    from gendsl.compiler.front import scores
 
-    if _is_distribution(components):
+    dist, scale, shift = items_of(distribution)
+    inside = scores.value_type(frame, dist)
+    if isinstance(inside, Array):
+        if getattr(dist.type, "cls", None) is not mvnormal:
+            raise frame.not_closed("arithmetic on a distribution of arrays")
+        return inside
+    if not all(map(is_number, (scale, shift))):
+        raise frame.not_closed("arithmetic on a distribution of numbers with arrays")
+    assert isinstance(inside, Number)
+    whole = inside.kind != "f" and kind_of(scale) != "f" and kind_of(shift) != "f"
+    return Number("i" if whole else "f")
+
+
+def _component_type(frame: Frame, components: Value) -> Type:
+    """The type of the values of distributions, which is the same for all of them."""
+    from gendsl.compiler.front import scores
+
+    if is_distribution(components):
         found: list[Type] = [components.type]
     elif isinstance(components.type, List):
         item = frame.program.facts.item(components.type.site)
         if item == NEVER:
-            return "f"
+            return Number("f")
         found = list(item.alternatives) if isinstance(item, Union) else [item]
     else:
         found = [item.type for item in items_of(components)]
-    kinds = set()
-    for one in found:
-        kind = choices.value_type(frame, Value(one, tuple(ZEROS[k] for k in leaves(one))))
-        if not isinstance(kind, Number):
-            raise frame.not_closed("components that are not distributions of numbers")
-        kinds.add(kind.kind)
-    if len(kinds) != 1:
+    types = set()
+    for type_ in found:
+        one = Value(type_, tuple(ZEROS[k] for k in leaves(type_)))
+        kind = scores.value_type(frame, one)
+        is_image = kind == Number("f") and getattr(type_, "cls", None) is affine
+        if is_image and scores.value_type(frame, items_of(one)[0]) != kind:
+            raise frame.not_closed("components whose values are discrete, and no integers")
+        types.add(kind)
+    if len(types) != 1:
         raise frame.not_closed("components of different kinds")
-    return kinds.pop()
+    return types.pop()
 
 
 def log_density(frame: Frame, distribution: Value, value: Value) -> Value | None:
     """The log density of a family that is written with NumPy; None for others."""
-    from gendsl.compiler.front import calls
+    from gendsl.compiler.front import calls, scores
 
     assert isinstance(distribution.type, Tuple)
     cls = distribution.type.cls
     if issubclass(cls, product):
         function: Any = texts.product_log_density
-    elif cls is iid:
-        function = texts.iid_log_density
+    elif cls is affine:
+        inside = scores.value_type(frame, items_of(distribution)[0])
+        if isinstance(inside, Array):
+            function = texts.affine_of_vectors_log_density
+        elif inside == Number("f"):
+            function = texts.affine_log_density
+        else:
+            function = (
+                texts.affine_of_integers_log_density
+                if kind_of(value) == "i"
+                else texts.affine_of_lattice_log_density
+            )
     elif cls in texts.TEXTS:
         function = texts.TEXTS[cls].log_density
     else:

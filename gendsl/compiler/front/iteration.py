@@ -117,6 +117,18 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
                 raise frame.not_closed("zip of a tuple and a list")
             grows = tuple(value for one in sequences for value in one.grows)
             return Sequence(least, lambda i: make_tuple([one.at(i) for one in sequences]), grows, fixed)
+        case "pairwise":
+            inner = sequence(frame, parts[0])
+            if isinstance(inner.count, int):
+                pairs: int | Expr = max(inner.count - 1, 0)
+            else:
+                pairs = Op("imax", (Op("sub", (inner.count, Const(1, "i")), "i"), Const(0, "i")), "i")
+
+            def pair(i: Any) -> Value:
+                after = i + 1 if isinstance(i, int) else Op("add", (i, Const(1, "i")), "i")
+                return make_tuple([inner.at(i), inner.at(after)])
+
+            return Sequence(pairs, pair, inner.grows, inner.fixed)
         case "reversed":
             inner = sequence(frame, parts[0])
             if isinstance(inner.count, int):

@@ -9,6 +9,7 @@ import ast
 import math
 import operator
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import scipy.special
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.values import (
+    NONE,
     NOTHING,
     Value,
     as_kind,
@@ -32,6 +34,7 @@ from gendsl.compiler.front.values import (
 )
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.types import Array, Dict, Known, List, Method, Object, Text, Tuple, Type, Union, describe
+from gendsl.distributions import Distribution
 
 _BINARY: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Add: ("add", operator.add),
@@ -180,18 +183,27 @@ def arithmetic(frame: Frame, name: str, a: Value, b: Value) -> Value:
         return frame.switch(b, lambda one: arithmetic(frame, name, a, one))
     if is_number(a) and is_number(b):
         return of_numbers(frame, name, a, b)
-    from gendsl.compiler.front import arrays, calls, containers
+    from gendsl.compiler.front import arrays, calls, containers, families
 
-    if isinstance(a.type, Array) or isinstance(b.type, Array):
-        return arrays.binary(frame, name, a, b)
     method = {"add": "__add__", "sub": "__sub__", "mul": "__mul__", "truediv": "__truediv__", "matmul":
     "__matmul__",
               "pow": "__pow__", "mod": "__mod__", "floordiv": "__floordiv__"}.get(name)  # fmt: skip
     for value, other, found in ((a, b, method), (b, a, method and method.replace("__", "__r", 1))):
-        cls = getattr(value.type, "cls", None)
-        if found and isinstance(cls, type) and cls is not tuple and found in cls.__dict__:
-            return calls.call_method(frame, value, found, [other])
+        function = found and _operator_of(value, found)
+        if families.is_distribution(value) and function is getattr(Distribution, str(found), None):
+            return families.image(frame, str(found), value, other)
+        if function and not isinstance(other.type, Array):
+            return calls.call_method(frame, value, str(found), [other])
+    if isinstance(a.type, Array) or isinstance(b.type, Array):
+        return arrays.binary(frame, name, a, b)
     return containers.binary(frame, name, a, b)
+
+
+def _operator_of(value: Value, method: str) -> Any:
+    """The method of an instance's class for an operator; None where it has none that is written in Python."""
+    cls = getattr(value.type, "cls", None)
+    function = getattr(cls, method, None) if isinstance(cls, type) else None
+    return function if isinstance(function, FunctionType) else None
 
 
 def of_numbers(frame: Frame, name: str, a: Value, b: Value) -> Value:
@@ -260,11 +272,13 @@ def unary(frame: Frame, operator_: ast.unaryop, a: Value) -> Value:
 
         return arrays.unary(frame, type(operator_), a)
     if not is_number(a):
-        from gendsl.compiler.front import calls
+        from gendsl.compiler.front import calls, families
 
         method = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}[type(operator_)]
-        cls = getattr(a.type, "cls", None)
-        if isinstance(cls, type) and method in cls.__dict__:
+        function = _operator_of(a, method)
+        if families.is_distribution(a) and function is getattr(Distribution, method, None):
+            return families.image(frame, method, a, NONE)
+        if function:
             return calls.call_method(frame, a, method, [])
         raise frame.not_closed(f"{type(operator_).__name__} of {describe(a.type)}")
     kind = kind_of(a)

@@ -452,4 +452,3 @@ def depth(type: Type) -> int:
 def line_of(node: ast.AST) -> int:
     """The line of a node."""
     return getattr(node, "lineno", 0)
-

@@ -1,0 +1,183 @@
+"""What scores a choice: the type of its values, and the function of the text for its log density."""
+
+from __future__ import annotations
+
+import math
+from types import FunctionType
+from typing import Any
+
+from gendsl.compiler import hir
+from gendsl.compiler.front import families
+from gendsl.compiler.front.frame import Frame, Text, is_never
+from gendsl.compiler.front.numbers import both, test_of
+from gendsl.compiler.front.values import (
+    NOTHING,
+    Value,
+    alternatives_of,
+    is_number,
+    items_of,
+    kind_of,
+    known,
+    number,
+    number_leaf,
+)
+from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.types import Array, Number, Tuple, Type, Union, leaves
+from gendsl.distributions.base import ScalarFamily
+
+_KINDS = "bif"
+_WHOLE = Const(2.0**53, "f")
+
+
+def value_type(frame: Frame, distribution: Value) -> Type:
+    """The type of the values of a distribution, or of one of several."""
+    if isinstance(distribution.type, Union):
+        types = {value_type(frame, one) for one in alternatives_of(distribution)}
+        if len(types) != 1:
+            raise frame.not_closed("a distribution of numbers of one kind or another")
+        return types.pop()
+    assert isinstance(distribution.type, Tuple)
+    cls = distribution.type.cls
+    if issubclass(cls, ScalarFamily):
+        return Number({float: "f", int: "i", bool: "b"}[cls.number])
+    found = families.value_type(frame, distribution)
+    if found is not None:
+        return found
+    if cls.__module__.startswith("gendsl."):
+        raise frame.not_closed(f"choices of the family {cls.__name__}")
+    support = support_of(frame, distribution)
+    name = getattr(support.type, "cls", type(None)).__name__
+    if name in ("Real", "Positive", "Interval", "Circle"):
+        return Number("f")
+    if name == "Integers":
+        return Number("i")
+    if name == "Boolean":
+        return Number("b")
+    if name == "Repeated":
+        component = items_of(support)[0]
+        cls_name = getattr(component.type, "cls", type(None)).__name__
+        kinds = {"Real": "f", "Positive": "f", "Interval": "f", "Integers": "i", "Boolean": "b"}
+        if cls_name in kinds:
+            return Array(kinds[cls_name], 1, True)
+    if name in ("RealVector", "Simplex"):
+        return Array("f", 1, True)
+    raise frame.not_closed(f"choices whose support is a {name}")
+
+
+def support_of(frame: Frame, distribution: Value) -> Value:
+    """The support of a distribution of the user's, from the text of its class."""
+    from gendsl.compiler.front.expressions import attribute
+
+    return attribute(frame, distribution, "support")
+
+
+def _number_leaves(type: Type) -> Type:
+    from gendsl.compiler.front.calls import _widened
+
+    return _widened(type)
+
+
+def density_function(frame: Frame, distribution: Value, kind: Type) -> tuple[hir.Function, tuple[Expr, ...]]:
+    """The function of the text for the log density of a distribution, and the parameters to call it with."""
+
+    program, facts = frame.program, frame.program.facts
+    assert isinstance(distribution.type, Tuple)
+    cls = distribution.type.cls
+    wide = _number_leaves(facts.canonical(distribution.type))
+    given = facts.convert(distribution, wide)
+    key = ("density", wide, kind)
+    if key not in program.helpers:
+        made = hir.Function(
+            program.function_name(f"{cls.__name__}_logpdf"),
+            results=["f"],
+            origin=f"log density of {cls.__name__}",
+        )
+        program.helpers[key] = made
+        inner = Frame(program, Text(made), made.body, frame.node, None, frame.filename, key)
+        inner.line = 0
+        assert isinstance(wide, Tuple)
+        names = wide.names or tuple("p" for _ in wide.items)
+        variables = []
+        for name, item in zip(names, wide.items, strict=True):
+            variables += [inner.fresh(name, leaf) for leaf in leaves(item)]
+        x = [inner.fresh("x", leaf) for leaf in leaves(kind)]
+        made.parameters = [*variables, *x]
+        owner, value = Value(wide, tuple(variables)), Value(kind, tuple(x))
+        result = families.log_density(inner, owner, value)
+        if result is None:
+            result = _own_density(inner, owner, value)
+        if not is_never(result):
+            inner.emit(hir.Return([number_leaf(result, "f")]))
+        elif inner.live:
+            inner.emit(hir.Fail("a log density that is never made"))
+    return program.helpers[key], given
+
+
+def scored(frame: Frame, distribution: Value, x: Value) -> Value:
+    """`distribution.logpdf(x)`."""
+    if is_never(x):
+        return NOTHING
+    if isinstance(x.type, Union):
+        return frame.switch(x, lambda one: scored(frame, distribution, one))
+    kind = value_type(frame, distribution)
+    if isinstance(kind, Number) and is_number(x) and _KINDS.index(kind_of(x)) > _KINDS.index(kind.kind):
+        return _scored_narrower(frame, distribution, number(frame.atom(number_leaf(x))))
+    density, given = density_function(frame, distribution, kind)
+    leaves_ = frame.program.facts.convert(x, kind)
+    var = frame.fresh("lp_term", "f")
+    frame.emit(hir.Call([var], density, [*given, *leaves_]))
+    return number(var)
+
+
+def _scored_narrower(frame: Frame, distribution: Value, x: Value) -> Value:
+    """`distribution.logpdf(x)` of a number of a wider kind than the values; -inf where it is none of them."""
+    leaf = x.leaf
+    if leaf.kind == "f":
+        frame.fail_if(Op("ge", (Op("abs", (leaf,), "f"), _WHOLE), "b"), "a value beyond 2 ** 53")
+        test: Expr = Op("eq", (Op("np_floor", (leaf,), "f"), leaf), "b")
+
+        def narrower() -> Expr:
+            return frame.set(Op("int_trunc", (leaf,), "i"))
+    else:
+        test = both(Op("ge", (leaf, Const(0, "i")), "b"), Op("le", (leaf, Const(1, "i")), "b"))
+
+        def narrower() -> Expr:
+            return Op("ne", (leaf, Const(0, "i")), "b")
+
+    return frame.branch(
+        test, lambda: scored(frame, distribution, number(narrower())), lambda: known(-math.inf)
+    )
+
+
+def _own_density(frame: Frame, owner: Value, value: Value) -> Value:
+    """The log density as the text of the class has it; -inf outside of the support."""
+    from gendsl.compiler.front import calls
+
+    assert isinstance(owner.type, Tuple)
+    cls = owner.type.cls
+    if issubclass(cls, ScalarFamily) and cls.__module__.startswith("gendsl."):
+        return calls.inline_function(frame, cls.at, [owner, value])
+    logpdf = _unwrapped(cls.at if issubclass(cls, ScalarFamily) else cls.logpdf)
+
+    def inside() -> Value:
+        return calls.call_function(frame, logpdf, [owner, value], {})
+
+    if cls.checks_support or cls.__module__.startswith("gendsl."):
+        return inside()
+    support = support_of(frame, owner)
+    if isinstance(value.type, Array):
+        raise frame.not_closed(f"the support of {cls.__name__}, a family of arrays")
+    test = test_of(calls.call_method(frame, support, "contains", [value]))
+    return frame.branch(test, inside, lambda: known(float("-inf")))
+
+
+def _unwrapped(function: Any) -> FunctionType:
+    from gendsl.distributions.base import CHECK
+
+    while getattr(function, CHECK, None) is not None:
+        function = function.__wrapped__
+    if not isinstance(function, FunctionType):
+        from gendsl.compiler.front.values import NotClosed
+
+        raise NotClosed(f"the log density {function!r}")
+    return function

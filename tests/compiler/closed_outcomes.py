@@ -1,0 +1,32 @@
+"""What the texts of a program make of a trace of the reference."""
+
+from gendsl.compiler.closed import ClosedDensity, FailedText
+from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.native import available
+
+NATIVE = available() is None
+
+
+def equal(a, b):
+    return a == b or abs(a - b) <= 1e-9 * max(1.0, abs(a), abs(b))
+
+
+def outcome(model, args, *, native=NATIVE, rng=1):
+    """What the texts of a program make of a trace: "equal", or why there is none; never another value."""
+    try:
+        trace = model.reference.simulate(args, rng=rng)
+    except Exception as error:  # as some of the programs are meant to
+        return f"raised: {error}"
+    choices = dict(trace.choices.items())
+    try:
+        closed = ClosedDensity(model, trace.args)
+        ways = [closed.assess_python, closed.assess_native] if native else [closed.assess_python]
+        for way in ways:
+            found = way(trace.args, choices)
+            told = f"{way.__name__}: {found}, reference {trace.log_prob}\n{closed.text}"
+            assert equal(found, trace.log_prob), told
+    except NotClosed as refusal:
+        return f"refused: {refusal}"
+    except FailedText as failure:
+        return f"failed: {failure}"
+    return "equal"

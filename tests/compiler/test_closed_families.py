@@ -1,0 +1,196 @@
+"""Closed programs as text: the families that are read from texts of their own, and arithmetic on them."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from gendsl import (
+    affine,
+    bernoulli,
+    binom,
+    categorical,
+    factor,
+    flat,
+    gamma,
+    gen,
+    iid,
+    inv_wishart,
+    lkj,
+    mixture,
+    mvnormal,
+    normal,
+    ordered,
+    poisson,
+    product,
+    truncated_normal,
+    uniform,
+    uniform_discrete,
+    von_mises,
+    wishart,
+)  # fmt: skip
+from gendsl.compiler.closed import ClosedDensity, FailedText
+from gendsl.compiler.front.values import NotClosed
+from tests.compiler.closed_outcomes import NATIVE, equal, outcome
+
+
+@gen
+def images(a, n):
+    k = ~(1 + poisson(3))
+    m = ~(n - binom(5, 0.3))
+    s = ~(2 * normal(0, 1) + a)
+    t = ~(-gamma(2, 1) / 4)
+    u = ~(0.5 * (3 - 2 * (1 + poisson(abs(s)))))
+    v = ~(True + bernoulli(0.3))
+    w = ~affine(uniform_discrete(1, 6), scale=2)
+    x = ~affine(von_mises(0, 2))
+    y = [("y", i) @ ~(k * normal(0, 1) + m) for i in range(k)]
+    return k, m, s, t, u, v, w, x, y
+
+
+@gen
+def images_of_arrays(n):
+    x = ~(mvnormal(np.zeros(n), np.eye(n)) * 2 - np.ones(n))
+    y = ~iid(3 - poisson(2), n)
+    z = ~product(1 + normal(0, 1), gamma(2, 1) * 3)
+    w = ~mixture([0.25, 0.75], [1 + poisson(2), 2 * poisson(3)])
+    return x, y, z, w
+
+
+@gen
+def a_family_or_its_image(far):
+    base = normal(0, 1) if far < 0 else gamma(2, 1) + far
+    x = ~(base * 2)
+    family = 1 + poisson(2) if x > 0 else poisson(2)
+    y = ~family
+
+
+@gen
+def in_order(k):
+    means = ~ordered(normal(0, 2), k)
+    times = ~ordered(gamma(2, 1), 3)
+    z = ~categorical([1 / k] * k)
+    x = ~normal(means[z], 1)
+
+
+@gen
+def factors(n):
+    x = [("x", i) @ ~normal(0, 1) for i in range(n)]
+    ("smooth",) @ ~factor(-0.5 * sum((a - b) ** 2 for a, b in itertools.pairwise(x)))
+    if x[0] > 0:
+        "possible" @ ~factor(0)
+
+
+@gen
+def matrices(n):
+    v = ~wishart(n + 1.5, np.eye(n) + 0.2)
+    s = ~inv_wishart(n + 2, v)
+    r = ~lkj(n, 1.5)
+    x = ~mvnormal(np.zeros(n), s)
+    y = ~mvnormal(np.zeros(n), r * 2.0)
+
+
+@gen
+def bounded(n):
+    x = ~truncated_normal(0, 1, -1, math.inf)
+    y = ~truncated_normal(x, 0.1, 5, 6)
+    z = [("z", i) @ ~uniform(x, 10) for i in range(n)]
+
+
+@gen
+def vectors(n):
+    x = ~iid(mvnormal(np.zeros(2), np.eye(2)), n)
+    return x[0, 1]
+
+
+@pytest.mark.parametrize("program, args", [
+    (images, (0.5, 7)), (images, (-1, 2.5)), (images_of_arrays, (3,)), (a_family_or_its_image, (-1.0,)),
+    (a_family_or_its_image, (2.0,)), (in_order, (3,)), (factors, (4,)), (matrices, (1,)), (matrices, (3,)),
+    (bounded, (3,)), (vectors, (3,)),
+])  # fmt: skip
+def test_families_are_those_of_the_reference(program, args):
+    assert [outcome(program, args, rng=seed) for seed in range(5)] == ["equal"] * 5
+
+
+@gen
+def improper(low):
+    theta = ~flat()
+    above = ~flat(low)
+    x = ~normal(theta, 1)
+
+
+@gen
+def one_of_each():
+    a = ~(3 * poisson(2) + 1)
+    b = ~(0.1 * poisson(2) + 0.3)
+    c = ~(2 * bernoulli(0.25))
+    d = ~ordered(normal(0, 1), 2)
+    e = ~lkj(2, 2.0)
+    f = ~factor(1.5)
+
+
+_STARTS = {
+    ("a",): 7, ("b",): 0.1 * 3 + 0.3, ("c",): 2, ("d",): np.array([0.0, 1.0]),
+    ("e",): np.array([[1.0, 0.5], [0.5, 1.0]]), ("f",): True,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", [
+    {("a",): 8}, {("a",): -2}, {("a",): 1}, {("b",): 0.35}, {("b",): 0.2}, {("b",): 0.6 + 1e-14}, {("c",): 1},
+    {("c",): 4}, {("d",): np.array([1.0, 0.0])}, {("d",): np.array([1.0, 1.0])},
+    {("e",): np.array([[1.0, 0.5], [0.4, 1.0]])}, {("e",): np.array([[1.0, 1.5], [1.5, 1.0]])},
+    {("e",): np.array([[1.0, 0.5], [0.5, 2.0]])}, {},
+])  # fmt: skip
+def test_values_at_the_edge_of_a_support(change):
+    choices = {**_STARTS, **change}
+    expected = one_of_each.reference.assess((), choices).log_prob
+    closed = ClosedDensity(one_of_each, ())
+    ways = [closed.assess_python, closed.assess_native] if NATIVE else [closed.assess_python]
+    for way in ways:
+        assert equal(way((), choices), expected)
+
+
+def test_flat_densities():
+    choices = {("theta",): 0.5, ("above",): 2.0, ("x",): 1.0}
+    closed = ClosedDensity(improper, (1.0,))
+    assert equal(closed.assess_python((1.0,), choices), improper.assess((1.0,), choices).log_prob)
+    choices["above",] = 0.5
+    assert closed.assess_python((1.0,), choices) == -math.inf
+
+
+@gen
+def scaled(a, d):
+    x = ~(a * normal(0, 1))
+    y = ~iid(poisson(1) + 1, d)
+    z = ~wishart(d, np.eye(2))
+
+
+@pytest.mark.parametrize("args", [(0.0, 3), (math.inf, 3), (1.0, -1), (1.0, 1)])
+def test_parameters_out_of_their_domain_fail(args):
+    closed = ClosedDensity(scaled, (1.0, 3))
+    choices = {("x",): 0.5, ("y",): np.array([1, 2, 3]), ("z",): np.eye(2)}
+    assert equal(closed.assess_python((1.0, 3), choices), scaled.assess((1.0, 3), choices).log_prob)
+    with pytest.raises(FailedText):
+        closed.assess_python(args, choices)
+
+
+@gen
+def scores_of_other_numbers(x):
+    total = poisson(3).logpdf(x) + bernoulli(0.25).logpdf(2) + bernoulli(0.25).logpdf(1.0)
+    y = ~normal(0, 1 if total > -20 else 2)
+
+
+@pytest.mark.parametrize("x", [2.0, 2.5, -1.0])
+def test_log_densities_of_numbers_of_another_kind(x):
+    assert outcome(scores_of_other_numbers, (x,)) == "equal"
+
+
+@gen
+def mixed_lattices():
+    x = ~mixture([0.5, 0.5], [0.5 * poisson(1), normal(0, 1)])
+
+
+def test_a_mixture_of_a_lattice_and_a_line_is_refused():
+    with pytest.raises(NotClosed, match="discrete, and no integers"):
+        ClosedDensity(mixed_lattices, ())
