@@ -52,8 +52,8 @@ def wants_all(config):
 
 
 def names_a_file(config):
-    """Whether the command names files, not folders."""
-    return any(str(argument).endswith(".py") for argument in config.args)
+    """Whether the command names files alone, no folders."""
+    return all(str(argument).endswith(".py") for argument in config.args)
 
 
 def mark_slow(config, items):

@@ -208,8 +208,13 @@ def substitute(statement: Statement, values: dict[Var, Expr]) -> None:
             statement.step = replaced(statement.step, values)
         case Call():
             statement.args = list(all_of(tuple(statement.args)))
-        case hir.Visit():
+        case hir.Visit() | hir.Read() | hir.Present():
             statement.indices = all_of(statement.indices)
+        case hir.Write():
+            statement.indices, statement.values = all_of(statement.indices), all_of(statement.values)
+        case hir.Copy():
+            statement.indices = all_of(statement.indices)
+            statement.source_indices = all_of(statement.source_indices)
         case hir.Choice():
             statement.indices, statement.parameters = all_of(statement.indices), all_of(statement.parameters)
 
@@ -277,7 +282,7 @@ def _drop_dead(function: Function) -> bool:
                         statement.targets, statement.values = [t for t, _ in kept], [v for _, v in kept]
                     if not kept:
                         continue
-                case Length() | New() | Fill() if not used[statement.target]:
+                case Length() | New() | Fill() | hir.Present() if not used[statement.target]:
                     dropped = True
                     continue
                 case If():

@@ -10,7 +10,7 @@ import numpy as np
 
 from gendsl.compiler import clean, density
 from gendsl.compiler.encode import Words, deep_layout, flat
-from gendsl.compiler.front.program import Below, Lowered, Lowering, Template, type_of
+from gendsl.compiler.front.program import MODEL, Below, Lowered, Lowering, Template, type_of
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.native import Native, available
 from gendsl.compiler.native_layout import END, FAILED, FULL, NEXT, PRESENT, SITE, VISITED, Layout
@@ -56,12 +56,14 @@ class Addresses:
         nodes: the calls of programs that call themselves: (template, indices) -> node.
     """
 
-    def __init__(self, lowered: Lowered) -> None:
+    def __init__(self, lowered: Lowered, trace: str = MODEL) -> None:
         self.facts = lowered.facts
         self.nodes: dict[tuple[int, tuple[int, ...]], int] = {}
         self.choices: dict[Any, list[tuple[tuple[Any, ...], Template]]] = {}
         self.calls: dict[Any, list[tuple[tuple[Any, ...], Template]]] = {}
         for template in lowered.templates:
+            if template.trace != trace:
+                continue
             below = (
                 template.parts[0].function
                 if template.parts and isinstance(template.parts[0], Below)

@@ -249,6 +249,53 @@ class Visit(Statement):
 
 
 @dataclass(eq=False, slots=True)
+class Read(Statement):
+    """The value of a choice of a trace that a program is given; fails where there is none.
+
+    Attributes:
+        followed: whether derivatives are known in it.
+    """
+
+    targets: list[Var]
+    template: Any
+    indices: tuple[Expr, ...]
+    followed: bool = True
+
+
+@dataclass(eq=False, slots=True)
+class Present(Statement):
+    """Whether a trace that a program is given has a choice."""
+
+    target: Var
+    template: Any
+    indices: tuple[Expr, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Write(Statement):
+    """Set a choice of an output trace; fails where it was set before."""
+
+    template: Any
+    indices: tuple[Expr, ...]
+    values: tuple[Expr, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Copy(Statement):
+    """Set choices of an output trace to those of an input trace.
+
+    There may be fewer indices than the templates have: then all choices are copied whose first indices are
+    `source_indices`, to the same further indices. `target` is how many there were.
+    """
+
+    target: Var
+    template: Any
+    indices: tuple[Expr, ...]
+    source: Any
+    source_indices: tuple[Expr, ...]
+
+
+@dataclass(eq=False, slots=True)
 class Function:
     """A function of the text.
 
@@ -320,8 +367,14 @@ def expressions(statement: Statement) -> Iterator[Expr]:
             yield step
         case Call(args=args):
             yield from args
-        case Visit(indices=indices):
+        case Visit(indices=indices) | Read(indices=indices) | Present(indices=indices):
             yield from indices
+        case Write(indices=indices, values=given):
+            yield from indices
+            yield from given
+        case Copy(indices=indices, source_indices=more):
+            yield from indices
+            yield from more
         case Choice(indices=indices, parameters=parameters):
             yield from indices
             yield from parameters
@@ -336,9 +389,16 @@ def targets(statement: Statement) -> list[Var]:
             | Call(targets=found)
             | Choice(targets=found)
             | Visit(targets=found)
+            | Read(targets=found)
         ):
             return found
-        case New(target=target) | Fill(target=target) | Length(target=target):
+        case (
+            New(target=target)
+            | Fill(target=target)
+            | Length(target=target)
+            | Present(target=target)
+            | Copy(target=target)
+        ):
             return [target]
         case For(var=var):
             return [var]

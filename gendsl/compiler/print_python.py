@@ -86,6 +86,11 @@ class PythonPrinter:
         called = _CALLS.get(name, name)
         return f"{called}({', '.join(self.expr(arg) for arg in args)})"
 
+    def index(self, indices: tuple[Expr, ...]) -> str:
+        """The indices of a choice."""
+        found = ", ".join(map(self.expr, indices))
+        return found if len(indices) == 1 else f"({found})"
+
     def item(self, layout: tuple[str, ...], item: tuple[Expr, ...]) -> str:
         """An item of a list."""
         if len(layout) == 1:
@@ -151,6 +156,18 @@ class PythonPrinter:
                 names = ", ".join(var.name for var in targets)
                 where = ", ".join(map(self.expr, indices)) or "()"
                 self.line(f"{names} = state.{template.name}[{where}]", at)
+            case hir.Read(targets=targets, template=template, indices=indices, followed=followed):
+                names = ", ".join(var.name for var in targets)
+                how = "read" if followed else "look"
+                self.line(f"{names} = state.{template.name}.{how}({self.index(indices)})", at)
+            case hir.Present(target=target, template=template, indices=indices):
+                self.line(f"{target.name} = state.{template.name}.has({self.index(indices)})", at)
+            case hir.Write(template=template, indices=indices, values=values):
+                given = ", ".join([self.index(indices), *map(self.expr, values)])
+                self.line(f"state.{template.name}.write({given})", at)
+            case hir.Copy(target=target, template=template, indices=indices, source=source):
+                here = f"state.{source.name}, {self.index(statement.source_indices)}"
+                self.line(f"{target.name} = state.{template.name}.copy({self.index(indices)}, {here})", at)
             case hir.Choice(targets=targets, template=template):
                 self.line(f"{', '.join(var.name for var in targets)} = choice({template.parts})", at)
             case hir.Return(values=values):

@@ -193,7 +193,7 @@ def leaves(type: Type) -> tuple[str, ...]:
         case Iterator(_, parts):
             return tuple(kind for part in parts for kind in leaves(part))
         case SubTrace(_, prefix):
-            return tuple("i" for part in prefix if part is None)
+            return tuple("i" for part in prefix if part is None or part is ...)
     return ()
 
 

@@ -21,7 +21,6 @@ from gendsl.compiler.types import (
     Array,
     Known,
     Number,
-    SubTrace,
     Tuple,
     Type,
     describe,
@@ -182,7 +181,7 @@ def _made(frame: Frame, address: Value, node: ast.expr) -> Value:
 def _from_request(frame: Frame, address: Value, request: Request, node: ast.AST) -> Value:
     if request.value is not None and is_never(request.value):
         return NOTHING
-    parts, indices = _path(frame, address)
+    parts, indices = path(frame, address)
     if request.value is None:
         return _call_program(frame, request, parts, indices)
     return frame.switch(request.value, lambda one: _choice(frame, one, parts, indices))
@@ -195,7 +194,7 @@ def _splice(frame: Frame, node: ast.expr) -> Value:
     return _call_program(frame, request, (), ())
 
 
-def _path(frame: Frame, address: Value) -> tuple[tuple[Any, ...], tuple[Expr, ...]]:
+def path(frame: Frame, address: Value) -> tuple[tuple[Any, ...], tuple[Expr, ...]]:
     """An address as the parts of a template, with None for each index, and the indices."""
     if isinstance(address.type, (Tuple, Known)) and not (
         isinstance(address.type, Known) and not isinstance(object_of(address), tuple)
@@ -320,25 +319,3 @@ def constant_distribution(program: Any, frame: Frame, found: Distribution) -> Va
     if any(not hasattr(found, name) for name in names):
         raise frame.not_closed(f"a distribution of the class {cls.__name__} from outside")
     return make_tuple([program.constant(frame, getattr(found, name)) for name in names], cls, names)
-
-
-# --- traces as values --------------------------------------------------------------------------------
-
-
-def contains(frame: Frame, container: Value, value: Value) -> Expr | None:
-    """`address in trace`; None where the container is no trace."""
-    if isinstance(container.type, SubTrace):
-        raise frame.not_closed("`in` a trace")
-    return None
-
-
-def subscript(frame: Frame, value: Value, node: ast.expr) -> Value | None:
-    """`trace[address]`; None where the value is no trace."""
-    if isinstance(value.type, SubTrace):
-        raise frame.not_closed("a choice of a trace", node)
-    return None
-
-
-def attribute(frame: Frame, value: Value, name: str) -> Value:
-    """An attribute of a trace."""
-    raise frame.not_closed(f"the attribute {name} of a trace")

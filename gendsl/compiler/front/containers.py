@@ -12,7 +12,7 @@ import ast
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import tables
+from gendsl.compiler.front import tables, traces
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.numbers import both, compared, equal, negation, test_of
 from gendsl.compiler.front.values import (
@@ -38,6 +38,7 @@ from gendsl.compiler.types import (
     Iterator,
     Known,
     List,
+    SubTrace,
     Text,
     Tuple,
     Union,
@@ -358,11 +359,8 @@ def contains(frame: Frame, container: Value, value: Value) -> Expr:
             return test_of(frame.switch(container, lambda one: number(contains(frame, one, value))))
         case _ if is_never(container):
             return hir.FALSE
-    from gendsl.compiler.front import choices
-
-    found = choices.contains(frame, container, value)
-    if found is not None:
-        return found
+    if isinstance(container.type, SubTrace):
+        return traces.contains(frame, container, value)
     raise frame.not_closed(f"`in` {describe(container.type)}")
 
 
@@ -382,7 +380,7 @@ def _any(frame: Frame, tests: list[Expr]) -> Expr:
 
 def subscript(frame: Frame, value: Value, node: ast.expr) -> Value:
     """`value[node]`."""
-    from gendsl.compiler.front import arrays, choices
+    from gendsl.compiler.front import arrays
     from gendsl.compiler.front.expressions import expression
 
     value = frame.opened(value)
@@ -390,9 +388,8 @@ def subscript(frame: Frame, value: Value, node: ast.expr) -> Value:
         return NOTHING
     if isinstance(value.type, Array):
         return arrays.subscript(frame, value, node)
-    found = choices.subscript(frame, value, node)
-    if found is not None:
-        return found
+    if isinstance(value.type, SubTrace):
+        return traces.subscript(frame, value, node)
     if isinstance(value.type, Union):
         return frame.switch(value, lambda one: subscript(frame, one, node))
     if isinstance(node, ast.Slice):

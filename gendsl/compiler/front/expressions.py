@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import arrays, calls, choices, containers, tables
+from gendsl.compiler.front import arrays, calls, choices, containers, tables, traces
 from gendsl.compiler.front.frame import Frame, is_never, narrowed
 from gendsl.compiler.front.iteration import loop_over
 from gendsl.compiler.front.numbers import binary, both, compare, negation, test_of, truth, unary
@@ -94,7 +94,7 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
         case Array():
             return arrays.attribute(frame, value, name)
         case SubTrace():
-            return choices.attribute(frame, value, name)
+            return traces.attribute(frame, value, name)
         case List() | Dict() | Text() | Iterator():
             return Value(Method(value.type, name), value.leaves)
         case Known(value=found) if isinstance(found, str):

@@ -51,6 +51,7 @@ from gendsl.errors import GenDSLError
 from gendsl.interface import GenerativeFunction
 
 MOST_WALKS = 30
+MODEL = "model"
 DEEPEST_TYPE = 8
 LONGEST_TUPLE = 16
 _SCALARS = (bool, int, float, str, bytes, type(None), type(Ellipsis))
@@ -83,6 +84,7 @@ class Template:
         name: its name in the text.
         calls: the program that is called at the address, if it calls itself; the value is then the call's
             node.
+        trace: the name of the program, among those that are lowered together.
     """
 
     number: int
@@ -90,6 +92,7 @@ class Template:
     type: Type
     name: str
     calls: FunctionType | None = None
+    trace: str = MODEL
 
     @property
     def rank(self) -> int:
@@ -100,6 +103,29 @@ class Template:
 def is_index(part: Any) -> bool:
     """Whether a part of a template stands for an index."""
     return part is None or part is ... or isinstance(part, Below)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A program that is lowered together with others.
+
+    Attributes:
+        name: what the others know it by.
+        origin: its source.
+        args: the types of its arguments, or their values where they are traces or known.
+        named: the same for arguments by name.
+        bound: the instance that it is a method of, alone in a tuple.
+        constants: arguments by name that are known.
+        chooses: whether it makes random choices.
+    """
+
+    name: str
+    origin: Any
+    args: tuple[Any, ...]
+    named: dict[str, Any] = field(default_factory=dict)
+    bound: tuple[Any, ...] = ()
+    constants: dict[str, Any] = field(default_factory=dict)
+    chooses: bool = True
 
 
 @dataclass
@@ -113,6 +139,8 @@ class Lowered:
         templates: the address templates of its choices.
         result: the type of its return value.
         guards: (where it was found, name, object): what the text took for constant.
+        replays: the functions for the return values of traces, by the names of their programs; their bodies
+            are still to be made.
     """
 
     main: hir.Function
@@ -122,6 +150,7 @@ class Lowered:
     result: Type
     facts: Facts
     guards: list[tuple[Any, str, Any]] = field(default_factory=list)
+    replays: dict[str, hir.Function] = field(default_factory=dict)
 
 
 class Lowering:
@@ -147,12 +176,15 @@ class Lowering:
         self.stack: list[Any] = []
         self.keys: list[Hashable] = []
         self.inputs: list[tuple[Any, Type]] = []
-        self.input_values: dict[int, Value] = {}
         self.templates: dict[Hashable, Template] = {}
         self.guards: dict[Hashable, tuple[Any, str, Any]] = {}
         self.names: dict[str, int] = {}
         self.labels = 10
         self.count: dict[Any, int] = {}
+        self.trace = MODEL
+        self.entries: dict[str, tuple[hir.Function, Type, list[Value]]] = {}
+        self.replays: dict[str, hir.Function] = {}
+        self.input_values: dict[Hashable, Value] = {}
 
     # --- the program ------------------------------------------------------------------------------
 
@@ -162,11 +194,22 @@ class Lowering:
         Raises:
             NotClosed: it is not in the subset that the compiler reads.
         """
+        entry = Entry(MODEL, program.compiled.origin, tuple(args), bound=program.bound)
+        (lowered,) = self.lower_together([entry])
+        return lowered
+
+    def lower_together(self, entries: list[Entry]) -> list[Lowered]:
+        """The HIR of programs, each of which may be given the traces of those before it.
+
+        Raises:
+            NotClosed: one of them is not in the subset that the compiler reads.
+        """
         for _ in range(MOST_WALKS):
             self._start()
             self.facts.changed = False
             try:
-                main, result = self._walk(program, args)
+                for entry in entries:
+                    self.entries[entry.name] = self._walk(entry)
             except RecursionError:
                 raise NotClosed("expressions or calls that are nested too deeply") from None
             except NotClosed:
@@ -174,33 +217,83 @@ class Lowering:
                     continue
                 raise
             if not self.facts.changed:
-                return Lowered(
-                    main, args, self.inputs, list(self.templates.values()), result, self.facts,
-                    list(self.guards.values()),
-                )  # fmt: skip
+                return [self._lowered(entry) for entry in entries]
         raise NotClosed("the types of its values do not settle")
 
-    def _walk(self, program: Any, args: list[Type]) -> tuple[hir.Function, Type]:
+    def _lowered(self, entry: Entry) -> Lowered:
+        main, result, _ = self.entries[entry.name]
+        types = [kind for kind in (*entry.args, *entry.named.values()) if isinstance(kind, Type)]
+        return Lowered(
+            main, types, self.inputs, list(self.templates.values()), result, self.facts,
+            list(self.guards.values()), self.replays,
+        )  # fmt: skip
+
+    def _walk(self, entry: Entry) -> tuple[hir.Function, Type, list[Value]]:
         from gendsl.compiler.front.calls import bound
 
-        origin = program.compiled.origin
+        origin, self.trace = entry.origin, entry.name
         function = origin.function
         main = hir.Function(self.function_name(function.__name__), origin=_origin(function))
         text = Text(main)
-        frame = Frame(self, text, main.body, origin.node, function, origin.filename, ("main",))
-        frame.prefix = ()
-        given: list[Value] = [self.constant(frame, one) for one in program.bound]
-        for kind, parameter in zip(args, _parameter_names(origin.node, len(args), len(given)), strict=True):
+        frame = Frame(self, text, main.body, origin.node, function, origin.filename, ("main", entry.name))
+        frame.prefix = () if entry.chooses else None
+
+        def given(kind: Any, parameter: str) -> Value:
+            if isinstance(kind, Value):
+                return kind
             variables = [frame.fresh(parameter, leaf) for leaf in leaves(kind)]
-            main.parameters += variables
-            given.append(Value(kind, tuple(variables)))
-        values = bound(frame, origin.node, self.defaults(frame, function), given, {}, function.__name__)
+            main.parameters.extend(variables)
+            return Value(kind, tuple(variables))
+
+        args = [self.constant(frame, one) for one in entry.bound]
+        names = _parameter_names(origin.node, len(entry.args), len(args))
+        own = [given(kind, name) for kind, name in zip(entry.args, names, strict=True)]
+        named = {name: given(kind, name) for name, kind in entry.named.items()}
+        named.update({name: self.constant(frame, value, name) for name, value in entry.constants.items()})
+        defaults = self.defaults(frame, function)
+        values = bound(frame, origin.node, defaults, [*args, *own], named, function.__name__)
         if values is None:
             raise NotClosed("the arguments do not fit the signature")
         frame.env.update(values)
-        result = self._body(frame, origin.node, ("main", "result"))
+        result = self._body(frame, origin.node, ("main", entry.name, "result"))
         main.results = list(leaves(result))
-        return main, result
+        return main, result, own
+
+    # --- traces that programs are given ---------------------------------------------------------------
+
+    def templates_of(self, name: str) -> list[Template]:
+        """The templates of the choices of a program that was lowered before."""
+        return [template for template in self.templates.values() if template.trace == name]
+
+    def arguments_of(self, name: str) -> list[Value]:
+        """The arguments of the program that a trace is of."""
+        from gendsl.compiler.front.traces import ArgumentsOf
+
+        result = []
+        for position, value in enumerate(self.entries[name][2]):
+            if isinstance(value.type, (SubTrace, Known)):
+                result.append(value)
+                continue
+            key = (ArgumentsOf, name, position)
+            if key not in self.input_values:
+                number = len(self.inputs)
+                self.inputs.append((ArgumentsOf(name, position), value.type))
+                parts = tuple(Input(number, leaf, kind) for leaf, kind in enumerate(leaves(value.type)))
+                self.input_values[key] = Value(value.type, parts)
+            result.append(self.input_values[key])
+        return result
+
+    def replay_of(self, name: str) -> tuple[Type, hir.Function, list[Expr]]:
+        """What a trace's program returned: the type, a function that gives it, and what to call that with."""
+        main, result, _ = self.entries[name]
+        if name not in self.replays:
+            self.replays[name] = hir.Function(
+                self.function_name(f"{main.name}_returned"),
+                results=list(main.results),
+                origin=f"what {main.name} returned",
+            )
+        given = [leaf for value in self.arguments_of(name) for leaf in value.leaves]
+        return result, self.replays[name], given
 
     def _body(self, frame: Frame, node: Any, place: Hashable) -> Type:
         """Lower the body of a function of the text; the type of its result."""
@@ -294,14 +387,14 @@ class Lowering:
 
     def template(self, parts: tuple[Any, ...], kind: Type, calls: FunctionType | None = None) -> Template:
         """The address template of choices of a type, or of calls of a program that calls itself."""
-        key = (parts, kind, calls)
+        key = (self.trace, parts, kind, calls)
         if key not in self.templates:
             strings = [part for part in parts if isinstance(part, str)]
             name = "_".join("".join(c if c.isalnum() else "_" for c in one) for one in strings) or "x"
             taken = {template.name for template in self.templates.values()}
             while name in taken or name[0].isdigit() or keyword.iskeyword(name):
                 name = f"{name}_"
-            self.templates[key] = Template(len(self.templates), parts, kind, name, calls)
+            self.templates[key] = Template(len(self.templates), parts, kind, name, calls, self.trace)
         return self.templates[key]
 
     def object_fields(self, cls: type, name: str | None = None) -> list[str]:

@@ -1,0 +1,310 @@
+"""Traces that a program is given: `trace[address]` of an auxiliary program, and handles of a transform."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from gendsl.compiler import hir
+from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.values import NONE, NOTHING, Value, make_tuple, object_of
+from gendsl.compiler.hir import Const, Expr
+from gendsl.compiler.types import Known, Number, SubTrace, Type, describe, leaves
+
+
+@dataclass(frozen=True, eq=False)
+class TraceOf:
+    """A trace that a program is given.
+
+    Attributes:
+        name: the name of the program whose trace it is, among those that are lowered together.
+        role: "trace" where an address gives the value of a choice; "input" or "output" where it gives a
+            handle.
+    """
+
+    name: str
+    role: str
+
+
+@dataclass(frozen=True)
+class ArgumentsOf:
+    """Stands among the inputs of a text for an argument of the program that a trace is of."""
+
+    name: str
+    position: int
+
+
+def whole(trace: TraceOf) -> Value:
+    """A whole trace."""
+    return Value(SubTrace(trace))
+
+
+def _trace(value: Value) -> TraceOf:
+    assert isinstance(value.type, SubTrace)
+    found: TraceOf = value.type.trace
+    return found
+
+
+def _below(frame: Frame, value: Value, address: Value) -> Value:
+    """`trace[address]` as a deeper address."""
+    from gendsl.compiler.front.choices import path
+
+    assert isinstance(value.type, SubTrace)
+    parts, indices = path(frame, address)
+    return Value(SubTrace(value.type.trace, (*value.type.prefix, *parts)), (*value.leaves, *indices))
+
+
+# --- which templates an address has --------------------------------------------------------------
+
+
+def _fit(
+    frame: Frame, template: tuple[Any, ...], parts: tuple[Any, ...], indices: tuple[Expr, ...]
+) -> tuple[list[Expr], tuple[Expr, ...]] | None:
+    """The indices of a template whose first parts an address has, and those that are left; None if it
+    hasn't.
+    """
+    mine: list[Expr] = []
+    rest = list(indices)
+    for wanted, given in zip(template, parts, strict=False):
+        index = rest.pop(0) if given is None or given is ... else None
+        if wanted is None:
+            if given is not None:
+                return None
+            mine.append(index)  # type: ignore[arg-type]
+        elif wanted is ...:
+            if given is None:
+                return None
+            mine.append(
+                index if given is ... else Const(frame.program.facts.text_number(given), "i")  # type: ignore[arg-type]
+            )
+        elif given is ...:
+            raise frame.not_closed("a string of the data in an address that is a string of the program")
+        elif wanted != given:
+            return None
+    return mine, tuple(rest)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A template that an address stands for.
+
+    Attributes:
+        indices: its first indices.
+        rest: the parts of the template that the address leaves open.
+    """
+
+    template: Any
+    indices: tuple[Expr, ...]
+    rest: tuple[Any, ...]
+
+
+def _found(frame: Frame, value: Value) -> Iterator[Found]:
+    """The templates of the choices at and below an address."""
+    from gendsl.compiler.front.program import Below
+
+    assert isinstance(value.type, SubTrace)
+    parts, indices = value.type.prefix, value.leaves
+    below, node = None, None
+    while True:
+        edge = None
+        for template in frame.program.templates_of(_trace(value).name):
+            first = template.parts[0] if template.parts else None
+            inside = first.function if isinstance(first, Below) else None
+            if inside is not below:
+                continue
+            own = template.parts if below is None else template.parts[1:]
+            fit = _fit(frame, own, parts, indices)
+            if fit is None:
+                continue
+            mine, left = fit
+            if node is not None:
+                mine = [node, *mine]
+            if template.calls is not None:
+                if len(own) > len(parts):
+                    raise frame.not_closed("a namespace with calls of programs that call themselves")
+                edge = template, mine, parts[len(own) :], left
+            elif len(own) >= len(parts):
+                yield Found(template, tuple(mine), own[len(parts) :])
+        if edge is None:
+            return
+        template, mine, parts, indices = edge
+        if not parts:
+            raise frame.not_closed("a namespace with calls of programs that call themselves")
+        node = frame.fresh("node", "i")
+        frame.emit(hir.Read([node], template, tuple(mine)))
+        below = template.calls
+
+
+def _choices(frame: Frame, value: Value) -> list[Found]:
+    """The templates, which differ in their types alone, of a choice."""
+    return [found for found in _found(frame, value) if not found.rest]
+
+
+# --- what a program does with a trace ------------------------------------------------------------
+
+
+def contains(frame: Frame, container: Value, address: Value) -> Expr:
+    """`address in trace`."""
+    if _trace(container).role == "output":
+        raise frame.not_closed("`in` an output trace")
+    tests: list[Expr] = []
+    for found in _found(frame, _below(frame, container, address)):
+        if found.rest:
+            raise frame.not_closed("`in` a trace, of a namespace")
+        present = frame.fresh("present", "b")
+        frame.emit(hir.Present(present, found.template, found.indices))
+        tests.append(present)
+    result: Expr = hir.FALSE
+    for test in tests:
+        result = test if result is hir.FALSE else hir.Op("or", (result, test), "b")
+    return result
+
+
+def subscript(frame: Frame, value: Value, node: ast.expr) -> Value:
+    """`trace[address]`."""
+    from gendsl.compiler.front.expressions import expression
+
+    address = frame.atoms(expression(frame, node))
+    if is_never(address):
+        return NOTHING
+    at = _below(frame, value, address)
+    return choice(frame, at) if _trace(value).role == "trace" else at
+
+
+def choice(frame: Frame, at: Value) -> Value:
+    """The value of a choice of a trace."""
+    every = _choices(frame, at)
+    if not every:
+        frame.fail("a choice that the program never makes")
+        return NOTHING
+
+    def read(found: Found) -> Value:
+        names = [part for part in found.template.parts if isinstance(part, str)]
+        targets = [frame.fresh(names[-1] if names else "x", kind) for kind in leaves(found.template.type)]
+        frame.emit(hir.Read(list(targets), found.template, found.indices))
+        return Value(found.template.type, tuple(targets))
+
+    def from_(place: int) -> Value:
+        if place == len(every) - 1:
+            return read(every[place])
+        present = frame.fresh("present", "b")
+        frame.emit(hir.Present(present, every[place].template, every[place].indices))
+        return frame.branch(present, lambda: read(every[place]), lambda: from_(place + 1))
+
+    return from_(0)
+
+
+def attribute(frame: Frame, value: Value, name: str) -> Value:
+    """`trace.args`, `trace.retval` and `trace.choices`."""
+    assert isinstance(value.type, SubTrace)
+    trace = _trace(value)
+    if name == "choices" and trace.role == "trace":
+        return value
+    if value.type.prefix:
+        raise frame.not_closed(f"{name} of a part of a trace")
+    if name == "args":
+        return make_tuple(frame.program.arguments_of(trace.name))
+    if name == "retval" and trace.role != "output":
+        result, function, given = frame.program.replay_of(trace.name)
+        targets = [frame.fresh("value", kind) for kind in leaves(result)]
+        frame.emit(hir.Call(list(targets), function, given))
+        return Value(result, tuple(targets))
+    raise frame.not_closed(f"the attribute {name} of a trace")
+
+
+# --- statements of a transform -------------------------------------------------------------------
+
+
+def read(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`read(handle, label)`."""
+    source = _handle(frame, args, "input")
+    _check_label(frame, [*args[1:], *named.values()], _choices(frame, source))
+    return choice(frame, source)
+
+
+def write(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`write(handle, value, label)`."""
+    target = _handle(frame, args, "output")
+    given = args[1] if len(args) > 1 else named.pop("value")
+    labels = [*args[2:], *named.values()]
+    if is_never(given):
+        return NOTHING
+
+    def one(value: Value) -> Value:
+        every = [found for found in _choices(frame, target) if _takes(found.template.type, value.type)]
+        if not every:
+            frame.fail("a value is written to an address where the program makes no choice of its type")
+            return NOTHING
+        _check_label(frame, labels, every)
+        values = frame.program.facts.convert(value, every[0].template.type)
+        frame.emit(hir.Write(every[0].template, every[0].indices, tuple(values)))
+        return NONE
+
+    frame.switch(given, one)
+    return NONE
+
+
+def _takes(type: Type, given: Type) -> bool:
+    """Whether a choice of a type may be set to a value of another one."""
+    if isinstance(type, Number):
+        if isinstance(given, Known):
+            kind = {bool: "b", int: "i", float: "f"}.get(given.value.__class__)
+        else:
+            kind = given.kind if isinstance(given, Number) else None
+        return kind == type.kind or (kind == "i" and type.kind == "f")
+    return type.__class__ is given.__class__
+
+
+def copy(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`copy(from, to)`."""
+    source, target = _handle(frame, args, "input"), _handle(frame, args[1:], "output")
+    counts: list[Expr] = []
+    there = list(_found(frame, target))
+    for here in _found(frame, source):
+        for place in there:
+            if place.rest == here.rest and place.template.type == here.template.type:
+                count = frame.fresh("copied", "i")
+                at = hir.Copy(count, place.template, place.indices, here.template, here.indices)
+                frame.emit(at)
+                counts.append(count)
+    total: Expr = Const(0, "i")
+    for one in counts:
+        total = hir.Op("add", (total, one), "i")
+    frame.fail_if(hir.Op("eq", (total, Const(0, "i")), "b"), "nothing to copy")
+    return NONE
+
+
+def _handle(frame: Frame, args: list[Value], role: str) -> Value:
+    value = args[0]
+    if not isinstance(value.type, SubTrace) or _trace(value).role != role or not value.type.prefix:
+        raise frame.not_closed(f"{describe(value.type)} where an address of an {role} trace is needed")
+    return value
+
+
+def _check_label(frame: Frame, labels: list[Value], every: list[Found]) -> None:
+    """Fail where a label is not that of the choices: those of floats are continuous, the others discrete."""
+    for label in labels:
+        name = repr(object_of(label)) if isinstance(label.type, Known) else "?"
+        for found in every:
+            kinds = leaves(found.template.type)
+            array = getattr(found.template.type, "kind", None)
+            kind = "continuous" if "f" in kinds or array == "f" else "discrete"
+            if name not in ("None", kind):
+                frame.fail(f"the label {name} for a {kind} choice")
+
+
+STATEMENTS = {
+    ("gendsl.transforms.statements", "read"): read,
+    ("gendsl.transforms.statements", "write"): write,
+    ("gendsl.transforms.statements", "copy"): copy,
+}
+"""What a transform calls, by module and name: the compiler stands below the transforms."""
+
+
+def statement(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]) -> Value | None:
+    """A call of `read`, `write` or `copy`; None for any other function."""
+    key = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
+    handler = STATEMENTS.get(key)  # type: ignore[arg-type]
+    return None if handler is None else handler(frame, args, dict(named))
