@@ -17,15 +17,17 @@ from gendsl.compiler.hir import Const, Function, Op, Return, Var
 from gendsl.compiler.print_python import compile_python, print_python
 from gendsl.distributions.base import measured
 from gendsl.errors import GenDSLError
+from gendsl.runtime.impossible import ZeroProbability
 from gendsl.transforms.apply import image, output_values
-from gendsl.transforms.language import Transform
+from gendsl.transforms.language import directions
 
 MOVES = {
-    f"{model.name}-{move.f.name}": (model, move)
+    f"{model.name}-{f.name}": (model, move._replace(f=f))
     for family in families()
     for model in models(family)
     for move in model.moves
-    if isinstance(move.f, Transform) and move.f.name not in ("birth_death", "split_merge")
+    for f, _ in directions(move.f)
+    if f.name not in ("birth_death", "split_merge")
 }
 REFUSED = {
     "amplitudes-beats", "stars-appear", "summed-stepped", "with_matrix-matrix_of_other_size",
@@ -55,7 +57,7 @@ def compare(closed, trace, move, aux):
     """'equal', how a text differs from the interpreter, or that one of them raises."""
     try:
         found = image(move.f, trace, move.q, move.q_args, aux)
-    except GenDSLError:
+    except (GenDSLError, ZeroProbability):
         return "raises", None
     traces = {MODEL: given(trace)} | ({} if aux is None else {AUXILIARY: given(aux)})
     try:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from gendsl.compiler import hir
+from gendsl.compiler.front import arrays
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.values import NONE, NOTHING, Value, make_tuple, object_of
 from gendsl.compiler.hir import Const, Expr
-from gendsl.compiler.types import Known, Number, SubTrace, Type, describe, leaves
+from gendsl.compiler.types import Array, Known, List, Number, SubTrace, Tuple, Type, describe, leaves
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +62,12 @@ def _below(frame: Frame, value: Value, address: Value) -> Value:
 
 def _fit(
     frame: Frame, template: tuple[Any, ...], parts: tuple[Any, ...], indices: tuple[Expr, ...]
-) -> tuple[list[Expr], tuple[Expr, ...]] | None:
-    """The indices of a template whose first parts an address has, and those that are left; None if it
-    hasn't.
+) -> tuple[list[Expr], tuple[Expr, ...], list[Expr]] | None:
+    """The indices of a template whose first parts an address has, those that are left, and the tests of the
+    strings that only the data tell; None if it hasn't its parts.
     """
     mine: list[Expr] = []
+    tests: list[Expr] = []
     rest = list(indices)
     for wanted, given in zip(template, parts, strict=False):
         index = rest.pop(0) if given is None or given is ... else None
@@ -80,10 +82,11 @@ def _fit(
                 index if given is ... else Const(frame.program.facts.text_number(given), "i")  # type: ignore[arg-type]
             )
         elif given is ...:
-            raise frame.not_closed("a string of the data in an address that is a string of the program")
+            text = Const(frame.program.facts.text_number(wanted), "i")
+            tests.append(hir.Op("eq", (index, text), "b"))  # type: ignore[arg-type]
         elif wanted != given:
             return None
-    return mine, tuple(rest)
+    return mine, tuple(rest), tests
 
 
 @dataclass(frozen=True)
@@ -93,11 +96,13 @@ class Found:
     Attributes:
         indices: its first indices.
         rest: the parts of the template that the address leaves open.
+        test: whether the strings of the data in the address are those of the template.
     """
 
     template: Any
     indices: tuple[Expr, ...]
     rest: tuple[Any, ...]
+    test: Expr = hir.TRUE
 
 
 def _found(frame: Frame, value: Value) -> Iterator[Found]:
@@ -118,15 +123,15 @@ def _found(frame: Frame, value: Value) -> Iterator[Found]:
             fit = _fit(frame, own, parts, indices)
             if fit is None:
                 continue
-            mine, left = fit
+            mine, left, tests = fit
             if node is not None:
                 mine = [node, *mine]
             if template.calls is not None:
-                if len(own) > len(parts):
+                if len(own) > len(parts) or tests:
                     raise frame.not_closed("a namespace with calls of programs that call themselves")
                 edge = template, mine, parts[len(own) :], left
             elif len(own) >= len(parts):
-                yield Found(template, tuple(mine), own[len(parts) :])
+                yield Found(template, tuple(mine), own[len(parts) :], _all(tests))
         if edge is None:
             return
         template, mine, parts, indices = edge
@@ -135,6 +140,20 @@ def _found(frame: Frame, value: Value) -> Iterator[Found]:
         node = frame.fresh("node", "i")
         frame.emit(hir.Read([node], template, tuple(mine)))
         below = template.calls
+
+
+def _all(tests: list[Expr]) -> Expr:
+    result: Expr = hir.TRUE
+    for test in tests:
+        result = test if result is hir.TRUE else hir.Op("and", (result, test), "b")
+    return result
+
+
+def _present(frame: Frame, found: Found) -> Expr:
+    """Whether a trace has the choice."""
+    present = frame.fresh("present", "b")
+    frame.emit(hir.Present(present, found.template, found.indices))
+    return _all([test for test in (found.test, present) if test is not hir.TRUE])
 
 
 def _choices(frame: Frame, value: Value) -> list[Found]:
@@ -153,9 +172,7 @@ def contains(frame: Frame, container: Value, address: Value) -> Expr:
     for found in _found(frame, _below(frame, container, address)):
         if found.rest:
             raise frame.not_closed("`in` a trace, of a namespace")
-        present = frame.fresh("present", "b")
-        frame.emit(hir.Present(present, found.template, found.indices))
-        tests.append(present)
+        tests.append(_present(frame, found))
     result: Expr = hir.FALSE
     for test in tests:
         result = test if result is hir.FALSE else hir.Op("or", (result, test), "b")
@@ -188,9 +205,9 @@ def choice(frame: Frame, at: Value) -> Value:
 
     def from_(place: int) -> Value:
         if place == len(every) - 1:
+            frame.fail_unless(every[place].test, "a choice that the program never makes")
             return read(every[place])
-        present = frame.fresh("present", "b")
-        frame.emit(hir.Present(present, every[place].template, every[place].indices))
+        present = _present(frame, every[place])
         return frame.branch(present, lambda: read(every[place]), lambda: from_(place + 1))
 
     return from_(0)
@@ -234,13 +251,26 @@ def write(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
     def one(value: Value) -> Value:
         every = [found for found in _choices(frame, target) if _takes(found.template.type, value.type)]
-        if not every:
-            frame.fail("a value is written to an address where the program makes no choice of its type")
-            return NOTHING
-        _check_label(frame, labels, every)
-        values = frame.program.facts.convert(value, every[0].template.type)
-        frame.emit(hir.Write(every[0].template, every[0].indices, tuple(values)))
-        return NONE
+
+        def from_(place: int) -> Value:
+            if place == len(every):
+                frame.fail("a value is written to an address where the program makes no choice of its type")
+                return NOTHING
+            found = every[place]
+
+            def put() -> Value:
+                _check_label(frame, labels, [found])
+                kind = found.template.type
+                fitting = value
+                if isinstance(kind, Array):
+                    fitting = arrays.as_array(frame, value, kind.kind, what=("written", place))
+                values = frame.program.facts.convert(fitting, kind)
+                frame.emit(hir.Write(found.template, found.indices, tuple(values)))
+                return NONE
+
+            return frame.branch(found.test, put, lambda: from_(place + 1))
+
+        return from_(0)
 
     frame.switch(given, one)
     return NONE
@@ -254,7 +284,15 @@ def _takes(type: Type, given: Type) -> bool:
         else:
             kind = given.kind if isinstance(given, Number) else None
         return kind == type.kind or (kind == "i" and type.kind == "f")
+    if isinstance(type, Array):
+        if isinstance(given, Array):
+            return given.rank == type.rank and (type.kind, given.kind) in _KEPT
+        return isinstance(given, List) or (isinstance(given, Tuple) and given.cls is tuple)
     return type.__class__ is given.__class__
+
+
+_KEPT = {("f", "f"), ("f", "i"), ("i", "i"), ("b", "b")}
+"""For arrays that are written: (what the choice has, what is written)."""
 
 
 def copy(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -264,11 +302,16 @@ def copy(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     there = list(_found(frame, target))
     for here in _found(frame, source):
         for place in there:
-            if place.rest == here.rest and place.template.type == here.template.type:
-                count = frame.fresh("copied", "i")
-                at = hir.Copy(count, place.template, place.indices, here.template, here.indices)
-                frame.emit(at)
-                counts.append(count)
+            if place.rest != here.rest or place.template.type != here.template.type:
+                continue
+            count = frame.fresh("copied", "i")
+            made = hir.Copy(count, place.template, place.indices, here.template, here.indices)
+            test = _all([test for test in (place.test, here.test) if test is not hir.TRUE])
+            if test is hir.TRUE:
+                frame.emit(made)
+            else:
+                frame.emit(hir.If(test, [made], [hir.Set([count], [Const(0, "i")])]))
+            counts.append(count)
     total: Expr = Const(0, "i")
     for one in counts:
         total = hir.Op("add", (total, one), "i")
