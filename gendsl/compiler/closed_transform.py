@@ -23,6 +23,7 @@ from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.print_python import compile_python, print_python
 from gendsl.compiler.print_runtime import TextFailure
 from gendsl.compiler.types import Array, leaves
+from gendsl.supports import Support
 
 AUXILIARY = "aux"
 Path = tuple[Any, ...]
@@ -37,12 +38,12 @@ class Given:
     Attributes:
         args: the arguments of its program.
         choices: the values of its choices.
-        fixed: the choices that have no coordinates: those that are observed, or discrete.
+        supports: those of the choices that have coordinates: the continuous ones that are not observed.
     """
 
     args: tuple[Any, ...]
     choices: Mapping[Path, Any]
-    fixed: frozenset[Path]
+    supports: Mapping[Path, Support]
 
 
 @dataclass(frozen=True)
@@ -52,32 +53,40 @@ class Written:
     Attributes:
         values: what it wrote or copied.
         copies: what was copied, and from where.
-        rows: for each continuous coordinate that was read, the choice that it is one of, and the derivatives
-            of what was written.
+        rows: for each free coordinate that was read, the choice that it is one of, and the derivatives of
+            the entries of what was written.
     """
 
     values: dict[Place, Any]
     copies: dict[Place, Place]
     rows: list[tuple[Place, dict[Place, list[float]]]]
 
-    def log_abs_det(self, inputs: Iterable[Place]) -> float:
-        """log |det J| for these continuous inputs.
+    def log_abs_det(self, inputs: Iterable[Place], outputs: Mapping[Place, Support]) -> float:
+        """log |det J|, in free coordinates.
+
+        Args:
+            inputs: the continuous choices that do not stay as they are.
+            outputs: the supports of the continuous choices of the outputs.
 
         Raises:
-            FailedText: their number differs from that of the outputs, or the determinant is no number.
+            FailedText: the numbers of coordinates differ, or the determinant is zero or no number.
         """
-        rows = [place for place in inputs if place not in set(self.copies.values())]
+        copied = set(self.copies.values())
+        rows = [place for place in inputs if place not in copied]
+        free = {place: support.free_entries for place, support in outputs.items() if place in self.values}
+        columns = [place for place in free if place not in self.copies]
         known: dict[Place, list[dict[Place, list[float]]]] = {}
         for place, derivatives in self.rows:
             known.setdefault(place, []).append(derivatives)
-        outputs = [place for place, parts in self._parts().items() for _ in range(parts)]
-        matrix = []
-        for place in rows:
-            for derivatives in known.get(place, []):
-                row = [part for found in derivatives.values() for part in found]
-                matrix.append(row)
-        if len(matrix) != len(outputs) or len({place for place in rows if place not in known}):
-            raise FailedText(0, f"{len(matrix)} coordinates go in, {len(outputs)} come out")
+        unread = [place for place in rows if place not in known]
+        matrix = [
+            [found[place][entry] for place in columns for entry in free[place]]
+            for row in rows
+            for found in known.get(row, [])
+        ]
+        size = sum(len(free[place]) for place in columns)
+        if unread or len(matrix) != size:
+            raise FailedText(0, f"{len(matrix)} coordinates go in, {size} come out, not read: {unread}")
         if not matrix:
             return 0.0
         jacobian = np.array(matrix)
@@ -85,9 +94,6 @@ class Written:
         if not np.isfinite(found):
             raise FailedText(0, "a determinant that is zero or no number")
         return found
-
-    def _parts(self) -> dict[Place, int]:
-        return {place: len(parts) for place, parts in self.rows[0][1].items()} if self.rows else {}
 
 
 class _Run:
@@ -116,7 +122,7 @@ class _Column:
         self.kind = template.type.kind if isinstance(template.type, Array) else ""
         self.leaves = leaves(template.type)
         self.values: dict[Any, list[Any]] = {}
-        self.fixed: set[Any] = set()
+        self.supports: dict[Any, Support] = {}
         self.written: dict[Any, tuple[list[Any], list[float]]] = {}
         self.copies: dict[Any, tuple[_Column, Any]] = {}
 
@@ -132,17 +138,21 @@ class _Column:
         """The leaves of the value, with tangents."""
         parts = self.values[index]
         if self.kind == "f":
-            items = parts[0]
-            at = -1 if index in self.fixed else self.run.coordinates(self.place(index), len(items))
-            followed = self.run.followed
-            pairs = [(value, 1.0 if at >= 0 and at + i == followed else 0.0) for i, value in enumerate(items)]
-            return (pairs, *parts[1:])
+            return (list(zip(parts[0], self._slopes(index, len(parts[0])), strict=True)), *parts[1:])
         if self.leaves == ("f",):
-            at = -1 if index in self.fixed else self.run.coordinates(self.place(index), 1)
-            return parts[0], 1.0 if at >= 0 and at == self.run.followed else 0.0
+            return parts[0], self._slopes(index, 1)[0]
         if "f" in self.leaves:
             raise TextFailure("a choice with several parts")
         return parts[0] if len(parts) == 1 else tuple(parts)
+
+    def _slopes(self, index: Any, size: int) -> list[float]:
+        """The derivatives of the entries of a value along the coordinate that is followed."""
+        support = self.supports.get(index)
+        if support is None:
+            return [0.0] * size
+        at = self.run.followed - self.run.coordinates(self.place(index), support.dim)
+        slopes: list[float] = support.embedding[:, at].tolist() if 0 <= at < support.dim else [0.0] * size
+        return slopes
 
     def look(self, index: Any) -> Any:
         """The leaves of the value, with tangents that are not known."""
@@ -300,7 +310,7 @@ class ClosedTransform:
 
     def _places(self, name: str, trace: Given) -> tuple[Any, _Paths]:
         addresses = Addresses(self.lowered, name)
-        found: dict[int, dict[Any, tuple[list[Any], bool]]] = {}
+        found: dict[int, dict[Any, tuple[list[Any], Support | None]]] = {}
         for path, value in trace.choices.items():
             templates, indices = addresses.find(path)
             for template in templates:
@@ -309,13 +319,13 @@ class ClosedTransform:
                 except NotClosed:
                     continue
                 index = indices[0] if len(indices) == 1 else indices
-                found.setdefault(template.number, {})[index] = parts, path in trace.fixed
+                found.setdefault(template.number, {})[index] = parts, trace.supports.get(path)
                 break
             else:
                 raise NotClosed(f"a value of another type at {path!r}")
         for (number, indices), node in addresses.nodes.items():
             index = indices[0] if len(indices) == 1 else indices
-            found.setdefault(number, {})[index] = [node], True
+            found.setdefault(number, {})[index] = [node], None
         return found, _Paths(self.lowered, addresses.nodes)
 
     def _once(
@@ -328,10 +338,10 @@ class ClosedTransform:
                 continue
             found, paths = places[template.trace]
             column = _Column(template, run, paths)
-            for index, (parts, fixed) in found.get(template.number, {}).items():
+            for index, (parts, support) in found.get(template.number, {}).items():
                 column.values[index] = parts
-                if fixed:
-                    column.fixed.add(index)
+                if support is not None:
+                    column.supports[index] = support
             columns.append(column)
             setattr(state, template.name, column)
         try:
