@@ -53,12 +53,14 @@ class Written:
     Attributes:
         values: what it wrote or copied.
         copies: what was copied, and from where.
+        read: the choices that were read and have coordinates.
         rows: for each free coordinate that was read, the choice that it is one of, and the derivatives of
             the entries of what was written.
     """
 
     values: dict[Place, Any]
     copies: dict[Place, Place]
+    read: frozenset[Place]
     rows: list[tuple[Place, dict[Place, list[float]]]]
 
     def log_abs_det(self, inputs: Iterable[Place], outputs: Mapping[Place, Support]) -> float:
@@ -78,7 +80,7 @@ class Written:
         known: dict[Place, list[dict[Place, list[float]]]] = {}
         for place, derivatives in self.rows:
             known.setdefault(place, []).append(derivatives)
-        unread = [place for place in rows if place not in known]
+        unread = [place for place in rows if place not in self.read]
         matrix = [
             [found[place][entry] for place in columns for entry in free[place]]
             for row in rows
@@ -296,7 +298,7 @@ class ClosedTransform:
             for index, (source, key) in column.copies.items():
                 copies[column.place(index)] = source.place(key)
                 values[column.place(index)] = given[source.template.trace].choices[source.place(key)[1]]
-        return Written(values, copies, rows)
+        return Written(values, copies, frozenset(first[0].starts), rows)
 
     def _inputs(self, given: Mapping[str, Given]) -> dict[str, Any]:
         facts, found = self.lowered.facts, {}
