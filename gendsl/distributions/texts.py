@@ -24,8 +24,8 @@ from gendsl.distributions.multivariate import FAR, SIMPLEX_TOLERANCE, dirichlet,
 from gendsl.distributions.order_statistics import ordered
 from gendsl.distributions.parameters import factor_weight
 from gendsl.distributions.special import HALF_LOG_2PI
+from gendsl.distributions.support_texts import TOLERANCE, factor_of
 
-TOLERANCE = 1e-8
 WHOLE = 2.0**50
 """Up to here a float tells an integer from the next, with digits to spare."""
 STEP = 1e8
@@ -289,33 +289,6 @@ def factor_log_density(x: bool, log_weight: float) -> float:
     return log_weight if x else -inf
 
 
-def _factor(matrix: Any) -> Any:
-    """The lower triangular factor of a symmetric positive definite matrix; an empty matrix for any other."""
-    n = len(matrix)
-    assert matrix.ndim == 2 and matrix.shape[1] == n and n > 0
-    largest = 0.0
-    for i in range(n):
-        for j in range(n):
-            if not -inf < matrix[i, j] < inf:
-                return np.zeros((0, 0))
-            largest = max(largest, abs(matrix[i, j]))
-    lower = np.zeros((n, n))
-    for i in range(n):
-        for j in range(i + 1):
-            if not abs(matrix[i, j] - matrix[j, i]) <= TOLERANCE * largest:
-                return np.zeros((0, 0))
-            left = matrix[i, j]
-            for k in range(j):
-                left -= lower[i, k] * lower[j, k]
-            if i == j:
-                if not left > 0.0:
-                    return np.zeros((0, 0))
-                lower[i, i] = sqrt(left)
-            else:
-                lower[i, j] = left / lower[j, j]
-    return lower
-
-
 def _log_det(lower: Any) -> float:
     total = 0.0
     for i in range(len(lower)):
@@ -340,7 +313,7 @@ def _sum_of_squares(lower: Any, right: Any) -> float:
 
 def check_wishart(df: Any, scale: Any) -> Any:
     """Degrees of freedom, and the lower triangular factor of the scale."""
-    lower = _factor(np.array(scale) + 0.0)
+    lower = factor_of(np.array(scale) + 0.0)
     assert len(lower) > 0
     assert len(lower) - 1 < df < inf
     return float(df), lower
@@ -358,7 +331,7 @@ def wishart_log_density(x: Any, df: float, scale: Any) -> float:
     """log |X|^((n-d-1)/2) exp(-tr(V⁻¹ X)/2) / (2^(nd/2) |V|^(n/2) Γ_d(n/2)); `scale` is the factor of V."""
     dim = len(scale)
     assert len(x) == dim
-    lower = _factor(x)
+    lower = factor_of(x)
     if len(lower) == 0:
         return -inf
     score = 0.5 * (df - dim - 1) * _log_det(lower) - 0.5 * df * _log_det(scale)
@@ -369,7 +342,7 @@ def inv_wishart_log_density(x: Any, df: float, scale: Any) -> float:
     """log |V|^(n/2) |X|^(-(n+d+1)/2) exp(-tr(V X⁻¹)/2) / (2^(nd/2) Γ_d(n/2)); `scale` is the factor of V."""
     dim = len(scale)
     assert len(x) == dim
-    lower = _factor(x)
+    lower = factor_of(x)
     if len(lower) == 0:
         return -inf
     score = 0.5 * df * _log_det(scale) - 0.5 * (df + dim + 1) * _log_det(lower)
@@ -389,7 +362,7 @@ def lkj_log_density(x: Any, d: int, eta: float) -> float:
     for i in range(d):
         if not abs(x[i, i] - 1.0) <= TOLERANCE:
             return -inf
-    lower = _factor(x)
+    lower = factor_of(x)
     if len(lower) == 0:
         return -inf
     score = (eta - 1.0) * _log_det(lower) - 0.25 * d * (d - 1) * log(pi)

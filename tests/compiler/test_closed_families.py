@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gendsl import (
+    Distribution,
     affine,
     bernoulli,
     binom,
@@ -32,6 +33,17 @@ from gendsl import (
 )  # fmt: skip
 from gendsl.compiler.closed import ClosedDensity, FailedText
 from gendsl.compiler.front.values import NotClosed
+from gendsl.supports import (
+    Correlation,
+    Covariance,
+    Ordered,
+    Positive,
+    Real,
+    RealVector,
+    Repeated,
+    Simplex,
+    Support,
+)  # fmt: skip
 from tests.compiler.closed_outcomes import NATIVE, equal, outcome
 
 
@@ -184,6 +196,85 @@ def scores_of_other_numbers(x):
 @pytest.mark.parametrize("x", [2.0, 2.5, -1.0])
 def test_log_densities_of_numbers_of_another_kind(x):
     assert outcome(scores_of_other_numbers, (x,)) == "equal"
+
+
+# --- families and supports of the user's -----------------------------------------------------------------
+
+
+class Steps(Support):
+    """Increasing numbers from 0 on."""
+
+    shape = None
+
+    def contains(self, value):
+        return bool(np.all(np.diff(self.canonical(value), prepend=0.0) >= 0.0))
+
+    def canonical(self, value):
+        return np.asarray(value, dtype=float)
+
+
+class of_support(Distribution):
+    """A family of arrays: some starting value, of a density that says little."""
+
+    parameters = ("within", "start")
+
+    def __init__(self, within, start):
+        self.within, self.start = within, start
+
+    @property
+    def support(self):
+        return self.within
+
+    def sample(self, rng):
+        return np.array(self.start) + 0.0
+
+    def logpdf(self, x):
+        return -0.5 * float(np.sum(x**2))
+
+
+class shifted(Distribution):
+    parameters = ("by",)
+    support = Positive()
+
+    def __init__(self, by):
+        self.by = by
+
+    def sample(self, rng):
+        return self.by + rng.exponential()
+
+    def logpdf(self, x):
+        return -(x - self.by)
+
+
+@gen
+def of_the_users(by):
+    a = ~of_support(Repeated(Positive(), 3), [1.0, 2.0, 3.0])
+    b = ~of_support(RealVector(2), [1.0, 2.0])
+    c = ~of_support(Simplex(2), [0.25, 0.75])
+    d = ~of_support(Ordered(Real(), 2), [1.0, 2.0])
+    e = ~of_support(Covariance(2), [[1.0, 0.5], [0.5, 1.0]])
+    f = ~of_support(Steps(), [1.0, 2.0])
+    g = ~shifted(by)
+    h = ~of_support(Correlation(2), [[1.0, 0.5], [0.5, 1.0]])
+
+
+def test_families_of_the_users_of_arrays():
+    assert outcome(of_the_users, (1.0,)) == "equal"
+
+
+@pytest.mark.parametrize("change", [
+    ("a", [1.0, -2.0, 3.0]), ("a", [1.0, math.inf, 3.0]), ("b", [1.0, math.inf]), ("c", [0.25, 0.25]),
+    ("c", [1.5, -0.5]), ("d", [2.0, 1.0]), ("e", [[1.0, 2.0], [2.0, 1.0]]), ("e", [[1.0, 0.5], [0.4, 1.0]]),
+    ("f", [-1.0, 2.0]), ("f", []), ("f", [3.0, 2.0]), ("g", -1.0), ("h", [[2.0, 0.5], [0.5, 1.0]]),
+])  # fmt: skip
+def test_outside_of_a_support_the_density_is_0(change):
+    choices = dict(of_the_users.simulate((1.0,), rng=0).choices.items())
+    name, value = change
+    choices[name,] = value if isinstance(value, float) else np.array(value)
+    closed = ClosedDensity(of_the_users, (1.0,))
+    expected = of_the_users.reference.assess((1.0,), choices).log_prob
+    for way in [closed.assess_python, closed.assess_native] if NATIVE else [closed.assess_python]:
+        assert equal(way((1.0,), choices), expected)
 
 
 @gen

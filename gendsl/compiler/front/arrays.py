@@ -249,6 +249,9 @@ def _from_list(frame: Frame, value: Value, kind: str | None, what: Any) -> Value
     n = frame.atom(length(frame, value), "n")
     if inner == NEVER:
         return filled(frame, kind or "f", [n], Const(0.0, "f"), what)
+    if isinstance(inner, Union):
+        numbers = [one for one in inner.alternatives if is_number(Value(one))]
+        inner = numbers[0] if numbers else inner
     probe = Value(inner)
     if isinstance(inner, Number) or (isinstance(inner, Known) and is_number(probe)):
         found = kind or kind_of(probe)
@@ -256,7 +259,7 @@ def _from_list(frame: Frame, value: Value, kind: str | None, what: Any) -> Value
         over(
             frame,
             [n],
-            lambda at: save(frame, made, at[0], number_leaf(item(frame, value, at[0]))),
+            lambda at: save(frame, made, at[0], number_leaf(_entry(frame, item(frame, value, at[0])))),
             ("from", what),
         )
         return made
@@ -278,6 +281,19 @@ def _from_list(frame: Frame, value: Value, kind: str | None, what: Any) -> Value
         over(frame, [n], fill, ("rows", what))
         return made
     raise frame.not_closed(f"an array of a list of {describe(inner)}")
+
+
+def _entry(frame: Frame, value: Value) -> Value:
+    """An item of a list as an entry of an array of numbers; of another type the reference makes the array."""
+
+    def of_one(one: Value) -> Value:
+        if not is_number(one):
+            frame.fail(f"{describe(one.type)} as an entry of an array")
+            return NOTHING
+        return one
+
+    found = frame.switch(value, of_one)
+    return known(0) if is_never(found) else found
 
 
 def copy_into(frame: Frame, target: Value, source: Value, what: Any = None) -> None:
@@ -1230,8 +1246,7 @@ _Texts = dict[Any, tuple[Any, tuple[str, ...]]]
 _TEXTS: _Texts = {
     np.cumsum: (library.cumsum, ("a",)), np.cumprod: (library.cumprod, ("a",)), np.dot: (library.matmul,
     ("a", "b")),
-    np.matmul: (library.matmul, ("a", "b")), np.outer: (library.outer, ("a", "b")), np.diff: (library.diff,
-    ("a",)),
+    np.matmul: (library.matmul, ("a", "b")), np.outer: (library.outer, ("a", "b")),
     np.sort: (library.sort, ("a",)), np.argsort: (library.argsort, ("a",)), np.diag: (library.diag, ("v",)),
     np.trace: (library.trace, ("a",)), np.linalg.cholesky: (library.cholesky, ("a",)),
     np.linalg.solve: (library.solve, ("a", "b")), np.linalg.inv: (library.inv, ("a",)),
@@ -1239,6 +1254,20 @@ _TEXTS: _Texts = {
     np.vdot: (library.matmul, ("a", "b")), np.inner: (library.matmul, ("a", "b")),
 }  # fmt: skip
 """NumPy's functions that `library` has as Python text, and their arguments, all of which are arrays."""
+
+
+def _diff(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    if not args or not set(named) <= {"prepend", "append"}:
+        raise frame.not_closed("np.diff with these arguments")
+    value = as_array(frame, args[0], what="diff")
+    if len(args) > 1 or (named and getattr(value.type, "rank", 1) != 1):
+        raise frame.not_closed("np.diff with these arguments")
+    for name, end in named.items():
+        more = as_array(frame, make_tuple([end]) if is_number(end) else end, what=name)
+        kinds = [one.type.kind for one in (more, value)]  # type: ignore[attr-defined]
+        value = _library(frame, library.concatenate, [more, value] if name == "prepend" else [value, more])
+        value = as_array(frame, value, "f" if "f" in kinds else "i", what=("diff", name))
+    return _library(frame, library.diff, [value])
 
 
 def _searchsorted(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -1362,7 +1391,8 @@ def _functions() -> dict[Any, Callable[..., Value]]:
         np.arange: _arange, np.where: _where, np.maximum: _extreme("maximum"), np.minimum:
         _extreme("minimum"),
         np.concatenate: _concatenate, np.hstack: _concatenate, np.stack: _stack, np.vstack: _stack,
-        np.column_stack: _column_stack, np.searchsorted: _searchsorted, np.bincount: _bincount,
+        np.column_stack: _column_stack, np.diff: _diff, np.searchsorted: _searchsorted,
+        np.bincount: _bincount,
         np.linalg.slogdet: _slogdet, np.linspace: _linspace, np.eye: _eye, np.identity: _eye, np.clip: _clip,
         np.append: _append, np.repeat: _repeat, np.transpose: _transpose, np.float64: _cast("f"), np.int64:
         _cast("i"),

@@ -51,6 +51,7 @@ from gendsl.compiler.types import (
 )
 from gendsl.distributions.discrete import Parameterised
 from gendsl.distributions.parameters import family_called
+from gendsl.distributions.support_texts import CONTAINS
 from gendsl.supports import Interval, Support
 
 MOST_INSTANCES = 12
@@ -548,7 +549,8 @@ def building_attribute(frame: Frame, value: Value, name: str) -> Value | None:
 def class_attribute(frame: Frame, value: Value, cls: type, name: str) -> Value:
     """An attribute that an instance has from its class: a method, a property or a constant."""
     try:
-        raw = inspect.getattr_static(cls, name)
+        raw = CONTAINS.get(cls) if name == "contains" else None
+        raw = raw or inspect.getattr_static(cls, name)
     except AttributeError:
         if ("changes", cls) in frame.program.facts.flags or isinstance(value.type, Building):
             frame.fail(f"{cls.__name__} has no attribute {name}")

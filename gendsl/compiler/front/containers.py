@@ -14,7 +14,7 @@ from typing import Any
 from gendsl.compiler import hir
 from gendsl.compiler.front import tables, traces
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.numbers import both, compared, equal, negation, test_of
+from gendsl.compiler.front.numbers import both, compared, equal, is_plain_tuple, negation, test_of
 from gendsl.compiler.front.values import (
     NONE,
     NOTHING,
@@ -254,9 +254,7 @@ def equal_lists(frame: Frame, a: Value, b: Value) -> Expr:
 
 def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
     """`+` and `*` of sequences."""
-    node = frame.node
     at = frame.here
-    plain = [isinstance(v.type, (Tuple, Known)) for v in (a, b)]
     if name == "add" and isinstance(a.type, List) and isinstance(b.type, List):
         made = list_of(frame, at, [], "sum")
         extend(frame, at, made, a)
@@ -264,27 +262,33 @@ def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
         extend(frame, at, made, b)
         frame.unrolled = frame.unrolled[:-1]
         return made
-    if name == "add" and all(plain) and not is_number(a) and not is_number(b):
+    if name == "add" and is_plain_tuple(a.type) and is_plain_tuple(b.type):
         return make_tuple([*items_of(a), *items_of(b)])
-    if name == "mul":
-        if is_number(a):
-            a, b = b, a
-        if isinstance(a.type, List) and is_number(b):
-            return _repeated(frame, at, a, b)
-        if isinstance(a.type, (Tuple, Known)) and is_known(b):
-            return make_tuple(items_of(a) * object_of(b))
-    del node
-    if any(map(is_number, (a, b))) and any(map(no_number, (a, b))):
+    if name == "mul" and (is_number(a) or is_number(b)):
+        sequence, count = (b, a) if is_number(a) else (a, b)
+        if isinstance(sequence.type, List) and kind_of(count) != "f":
+            return _repeated(frame, at, sequence, count)
+        if is_plain_tuple(sequence.type) and is_known(count) and kind_of(count) != "f":
+            return make_tuple(items_of(sequence) * object_of(count))
+        computes = kind_of(count) != "f" and (is_plain_tuple(sequence.type) or is_text(sequence))
+    else:
+        computes = is_text(a) and ((is_text(b) and name == "add") or name == "mod")
+    if not computes and all(is_number(one) or no_number(one) for one in (a, b)):
         frame.fail(f"{name} of {describe(a.type)} and {describe(b.type)}")
         return NOTHING
     raise frame.not_closed(f"{name} of {describe(a.type)} and {describe(b.type)}")
+
+
+def is_text(value: Value) -> bool:
+    """Whether a value is a string, known or not."""
+    return isinstance(value.type, Text) or (is_known(value) and isinstance(object_of(value), str))
 
 
 def no_number(value: Value) -> bool:
     """Whether a value is surely none that arithmetic with a number accepts: Python raises TypeError."""
     match value.type:
         case Tuple(cls=cls):
-            return cls is tuple or not hasattr(cls, "__radd__")
+            return cls is tuple
         case Known(value=found):
             return found is None or isinstance(found, (str, tuple))
         case List() | Dict() | Text():

@@ -290,7 +290,7 @@ def value_type(frame: Frame, distribution: Value) -> Type | None:
     assert isinstance(distribution.type, Tuple)
     cls = distribution.type.cls
     if issubclass(cls, product):
-        return _repeated(_component_type(frame, items_of(distribution)[0]))
+        return repeated(_component_type(frame, items_of(distribution)[0]))
     text = texts.TEXTS.get(cls)
     if text is None:
         return None
@@ -305,10 +305,11 @@ def value_type(frame: Frame, distribution: Value) -> Type | None:
         return component
     if cls is ordered and component != Number("f"):
         raise frame.not_closed("ordered of a distribution that is not of floats")
-    return _repeated(component)
+    return repeated(component)
 
 
-def _repeated(component: Type) -> Array:
+def repeated(component: Type) -> Array:
+    """The type of arrays of values of a type."""
     if isinstance(component, Array):
         return Array(component.kind, component.rank + 1, True)
     assert isinstance(component, Number)

@@ -79,6 +79,19 @@ class LoopFrame:
     after: Join | None = None
 
 
+@dataclass(eq=False)
+class Point:
+    """How far the lowering of a body has come."""
+
+    out: Body
+    length: int
+    env: Env
+    unrolled: tuple[Hashable, ...]
+    comprehended: set[str]
+    loops: int
+    made: tuple[int, int, int, int]
+
+
 class Join:
     """The points of a body from which control meets, and the variables there."""
 
@@ -409,18 +422,31 @@ class Frame:
         return Value(Box(facts.find(site)), (var,))
 
     def switch(self, value: Value, lower: Callable[[Value], Value]) -> Value:
-        """The result for whichever alternative of a union the value has."""
+        """The result for whichever alternative of a union the value has.
+
+        Where the value has one that the compiler does not read, the reference interpreter decides.
+        """
         value = self.opened(value)
         if not isinstance(value.type, Union):
             return lower(value)
         value = self.atoms(value)
         choices = alternatives_of(value)
         tag = value.leaves[0]
+        refused: list[NotClosed] = []
 
         def one(i: int) -> Value:
-            if isinstance(choices[i].type, Box):
-                return self.switch(choices[i], lower)
-            return lower(choices[i])
+            point = self.point()
+            try:
+                if isinstance(choices[i].type, Box):
+                    return self.switch(choices[i], lower)
+                return lower(choices[i])
+            except NotClosed as refusal:
+                refused.append(refusal)
+                if len(refused) == len(choices):
+                    raise refused[0] from None
+                self.back(point)
+                self.fail(refusal.reason)
+                return NOTHING
 
         def from_(i: int) -> Value:
             if i == len(choices) - 1:
@@ -429,6 +455,28 @@ class Frame:
             return self.branch(test, lambda: one(i), lambda: from_(i + 1))
 
         return from_(0)
+
+    def point(self) -> Point:
+        """How far the lowering has come."""
+        program = self.program
+        made = (len(program.stack), len(program.keys), len(program.functions), len(program.helpers))
+        comprehended, loops = set(self.comprehended), len(self.loops)
+        return Point(self.out, len(self.out), dict(self.env), self.unrolled, comprehended, loops, made)
+
+    def back(self, point: Point) -> None:
+        """Forget what was lowered since a point; what was learnt about types stays."""
+        program = self.program
+        self.out = point.out
+        del self.out[point.length :]
+        self.env, self.unrolled, self.live = point.env, point.unrolled, True
+        self.comprehended.intersection_update(point.comprehended)
+        del self.loops[point.loops :]
+        stack, keys, functions, helpers = point.made
+        del program.stack[stack:]
+        del program.keys[keys:]
+        for table, count in ((program.functions, functions), (program.helpers, helpers)):
+            for key in list(table)[count:]:
+                del table[key]
 
     def each_alternative(self, value: Value, lower: Callable[[Value], None]) -> None:
         """Lower statements for whichever alternative of a union the value has."""

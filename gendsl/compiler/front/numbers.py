@@ -344,7 +344,8 @@ def compared(frame: Frame, name: str, a: Value, b: Value) -> Value:
     return _ordered(frame, name, a, b)
 
 
-def _is_plain_tuple(type: Type) -> bool:
+def is_plain_tuple(type: Type) -> bool:
+    """Whether values of a type are tuples, or of a class of tuples."""
     if isinstance(type, Known):
         return isinstance(type.value, tuple)
     return isinstance(type, Tuple) and isinstance(type.cls, type_of_tuples) and issubclass(type.cls, tuple)
@@ -360,7 +361,7 @@ def _ordered(frame: Frame, name: str, a: Value, b: Value) -> Value:
     if any(map(is_number, (a, b))) and any(map(no_number, (a, b))):
         frame.fail("an order of values of different types")
         return NOTHING
-    if not (_is_plain_tuple(a.type) and _is_plain_tuple(b.type)):
+    if not (is_plain_tuple(a.type) and is_plain_tuple(b.type)):
         raise frame.not_closed(f"the order of {describe(a.type)} and {describe(b.type)}")
     xs, ys = items_of(a), items_of(b)
     if not xs or not ys:
@@ -405,7 +406,7 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
         from gendsl.compiler.types import TEXT
 
         return Op("eq", (*facts.convert(a, TEXT), *facts.convert(b, TEXT)), "b")
-    if _is_plain_tuple(a.type) and _is_plain_tuple(b.type):
+    if is_plain_tuple(a.type) and is_plain_tuple(b.type):
         xs, ys = items_of(a), items_of(b)
         if len(xs) != len(ys):
             return hir.FALSE

@@ -49,6 +49,7 @@ from gendsl.compiler.types import (
 from gendsl.distributions import Distribution
 from gendsl.errors import GenDSLError
 from gendsl.interface import GenerativeFunction
+from gendsl.supports import Support
 
 MOST_WALKS = 30
 MODEL = "model"
@@ -498,6 +499,14 @@ class Lowering:
             from gendsl.compiler.front.choices import constant_distribution
 
             return constant_distribution(self, frame, found)
+        if isinstance(found, Support):
+            names = (
+                [f.name for f in dataclasses.fields(found)]
+                if dataclasses.is_dataclass(found)
+                else vars(found)
+            )
+            values = [self.constant(frame, getattr(found, name)) for name in names]
+            return make_tuple(values, type(found), tuple(names))
         if isinstance(found, tuple) and hasattr(found, "_fields"):
             return make_tuple([self.constant(frame, one) for one in found], type(found), tuple(found._fields))
         return known(found)

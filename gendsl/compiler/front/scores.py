@@ -6,12 +6,14 @@ import math
 from types import FunctionType
 from typing import Any
 
+from gendsl import supports
 from gendsl.compiler import hir
-from gendsl.compiler.front import families
+from gendsl.compiler.front import calls, families
 from gendsl.compiler.front.frame import Frame, Text, is_never
 from gendsl.compiler.front.numbers import both, test_of
 from gendsl.compiler.front.values import (
     NOTHING,
+    NotClosed,
     Value,
     alternatives_of,
     is_number,
@@ -22,11 +24,17 @@ from gendsl.compiler.front.values import (
     number_leaf,
 )
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import Array, Number, Tuple, Type, Union, leaves
+from gendsl.compiler.types import Array, Number, Tuple, Type, Union, describe, leaves
 from gendsl.distributions.base import ScalarFamily
 
 _KINDS = "bif"
 _WHOLE = Const(2.0**53, "f")
+_OF_SUPPORTS: dict[Any, Type] = {
+    **dict.fromkeys([supports.Real, supports.Positive, supports.Interval, supports.Circle], Number("f")),
+    **dict.fromkeys([supports.Simplex, supports.Ordered], Array("f", 1, True)),
+    **dict.fromkeys([supports.Covariance, supports.Correlation], Array("f", 2, True)),
+    supports.Integers: Number("i"), supports.Boolean: Number("b"), supports.Counts: Array("i", 1, True),
+}  # fmt: skip
 
 
 def value_type(frame: Frame, distribution: Value) -> Type:
@@ -45,23 +53,59 @@ def value_type(frame: Frame, distribution: Value) -> Type:
         return found
     if cls.__module__.startswith("gendsl."):
         raise frame.not_closed(f"choices of the family {cls.__name__}")
-    support = support_of(frame, distribution)
-    name = getattr(support.type, "cls", type(None)).__name__
-    if name in ("Real", "Positive", "Interval", "Circle"):
+    return _type_in(frame, support_of(frame, distribution))
+
+
+def _type_in(frame: Frame, support: Value) -> Type:
+    """The type of the values of a support."""
+    cls = getattr(support.type, "cls", None)
+    if not (isinstance(cls, type) and issubclass(cls, supports.Support)):
+        raise frame.not_closed(f"a support that is {describe(support.type)}")
+    if cls in _OF_SUPPORTS:
+        return _OF_SUPPORTS[cls]
+    if cls is supports.Repeated:
+        component = _type_in(frame, items_of(support)[0])
+        if isinstance(component, (Number, Array)):
+            return families.repeated(component)
+    if cls is supports.RealArray:
+        shape = items_of(support)[0]
+        return Array("f", 1 if is_number(shape) else len(items_of(shape)), True)
+    if cls.__module__.startswith("gendsl."):
+        raise frame.not_closed(f"choices whose support is a {cls.__name__}")
+    if cls.shape == () and not cls.discrete and cls.canonical is supports.Support.canonical:
         return Number("f")
-    if name == "Integers":
-        return Number("i")
-    if name == "Boolean":
-        return Number("b")
-    if name == "Repeated":
-        component = items_of(support)[0]
-        cls_name = getattr(component.type, "cls", type(None)).__name__
-        kinds = {"Real": "f", "Positive": "f", "Interval": "f", "Integers": "i", "Boolean": "b"}
-        if cls_name in kinds:
-            return Array(kinds[cls_name], 1, True)
-    if name in ("RealVector", "Simplex"):
-        return Array("f", 1, True)
-    raise frame.not_closed(f"choices whose support is a {name}")
+    return _type_kept(frame, support)
+
+
+def _type_kept(frame: Frame, support: Value) -> Type:
+    """The only type whose values `canonical` of a user's support keeps, and `contains` may find inside."""
+    found = []
+    if getattr(support.type, "cls", None).canonical is not supports.Support.canonical:  # type: ignore[union-attr]
+        candidates = [Number(kind) for kind in _KINDS]
+        for type_ in (*candidates, *(Array(kind, rank, True) for kind in _KINDS for rank in (1, 2, 3))):
+            if _keeps(frame, support, type_):
+                found.append(type_)
+    if len(found) != 1:
+        cls = getattr(support.type, "cls", None)
+        raise frame.not_closed(f"choices whose support is a {getattr(cls, '__name__', None)}")
+    return found[0]
+
+
+def _keeps(frame: Frame, support: Value, type_: Type) -> bool:
+    inner = Frame(
+        frame.program, Text(hir.Function("probe")), [], frame.node, None, frame.filename, ("probe", type_)
+    )
+    value = Value(type_, tuple(hir.ZEROS[kind] for kind in leaves(type_)))
+    point = frame.point()
+    try:
+        kept = calls.call_method(inner, support, "canonical", [value])
+        inside = calls.call_method(inner, support, "contains", [value])
+    except NotClosed:
+        frame.back(point)
+        return False
+    if isinstance(kept.type, Array):
+        kept = Value(Array(kept.type.kind, kept.type.rank, True))
+    return kept.type == type_ and not is_never(inside) and inside.type != known(False).type
 
 
 def support_of(frame: Frame, distribution: Value) -> Value:
@@ -151,8 +195,6 @@ def _scored_narrower(frame: Frame, distribution: Value, x: Value) -> Value:
 
 def _own_density(frame: Frame, owner: Value, value: Value) -> Value:
     """The log density as the text of the class has it; -inf outside of the support."""
-    from gendsl.compiler.front import calls
-
     assert isinstance(owner.type, Tuple)
     cls = owner.type.cls
     if issubclass(cls, ScalarFamily) and cls.__module__.startswith("gendsl."):
@@ -165,8 +207,6 @@ def _own_density(frame: Frame, owner: Value, value: Value) -> Value:
     if cls.checks_support or cls.__module__.startswith("gendsl."):
         return inside()
     support = support_of(frame, owner)
-    if isinstance(value.type, Array):
-        raise frame.not_closed(f"the support of {cls.__name__}, a family of arrays")
     test = test_of(calls.call_method(frame, support, "contains", [value]))
     return frame.branch(test, inside, lambda: known(float("-inf")))
 
@@ -177,7 +217,5 @@ def _unwrapped(function: Any) -> FunctionType:
     while getattr(function, CHECK, None) is not None:
         function = function.__wrapped__
     if not isinstance(function, FunctionType):
-        from gendsl.compiler.front.values import NotClosed
-
         raise NotClosed(f"the log density {function!r}")
     return function
