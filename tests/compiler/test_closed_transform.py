@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 
 from benchmarks.models import families, models
+from benchmarks.models.model import Move
 from gendsl import (
     categorical,
+    continuous,
     copy,
     dirichlet,
+    discrete,
     gen,
     normal,
     read,
@@ -32,6 +35,8 @@ from gendsl.runtime.impossible import ZeroProbability
 from gendsl.supports import Real
 from gendsl.transforms.apply import image, output_values
 from gendsl.transforms.language import directions
+from tests.laws.modules import imported
+from tests.transforms import test_programs, test_random_moves
 
 MOVES = {
     f"{model.name}-{f.name}": (model, move._replace(f=f))
@@ -51,7 +56,7 @@ REFUSED = {
 
 def given(trace):
     records = dict(trace.records.items())
-    supports = {path: measured(record[0]) for path, record in records.items() if not discrete(trace, path)}
+    supports = {path: measured(record[0]) for path, record in records.items() if not is_discrete(trace, path)}
     return Given(
         trace.args,
         {path: record[1] for path, record in records.items()},
@@ -59,7 +64,7 @@ def given(trace):
     )
 
 
-def discrete(trace, path):
+def is_discrete(trace, path):
     return measured(trace.records[path][0]).discrete
 
 
@@ -70,7 +75,7 @@ def outputs(found):
         (name, path): measured(trace.records[path][0])
         for name, trace in traces.items()
         for path in dict(trace.records.items())
-        if not discrete(trace, path)
+        if not is_discrete(trace, path)
     }
 
 
@@ -78,9 +83,9 @@ def inputs(trace, aux, found):
     """The continuous choices of which the determinant is taken."""
     changed = [*found.run.outputs[0].entries, *found.removed]
     free = [path for path in changed if path in trace.records and path not in trace.observed_paths]
-    places = [(MODEL, path) for path in free if not discrete(trace, path)]
+    places = [(MODEL, path) for path in free if not is_discrete(trace, path)]
     if aux is not None:
-        places += [(AUXILIARY, path) for path in dict(aux.records.items()) if not discrete(aux, path)]
+        places += [(AUXILIARY, path) for path in dict(aux.records.items()) if not is_discrete(aux, path)]
     return dict.fromkeys(places)
 
 
@@ -134,6 +139,46 @@ def test_moves_of_the_families(name):
         return
     results = compare_moves(model, move, 16)
     assert results.keys() <= {"equal", "raises"} and results["equal"] > 0, results
+
+
+def compare_random_move(seed):
+    text, counts = test_random_moves.Writer(seed).source()
+    with imported(text) as module:
+        trace = test_random_moves.start(module, seed, counts)
+        move = Move(module.auxiliary, module.move)
+        closed = ClosedTransform(move.f, module.model, trace.args, move.q, ())
+        rng = np.random.default_rng(seed)
+        return Counter(compare(closed, trace, move, move.q.simulate((trace,), rng=rng))[0] for _ in range(4))
+
+
+SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 80))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_moves_are_equal(seed):
+    results = compare_random_move(seed)
+    assert results.keys() <= {"equal", "raises"} and results["equal"] > 0, results
+
+
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 8))])
+def test_random_transforms_are_equal_or_refused(part):
+    results = Counter()
+    program, q = test_programs.model, test_programs.auxiliary
+    for seed in range(20 * part, 20 * (part + 1)):
+        text = test_programs.written(np.random.default_rng(seed))
+        names = {"read": read, "write": write, "copy": copy, "continuous": continuous, "discrete": discrete}
+        f = test_programs.defined(text, f"<closed {seed}>", **names)
+        move = Move(q, transform(f))
+        trace = program.simulate((), rng=seed)
+        try:
+            closed = ClosedTransform(move.f, program, (), q, ())
+        except NotClosed:
+            results["refused"] += 1
+            continue
+        result, _ = compare(closed, trace, move, q.simulate((trace,), rng=seed))
+        assert not result.startswith("wrong"), (result, text)
+        results[result] += 1
+    assert results["equal"] >= 4, results
 
 
 # --- what transforms may say -------------------------------------------------------------------------
@@ -204,19 +249,15 @@ def to_observations(model_in, aux_in, *, model_out, aux_out):
     write(aux_out["u"], read(model_in["y", 0]) - read(aux_in["u"]))
 
 
-def results_of(f, observations=None):
-    class Named:
+def results_of(f):
+    class Levels:
         program = levels
 
         @staticmethod
         def start():
-            return levels.generate((2,), observations or {"k": 3, ("y", 0): 0.3}, rng=1).trace
+            return levels.generate((2,), {"k": 3, ("y", 0): 0.3}, rng=1).trace
 
-    class Moved:
-        q, q_args = draw, ()
-
-    Moved.f = f
-    return compare_moves(Named, Moved, 6)
+    return compare_moves(Levels, Move(draw, f), 6)
 
 
 @pytest.mark.parametrize(
@@ -253,12 +294,10 @@ def test_simplexes_have_one_coordinate_less():
     trace = shares.simulate((2,), rng=1)
     rng = np.random.default_rng(2)
 
-    class Move:
-        f, q, q_args = scaled_shares, share, ()
-
+    move = Move(share, scaled_shares)
     closed = ClosedTransform(scaled_shares, shares, (2,), share, ())
     for _ in range(5):
-        assert compare(closed, trace, Move, share.simulate((trace,), rng=rng))[0] == "equal"
+        assert compare(closed, trace, move, share.simulate((trace,), rng=rng))[0] == "equal"
 
 
 def test_what_a_program_returned_has_no_derivative():

@@ -108,9 +108,9 @@ def arguments(frame: Frame, node: ast.Call) -> tuple[list[Value], dict[str, Valu
                 continue
             raise frame.not_closed("a star argument whose length is not known", node)
         if isinstance(part, ast.GeneratorExp):
-            from gendsl.compiler.front.expressions import _list_comprehension
+            from gendsl.compiler.front.expressions import list_comprehension
 
-            args.append(_list_comprehension(frame, part))
+            args.append(list_comprehension(frame, part))
             continue
         args.append(frame.atoms(expression(frame, part)))
     named: dict[str, Value] = {}

@@ -360,7 +360,7 @@ def _walrus_names(nodes: list[Any]) -> list[str]:
     return [p.target.id for node in nodes for p in ast.walk(node) if isinstance(p, ast.NamedExpr)]
 
 
-def _list_comprehension(frame: Frame, node: ast.ListComp | ast.GeneratorExp) -> Value:
+def list_comprehension(frame: Frame, node: ast.ListComp | ast.GeneratorExp) -> Value:
     first = expression(frame, node.generators[0].iter)
     made = containers.list_of(frame, node, [])
     if _walrus_names([node.elt]):
@@ -461,7 +461,7 @@ _EXPRESSIONS: dict[type[ast.AST], Callable[[Frame, Any], Value]] = {
     ast.Subscript: _subscript,
     ast.Lambda: _lambda,
     ast.Call: _call,
-    ast.ListComp: _list_comprehension,
+    ast.ListComp: list_comprehension,
     ast.DictComp: _dict_comprehension,
     ast.GeneratorExp: _generator,
 }

@@ -11,7 +11,13 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import arrays, calls, choices, containers, tables
-from gendsl.compiler.front.expressions import apply_narrowings, condition, expression, narrowings
+from gendsl.compiler.front.expressions import (
+    apply_narrowings,
+    condition,
+    expression,
+    list_comprehension,
+    narrowings,
+)
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.iteration import break_label, loop_over, unpacked
 from gendsl.compiler.front.numbers import binary, negation
@@ -49,7 +55,10 @@ def _assign(frame: Frame, node: ast.Assign) -> None:
         assert isinstance(node.value, ast.UnaryOp)
         choices.assign_choice(frame, node.targets[0], node.value)
         return
-    value = frame.atoms(expression(frame, node.value), _hint(node.targets[0]))
+    if isinstance(node.value, ast.GeneratorExp) and isinstance(node.targets[0], (ast.Tuple, ast.List)):
+        value = list_comprehension(frame, node.value)  # which is gone through at once
+    else:
+        value = frame.atoms(expression(frame, node.value), _hint(node.targets[0]))
     for target in node.targets:
         assign(frame, target, value)
 
