@@ -6,7 +6,7 @@ of the Jacobian each; see `gendsl.compiler.tangents`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan
@@ -38,11 +38,13 @@ class Given:
     Attributes:
         args: the arguments of its program.
         choices: the values of its choices.
+        observed: the choices that may not be changed.
         supports: those of the choices that have coordinates: the continuous ones that are not observed.
     """
 
     args: tuple[Any, ...]
     choices: Mapping[Path, Any]
+    observed: Container[Path]
     supports: Mapping[Path, Support]
 
 
@@ -73,10 +75,13 @@ class Written:
         Raises:
             FailedText: the numbers of coordinates differ, or the determinant is zero or no number.
         """
-        copied = set(self.copies.values())
-        rows = [place for place in inputs if place not in copied]
+        given = set(inputs)
         free = {place: support.free_entries for place, support in outputs.items() if place in self.values}
         columns = [place for place in free if place not in self.copies]
+        copied = [self.copies[place] for place in free if place in self.copies]
+        if len(set(copied)) < len(copied) or not given.issuperset(copied):
+            raise FailedText(0, "a continuous choice that is copied twice, or that stays where it is, too")
+        rows = [place for place in given if place not in copied]
         known: dict[Place, list[dict[Place, list[float]]]] = {}
         for place, derivatives in self.rows:
             known.setdefault(place, []).append(derivatives)
@@ -125,6 +130,7 @@ class _Column:
         self.leaves = leaves(template.type)
         self.values: dict[Any, list[Any]] = {}
         self.supports: dict[Any, Support] = {}
+        self.observed: Container[Path] = ()
         self.written: dict[Any, tuple[list[Any], list[float]]] = {}
         self.copies: dict[Any, tuple[_Column, Any]] = {}
 
@@ -166,19 +172,27 @@ class _Column:
 
     def write(self, index: Any, *given: Any) -> None:
         """Set the value."""
-        if index in self.written or index in self.copies:
-            raise TextFailure("an address that is written twice")
+        self._check_free(index)
         if self.kind:
             items, at, length, stride = given
             every = [items[at + i * stride] for i in range(length)]
             values = [item[0] if self.kind == "f" else item for item in every]
+            _check_numbers(values)
             self.written[index] = [values], [item[1] for item in every] if self.kind == "f" else []
         elif self.leaves == ("f",):
+            _check_numbers(given[:1])
             self.written[index] = [given[0]], [given[1]]
         elif "f" in self.leaves or "r" in self.leaves:
             raise TextFailure("a choice with several parts")
         else:
             self.written[index] = list(given), []
+
+    def _check_free(self, index: Any) -> None:
+        """Fail where a choice was written before, or may not be."""
+        if index in self.written or index in self.copies:
+            raise TextFailure("an address that is written twice")
+        if self.place(index)[1] in self.observed:
+            raise TextFailure("an observation that is written")
 
     def copy(self, index: Any, source: _Column, at: Any) -> int:
         """Copy what is there, or what is there with more indices."""
@@ -187,10 +201,14 @@ class _Column:
         for key in found:
             more = (*_indices(index), *_indices(key)[len(first) :])
             there = more[0] if rank == 1 else more
-            if there in self.written or there in self.copies:
-                raise TextFailure("an address that is written twice")
+            self._check_free(there)
             self.copies[there] = source, key
         return len(found)
+
+
+def _check_numbers(values: Iterable[float]) -> None:
+    if any(value != value for value in values):
+        raise TextFailure("NaN is written")
 
 
 def _indices(index: Any) -> tuple[Any, ...]:
@@ -293,6 +311,9 @@ class ClosedTransform:
         values: dict[Place, Any] = {}
         copies: dict[Place, Place] = {}
         for column in first[1]:
+            for index in (*column.written, *column.copies):
+                if column.place(index) in values:  # as a choice of another type
+                    raise FailedText(0, "an address that is written twice")
             for index, (parts, _) in column.written.items():
                 values[column.place(index)] = np.array(parts[0]) if column.kind else parts[0]
             for index, (source, key) in column.copies.items():
@@ -340,6 +361,7 @@ class ClosedTransform:
                 continue
             found, paths = places[template.trace]
             column = _Column(template, run, paths)
+            column.observed = given[template.trace].observed
             for index, (parts, support) in found.get(template.number, {}).items():
                 column.values[index] = parts
                 if support is not None:

@@ -60,6 +60,7 @@ def given(trace):
     return Given(
         trace.args,
         {path: record[1] for path, record in records.items()},
+        trace.observed_paths,
         {path: support for path, support in supports.items() if path not in trace.observed_paths},
     )
 
@@ -265,6 +266,71 @@ def results_of(f):
 )
 def test_ways_to_write_a_transform(f):
     assert results_of(f).keys() == {"equal"}
+
+
+@transform
+def copied_twice(model_in, aux_in, *, model_out, aux_out):
+    copy(aux_in["j"], aux_out["j"])
+    copy(aux_in["u"], model_out["mu", 0])
+    copy(aux_in["u"], aux_out["u"])
+
+
+@transform
+def copied_and_kept(model_in, aux_in, *, model_out, aux_out):
+    copy(aux_in["j"], aux_out["j"])
+    copy(model_in["mu", 0], aux_out["u"])
+    write(model_out["mu", 1], read(model_in["mu", 1]) + read(aux_in["u"]))
+
+
+@transform
+def not_a_number(model_in, aux_in, *, model_out, aux_out):
+    copy(aux_in["j"], aux_out["j"])
+    write(aux_out["u"], read(aux_in["u"]) * math.nan)
+
+
+@transform
+def observation(model_in, aux_in, *, model_out, aux_out):
+    copy(aux_in["j"], aux_out["j"])
+    u = read(aux_in["u"])
+    write(model_out["y", 0], u)
+    write(aux_out["u"], read(model_in["mu", 0]))
+
+
+@transform
+def written_twice(model_in, aux_in, *, model_out, aux_out):
+    copy(aux_in["j"], aux_out["j"])
+    write(aux_out["u"], read(aux_in["u"]))
+    copy(aux_in["u"], aux_out["u"])
+
+
+@transform
+def labelled(model_in, aux_in, *, model_out, aux_out):
+    copy(aux_in["j"], aux_out["j"])
+    write(aux_out["u"], read(aux_in["u"], discrete))
+
+
+@transform
+def absent(model_in, aux_in, *, model_out, aux_out):
+    copy(aux_in["j"], aux_out["j"])
+    copy(aux_in["u"], aux_out["u"])
+    copy(model_in["none", 0], model_out["mu", 0])
+
+
+WRONG = [copied_twice, copied_and_kept, not_a_number, observation, written_twice, labelled, absent]
+
+
+@pytest.mark.parametrize("f", WRONG, ids=lambda f: f.name)
+def test_where_the_interpreter_raises_a_text_fails(f):
+    trace = levels.generate((2,), {"k": 3, ("y", 0): 0.3}, rng=1).trace
+    aux = draw.generate((trace,), {"j": 1}, rng=1).trace
+    with pytest.raises(GenDSLError):
+        image(f, trace, draw, (), aux)
+    closed = ClosedTransform(f, levels, (2,), draw, ())
+    with pytest.raises(FailedText):
+        written = closed.run({MODEL: given(trace), AUXILIARY: given(aux)})
+        changed = [place for place in written.values if place != (AUXILIARY, ("j",))]
+        of_model = [place for place in changed if place[0] == MODEL]
+        written.log_abs_det([*of_model, (AUXILIARY, ("u",))], dict.fromkeys(changed, Real()))
 
 
 @gen
