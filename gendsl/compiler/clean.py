@@ -208,13 +208,18 @@ def substitute(statement: Statement, values: dict[Var, Expr]) -> None:
             statement.step = replaced(statement.step, values)
         case Call():
             statement.args = list(all_of(tuple(statement.args)))
-        case hir.Visit() | hir.Read() | hir.Present():
+        case hir.Visit() | hir.Read() | hir.Present() | hir.Given():
             statement.indices = all_of(statement.indices)
         case hir.Write():
             statement.indices, statement.values = all_of(statement.indices), all_of(statement.values)
         case hir.Copy():
             statement.indices = all_of(statement.indices)
             statement.source_indices = all_of(statement.source_indices)
+        case hir.Keep():
+            statement.indices = all_of(statement.indices)
+            statement.values = list(all_of(tuple(statement.values)))
+        case hir.Draw():
+            statement.args = all_of(statement.args)
         case hir.Choice():
             statement.indices, statement.parameters = all_of(statement.indices), all_of(statement.parameters)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from gendsl.compiler import clean, density
+from gendsl.compiler import clean, density, hir
 from gendsl.compiler.encode import Words, deep_layout, flat
-from gendsl.compiler.front.program import MODEL, Below, Lowered, Lowering, Template, type_of
+from gendsl.compiler.front.program import MODEL, NO_VALUE, Below, Lowered, Lowering, Template, type_of
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.native import Native, available
 from gendsl.compiler.native_layout import END, FAILED, FULL, NEXT, PRESENT, SITE, VISITED, Layout
@@ -62,7 +63,7 @@ class Addresses:
         self.choices: dict[Any, list[tuple[tuple[Any, ...], Template]]] = {}
         self.calls: dict[Any, list[tuple[tuple[Any, ...], Template]]] = {}
         for template in lowered.templates:
-            if template.trace != trace:
+            if template.trace != trace or template.type == NO_VALUE:
                 continue
             below = (
                 template.parts[0].function
@@ -131,26 +132,35 @@ class _State:
     """The choices of a trace, for Python text."""
 
 
-class ClosedDensity:
-    """The log density of a program for arguments of given types.
+class ClosedText:
+    """A text that is made of a program, for arguments of given types.
 
     Attributes:
         lowered: the program in HIR.
+        main: the function of the text that is called.
         text: it as Python text.
     """
 
+    draws: ClassVar[bool] = False
+    """Whether choices that are not given are drawn."""
+
     def __init__(self, program: Any, args: tuple[Any, ...]) -> None:
-        lowering = Lowering()
+        lowering = Lowering(draws=self.draws)
         types = [type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args)]
         self.lowered: Lowered = lowering.lower(program, types)
-        self.main = density.score(self.lowered.main)
+        self.main = self.made(self.lowered.main)
         clean.clean(self.main)
         self.text = print_python(self.main)
+
+    def made(self, main: hir.Function) -> hir.Function:
+        """What becomes of the program."""
+        raise NotImplementedError
 
     # --- Python text ------------------------------------------------------------------------------
 
     @cached_property
-    def _python(self) -> dict[str, Any]:
+    def python(self) -> dict[str, Any]:
+        """The functions of the Python text."""
         given = {}
         facts = self.lowered.facts
         for number, (found, kind) in enumerate(self.lowered.inputs):
@@ -190,6 +200,30 @@ class ClosedDensity:
             for leaf in flat(facts, arg, kind)
         ]
 
+    # --- machine code -----------------------------------------------------------------------------
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where things lie in the context of machine code."""
+        return Layout(self.lowered)
+
+    @cached_property
+    def llvm(self) -> tuple[str, list[tuple[int, str]]]:
+        """The LLVM IR, and what may fail where."""
+        return print_llvm(self.main, self.layout)
+
+    @cached_property
+    def native(self) -> Native:
+        """The machine code."""
+        return Native(self.llvm[0])
+
+
+class ClosedDensity(ClosedText):
+    """The log density of a program for arguments of given types."""
+
+    def made(self, main: hir.Function) -> hir.Function:
+        return density.score(main)
+
     def assess_python(self, args: tuple[Any, ...], choices: Mapping[Any, Any]) -> float:
         """The log density of choices, by Python text.
 
@@ -208,30 +242,13 @@ class ClosedDensity:
                 column.values[index] = parts[0] if len(parts) == 1 else tuple(parts)
         given = self.arguments(args)
         try:
-            result = float(self._python[self.main.name](state, *given))
+            result = float(self.python[self.main.name](state, *given))
         except PYTHON_FAILURES as error:
             raise FailedText(0, f"{type(error).__name__}: {error}") from error
         visited = sum(len(getattr(state, t.name).visited) for t in self.lowered.templates if t.calls is None)
         if visited != len(choices):
             raise FailedText(0, "choices that the program does not make")
         return result
-
-    # --- machine code -----------------------------------------------------------------------------
-
-    @cached_property
-    def layout(self) -> Layout:
-        """Where things lie in the context of machine code."""
-        return Layout(self.lowered)
-
-    @cached_property
-    def llvm(self) -> tuple[str, list[tuple[int, str]]]:
-        """The LLVM IR, and what may fail where."""
-        return print_llvm(self.main, self.layout)
-
-    @cached_property
-    def native(self) -> Native:
-        """The machine code."""
-        return Native(self.llvm[0])
 
     def context(self, args: tuple[Any, ...], choices: Mapping[Any, Any]) -> Context:
         """The words of arguments and choices."""
@@ -245,9 +262,9 @@ class ClosedDensity:
 
 
 class Context:
-    """The memory of one density: arguments, inputs, choices and the arena."""
+    """The memory of one text: arguments, inputs, choices and the arena."""
 
-    def __init__(self, closed: ClosedDensity, args: tuple[Any, ...], choices: Mapping[Any, Any]) -> None:
+    def __init__(self, closed: ClosedText, args: tuple[Any, ...], choices: Mapping[Any, Any]) -> None:
         self.closed = closed
         lowered, layout, facts = closed.lowered, closed.layout, closed.lowered.facts
         self.words = np.zeros(layout.size, np.int64)
@@ -258,9 +275,12 @@ class Context:
         for number, (found, kind) in enumerate(lowered.inputs):
             self._leaves(layout.input_word(number, 0), flat(facts, found, kind), deep_layout(facts, kind))
         self.count = len(choices)
+        self.found = closed.places(choices)
         self.stamps: list[np.ndarray] = []
-        self.counted: list[bool] = []
-        self._choices(choices)
+        self.columns: list[list[np.ndarray]] = []
+        self.capacities: list[list[int]] = []
+        self.counted = [template.calls is None for template in lowered.templates]
+        self._choices()
         self.arena = np.empty(_ARENA, np.int64)
 
     def _leaves(self, at: int, parts: list[Any], layout: list[tuple[str, tuple[Any, ...]]]) -> int:
@@ -269,22 +289,28 @@ class Context:
             at += 1
         return at
 
-    def _choices(self, choices: Mapping[Any, Any]) -> None:
+    def capacity(self, template: Template, rows: list[tuple[tuple[int, ...], list[Any]]]) -> list[int]:
+        """How many places there are along each index of a template."""
+        capacity = [
+            1 + max((indices[axis] for indices, _ in rows), default=-1) for axis in range(template.rank)
+        ]
+        if math.prod(capacity) > _SPARSE * (len(rows) + 64):
+            raise NotClosed(f"the indices of {template.parts!r} are far apart")
+        return capacity
+
+    def _choices(self) -> None:
+        """Make columns and stamps, with the choices that are given."""
         closed, facts = self.closed, self.closed.lowered.facts
-        found = closed.places(choices)
+        self.stamps, self.columns, self.capacities = [], [], []
         for template, words in zip(closed.lowered.templates, closed.layout.templates, strict=True):
-            rows = found[template.number]
+            rows = self.found[template.number]
             if any(index < 0 for indices, _ in rows for index in indices):
                 raise NotClosed("a negative index in an address")
-            capacity = [
-                1 + max((indices[axis] for indices, _ in rows), default=-1) for axis in range(template.rank)
-            ]
-            size = int(np.prod(capacity)) if capacity else 1
-            if size > _SPARSE * (len(rows) + 64):
-                raise NotClosed(f"the indices of {template.parts!r} are far apart")
-            stamps = np.zeros(max(size, 1), np.uint8)
+            capacity = self.capacity(template, rows)
+            size = max(math.prod(capacity), 1)
+            stamps = np.zeros(size, np.uint8)
             layout = deep_layout(facts, template.type)
-            columns = [np.zeros(max(size, 1), np.int64) for _ in leaves(template.type)]
+            columns = [np.zeros(size, np.int64) for _ in leaves(template.type)]
             for indices, parts in rows:
                 index = 0
                 for axis, at in enumerate(indices):
@@ -292,39 +318,56 @@ class Context:
                 stamps[index] = PRESENT
                 for column, leaf, (kind, inner) in zip(columns, parts, layout, strict=True):
                     column[index] = self.memory.word(leaf, kind, inner)
-            self.memory.memory += columns
+            self.columns.append(columns)
             self.stamps.append(stamps)
-            self.counted.append(template.calls is None)
+            self.capacities.append(capacity)
             for leaf_number, column in enumerate(columns):
                 self.words[words.column(leaf_number)] = column.ctypes.data
             self.words[words.stamps] = stamps.ctypes.data
             for axis, extent in enumerate(capacity):
                 self.words[words.capacity(axis)] = extent
 
+    def start(self) -> int:
+        """Run the text once; the status."""
+        self.words[NEXT] = self.arena.ctypes.data
+        self.words[END] = self.arena.ctypes.data + 8 * len(self.arena)
+        return self.closed.native.entry(self.words.ctypes.data)
+
+    def grow(self) -> None:
+        """Make the arena larger.
+
+        Raises:
+            FailedText: it may not be larger.
+        """
+        if len(self.arena) >= _LARGEST_ARENA // 8:
+            raise FailedText(0, "more memory than a text may use")
+        self.arena = np.empty(4 * len(self.arena), np.int64)
+
+    def float_result(self, leaf: int) -> float:
+        """A result that is a float."""
+        at = self.closed.layout.result_word(leaf)
+        return float(self.words[at : at + 1].view(np.float64)[0])
+
+    def failure(self) -> FailedText:
+        """Where the text failed."""
+        return FailedText(*self.closed.llvm[1][int(self.words[SITE])])
+
     def run(self) -> float:
         """The log density."""
-        closed = self.closed
-        entry, words = closed.native.entry, self.words
         while True:
-            words[NEXT] = self.arena.ctypes.data
-            words[END] = self.arena.ctypes.data + 8 * len(self.arena)
-            status = entry(words.ctypes.data)
+            status = self.start()
             if status != FULL:
                 break
             for stamps in self.stamps:
                 stamps[stamps == VISITED] = PRESENT
-            if len(self.arena) >= _LARGEST_ARENA // 8:
-                raise FailedText(0, "more memory than a text may use")
-            self.arena = np.empty(4 * len(self.arena), np.int64)
+            self.grow()
         visited = 0
         for stamps, counted in zip(self.stamps, self.counted, strict=True):
             seen = stamps == VISITED
             visited += int(seen.sum()) if counted else 0
             stamps[seen] = PRESENT
         if status == FAILED:
-            raise FailedText(*closed.llvm[1][int(words[SITE])])
+            raise self.failure()
         if visited != self.count:
             raise FailedText(0, "choices that the program does not make")
-        return float(
-            words[closed.layout.result_word(0) : closed.layout.result_word(0) + 1].view(np.float64)[0]
-        )
+        return self.float_result(0)

@@ -7,33 +7,39 @@ from gendsl.compiler.front.frame import Text
 from gendsl.compiler.hir import Body, Call, Choice, Const, Function, Op, Return, Set, Statement, Var, Visit
 
 
+def makers(main: Function) -> set[int]:
+    """The identities of the functions that make choices, by themselves or by what they call."""
+    every = hir.functions(main)
+    found: set[int] = set()
+    for function in every:  # callees first, but for recursion
+        if any(isinstance(s, Choice) for s in hir.walk(function.body)):
+            found.add(id(function))
+    changed = True
+    while changed:
+        changed = False
+        for function in every:
+            if id(function) in found:
+                continue
+            if any(isinstance(s, Call) and id(s.function) in found for s in hir.walk(function.body)):
+                found.add(id(function))
+                changed = True
+    return found
+
+
 def score(main: Function) -> Function:
     """Make a program, and every function that it calls, return the log density of its choices first.
 
     Functions are changed in place: each that makes choices has one more result.
     """
-    every = hir.functions(main)
-    scoring: set[int] = set()
-    for function in every:  # callees first, but for recursion
-        if any(isinstance(s, Choice) for s in hir.walk(function.body)):
-            scoring.add(id(function))
-    changed = True
-    while changed:
-        changed = False
-        for function in every:
-            if id(function) in scoring:
-                continue
-            if any(isinstance(s, Call) and id(s.function) in scoring for s in hir.walk(function.body)):
-                scoring.add(id(function))
-                changed = True
-    for function in every:
+    scoring = makers(main)
+    for function in hir.functions(main):
         if id(function) in scoring or function is main:
             _score_function(function, scoring, alone=function is main)
     return main
 
 
 def _score_function(function: Function, scoring: set[int], *, alone: bool) -> None:
-    names = Text(function, dict.fromkeys(_names(function), 1))
+    names = Text(function, dict.fromkeys(names_of(function), 1))
     lp = Var(names.fresh("lp"), "f")
 
     def add(term: Var, line: int) -> Statement:
@@ -71,7 +77,8 @@ def _score_function(function: Function, scoring: set[int], *, alone: bool) -> No
     function.scores = True
 
 
-def _names(function: Function) -> set[str]:
+def names_of(function: Function) -> set[str]:
+    """The names of the variables of a function."""
     found = {var.name for var in function.parameters}
     for statement in hir.walk(function.body):
         found.update(var.name for var in hir.targets(statement))

@@ -230,6 +230,8 @@ class Choice(Statement):
     Attributes:
         density: the log density as a function of the parameters and the value.
         parameters: the leaves of the distribution.
+        sampler: a draw as a function of the parameters; None where nothing is to be drawn.
+        weighs: whether it counts towards the weight where it is not given, as a factor does.
     """
 
     targets: list[Var]
@@ -237,6 +239,8 @@ class Choice(Statement):
     indices: tuple[Expr, ...]
     density: Function
     parameters: tuple[Expr, ...]
+    sampler: Function | None = None
+    weighs: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -263,8 +267,26 @@ class Read(Statement):
 
 
 @dataclass(eq=False, slots=True)
+class Draw(Statement):
+    """A random number by one call of a method of NumPy's Generator; see `front.draws`."""
+
+    target: Var
+    name: str
+    args: tuple[Expr, ...]
+
+
+@dataclass(eq=False, slots=True)
 class Present(Statement):
     """Whether a trace that a program is given has a choice."""
+
+    target: Var
+    template: Any
+    indices: tuple[Expr, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Given(Statement):
+    """Whether the state has a choice."""
 
     target: Var
     template: Any
@@ -293,6 +315,22 @@ class Copy(Statement):
     indices: tuple[Expr, ...]
     source: Any
     source_indices: tuple[Expr, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Keep(Statement):
+    """Put a choice into the state, or note a call; fails where there is one, full where there is no room."""
+
+    template: Any
+    indices: tuple[Expr, ...]
+    values: list[Expr]
+
+
+@dataclass(eq=False, slots=True)
+class NewNode(Statement):
+    """The number of a call of a program that calls itself, one more than that of the call before."""
+
+    target: Var
 
 
 @dataclass(eq=False, slots=True)
@@ -367,7 +405,9 @@ def expressions(statement: Statement) -> Iterator[Expr]:
             yield step
         case Call(args=args):
             yield from args
-        case Visit(indices=indices) | Read(indices=indices) | Present(indices=indices):
+        case Visit(indices=indices) | Read(indices=indices):
+            yield from indices
+        case Present(indices=indices) | Given(indices=indices):
             yield from indices
         case Write(indices=indices, values=given):
             yield from indices
@@ -375,6 +415,11 @@ def expressions(statement: Statement) -> Iterator[Expr]:
         case Copy(indices=indices, source_indices=more):
             yield from indices
             yield from more
+        case Keep(indices=indices, values=values):
+            yield from indices
+            yield from values
+        case Draw(args=given):
+            yield from given
         case Choice(indices=indices, parameters=parameters):
             yield from indices
             yield from parameters
@@ -398,6 +443,9 @@ def targets(statement: Statement) -> list[Var]:
             | Length(target=target)
             | Present(target=target)
             | Copy(target=target)
+            | Draw(target=target)
+            | Given(target=target)
+            | NewNode(target=target)
         ):
             return [target]
         case For(var=var):
@@ -419,6 +467,8 @@ def functions(main: Function) -> list[Function]:
                 visit(statement.function)
             elif isinstance(statement, Choice):
                 visit(statement.density)
+                if statement.sampler is not None:
+                    visit(statement.sampler)
         order.append(function)
 
     visit(main)

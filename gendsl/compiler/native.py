@@ -9,7 +9,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from gendsl.compiler import native_draws
+
 _LOCK = threading.Lock()
+_RANDOM = re.compile(r"^declare .*@gendsl_random_(\w+)\(", re.MULTILINE)
 _SPECIAL = re.compile(r"@gendsl_special_(\w+)\(")
 
 
@@ -73,6 +76,8 @@ class Native:
         with _LOCK:  # LLVM's own state
             for name in set(_SPECIAL.findall(text)):
                 _symbol(name)
+            for name in set(_RANDOM.findall(text)):
+                llvm.add_symbol(f"gendsl_random_{name}", native_draws.address(name))
             module = llvm.parse_assembly(text)
             module.verify()
             machine = _machine()

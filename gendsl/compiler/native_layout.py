@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from gendsl.compiler.front.program import Lowered
 from gendsl.compiler.types import leaves
 
-NEXT, END, SITE = 0, 1, 2
-"""The end of what the arena holds, the end of the arena, and the number of the place that failed."""
-_FIRST = 4
+NEXT, END, SITE, GENERATOR, NODES = 0, 1, 2, 3, 4
+"""The end of what the arena holds, the end of the arena, the number of the place that failed, the pointer to
+NumPy's bit generator, and how many calls there are of programs that call themselves.
+"""
+_FIRST = 5
 FAILED, FULL = 1, 2
 """What a text returns where it fails, and where the arena is full."""
-ABSENT, PRESENT, VISITED = 0, 1, 2
-"""Whether a choice is in the state, and whether the text came to it."""
+ABSENT, PRESENT, VISITED, DRAWN = 0, 1, 2, 3
+"""Whether a choice is in the state, and whether the text came to it, or put it there."""
 
 
 @dataclass(frozen=True)
 class TemplateWords:
-    """The words of a template: a pointer to the column of each leaf, one to the stamps, and the
-    capacities.
+    """The words of a template: a pointer to the column of each leaf, one to the stamps, for each index the
+    capacity, and for each the index for which there was no room.
     """
 
     first: int
@@ -39,10 +41,14 @@ class TemplateWords:
         """How many places there are along an index."""
         return self.first + self.columns + 1 + axis
 
+    def wanted(self, axis: int) -> int:
+        """The index for which there was no room, or -1."""
+        return self.first + self.columns + 1 + self.rank + axis
+
     @property
     def end(self) -> int:
         """The word behind."""
-        return self.first + self.columns + 1 + self.rank
+        return self.first + self.columns + 1 + 2 * self.rank
 
 
 class Layout:

@@ -18,7 +18,21 @@ import struct
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import Body, Const, Expr, Function, Input, Kind, Op, Var
-from gendsl.compiler.native_layout import FAILED, FULL, NEXT, PRESENT, SITE, VISITED, Layout
+from gendsl.compiler.native_draws import DECLARATIONS, NATIVE
+from gendsl.compiler.native_layout import (
+    ABSENT,
+    DRAWN,
+    FAILED,
+    FULL,
+    GENERATOR,
+    NEXT,
+    NODES,
+    PRESENT,
+    SITE,
+    VISITED,
+    Layout,
+    TemplateWords,
+)
 
 _TYPES = {"f": "double", "i": "i64", "b": "i1", "r": "ptr"}
 _COMPARE = {"lt": ("olt", "slt"), "le": ("ole", "sle"), "gt": ("ogt", "sgt"), "ge": ("oge", "sge"), "eq":
@@ -219,6 +233,8 @@ def _keeps(body: Body, known: dict[int, bool]) -> bool:
                 return True
             case hir.Append(layout=layout) | hir.Store(layout=layout) if "r" in layout:
                 return True
+            case hir.Keep(values=values) if any(value.kind == "r" for value in values):
+                return True
             case hir.Call(function=function) if keeps_references(function, known):
                 return True
     return False
@@ -237,6 +253,7 @@ class LLVMPrinter:
         self.loops: dict[int, tuple[str, str]] = {}
         self.sites: list[tuple[int, str]] = []
         self.declared: dict[str, int] = {}
+        self.drawn: set[str] = set()
         self.keeping: dict[int, bool] = {}
         self.result_type = ""
 
@@ -629,6 +646,17 @@ class LLVMPrinter:
                 return False
             case hir.Visit():
                 self._visit(statement)
+            case hir.Given():
+                self._given(statement)
+            case hir.Keep():
+                self._keep(statement)
+            case hir.Draw():
+                self._draw(statement)
+            case hir.NewNode(target=target):
+                node = self.word(NODES)
+                where = self.let(f"getelementptr i64, ptr %ctx, i64 {NODES}")
+                self.add(f"store i64 {self.let(f'add i64 {node}, 1')}, ptr {where}, !tbaa !1")
+                self.add(f"store i64 {node}, ptr {self.alloca(target)}")
             case _:
                 raise TypeError(f"no machine code for {type(statement).__name__}")
         return True
@@ -808,6 +836,65 @@ class LLVMPrinter:
             value = self.load_word(pointer, target.kind, "!7")
             self.add(f"store {_TYPES[target.kind]} {value}, ptr {self.alloca(target)}")
 
+    def _stamp(self, place: TemplateWords, index: str) -> tuple[str, str]:
+        """Where the stamp of a choice lies, and what it is."""
+        where = self.let(f"getelementptr i8, ptr {self.word(place.stamps, 'r')}, i64 {index}")
+        return where, self.let(f"load i8, ptr {where}, !tbaa !6")
+
+    def _given(self, statement: hir.Given) -> None:
+        place = self.layout.templates[statement.template.number]
+        index, inside = "0", "true"
+        for axis, expr in enumerate(statement.indices):
+            at, capacity = self.expr(expr, statement.line), self.word(place.capacity(axis))
+            inside = self.let(f"and i1 {inside}, {self.let(f'icmp ult i64 {at}, {capacity}')}")
+            index = at if axis == 0 else self.let(f"add i64 {self.let(f'mul i64 {index}, {capacity}')}, {at}")
+        _, stamp = self._stamp(place, self.let(f"select i1 {inside}, i64 {index}, i64 0"))
+        made = self.let(f"icmp ne i8 {stamp}, {ABSENT}")
+        self.add(f"store i1 {self.let(f'and i1 {inside}, {made}')}, ptr {self.alloca(statement.target)}")
+
+    def _keep(self, statement: hir.Keep) -> None:
+        place, line = self.layout.templates[statement.template.number], statement.line
+        index = "0"
+        for axis, expr in enumerate(statement.indices):
+            at, capacity = self.expr(expr, line), self.word(place.capacity(axis))
+            self.fail_if(self.let(f"icmp slt i64 {at}, 0"), "a negative index in an address", line)
+            wanted = self.let(f"getelementptr i64, ptr %ctx, i64 {place.wanted(axis)}")
+            self.add(f"store i64 {at}, ptr {wanted}, !tbaa !1")
+            self.fail_if(self.let(f"icmp sge i64 {at}, {capacity}"), status=FULL)
+            index = at if axis == 0 else self.let(f"add i64 {self.let(f'mul i64 {index}, {capacity}')}, {at}")
+        where, stamp = self._stamp(place, index)
+        self.fail_if(self.let(f"icmp ne i8 {stamp}, {ABSENT}"), "an address that is used twice", line)
+        self.add(f"store i8 {DRAWN}, ptr {where}, !tbaa !6")
+        for leaf, value in enumerate(statement.values):
+            column = self.word(place.column(leaf), "r")
+            pointer = self.let(f"getelementptr i64, ptr {column}, i64 {index}")
+            found, type_ = self.expr(value, line), _TYPES[value.kind]
+            if value.kind == "b":
+                found, type_ = self.let(f"zext i1 {found} to i64"), "i64"
+            self.add(f"store {type_} {found}, ptr {pointer}, !tbaa !7")
+
+    def _draw(self, statement: hir.Draw) -> None:
+        """A call of NumPy's own sampler; `native_draws` says how it is called."""
+        name, args = statement.name, [self.expr(arg, statement.line) for arg in statement.args]
+        self.drawn.add(name)
+        generator = self.word(GENERATOR, "r")
+        typed = [f"{_TYPES[arg.kind]} {value}" for arg, value in zip(statement.args, args, strict=True)]
+        symbol = f"@gendsl_random_{NATIVE[name]}"
+        if name == "integers":
+            last = self.let(f"sub i64 {self.let(f'sub i64 {args[1]}, {args[0]}')}, 1")
+            out = self.alloca(Var(f".drawn{self.count}", "i"))
+            given = f"ptr {generator}, i64 {args[0]}, i64 {last}, i64 1, i1 zeroext false, ptr {out}"
+            self.add(f"call void {symbol}({given})")
+            found = self.let(f"load i64, ptr {out}")
+        elif name == "binomial":
+            found = self.let(f"call i64 @gendsl_binomial(ptr {generator}, {typed[1]}, {typed[0]})")
+        else:
+            if name == "uniform":
+                typed[1] = f"double {self.let(f'fsub double {args[1]}, {args[0]}')}"
+            type_ = _TYPES[statement.target.kind]
+            found = self.let(f"call {type_} {symbol}({', '.join([f'ptr {generator}', *typed])})")
+        self.add(f"store {_TYPES[statement.target.kind]} {found}, ptr {self.alloca(statement.target)}")
+
     # --- functions --------------------------------------------------------------------------------
 
     def function(self, function: Function) -> None:
@@ -903,6 +990,7 @@ def print_llvm(main: Function, layout: Layout) -> tuple[str, list[tuple[int, str
             PRELUDE,
             extra,
             declarations,
+            *(DECLARATIONS[name] for name in sorted(printer.drawn)),
             *printer.out,
             TBAA,
             '!20 = !{!"branch_weights", i32 1, i32 100000}',

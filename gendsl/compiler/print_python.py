@@ -33,6 +33,12 @@ def literal(value: Any) -> str:
     return repr(value)
 
 
+def drawn(name: str, args: list[str]) -> str:
+    """A call of a method of the generator."""
+    call = f"state.rng.{name}({', '.join(args)})"
+    return f"int({call})" if name == "integers" else call
+
+
 class PythonPrinter:
     """Prints functions as Python text."""
 
@@ -168,6 +174,17 @@ class PythonPrinter:
             case hir.Copy(target=target, template=template, indices=indices, source=source):
                 here = f"state.{source.name}, {self.index(statement.source_indices)}"
                 self.line(f"{target.name} = state.{template.name}.copy({self.index(indices)}, {here})", at)
+            case hir.Given(target=target, template=template, indices=indices):
+                where = ", ".join(map(self.expr, indices)) or "()"
+                tested = f"({where})" if len(indices) > 1 else where
+                self.line(f"{target.name} = {tested} in state.{template.name}", at)
+            case hir.Keep(template=template, indices=indices, values=values):
+                where = ", ".join(map(self.expr, indices)) or "()"
+                self.line(f"state.{template.name}[{where}] = {', '.join(map(self.expr, values)) or None}", at)
+            case hir.Draw(target=target, name=name, args=args):
+                self.line(f"{target.name} = {drawn(name, [self.expr(arg) for arg in args])}", at)
+            case hir.NewNode(target=target):
+                self.line(f"{target.name} = state.new_node()", at)
             case hir.Choice(targets=targets, template=template):
                 self.line(f"{', '.join(var.name for var in targets)} = choice({template.parts})", at)
             case hir.Return(values=values):

@@ -23,7 +23,7 @@ NOT_GIVEN: Any = None
 _INF = math.inf
 LARGEST = np.finfo(float).max.item()
 _SUM_TOLERANCE = 1e-8
-_SHORT = 64  # up to this length tuples are faster than arrays
+SHORT = 64  # up to this length tuples are faster than arrays
 
 
 def family_called(family: type[Any], given: int, named: Collection[str]) -> type[Any]:
@@ -168,7 +168,7 @@ def _vector(family: str, name: str, value: Any) -> Any:
     elif isinstance(getval(value), np.ndarray):
         array = getval(value)
         if array.ndim == 1 and array.dtype.kind in "biuf":
-            return value if isbox(value) or array.size > _SHORT else tuple(map(float, array.tolist()))
+            return value if isbox(value) or array.size > SHORT else tuple(map(float, array.tolist()))
     raise ParameterError(f"{family}: {name} must be a vector of numbers, got {shown(value)}")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -222,12 +223,12 @@ log1p_exps = primitive(lambda x: np.logaddexp(0.0, x))
 defvjp(log1p_exps, lambda ans, x: lambda g: g * expits(x))
 
 
+_LARGEST_LOG = math.log(sys.float_info.max)
+
+
 def exponential(x: float) -> float:
     """exp(x); infinite where that is beyond all floats."""
-    try:
-        return math.exp(x)
-    except OverflowError:
-        return math.inf
+    return math.inf if x > _LARGEST_LOG else math.exp(x)
 
 
 def log1p_ratio(a: float, b: float) -> float:

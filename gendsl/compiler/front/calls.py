@@ -17,7 +17,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import builtin_calls, containers, tables, traces
+from gendsl.compiler.front import builtin_calls, containers, draws, tables, traces
 from gendsl.compiler.front.frame import Frame, Join, goes_once, is_never
 from gendsl.compiler.front.numbers import compared, test_of
 from gendsl.compiler.front.values import (
@@ -210,6 +210,10 @@ def _call_container_method(
             raise frame.not_closed(f"the method {name} of a tuple")
         case Number() if name == "item" and not args:
             return owner
+        case Known(value=draws.RandomGenerator()):
+            return draws.call(frame, name, args, named)
+        case Tuple() if name == "sample" and [one.type for one in args] == [Known(draws.GENERATOR)]:
+            return draws.drawn(frame, owner)
         case Tuple() if name == "logpdf" and len(args) == 1 and not named:
             from gendsl.compiler.front import scores
 

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import families, scores
+from gendsl.compiler.front import draws, families, scores
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.values import (
     NOTHING,
@@ -29,7 +29,7 @@ from gendsl.compiler.types import (
 from gendsl.compiler.types import (
     Text as TextType,
 )
-from gendsl.distributions import Distribution
+from gendsl.distributions import Distribution, factor
 
 __all__ = ["is_addressed", "is_choice"]
 
@@ -231,7 +231,7 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
     """A call of a `@gen` function whose choices lie below an address."""
     from gendsl.compiler.front import calls
     from gendsl.compiler.front.calls import Building, _widened
-    from gendsl.compiler.front.program import Below
+    from gendsl.compiler.front.program import NO_VALUE, Below
     from gendsl.compiler.types import holds_closure
 
     lowering, facts, program = frame.program, frame.program.facts, request.program
@@ -260,6 +260,8 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
         node = frame.fresh("node", "i")
         frame.emit(hir.Visit([node], edge, below))
         prefix, below = (Below(origin.function),), (node,)
+    elif lowering.draws and parts:
+        frame.emit(hir.Keep(lowering.template(prefix, NO_VALUE, origin.function), below, []))
     types: dict[str, Type] = {}
     for name, value in given.items():
         kind = facts.canonical(value.type)
@@ -295,7 +297,10 @@ def _choice(frame: Frame, distribution: Value, parts: tuple[Any, ...], indices: 
     names = [part for part in template.parts if isinstance(part, str)]
     targets = [frame.fresh(str(names[-1]) if names else "x", leaf) for leaf in leaves(kind)]
     density, given = scores.density_function(frame, distribution, kind)
-    choice = hir.Choice(list(targets), template, (*frame.prefix_indices, *indices), density, given)
+    sampler = draws.sampler_function(frame, distribution, kind) if frame.program.draws else None
+    at = (*frame.prefix_indices, *indices)
+    weighs = getattr(distribution.type, "cls", None) is factor
+    choice = hir.Choice(list(targets), template, at, density, given, sampler, weighs)
     frame.emit(choice)
     return Value(kind, tuple(targets))
 
@@ -315,6 +320,9 @@ def constant_distribution(program: Any, frame: Frame, found: Distribution) -> Va
     from gendsl.compiler.front.values import make_tuple
 
     cls = type(found)
+    made = families.constant(program, frame, found)
+    if made is not None:
+        return made
     names = tuple(cls.parameters) or tuple(vars(found))
     if any(not hasattr(found, name) for name in names):
         raise frame.not_closed(f"a distribution of the class {cls.__name__} from outside")

@@ -8,6 +8,7 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import arrays, calls, choices, containers, tables, traces
+from gendsl.compiler.front.draws import RandomGenerator
 from gendsl.compiler.front.frame import Frame, is_never, narrowed
 from gendsl.compiler.front.iteration import loop_over
 from gendsl.compiler.front.numbers import binary, both, compare, negation, test_of, truth, unary
@@ -97,7 +98,7 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
             return traces.attribute(frame, value, name)
         case List() | Dict() | Text() | Iterator():
             return Value(Method(value.type, name), value.leaves)
-        case Known(value=found) if isinstance(found, str):
+        case Known(value=found) if isinstance(found, (str, RandomGenerator)):
             return Value(Method(value.type, name), value.leaves)
         case Known(value=found):
             return frame.program.attribute_of_constant(frame, found, name)
@@ -107,7 +108,7 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
             own = attribute_of(value, name)
             if own is not None:
                 return own
-            if cls is tuple or (name == "logpdf" and issubclass(cls, Distribution)):
+            if cls is tuple or (name in ("logpdf", "sample") and issubclass(cls, Distribution)):
                 return Value(Method(value.type, name), value.leaves)
             return calls.class_attribute(frame, value, cls, name)
     building = calls.building_attribute(frame, value, name)

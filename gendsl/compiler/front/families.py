@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from gendsl.compiler.front import draws
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.numbers import both, compared, test_of
 from gendsl.compiler.front.values import (
@@ -29,6 +30,7 @@ from gendsl.compiler.hir import ZEROS, Const, Expr, Op
 from gendsl.compiler.types import NEVER, Array, Known, List, Number, Tuple, Type, Union, describe, leaves
 from gendsl.distributions import Distribution, affine, mvnormal, ordered, parameters, product, texts
 from gendsl.distributions.base import ScalarFamily
+from gendsl.distributions.compound import _ProductOfFamily
 from gendsl.errors import ParameterError
 from gendsl.supports import base as supports
 
@@ -97,9 +99,17 @@ def parameter_check(frame: Frame, function: Any, args: list[Value], named: dict[
     if function is parameters.factor_weight:
         return _factor_weight(frame, args[0])
     if function is parameters.probabilities:
+        if frame.program.draws and isinstance(args[2].type, Array):  # of a longer one the draws are others
+            from gendsl.compiler.front.containers import length
+
+            short = Op("le", (length(frame, args[2]), Const(parameters.SHORT, "i")), "b")
+            frame.fail_unless(short, "a long array of probabilities")
         return _vector(frame, texts.check_probabilities, args[2])
     if function is parameters.increasing:
         return _vector(frame, texts.check_increasing, args[2])
+    drawn = draws.plain_call(frame, function, args)
+    if drawn is not None:
+        return drawn
     if function is supports.as_float:
         return number(number_leaf(args[0], "f"))
     if function is parameters.certain:
@@ -233,6 +243,19 @@ def image(frame: Frame, operator: str, distribution: Value, other: Value) -> Val
     return construct(frame, affine, [distribution, scale, shift], {}) or NOTHING
 
 
+def constant(program: Any, frame: Frame, found: Distribution) -> Value | None:
+    """A distribution from outside, of a family that is written with NumPy; None for others."""
+    cls = type(found)
+    if isinstance(found, product):
+        components = [program.constant(frame, one) for one in found.components]
+        if cls is not product:
+            raise frame.not_closed("a product of a family from outside")
+        return make_tuple([make_tuple(components)], product, ("components",))
+    if cls in texts.TEXTS:
+        return construct(frame, cls, [program.constant(frame, getattr(found, p)) for p in cls.parameters], {})
+    return None
+
+
 def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`product(d, e)`, `product([d, e])` or `product(family, *parameters)`."""
     from gendsl.compiler.front import arrays, calls
@@ -271,7 +294,7 @@ def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         append(frame, made, calls.construct(frame, family, point, {}))
 
     arrays.over(frame, [n], add, "components")
-    return make_tuple([made], product, ("components",))
+    return make_tuple([made], _ProductOfFamily, ("components",))
 
 
 def is_distribution(value: Value) -> bool:

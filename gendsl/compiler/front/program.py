@@ -75,6 +75,10 @@ class Below:
     function: FunctionType
 
 
+NO_VALUE = Tuple(())
+"""The type of a template that only notes which calls were made."""
+
+
 @dataclass(frozen=True)
 class Template:
     """An address template: the strings of an address, None for each index, ... for each string of the data.
@@ -84,7 +88,7 @@ class Template:
         type: the type of its values.
         name: its name in the text.
         calls: the program that is called at the address, if it calls itself; the value is then the call's
-            node.
+            node. Of any other program that is called it only notes that it is, where choices are drawn.
         trace: the name of the program, among those that are lowered together.
     """
 
@@ -161,9 +165,11 @@ class Lowering:
         functions: (function, types of arguments) -> the function of the text.
         helpers: functions of the text that no user wrote.
         stack: the Python functions whose bodies are being lowered.
+        draws: whether choices are to be drawn, too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, draws: bool = False) -> None:
+        self.draws = draws
         self.facts = Facts()
         self.sources: dict[Any, FunctionSource] = {}
         self.fields: dict[type, list[str]] = {}

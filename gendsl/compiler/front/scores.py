@@ -115,7 +115,8 @@ def support_of(frame: Frame, distribution: Value) -> Value:
     return attribute(frame, distribution, "support")
 
 
-def _number_leaves(type: Type) -> Type:
+def number_leaves(type: Type) -> Type:
+    """The type of a distribution with numbers in place of constants."""
     from gendsl.compiler.front.calls import _widened
 
     return _widened(type)
@@ -127,7 +128,7 @@ def density_function(frame: Frame, distribution: Value, kind: Type) -> tuple[hir
     program, facts = frame.program, frame.program.facts
     assert isinstance(distribution.type, Tuple)
     cls = distribution.type.cls
-    wide = _number_leaves(facts.canonical(distribution.type))
+    wide = number_leaves(facts.canonical(distribution.type))
     given = facts.convert(distribution, wide)
     key = ("density", wide, kind)
     if key not in program.helpers:

@@ -1,0 +1,361 @@
+"""Closed programs: `simulate` and `generate` of a program as one text, run as Python or as machine code.
+
+The text draws from the user's generator what the reference interpreter draws from it. Where a text fails, or
+there is no room for what it draws, the generator is put back to where it was.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from gendsl.compiler import hir, sampler
+from gendsl.compiler.closed import PYTHON_FAILURES, ClosedText, Context, FailedText
+from gendsl.compiler.front.program import NO_VALUE, Below, Template
+from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.native import available
+from gendsl.compiler.native_layout import ABSENT, FAILED, FULL, GENERATOR, NODES, PRESENT
+from gendsl.compiler.print_runtime import TextFailure
+from gendsl.compiler.types import Array, Number
+
+_FIRST_CAPACITY = 16
+_GROWTH = 8
+_LARGEST_STATE = 1 << 26
+_KINDS = {"f": float, "i": int, "b": bool}
+_TYPES = {"f": np.float64, "i": np.int64, "b": np.bool_}
+
+Row = tuple[Template, tuple[int, ...], list[Any]]
+
+
+class Drawn(NamedTuple):
+    """What a program made.
+
+    Attributes:
+        log_prob: the log density of all choices.
+        weight: that of the choices that were given.
+        choices: all choices, by their paths, in no order.
+    """
+
+    log_prob: float
+    weight: float
+    choices: dict[tuple[Any, ...], Any]
+
+
+class _Column:
+    """The choices of a template, as Python text looks them up and keeps them: each once."""
+
+    def __init__(self, given: dict[Any, Any]) -> None:
+        self.values = given
+        self.made: set[Any] = set()
+
+    def __contains__(self, index: Any) -> bool:
+        return index in self.values
+
+    def __getitem__(self, index: Any) -> Any:
+        if index in self.made:
+            raise TextFailure("a choice that is made twice")
+        self.made.add(index)
+        return self.values[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if index in self.values:
+            raise TextFailure("an address that is used twice")
+        self.values[index] = value
+        self.made.add(index)
+
+
+class _State:
+    """The choices and the generator, for Python text."""
+
+    def __init__(self, rng: np.random.Generator, nodes: int) -> None:
+        self.rng = rng
+        self.nodes = nodes
+
+    def new_node(self) -> int:
+        """The number of a call of a program that calls itself."""
+        self.nodes += 1
+        return self.nodes - 1
+
+
+class ClosedSampler(ClosedText):
+    """The sampler of a program for arguments of given types."""
+
+    draws: ClassVar[bool] = True
+
+    def __init__(self, program: Any, args: tuple[Any, ...]) -> None:
+        super().__init__(program, args)
+        self.sizes = [[_FIRST_CAPACITY] * template.rank for template in self.lowered.templates]
+        self.may_meet = _may_meet(self.lowered.templates)
+
+    def made(self, main: hir.Function) -> hir.Function:
+        return sampler.sample(main)
+
+    def generate_python(
+        self, args: tuple[Any, ...], choices: Mapping[Any, Any], rng: np.random.Generator
+    ) -> Drawn:
+        """All choices, those that are not given drawn, by Python text.
+
+        Raises:
+            FailedText: the reference interpreter decides; the generator is as it was.
+            NotClosed: the arguments or choices are not of the types that the text is for.
+        """
+        found, given = self.places(choices), self.arguments(args)
+        state = _State(rng, sum(len(found[t.number]) for t in self.lowered.templates if _has_nodes(t)))
+        columns: list[_Column] = []
+        for template in self.lowered.templates:
+            values = {_key(indices): _key(parts) for indices, parts in found[template.number]}
+            columns.append(_Column(values))
+            setattr(state, template.name, columns[-1])
+        before = rng.bit_generator.state
+        try:
+            log_prob, weight = self.python[self.main.name](state, *given)
+            if any(len(column.made) != len(column.values) for column in columns):
+                raise TextFailure("choices that the program does not make")
+            rows = [
+                (template, _unkey(index, template.rank), _unkey(value, 1))
+                for template, column in zip(self.lowered.templates, columns, strict=True)
+                for index, value in column.values.items()
+            ]
+            return Drawn(float(log_prob), float(weight), self.choices_of(rows, _from_python, log_prob))
+        except (*PYTHON_FAILURES, FailedText) as error:
+            rng.bit_generator.state = before
+            raise FailedText(0, f"{type(error).__name__}: {error}") from error
+
+    def context(self, args: tuple[Any, ...], choices: Mapping[Any, Any]) -> SamplerContext:
+        """The memory of machine code, for arguments and choices that are given."""
+        if available() is not None:
+            raise NotClosed(available() or "")
+        return SamplerContext(self, args, choices)
+
+    def generate_native(
+        self, args: tuple[Any, ...], choices: Mapping[Any, Any], rng: np.random.Generator
+    ) -> Drawn:
+        """All choices, those that are not given drawn, by machine code; raises as `generate_python` does."""
+        return self.context(args, choices).generate(rng)
+
+    def choices_of(self, rows: list[Row], decoded: Any, log_prob: float) -> dict[tuple[Any, ...], Any]:
+        """The choices by their paths.
+
+        Raises:
+            FailedText: two have one path, or one is below another, or the log density is NaN.
+        """
+        paths = _Paths(self, rows)
+        choices: dict[tuple[Any, ...], Any] = {}
+        calls, count = [], 0
+        for template, indices, value in rows:
+            if template.calls is not None:
+                calls.append((template, indices))
+                continue
+            count += 1
+            choices[paths.path(template, indices)] = decoded(template.type, value)
+        if log_prob != log_prob or len(choices) != count or () in choices:
+            raise FailedText(0, "a log density that is NaN, or two choices at one address")
+        if self.may_meet:
+            called = [paths.path(template, indices) for template, indices in calls]
+            above = {path[:n] for path in choices for n in range(1, len(path))}
+            above |= {path[:n] for path in called for n in range(1, len(path) + 1)}
+            if above & choices.keys() or len(set(called)) != len(called):
+                raise FailedText(0, "an address that is used twice")
+        return choices
+
+
+class SamplerContext(Context):
+    """The memory of one sampler."""
+
+    closed: ClosedSampler
+
+    def capacity(self, template: Template, rows: list[tuple[tuple[int, ...], list[Any]]]) -> list[int]:
+        least = [1 + max((indices[axis] for indices, _ in rows), default=-1) for axis in range(template.rank)]
+        sizes = self.closed.sizes[template.number]
+        found = [max(pair) for pair in zip(least, sizes, strict=True)]
+        if math.prod(found) > _LARGEST_STATE:
+            raise NotClosed(f"the indices of {template.parts!r} are far apart")
+        return found
+
+    def generate(self, rng: np.random.Generator) -> Drawn:
+        """All choices, those that are not given drawn."""
+        generator = rng.bit_generator
+        before = generator.state
+        self.words[GENERATOR] = generator.ctypes.bit_generator.value
+        try:
+            with generator.lock:
+                status = self._run_with_room(generator, before)
+            if status == FAILED:
+                raise self.failure()
+            log_prob, weight = self.float_result(0), self.float_result(1)
+            choices = self.closed.choices_of(list(self._rows()), _from_words, log_prob)
+        except (FailedText, NotClosed):
+            generator.state = before
+            raise
+        return Drawn(log_prob, weight, choices)
+
+    def _run_with_room(self, generator: Any, before: Any) -> int:
+        templates, layout = self.closed.lowered.templates, self.closed.layout.templates
+        while True:
+            for template, stamps, words in zip(templates, self.stamps, layout, strict=True):
+                stamps[stamps > PRESENT] = ABSENT
+                for indices, _ in self.found[template.number]:
+                    stamps[self._index(template, indices)] = PRESENT
+                for axis in range(template.rank):
+                    self.words[words.wanted(axis)] = -1
+            self.words[NODES] = sum(len(self.found[t.number]) for t in templates if _has_nodes(t))
+            status = self.start()
+            if status != FULL:
+                return status
+            generator.state = before
+            if not self._make_room():
+                self.grow()
+
+    def _index(self, template: Template, indices: tuple[int, ...]) -> int:
+        index = 0
+        for axis, at in enumerate(indices):
+            index = at if axis == 0 else index * self.capacities[template.number][axis] + at
+        return index
+
+    def _make_room(self) -> bool:
+        """Make the state larger where there was no room; whether there was none anywhere."""
+        grown = False
+        for template, words in zip(self.closed.lowered.templates, self.closed.layout.templates, strict=True):
+            sizes = self.closed.sizes[template.number]
+            for axis, capacity in enumerate(self.capacities[template.number]):
+                wanted = int(self.words[words.wanted(axis)])
+                if wanted >= capacity:
+                    sizes[axis] = max(wanted + 1, _GROWTH * capacity)
+                    grown = True
+        if grown:
+            self._choices()
+        return grown
+
+    def _rows(self) -> Iterator[Row]:
+        """The choices and calls that were made.
+
+        Raises:
+            FailedText: one that was given is not among them.
+        """
+        for template, stamps, columns in zip(
+            self.closed.lowered.templates, self.stamps, self.columns, strict=True
+        ):
+            if (stamps == PRESENT).any():
+                raise FailedText(0, "choices that the program does not make")
+            places = np.flatnonzero(stamps)
+            if not len(places):
+                continue
+            capacity = self.capacities[template.number]
+            found = np.unravel_index(places, capacity) if capacity else ()
+            indices = zip(*(axis.tolist() for axis in found), strict=True) if capacity else [()]
+            kind = template.type.kind if isinstance(template.type, Number) else "i"
+            values = [_typed(column[places], kind).tolist() for column in columns]
+            rows = zip(*values, strict=True) if values else [()] * len(places)
+            for at, row in zip(indices, rows, strict=True):
+                yield template, at, list(row)
+
+
+def _typed(words: np.ndarray, kind: str) -> np.ndarray:
+    """Words as numbers of a kind."""
+    return words.view(np.float64) if kind == "f" else words.astype(_TYPES[kind], copy=False)
+
+
+def _has_nodes(template: Template) -> bool:
+    """Whether a template is that of calls of a program that calls itself."""
+    return template.calls is not None and template.type != NO_VALUE
+
+
+def _key(parts: Any) -> Any:
+    """Indices or leaves as Python text writes them."""
+    if len(parts) == 1:
+        return parts[0]
+    return tuple(parts)
+
+
+def _unkey(found: Any, rank: int) -> Any:
+    """Indices or leaves as a tuple."""
+    if isinstance(found, tuple):
+        return found
+    return (found,) if rank else ()
+
+
+def _from_python(type: Any, leaves: Any) -> Any:
+    """A value of its leaves in a Python text."""
+    if isinstance(type, Number):
+        return _KINDS[type.kind](leaves[0])
+    assert isinstance(type, Array)
+    items, start, *axes = leaves
+    return np.array(items, _TYPES[type.kind])[_positions(start, axes)]
+
+
+def _from_words(type: Any, leaves: Any) -> Any:
+    """A value of its leaves in machine code, which has words, and addresses of lists."""
+    if isinstance(type, Number):
+        return leaves[0]
+    assert isinstance(type, Array)
+    header, start, *axes = leaves
+    count, _, data = (ctypes.c_int64 * 3).from_address(header)
+    positions = _positions(start, axes)
+    if not count:
+        return np.empty(positions.shape, _TYPES[type.kind])
+    words = np.ctypeslib.as_array((ctypes.c_int64 * count).from_address(data))
+    return _typed(words, type.kind)[positions]
+
+
+def _positions(start: int, axes: list[int]) -> np.ndarray:
+    """Where the entries of an array are, of its first one, its lengths and its strides."""
+    rank = len(axes) // 2
+    positions = np.array(start)
+    for length, stride in zip(axes[:rank], axes[rank:], strict=True):
+        positions = positions[..., None] + stride * np.arange(length)
+    return positions
+
+
+class _Paths:
+    """The paths of choices, with those of the calls of programs that call themselves."""
+
+    def __init__(self, closed: ClosedSampler, rows: list[Row]) -> None:
+        self.texts = {number: text for text, number in closed.lowered.facts.texts.items()}
+        self.calls = {
+            value[0]: (template, indices) for template, indices, value in rows if _has_nodes(template)
+        }
+        self.nodes: dict[int, tuple[Any, ...]] = {}
+
+    def path(self, template: Template, indices: tuple[int, ...]) -> tuple[Any, ...]:
+        """The path of a choice or a call."""
+        result: list[Any] = []
+        rest = iter(indices)
+        for part in template.parts:
+            if part is None:
+                result.append(next(rest))
+            elif part is ...:
+                result.append(self.texts[next(rest)])
+            elif isinstance(part, Below):
+                result += self._node(next(rest))
+            else:
+                result.append(part)
+        return tuple(result)
+
+    def _node(self, node: int) -> tuple[Any, ...]:
+        if node not in self.nodes:
+            self.nodes[node] = self.path(*self.calls[node])
+        return self.nodes[node]
+
+
+def _may_meet(templates: list[Template]) -> bool:
+    """Whether one address of these templates may be another's, or be below it."""
+
+    def fits(one: Any, other: Any) -> bool:
+        if ... in (one, other):
+            return isinstance(one, str) or isinstance(other, str) or one is other
+        return bool(one == other)
+
+    if any(isinstance(part, Below) for template in templates for part in template.parts):
+        return True  # what is below such a call is of any length
+    for i, first in enumerate(templates):
+        for second in templates[i + 1 :]:
+            shorter, longer = sorted((first, second), key=lambda t: len(t.parts))
+            if shorter.calls is not None and len(shorter.parts) < len(longer.parts):
+                continue
+            if all(fits(one, other) for one, other in zip(shorter.parts, longer.parts, strict=False)):
+                return True
+    return False
