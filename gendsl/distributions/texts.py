@@ -1,9 +1,8 @@
-"""Log densities, domains and draws of families as plain Python functions over numbers, for the compiler.
+"""Log densities and domains of families as plain Python functions over numbers, which the compiler reads.
 
-Scalar families have theirs in their methods `at`, `__init__` and `sample`; here are those whose classes are
-written with NumPy. What draws makes the calls of the generator that the class makes, in the same order, so
-that it draws the same numbers. A function that checks parameters returns them as the log density takes them,
-and raises where they are out of their domain; the class then says what is wrong.
+Scalar families have theirs in their methods `at` and `__init__`; here are those whose classes are written
+with NumPy. A function that checks parameters returns them as the log density takes them, and raises where
+they are out of their domain; the class then says what is wrong.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.distributions import bounded, discrete, location_scale, positive
 from gendsl.distributions.arithmetic import affine
 from gendsl.distributions.compound import iid
 from gendsl.distributions.factors import factor
@@ -27,14 +25,12 @@ from gendsl.distributions.order_statistics import ordered
 from gendsl.distributions.parameters import factor_weight
 from gendsl.distributions.special import HALF_LOG_2PI
 from gendsl.distributions.support_texts import TOLERANCE, factor_of
-from gendsl.errors import ImproperError
 
 WHOLE = 2.0**50
 """Up to here a float tells an integer from the next, with digits to spare."""
 STEP = 1e8
 """From here on `Lattice` takes the next integer for the same."""
 EPSILON = 2.0**-52
-TINY = 5e-324
 
 
 def check_probabilities(values: Any) -> Any:
@@ -375,227 +371,6 @@ def lkj_log_density(x: Any, d: int, eta: float) -> float:
     return score
 
 
-# --- draws -----------------------------------------------------------------------------------------------
-
-
-def mixture_of_normals_draw(rng: Any, weights: Any, means: Any, vars: Any) -> float:
-    """One of the components, then a draw from it."""
-    left = rng.random()
-    chosen = 0
-    for j in range(len(weights)):
-        if weights[j] > 0.0:
-            chosen = j
-            left -= weights[j]
-            if left < 0.0:
-                break
-    return float(means[chosen] + sqrt(vars[chosen]) * rng.standard_normal())
-
-
-def position(weights: Any, u: float) -> int:
-    """The first index up to which the weights sum to more than u, where that is a part of all."""
-    sums: list[float] = []
-    total = 0.0
-    for weight in weights:
-        total += weight
-        sums.append(total)
-    for j in range(len(sums)):
-        if sums[j] > u * total:
-            return j
-    raise IndexError("a rounding error that NumPy makes an error, too")
-
-
-def mixture_draw(rng: Any, weights: Any, distributions: Any) -> Any:
-    """A draw from one of the distributions."""
-    chosen = position(weights, rng.random())
-    for j, distribution in enumerate(distributions):
-        if j == chosen:
-            return distribution.sample(rng)
-    raise IndexError("more weights than distributions")
-
-
-def dirichlet_draw(rng: Any, alpha: Any) -> Any:
-    """Gamma variables over their sum; for small concentrations parts of what is left, by beta variables."""
-    k = len(alpha)
-    weights = np.zeros(k)
-    if max(alpha) < 0.1:
-        sums = [0.0] * k
-        total = 0.0
-        for j in range(k - 1, -1, -1):
-            total += alpha[j]
-            sums[j] = total
-        left = 1.0
-        for j in range(k - 1):
-            part = rng.beta(alpha[j], sums[j + 1])
-            weights[j] = left * part
-            left *= 1.0 - part
-        weights[k - 1] = left
-    else:
-        total = 0.0
-        for j in range(k):
-            weights[j] = rng.standard_gamma(alpha[j])
-            total += weights[j]
-        inverse = 1.0 / total
-        for j in range(k):
-            weights[j] *= inverse
-    for j in range(k):
-        if weights[j] == 0.0:
-            weights[j] = TINY  # 0 would be outside of the support
-    return weights
-
-
-def numpy_sum(values: Any) -> float:
-    """The sum of at most 128 numbers in the order in which NumPy adds them."""
-    n = len(values)
-    assert n <= 128
-    total = 0.0
-    if n < 8:
-        for i in range(n):
-            total += values[i]
-        return total
-    parts: list[float] = [values[j] for j in range(8)]
-    for i in range(8, n - n % 8, 8):
-        for j in range(8):
-            parts[j] += values[i + j]
-    total = ((parts[0] + parts[1]) + (parts[2] + parts[3])) + ((parts[4] + parts[5]) + (parts[6] + parts[7]))
-    for i in range(n - n % 8, n):
-        total += values[i]
-    return total
-
-
-def multinomial_draw(rng: Any, n: int, p: Any) -> Any:
-    """Binomial draws, each of what is left."""
-    k = len(p)
-    counts = np.zeros(k, dtype=int)
-    total = numpy_sum(p)
-    left = n
-    rest = 1.0
-    for j in range(k - 1):
-        part = p[j] / total
-        counts[j] = rng.binomial(left, part / rest)
-        left -= counts[j]
-        if left <= 0:
-            break
-        rest -= part
-    if left > 0:
-        counts[k - 1] = left
-    return counts
-
-
-def mvnormal_draw(rng: Any, mean: Any, lower: Any) -> Any:
-    """The mean plus the factor times standard normal variables."""
-    n = len(mean)
-    z = rng.standard_normal(n)
-    x = np.zeros(n)
-    for i in range(n):
-        total = 0.0
-        for j in range(i + 1):
-            total += lower[i, j] * z[j]
-        x[i] = mean[i] + total
-    return x
-
-
-def product_draw(rng: Any, components: Any) -> Any:
-    """A draw from each component."""
-    values = []
-    for component in components:
-        values.append(component.sample(rng))
-    return np.array(values)
-
-
-def iid_draw(rng: Any, dist: Any, n: int) -> Any:
-    """n draws."""
-    values = []
-    for _ in range(n):
-        values.append(dist.sample(rng))
-    return np.array(values)
-
-
-def ordered_draw(rng: Any, dist: Any, n: int) -> Any:
-    """n draws in increasing order."""
-    return np.sort(iid_draw(rng, dist, n))
-
-
-def affine_draw(rng: Any, dist: Any, scale: Any, shift: Any) -> Any:
-    """A draw, scaled and shifted."""
-    return scale * dist.sample(rng) + shift
-
-
-def factor_draw(rng: Any, log_weight: float) -> bool:
-    """The value of every factor."""
-    return True
-
-
-def draw_index(probs: Any, rng: Any) -> int:
-    """An index with the given probabilities, at most 64 of an array; see `discrete.draw_index`."""
-    u = rng.random()
-    for i in range(len(probs)):
-        u -= probs[i]
-        if u < 0.0:
-            return i
-    last = 0
-    for i in range(len(probs)):
-        if probs[i] > 0.0:
-            last = i
-    return last
-
-
-def choice_draw(rng: Any, n: int, p: Any) -> int:
-    """`rng.choice(n, p=p)`."""
-    assert n > 0 and len(p) == n
-    sums: list[float] = []
-    total = 0.0
-    for part in p:
-        assert part >= 0.0
-        total += part
-        sums.append(total)
-    assert -TOLERANCE <= total - 1.0 <= TOLERANCE
-    u = rng.random()
-    count = 0
-    for s in sums:
-        if s / total <= u:
-            count += 1
-    return count
-
-
-def _poisson_draw(distribution: Any, rate: float, rng: Any) -> int:
-    return int(rng.poisson(rate))
-
-
-def _large_draw(low: int, high: int, rng: Any) -> int:
-    return low + int(rng.integers(high - low + 1))
-
-
-def _binomial_draw(law: Any, rng: Any) -> int:
-    return int(rng.binomial(law.n, law.p))
-
-
-def _flat_draw(law: Any, rng: Any) -> float:
-    raise ImproperError("it can't be drawn from")
-
-
-DRAWS: dict[Any, Callable[..., Any]] = {
-    discrete.poisson_draw: _poisson_draw,
-    discrete._large_draw: _large_draw,
-    discrete.draw_index: draw_index,
-}
-"""Functions of gendsl that draw, and what is read in their place."""
-SAMPLES: dict[Any, Callable[..., Any]] = {
-    discrete.binom.sample: _binomial_draw,
-    bounded.flat.sample: _flat_draw,
-}
-"""The methods `sample` of which the same holds."""
-ONE_BY_ONE: frozenset[type] = frozenset(
-    [
-        location_scale.normal, location_scale.laplace, location_scale.cauchy, location_scale.student_t,
-        location_scale.von_mises, positive.exponential, positive.gamma, positive.inv_gamma,
-        positive.log_normal, positive.half_normal, positive.half_cauchy, positive.half_student_t,
-        bounded.beta, bounded.uniform, bounded.truncated_normal, discrete.bernoulli, discrete.binom,
-        discrete.geometric, discrete.poisson,
-    ]
-)  # fmt: skip
-"""The families of which columns of draws are those that `sample` makes one by one."""
-
-
 @dataclass(frozen=True)
 class FamilyText:
     """What the compiler reads of a family.
@@ -603,7 +378,6 @@ class FamilyText:
     Attributes:
         check: the parameters, as the log density takes them.
         log_density: the log density of a value, given these parameters.
-        draw: a draw from a generator, given these parameters; None where there is no text for it.
         names: what they are called.
         kind: "f" where values are floats, "i" integers, "b" truth values; None where a component says it.
         rank: how many axes an array of values has.
@@ -612,7 +386,6 @@ class FamilyText:
 
     check: Callable[..., Any]
     log_density: Callable[..., Any]
-    draw: Callable[..., Any] | None
     names: tuple[str, ...]
     kind: str | None = "f"
     rank: int = 0
@@ -621,23 +394,18 @@ class FamilyText:
 
 TEXTS: dict[type, FamilyText] = {
     mixture_of_normals: FamilyText(
-        check_mixture_of_normals,
-        mixture_of_normals_log_density,
-        mixture_of_normals_draw,
-        ("weights", "means", "vars"),
+        check_mixture_of_normals, mixture_of_normals_log_density, ("weights", "means", "vars")
     ),
-    mixture: FamilyText(
-        check_mixture, mixture_log_density, mixture_draw, ("weights", "distributions"), None, 0, 1
-    ),
-    dirichlet: FamilyText(check_dirichlet, dirichlet_log_density, dirichlet_draw, ("alpha",), "f", 1),
-    multinomial: FamilyText(check_multinomial, multinomial_log_density, multinomial_draw, ("n", "p"), "i", 1),
-    mvnormal: FamilyText(check_mvnormal, mvnormal_log_density, mvnormal_draw, ("mean", "lower"), "f", 1),
-    iid: FamilyText(check_iid, iid_log_density, iid_draw, ("dist", "n"), None, 1),
-    ordered: FamilyText(check_iid, ordered_log_density, ordered_draw, ("dist", "k"), None, 1),
-    affine: FamilyText(check_affine, affine_log_density, affine_draw, ("dist", "scale", "shift"), None),
-    factor: FamilyText(check_factor, factor_log_density, factor_draw, ("log_weight",), "b"),
-    wishart: FamilyText(check_wishart, wishart_log_density, None, ("df", "scale"), "f", 2),
-    inv_wishart: FamilyText(check_wishart, inv_wishart_log_density, None, ("df", "scale"), "f", 2),
-    lkj: FamilyText(check_lkj, lkj_log_density, None, ("d", "eta"), "f", 2),
+    mixture: FamilyText(check_mixture, mixture_log_density, ("weights", "distributions"), None, 0, 1),
+    dirichlet: FamilyText(check_dirichlet, dirichlet_log_density, ("alpha",), "f", 1),
+    multinomial: FamilyText(check_multinomial, multinomial_log_density, ("n", "p"), "i", 1),
+    mvnormal: FamilyText(check_mvnormal, mvnormal_log_density, ("mean", "lower"), "f", 1),
+    iid: FamilyText(check_iid, iid_log_density, ("dist", "n"), None, 1),
+    ordered: FamilyText(check_iid, ordered_log_density, ("dist", "k"), None, 1),
+    affine: FamilyText(check_affine, affine_log_density, ("dist", "scale", "shift"), None),
+    factor: FamilyText(check_factor, factor_log_density, ("log_weight",), "b"),
+    wishart: FamilyText(check_wishart, wishart_log_density, ("df", "scale"), "f", 2),
+    inv_wishart: FamilyText(check_wishart, inv_wishart_log_density, ("df", "scale"), "f", 2),
+    lkj: FamilyText(check_lkj, lkj_log_density, ("d", "eta"), "f", 2),
 }
 """The families that are not read from their classes."""

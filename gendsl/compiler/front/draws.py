@@ -3,7 +3,7 @@
 A draw of a family is its method `sample`, read as any method of a user's is; the generator is a value whose
 methods become `Draw` statements. Parameters that a method does not take, or may not take, fail, and the
 reference interpreter raises the error. The text of families whose class is written with NumPy is in
-`gendsl.distributions.texts`.
+`gendsl.distributions.draw_texts`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from gendsl.compiler.front.values import (
 )
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.types import Array, Number, Tuple, Type, Union, describe, leaves
-from gendsl.distributions import product, texts
+from gendsl.distributions import draw_texts, product
 from gendsl.distributions.base import ScalarFamily, is_ours
 from gendsl.distributions.compound import _ProductOfFamily
 
@@ -219,7 +219,7 @@ def _choice(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     if len(args) != 1 or set(named) - {"p"} or not is_number(args[0]) or kind_of(args[0]) == "f":
         raise frame.not_closed("these arguments of the method choice of a generator")
     if "p" in named:
-        text: Any = texts.choice_draw
+        text: Any = draw_texts.choice_draw
         return calls.call_function(frame, text, [known(GENERATOR), args[0], named["p"]], {})
     return call(frame, "integers", args, {})
 
@@ -258,7 +258,7 @@ def sampler_function(frame: Frame, distribution: Value, kind: Type) -> hir.Funct
 
 
 def _sampled(outer: Frame, frame: Frame, owner: Value, kind: Type) -> Value:
-    """A draw as the text of the class, or that of `texts`, makes it; `outer` is where the choice is made."""
+    """A draw as the text of the class, or `draw_texts`, makes it; `outer` is where the choice is made."""
     from gendsl.compiler.front import calls
 
     assert isinstance(owner.type, Tuple)
@@ -271,7 +271,7 @@ def _sampled(outer: Frame, frame: Frame, owner: Value, kind: Type) -> Value:
     elif is_ours(cls) and not issubclass(cls, ScalarFamily):
         raise outer.not_closed(f"draws of the family {cls.__name__}")
     else:
-        sample = texts.SAMPLES.get(cls.sample, cls.sample)
+        sample = draw_texts.SAMPLES.get(cls.sample, cls.sample)
         if not isinstance(sample, FunctionType):
             raise outer.not_closed(f"the method sample of {cls.__name__}, {sample!r}")
         drawn = calls.call_function(frame, sample, [owner, rng], {})
@@ -283,8 +283,8 @@ def _sampled(outer: Frame, frame: Frame, owner: Value, kind: Type) -> Value:
 def _text_of(cls: type) -> Any:
     """The function that draws from a family that is written with NumPy; None for others."""
     if issubclass(cls, product):
-        return texts.product_draw
-    return texts.TEXTS[cls].draw if cls in texts.TEXTS else None
+        return draw_texts.product_draw
+    return draw_texts.TEXTS.get(cls)
 
 
 def _of_kind(frame: Frame, drawn: Value, kind: Type, cls: type) -> Value:
@@ -307,7 +307,7 @@ def _one_by_one(frame: Frame, owner: Value) -> None:
     components = items_of(owner)[0]
     item = frame.program.facts.item(components.type.site)  # type: ignore[attr-defined]
     family = getattr(item, "cls", None)
-    if family is not None and family not in texts.ONE_BY_ONE:
+    if family is not None and family not in draw_texts.ONE_BY_ONE:
         raise frame.not_closed(f"draws of a product of {family.__name__}, which are made all at once")
 
 
@@ -325,10 +325,10 @@ def drawn(frame: Frame, distribution: Value) -> Value:
 
 
 def plain_call(frame: Frame, function: Any, args: list[Value]) -> Value | None:
-    """A call of one of gendsl's functions that draw, and whose text is in `texts`; None for any other."""
+    """A call of one of gendsl's functions whose text is in `draw_texts`; None for any other."""
     from gendsl.compiler.front import calls
 
     if function is getval:  # nothing here is in a box of autograd's
         return args[0]
-    text: Any = texts.DRAWS.get(function)
+    text: Any = draw_texts.DRAWS.get(function)
     return None if text is None else calls.call_function(frame, text, args, {})
