@@ -14,6 +14,7 @@ from gendsl.compiler.print_runtime import bits, mix
 from gendsl.compiler.types import (
     Array,
     Dict,
+    Iterator,
     Known,
     List,
     Number,
@@ -43,6 +44,8 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
             if not isinstance(value, (bool, int, float)) or "bif".index(_kind(value)) > "bif".index(kind):
                 raise NotClosed("a value of another type than before")
             return [{"f": float, "i": int, "b": bool}[kind](value)]
+        case Iterator("range") if isinstance(value, range):
+            return [value.start, value.stop, value.step]
         case Text():
             return [facts.text_number(value)]
         case Tuple(items, cls, names):

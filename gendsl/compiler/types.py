@@ -141,12 +141,12 @@ class Union(Type):
 @dataclass(frozen=True, slots=True, eq=False)
 class Closure(Type):
     """A nested function or lambda with the activation that it was made in; the captured values are looked
-    up there.
+    up there. Its leaves are those of the defaults of its parameters.
     """
 
     node: Any
     frame: Any
-    function: Any = None
+    defaults: tuple[tuple[str, Type], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +190,8 @@ def leaves(type: Type) -> tuple[str, ...]:
             return ("i", *(kind for item in alternatives for kind in leaves(item)))
         case Method(owner):
             return leaves(owner)
+        case Closure(_, _, defaults):
+            return tuple(kind for _, default in defaults for kind in leaves(default))
         case Iterator(_, parts):
             return tuple(kind for part in parts for kind in leaves(part))
         case SubTrace(_, prefix):

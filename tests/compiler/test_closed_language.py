@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from gendsl import bernoulli, gen, normal
+from gendsl import bernoulli, gen, normal, uniform_discrete
 from tests.compiler.closed_outcomes import outcome
 
 
@@ -59,7 +59,174 @@ def pairs(n):
         ("e", int(a)) @ ~normal(b - a, 1)
 
 
+@gen
+def loops_with_an_else(n):
+    for i in range(n):
+        x = ("x", i) @ ~normal(0, 1)
+        if x > 1:
+            break
+    else:
+        "none" @ ~normal(n, 1)
+    i = 0
+    while i < 3:
+        if ("stop", i) @ ~bernoulli(0.2):
+            i += 10
+            break
+        i += 1
+    else:
+        i = -1
+    for name, width in (("a", 1.0), ("b", 2.0)):
+        if i > 2:
+            continue
+        if name @ ~normal(0, width) > 1:
+            break
+    else:
+        i += 2
+    for row in ([1, 2], [3]):
+        for k in row:
+            if k + i == 3:
+                break
+        else:
+            ("k", k) @ ~normal(i, 1)
+            continue
+        ("m", k) @ ~normal(i, 1)
+
+
+@gen
+def tuples_beside_lists(n):
+    x = [("x", i) @ ~normal(0, 1) for i in range(n)]
+    total = 0.0
+    for name, value in zip(("a", "b", "c"), x, strict=False):
+        total += name @ ~normal(value, 1)
+    for i, (value, (name, width)) in enumerate(zip(x, (("d", 1.0), ("e", 2.0)), strict=False)):
+        if (name, i) @ ~normal(value, width) > 1:
+            break
+    total += sum(map(lambda a, b: a * b, x, (1.0, 2.0)))
+    if n == 2:
+        pairs = [a - b for a, b in zip(x, (0.5, total), strict=True)]
+        total += sum(pairs)
+    "y" @ ~normal(total, 1)
+
+
+def halved(q):
+    return q / 2
+
+
+def doubled(queue):
+    for i, one in enumerate(queue):
+        if one < 3:
+            queue.append(one * 2)
+        if i > 20:
+            break
+    return queue
+
+
+@gen
+def lists_that_grow(n):
+    queue = doubled([1 + "k" @ ~uniform_discrete(0, n)])
+    for one, i in zip(queue, range(6), strict=False):
+        if one > 1 and len(queue) < 9:
+            queue.append(one - 1)
+        ("x", i) @ ~normal(one, 1)
+    for one in map(halved, queue):
+        if one > 0.5:
+            queue.append(0)
+        if len(queue) > 12:
+            break
+    "y" @ ~normal(len(queue), 1)
+
+
+@gen
+def caught(n):
+    total = 0.0
+    try:
+        total += "x" @ ~normal(1 / n, 1)
+    except ZeroDivisionError:
+        total = 5.0
+    else:
+        total += 1.0
+    finally:
+        total += 0.5
+    with np.errstate(all="ignore"):
+        total += np.log(np.abs(total))
+    "y" @ ~normal(total, 1)
+
+
+@gen
+def in_place_of_several_types(n):
+    table = {}
+    for i in range(n):
+        table[i] = [0.0] if i % 2 else i
+    kept = table[1]
+    for i in range(n):
+        x = ("x", i) @ ~normal(0, 1)
+        table[i] += [x] if i % 2 else 1
+    row = table[n - 1]
+    row *= 2
+    "y" @ ~normal(len(kept) + (row if n % 2 else len(row)), 1)
+
+
+def size_of(shape):
+    match shape:
+        case ("circle", r) if r > 1:
+            return r * r
+        case ("circle", r):
+            return r
+        case (_, a, b) if a > b:
+            return a - b
+        case (_, a, b):
+            return a * b
+
+
+@gen
+def guarded(n):
+    shapes = [("circle", 0.5), ("circle", 2.0), ("box", 1.0, 2.0), ("box", 3.0, 1.0)]
+    for i, shape in enumerate(shapes):
+        ("x", i) @ ~normal(size_of(shape), 1)
+
+
+@gen
+def ranges(indices):
+    for i in indices:
+        ("x", i) @ ~normal(0, 1)
+    "y" @ ~normal(len(indices), 1)
+
+
+@gen
+def slices_of_lists(n):
+    x = [("x", i) @ ~normal(0, 1) for i in range(n)]
+    same = x
+    x[1:3] = [10.0, 20.0, 30.0]
+    x[:0] = x
+    x[-1:] = []
+    del x[2:4]
+    x[50:] = (1.0, 2.0)
+    x[3:1] = [0.5]
+    for i, value in enumerate(same):
+        ("y", i) @ ~normal(value, 1)
+
+
+@gen
+def defaults(n):
+    scale = "scale" @ ~normal(0, 1)
+
+    def shifted(x, by=scale, *, times=2.0):
+        return (x + by) * times
+
+    scale = 100.0
+    for i in range(n):
+        a = ("a", i) @ ~normal(scale, 1)
+        b = ("b", i) @ ~normal(shifted(a, times=1.0) + shifted(a, a), 1)
+        power = lambda x, p=i: x * p
+        ("c", i) @ ~normal(power(b), 1)
+
+
 PROGRAMS = [
+    (loops_with_an_else, (0,)), (loops_with_an_else, (3,)), (tuples_beside_lists, (0,)),
+    (tuples_beside_lists, (2,)), (tuples_beside_lists, (5,)), (lists_that_grow, (3,)), (caught, (2,)),
+    (in_place_of_several_types, (3,)), (in_place_of_several_types, (4,)), (guarded, (1,)),
+    (ranges, (range(3),)), (ranges, (range(7, 1, -2),)), (slices_of_lists, (4,)), (slices_of_lists, (0,)),
+    (defaults, (0,)), (defaults, (3,)),
     (arithmetic_of_one_type_or_another, (3,)), (of_trees, (4,)), (pairs, (4,)), (pairs, (0,)), (pairs, (1,)),
 ]  # fmt: skip
 
@@ -67,3 +234,13 @@ PROGRAMS = [
 @pytest.mark.parametrize("program, args", PROGRAMS, ids=lambda one: getattr(one, "__name__", repr(one)))
 def test_constructs_mean_what_python_means(program, args):
     assert [outcome(program, args, rng=seed) for seed in range(4)] == ["equal"] * 4
+
+
+@gen
+def functions_with_defaults_in_a_list(n):
+    functions = [lambda x, i=i: x * i for i in range(n)]
+    "y" @ ~normal(functions[0](1.0) + functions[n - 1](1.0), 1)
+
+
+def test_what_is_doubtful_is_refused_or_equal():
+    assert outcome(functions_with_defaults_in_a_list, (3,)).startswith(("equal", "refused"))

@@ -291,6 +291,13 @@ def _iterator(name: str) -> Handler:
             args = [args[0], start]
         elif name == "zip":
             _only(frame, named, "strict")
+            strict = named.get("strict", known(False))
+            if not is_known(strict):
+                raise frame.not_closed("zip that may be strict")
+            if object_of(strict) and args:
+                parts = make_tuple(args)
+                assert isinstance(parts.type, Tuple)
+                return Value(Iterator("zip_strict", parts.type.items), parts.leaves)
         else:
             _only(frame, named)
         if name == "range" and all(map(is_known, args)):

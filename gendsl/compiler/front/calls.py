@@ -132,7 +132,7 @@ def call(frame: Frame, function: Value, args: list[Value], named: dict[str, Valu
         case Known(value=found):
             return _call_known(frame, found, args, named)
         case Closure():
-            return _call_closure(frame, function.type, args, named)
+            return _call_closure(frame, function, args, named)
         case Method(owner, name) if isinstance(name, str):
             return _call_container_method(frame, Value(owner, function.leaves), name, args, named)
         case Method(owner, method):
@@ -375,10 +375,37 @@ def run_inline(frame: Frame, inner: Frame, node: Any) -> Value:
     return result
 
 
-def _call_closure(frame: Frame, closure: Closure, args: list[Value], named: dict[str, Value]) -> Value:
+def _with_defaults(node: Any) -> dict[str, ast.expr]:
+    """The parameters of a definition that have defaults."""
+    arguments = node.args
+    positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+    start = len(positional) - len(arguments.defaults)
+    found = dict(zip(positional[start:], arguments.defaults, strict=True))
+    for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if default is not None:
+            found[a.arg] = default
+    return found
+
+
+def closure(frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Value:
+    """A nested function, with the defaults that its parameters have where it is made."""
+    given = {name: frame.atoms(expression(frame, default)) for name, default in _with_defaults(node).items()}
+    if any(goes_once(value.type) or holds_closure(value.type) for value in given.values()):
+        raise frame.not_closed("a default of a nested function that is an iterator or a function", node)
+    kinds = tuple((name, value.type) for name, value in given.items())
+    leaves_ = tuple(leaf for value in given.values() for leaf in value.leaves)
+    return Value(Closure(node, frame, kinds), leaves_)
+
+
+def _call_closure(frame: Frame, function: Value, args: list[Value], named: dict[str, Value]) -> Value:
+    closure = function.type
+    assert isinstance(closure, Closure)
     outer: Frame = closure.frame
     name = getattr(closure.node, "name", "lambda")
-    given = bound(frame, closure.node, {}, args, named, name)
+    kinds = Tuple(tuple(kind for _, kind in closure.defaults))
+    names = [parameter for parameter, _ in closure.defaults]
+    defaults = dict(zip(names, items_of(Value(kinds, function.leaves)), strict=True))
+    given = bound(frame, closure.node, defaults, args, named, name)
     if given is None:
         frame.fail("a nested function is called with arguments that it does not take")
         return NOTHING

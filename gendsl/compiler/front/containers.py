@@ -88,6 +88,9 @@ def length(frame: Frame, value: Value) -> Expr:
             return number_leaf(frame.switch(value, lambda one: number(length(frame, one))), "i")
     if is_never(value):
         return Const(0, "i")
+    if is_number(value) or value.type == NONE.type:
+        frame.fail(f"the length of {describe(value.type)}")
+        return Const(0, "i")
     if isinstance(value.type, Iterator):
         from gendsl.compiler.front.iteration import sequence
 
@@ -327,6 +330,22 @@ def _repeated(frame: Frame, at: ast.AST, a: Value, count: Value) -> Value:
     return result
 
 
+def repeat(frame: Frame, node: ast.AST, value: Value, count: Value) -> None:
+    """`value *= count` of a list."""
+    assert isinstance(value.type, List)
+    writable(frame, value)
+    times = frame.atom(index_leaf(frame, count), "n")
+    if not frame.live:
+        return
+    site = value.type.site
+    none: hir.Body = []
+    frame.emit(hir.If(Op("le", (times, Const(0, "i")), "b"), none, []))
+    with frame.into(none):
+        frame.emit(hir.Truncate(value.leaf, layout(frame, site), Const(0, "i"), site))
+    more = frame.set(Op("sub", (times, Const(1, "i")), "i"), "n")
+    extend(frame, node, value, _repeated(frame, node, value, number(more)))
+
+
 def contains(frame: Frame, container: Value, value: Value) -> Expr:
     """`value in container`."""
     match container.type:
@@ -494,8 +513,32 @@ def assign_item(frame: Frame, value: Value, node: ast.expr, new: Value) -> None:
         frame.each_alternative(value, lambda one: assign_item(frame, one, node, new))
         return
     if isinstance(node, ast.Slice):
-        raise frame.not_closed("an assignment to a slice of a list", node)
+        _replace(frame, value, node, new)
+        return
     put(frame, value, expression(frame, node), new)
+
+
+def _replace(frame: Frame, value: Value, node: ast.Slice, new: Value | None) -> None:
+    """`value[start:stop] = new` of a list, or `del value[start:stop]`."""
+    if not isinstance(value.type, List):
+        raise frame.not_closed(f"an assignment to a slice of {describe(value.type)}", node)
+    writable(frame, value)
+    more = None
+    if new is not None:
+        more = list_of(frame, node, [], "new")
+        extend(frame, node, more, new)
+    n = frame.atom(length(frame, value), "n")
+    start, stop, step = slice_bounds(frame, node, n)
+    if step != Const(1, "i"):
+        raise frame.not_closed("an assignment to a slice with a step", node)
+    rest = copied(frame, node, value, frame.atom(Op("imax", (start, stop), "i"), "stop"), n, step, "rest")
+    site = value.type.site
+    frame.emit(hir.Truncate(value.leaf, layout(frame, site), frame.atom(Op("imin", (start, n), "i")), site))
+    for i, part in enumerate((more, rest)):
+        if part is not None:
+            frame.unrolled += (("part", i),)
+            extend(frame, node, value, part)
+            frame.unrolled = frame.unrolled[:-1]
 
 
 def put(frame: Frame, value: Value, index: Value, new: Value) -> None:
@@ -524,7 +567,9 @@ def delete_item(frame: Frame, value: Value, node: ast.expr) -> None:
     """`del value[node]`."""
     from gendsl.compiler.front.expressions import expression
 
-    if isinstance(value.type, List) and not isinstance(node, ast.Slice):
+    if isinstance(value.type, List) and isinstance(node, ast.Slice):
+        _replace(frame, value, node, None)
+    elif isinstance(value.type, List):
         pop(frame, value, expression(frame, node))
     elif isinstance(value.type, Dict):
         tables.remove(frame, value, expression(frame, node))

@@ -28,7 +28,6 @@ from gendsl.compiler.front.values import (
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.types import (
     Array,
-    Closure,
     Dict,
     Iterator,
     Known,
@@ -293,9 +292,7 @@ def _subscript(frame: Frame, node: ast.Subscript) -> Value:
 
 
 def _lambda(frame: Frame, node: ast.Lambda) -> Value:
-    if node.args.defaults or node.args.kw_defaults:
-        raise frame.not_closed("a lambda with defaults", node)
-    return Value(Closure(node, frame))
+    return calls.closure(frame, node)
 
 
 def _call(frame: Frame, node: ast.Call) -> Value:

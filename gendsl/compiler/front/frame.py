@@ -240,10 +240,14 @@ class Frame:
 
     def fresh(self, name: Name, kind: str) -> Var:
         """A new variable, named after one of the user's."""
-        hint = "_".join(str(part) for part in name[-1:]) if isinstance(name, tuple) else str(name)
+        while isinstance(name, tuple):  # (an object, its attribute), or (what it is for, where)
+            name = name[-1] if isinstance(name[-1], str) else name[0] if isinstance(name[0], str) else "t"
+        hint = str(name)
         hint = "".join(c if c.isalnum() or c == "_" else "_" for c in hint).strip("_") or "t"
-        if hint in _RESERVED or hint[0].isdigit():
+        if hint in _RESERVED:
             hint = f"{hint}_"
+        if hint[0].isdigit():
+            hint = f"t_{hint}"
         return Var(self.text.fresh(hint), kind)
 
     def set(self, expr: Expr, name: Name = "t") -> Var:
@@ -322,14 +326,15 @@ class Frame:
             if name not in self.env:
                 self.fail(f"{name} has no value here")
                 return NOTHING
-            return self._set_value(name)
+            return self.value_of(name)
         if self.outer is not None:
             if name in self.outer.comprehended:
                 return self.outer.env[name]
             return self.outer.look_up(name)
         return None
 
-    def _set_value(self, name: str) -> Value:
+    def value_of(self, name: Name) -> Value:
+        """The value of a variable; where it has none, the text fails."""
         value = self.env[name]
         if value.type == _UNSET.type:
             self.fail(f"{name} has no value here")

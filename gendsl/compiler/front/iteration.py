@@ -46,6 +46,7 @@ class Sequence:
     at: Callable[[Any], Value]
     grows: tuple[Value, ...] = ()
     fixed: bool = False  # items differ in type: the loop must be unrolled
+    limit: Expr | None = None  # the loop ends there if that comes before the count
 
 
 def sequence(frame: Frame, value: Value) -> Sequence:
@@ -64,19 +65,29 @@ def sequence(frame: Frame, value: Value) -> Sequence:
             parts = items_of(value)
             return Sequence(len(items), lambda i: parts[i], fixed=True)
         case List():
-            return Sequence(length(frame, value), lambda i: item(frame, value, i), (value,))
+            return Sequence(length(frame, value), lambda i: item(frame, value, _index(i)), (value,))
         case Array():
             from gendsl.compiler.front import arrays
 
-            return Sequence(length(frame, value), lambda i: arrays.row(frame, value, i))
+            return Sequence(length(frame, value), lambda i: arrays.row(frame, value, _index(i)))
         case Dict():
-            count, at = tables.entries(frame, value, "keys")
-            return Sequence(count, at)
+            return _entries(frame, value, "keys")
         case Iterator(name, parts):
             return _iterator(frame, name, _parts_of(value))
-    if is_never(value):
+    if is_number(value) or value.type == known(None).type:
+        frame.fail(f"a loop over {describe(value.type)}")
+    if is_never(value) or not frame.live:
         return Sequence(0, lambda i: value)
     raise frame.not_closed(f"a loop over {describe(value.type)}")
+
+
+def _index(i: Any) -> Expr:
+    return Const(i, "i") if isinstance(i, int) else i
+
+
+def _entries(frame: Frame, value: Value, what: str) -> Sequence:
+    count, at = tables.entries(frame, value, what)
+    return Sequence(count, lambda i: at(_index(i)))
 
 
 def _parts_of(value: Value) -> list[Value]:
@@ -89,8 +100,7 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
         case "range":
             return _range(frame, *parts)
         case "keys" | "values" | "items":
-            count, at = tables.entries(frame, parts[0], name)
-            return Sequence(count, at)
+            return _entries(frame, parts[0], name)
         case "enumerate":
             inner, first = sequence(frame, parts[0]), parts[1]
 
@@ -107,16 +117,27 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
                     at = known(object_of(index) + object_of(first))
                 return make_tuple([at, inner.at(i)])
 
-            return Sequence(inner.count, numbered, inner.grows, inner.fixed)
-        case "zip":
+            return Sequence(inner.count, numbered, inner.grows, inner.fixed, inner.limit)
+        case "zip" | "zip_strict":
             sequences = [sequence(frame, part) for part in parts]
-            least = _least(frame, [one.count for one in sequences])
+            counts = [one.count for one in sequences]
+            if name == "zip_strict":
+                _alike(frame, counts)
             fixed = any(one.fixed for one in sequences)
-            if fixed and not isinstance(least, int):
-                # a tuple beside a list: as many as the tuple has, of which the list may end before
-                raise frame.not_closed("zip of a tuple and a list")
             grows = tuple(value for one in sequences for value in one.grows)
-            return Sequence(least, lambda i: make_tuple([one.at(i) for one in sequences]), grows, fixed)
+            lengths = [count for count in counts if isinstance(count, int)]
+            limits = [one.limit for one in sequences if one.limit is not None]
+            if fixed:  # as many as a tuple has; a list beside it may end before
+                limits += [count for count in counts if not isinstance(count, int)]
+                counts = list(lengths)
+            limit = _least(frame, list(limits)) if limits else None
+            assert not isinstance(limit, int)
+            least = _least(frame, counts)
+
+            def together(i: Any) -> Value:
+                return make_tuple([one.at(i) for one in sequences])
+
+            return Sequence(least, together, grows, fixed, limit)
         case "pairwise":
             inner = sequence(frame, parts[0])
             if isinstance(inner.count, int):
@@ -146,13 +167,25 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
         case "map":
             from gendsl.compiler.front import calls
 
-            inners = [sequence(frame, part) for part in parts[1:]]
+            inner = _iterator(frame, "zip", parts[1:])
             return Sequence(
-                _least(frame, [one.count for one in inners]),
-                lambda i: calls.call(frame, parts[0], [one.at(i) for one in inners], {}),
-                fixed=any(one.fixed for one in inners),
+                inner.count,
+                lambda i: calls.call(frame, parts[0], items_of(inner.at(i)), {}),
+                inner.grows,
+                inner.fixed,
+                inner.limit,
             )
     raise frame.not_closed(f"a loop over {name}")
+
+
+def _alike(frame: Frame, counts: list[int | Expr]) -> None:
+    """Where the parts of `zip(..., strict=True)` are not of one length, Python raises."""
+    first, *others = [Const(count, "i") if isinstance(count, int) else count for count in counts]
+    for other in others:
+        if isinstance(first, Const) and isinstance(other, Const):
+            frame.fail_if(Const(first != other, "b"), "zip() of different lengths")
+        elif first != other:
+            frame.fail_if(Op("ne", (first, other), "b"), "zip() of different lengths")
 
 
 def _least(frame: Frame, counts: list[int | Expr]) -> int | Expr:
@@ -232,9 +265,6 @@ def loop_over(
         if found.grows and not fixed and _changes_length(frame, loop, found.grows):
             frame.program.facts.flag(flag)
         return
-    if len(found.grows) != 1 or value.type != found.grows[0].type:
-        raise frame.not_closed("a list that changes its length while a loop goes over it", node)
-    again = found.grows[0]
     counter = ("position in", id(node), frame.unrolled)
     frame.env[counter] = number(Const(0, "i"))
     facts_place = (frame.place(node, "loop"), counter)
@@ -245,9 +275,10 @@ def loop_over(
 
     def step() -> None:
         at = frame.env[counter].leaf
-        test = Op("ge", (at, length(frame, again)), "b")
-        frame.emit(hir.If(test, [hir.Leave(frame.loops[-1].label)], []))
-        one = found.at(at)
+        now = sequence(frame, value)
+        count = Const(now.count, "i") if isinstance(now.count, int) else now.count
+        frame.emit(hir.If(Op("ge", (at, count), "b"), [hir.Leave(frame.loops[-1].label)], []))
+        one = now.at(at)
         frame.env[counter] = number(Op("add", (at, Const(1, "i")), "i"))
         lower(one)
 
@@ -321,6 +352,12 @@ def _unrolled(frame: Frame, node: ast.AST, found: Sequence, lower: Callable[[Val
         frame.unrolled = (*outer_unrolled, (id(node), i))
         frame.loops.append(LoopFrame(block.label, node, {}, unrolled=once, after=after))
         frame.loops[-1].carried[None] = (Known(body.label), [])  # where `break` leaves to
+        if found.limit is not None:
+            ended: hir.Body = []
+            frame.emit(hir.If(Op("le", (found.limit, Const(i, "i")), "b"), ended, []))
+            with frame.into(ended):
+                after.add(frame)
+                frame.emit(hir.Leave(body.label))
         lower(found.at(i))
         once.add(frame)
         frame.loops.pop()

@@ -7,6 +7,7 @@ A walk, its sources and what it finds outside share their tables, so this is one
 from __future__ import annotations
 
 import ast
+import copy
 import dataclasses
 import functools
 import inspect
@@ -38,6 +39,7 @@ from gendsl.compiler.types import (
     TEXT,
     Array,
     Dict,
+    Iterator,
     Known,
     List,
     Number,
@@ -174,6 +176,7 @@ class Lowering:
         self.sources: dict[Any, FunctionSource] = {}
         self.fields: dict[type, list[str]] = {}
         self.constants: dict[int, Any] = {}
+        self.loops: dict[int, tuple[ast.For | ast.While, str]] = {}
         self._start()
 
     def _start(self) -> None:
@@ -383,6 +386,7 @@ class Lowering:
     def function_name(self, name: str) -> str:
         """A name for a function of the text."""
         name = "".join(c if c.isalnum() or c == "_" else "_" for c in name).strip("_") or "function"
+        name = f"{name}_" if keyword.iskeyword(name) else name
         count = self.names.get(name, 0)
         self.names[name] = count + 1
         return name if not count else f"{name}_{count}"
@@ -411,6 +415,17 @@ class Lowering:
             names.append(name)
             self.facts.changed = True
         return names
+
+    def without_else(self, node: ast.For | ast.While) -> tuple[ast.For | ast.While, str]:
+        """A loop without its `else`, whose `break` sets a variable; that variable."""
+        if id(node) not in self.loops:
+            name = f".left {id(node)}"
+            plain = copy.deepcopy(node)
+            plain.orelse = []
+            plain.copy_of = node  # type: ignore[union-attr]
+            plain.body = [part for old in plain.body for part in _marked(old, name)]
+            self.loops[id(node)] = plain, name
+        return self.loops[id(node)]
 
     # --- sources ----------------------------------------------------------------------------------
 
@@ -572,6 +587,21 @@ class Lowering:
         return None
 
 
+def _marked(node: ast.stmt, name: str) -> list[ast.stmt]:
+    """A statement of a loop's body that sets a variable before each `break` of that loop."""
+    if isinstance(node, ast.Break):
+        mark = ast.Assign([ast.Name(name, ast.Store())], ast.Constant(True))
+        return [ast.fix_missing_locations(ast.copy_location(mark, node)), node]
+    inner = ("orelse",) if isinstance(node, (ast.For, ast.While)) else ("body", "orelse", "finalbody")
+    for field_ in () if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else inner:
+        parts = getattr(node, field_, [])
+        if isinstance(parts, list) and parts:
+            setattr(node, field_, [part for old in parts for part in _marked(old, name)])
+    for case in getattr(node, "cases", ()):
+        case.body = [part for old in case.body for part in _marked(old, name)]
+    return [node]
+
+
 def _origin(function: Any) -> str:
     code = getattr(function, "__code__", None)
     if code is None:
@@ -642,6 +672,8 @@ def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
             return Number("f")
         case str():
             return TEXT
+        case range():
+            return Iterator("range", (Number("i"),) * 3)
         case tuple() if type(value) is tuple and len(value) > LONGEST_TUPLE:
             return _list_type(facts, place, value)
         case tuple() if hasattr(value, "_fields"):

@@ -6,8 +6,11 @@ It is one module, with a function for each statement of Python.
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import arrays, calls, choices, containers, tables
@@ -20,10 +23,10 @@ from gendsl.compiler.front.expressions import (
 )
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.iteration import break_label, loop_over, unpacked
-from gendsl.compiler.front.numbers import binary, negation
-from gendsl.compiler.front.values import NONE, Value, is_known, known, object_of
+from gendsl.compiler.front.numbers import binary, negation, test_of
+from gendsl.compiler.front.values import NONE, NOTHING, Value, is_known, known, object_of
 from gendsl.compiler.hir import Const
-from gendsl.compiler.types import Array, Closure, Dict, Known, List, Tuple, Union
+from gendsl.compiler.types import Array, Dict, Known, List, Tuple, Union
 
 
 def statements(frame: Frame, nodes: list[ast.stmt]) -> None:
@@ -102,17 +105,19 @@ def _augmented(frame: Frame, node: ast.AugAssign) -> None:
     """`target op= value`, in place for lists and arrays; the target's parts are evaluated once."""
 
     def changed(old: Value) -> Value:
-        old = frame.atoms(old)
+        old = frame.atoms(frame.opened(old))
         if isinstance(old.type, Union):
-            mutable = (List, Array, Dict)
-            if any(isinstance(one, mutable) for one in old.type.alternatives):
-                raise frame.not_closed("an operation in place on a value of several types", node)
+            return frame.switch(old, changed)
         new = expression(frame, node.value)
         if isinstance(old.type, List):
             if isinstance(node.op, ast.Add):
                 containers.extend(frame, node, old, new)
                 return old
-            raise frame.not_closed("an operation in place on a list", node)
+            if isinstance(node.op, ast.Mult):
+                containers.repeat(frame, node, old, new)
+                return old
+            frame.fail("an operation in place that lists do not have")
+            return NOTHING
         if isinstance(old.type, Array):
             arrays.in_place(frame, old, node.op, new)
             return old
@@ -188,6 +193,32 @@ def _raise(frame: Frame, node: ast.Raise) -> None:
     frame.fail("it raises an error")
 
 
+def _try(frame: Frame, node: ast.Try) -> None:
+    """`try` where nothing is raised; where something is, the text fails and the reference decides."""
+    jumps = (ast.Return, ast.Break, ast.Continue)
+    if node.finalbody and any(isinstance(part, jumps) for one in node.body for part in ast.walk(one)):
+        raise frame.not_closed("`finally` behind a jump", node)
+    for body in (node.body, node.orelse, node.finalbody):
+        statements(frame, body)
+
+
+def _with(frame: Frame, node: ast.With) -> None:
+    """`with` of what changes no value: the treatment of floating-point errors, and of those of Python."""
+    for item in node.items:
+        call = item.context_expr
+        manager = expression(frame, call.func) if isinstance(call, ast.Call) else NONE
+        assert isinstance(call, ast.Call) or manager is NONE
+        found = object_of(manager) if is_known(manager) else None
+        if found is np.errstate and item.optional_vars is None and isinstance(call, ast.Call):
+            how = [expression(frame, keyword.value) for keyword in call.keywords]
+            if all(is_known(one) and object_of(one) in ("ignore", "warn") for one in how):
+                continue
+        elif found is contextlib.suppress and item.optional_vars is None:
+            continue
+        raise frame.not_closed("`with` of a context that may change something", node)
+    statements(frame, node.body)
+
+
 def _match(frame: Frame, node: ast.Match) -> None:
     subject = frame.atoms(expression(frame, node.subject))
 
@@ -209,9 +240,14 @@ def _match_from(frame: Frame, node: ast.Match, subject: Value, i: int) -> None:
     def then() -> None:
         for name, value in names.items():
             frame.bind(name, value)
-        if case.guard is not None:
-            raise frame.not_closed("a guard of a pattern", case.guard)
-        statements(frame, case.body)
+        if case.guard is None:
+            statements(frame, case.body)
+            return
+        frame.branch(
+            condition(frame, case.guard),
+            lambda: statements(frame, case.body),
+            lambda: _match_from(frame, node, subject, i + 1),
+        )
 
     frame.branch(test, then, lambda: _match_from(frame, node, subject, i + 1))
 
@@ -290,9 +326,22 @@ def _matches_class(
 # --- loops -----------------------------------------------------------------------------------------
 
 
+def _otherwise(frame: Frame, node: ast.For | ast.While) -> None:
+    """A loop with an `else`: what runs unless a `break` leaves it."""
+    plain, name = frame.program.without_else(node)
+    frame.locals.add(name)
+    frame.bind(name, known(False))
+    (_for if isinstance(plain, ast.For) else _while)(frame, plain)  # type: ignore[arg-type]
+    if frame.live:
+        left = frame.look_up(name)
+        assert left is not None
+        frame.branch(negation(test_of(left)), lambda: statements(frame, node.orelse), lambda: None)
+
+
 def _for(frame: Frame, node: ast.For) -> None:
     if node.orelse:
-        raise frame.not_closed("`else` of a loop", node)
+        _otherwise(frame, node)
+        return
     value = expression(frame, node.iter)
     carried, forgotten = handed_on(frame, node)
 
@@ -312,7 +361,8 @@ def _for(frame: Frame, node: ast.For) -> None:
 
 def _while(frame: Frame, node: ast.While) -> None:
     if node.orelse:
-        raise frame.not_closed("`else` of a loop", node)
+        _otherwise(frame, node)
+        return
     carried, forgotten = handed_on(frame, node)
     endless = False
     leaves_by_break = any(isinstance(part, ast.Break) for part in _own_breaks(node.body))
@@ -474,7 +524,7 @@ def _read_outside(frame: Frame, node: ast.AST) -> set[str]:
     found: set[str] = set()
 
     def visit(part: ast.AST, own: frozenset[str]) -> None:
-        if part is node:
+        if part is node or part is getattr(node, "copy_of", None):
             return
         if isinstance(part, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             own |= {n.id for g in part.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
@@ -505,9 +555,7 @@ def _return(frame: Frame, node: ast.Return) -> None:
 def _function(frame: Frame, node: ast.FunctionDef) -> None:
     if node.decorator_list:
         raise frame.not_closed("a nested function with a decorator", node)
-    if node.args.defaults or any(node.args.kw_defaults):
-        raise frame.not_closed("a nested function with defaults", node)
-    frame.bind(node.name, Value(Closure(node, frame)))
+    frame.bind(node.name, calls.closure(frame, node))
 
 
 def _import(frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
@@ -540,6 +588,8 @@ _STATEMENTS: dict[type[ast.AST], Callable[[Frame, Any], None]] = {
     ast.Assert: _assert,
     ast.Raise: _raise,
     ast.Match: _match,
+    ast.Try: _try,
+    ast.With: _with,
     ast.For: _for,
     ast.While: _while,
     ast.Break: _break,
