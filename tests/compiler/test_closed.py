@@ -191,5 +191,5 @@ def test_what_is_not_closed_says_why():
         with open(x) as file:
             y = ~normal(len(file.read()), 1)
 
-    with pytest.raises(NotClosedError, match="With"):
+    with pytest.raises(NotClosedError, match="`with` of a context"):
         opens.source_of("assess", ("a",))
