@@ -141,12 +141,14 @@ class Union(Type):
 @dataclass(frozen=True, slots=True, eq=False)
 class Closure(Type):
     """A nested function or lambda with the activation that it was made in; the captured values are looked
-    up there. Its leaves are those of the defaults of its parameters.
+    up there. Its leaves are those of the defaults of its parameters; `remembers` is whether it is called
+    once for the same arguments.
     """
 
     node: Any
     frame: Any
     defaults: tuple[tuple[str, Type], ...] = ()
+    remembers: bool = False
 
 
 @dataclass(frozen=True, slots=True)

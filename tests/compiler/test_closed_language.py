@@ -1,5 +1,6 @@
 """Closed programs as text: the language as people write it, construct by construct."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -221,7 +222,41 @@ def defaults(n):
         ("c", i) @ ~normal(power(b), 1)
 
 
+def times(factor):
+    def decorate(function):
+        @functools.wraps(function)
+        def wrapper(v):
+            return factor * function(v)
+
+        return wrapper
+
+    return decorate
+
+
+@gen
+def decorated(n):
+    a = "a" @ ~normal(0, 1)
+
+    @times(2.0)
+    @times(a)
+    def shifted(v):
+        return v + a
+
+    @functools.cache
+    def square(v):
+        return sum([v * part for part in (1.0, v)])
+
+    @functools.cache
+    def halves(k):
+        return [0.5] * k
+
+    for i in range(n):
+        ("x", i) @ ~normal(shifted(i) + square(a) + square(a), 1)
+        ("y", i) @ ~normal(sum(halves(i)), 1)
+
+
 PROGRAMS = [
+    (decorated, (3,)),
     (loops_with_an_else, (0,)), (loops_with_an_else, (3,)), (tuples_beside_lists, (0,)),
     (tuples_beside_lists, (2,)), (tuples_beside_lists, (5,)), (lists_that_grow, (3,)), (caught, (2,)),
     (in_place_of_several_types, (3,)), (in_place_of_several_types, (4,)), (guarded, (1,)),
@@ -240,6 +275,33 @@ def test_constructs_mean_what_python_means(program, args):
 def functions_with_defaults_in_a_list(n):
     functions = [lambda x, i=i: x * i for i in range(n)]
     "y" @ ~normal(functions[0](1.0) + functions[n - 1](1.0), 1)
+
+
+@gen
+def remembers_and_changes(n):
+    calls = []
+
+    @functools.cache
+    def slow(v):
+        calls.append(v)
+        return v * v
+
+    "y" @ ~normal(slow(n) + slow(n) + len(calls), 1)
+
+
+@gen
+def remembers_what_changes(n):
+    @functools.cache
+    def row(k):
+        return [0.5] * k
+
+    row(n).append(1.0)
+    "y" @ ~normal(len(row(n)), 1)
+
+
+@pytest.mark.parametrize("program", [remembers_and_changes, remembers_what_changes])
+def test_functions_that_remember_results_and_change_something_are_refused(program):
+    assert outcome(program, (3,)).startswith("refused")
 
 
 def test_what_is_doubtful_is_refused_or_equal():

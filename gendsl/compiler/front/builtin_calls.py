@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 import bisect
+import dataclasses
+import functools
 import itertools
 import math
 import operator
@@ -32,7 +34,7 @@ from gendsl.compiler.front.values import (
     object_of,
 )
 from gendsl.compiler.hir import Const, Op
-from gendsl.compiler.types import Array, Dict, Iterator, Known, List, Number, Tuple, Union, describe
+from gendsl.compiler.types import Array, Closure, Dict, Iterator, Known, List, Number, Tuple, Union, describe
 
 _ANY_NUMBER = object()
 """The type of a number that may be Python's or NumPy's."""
@@ -537,6 +539,29 @@ def _str(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     raise frame.not_closed("a string that is made of a value")
 
 
+def _cache(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`functools.cache` and `functools.lru_cache`, as decorators of nested functions."""
+    if not args or (len(args) == 1 and is_known(args[0]) and not callable(object_of(args[0]))):
+        return known(functools.cache)
+    (function,) = args
+    if not isinstance(function.type, Closure) or function.type.defaults or named:
+        raise frame.not_closed("a cache of what is no nested function")
+    return Value(dataclasses.replace(function.type, remembers=True), function.leaves)
+
+
+def _wraps(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`functools.wraps(function)`, a decorator that changes names only."""
+    return known(_unchanged)
+
+
+def _unchanged(function: Any) -> Any:
+    return function
+
+
+def _first(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    return args[0]
+
+
 def _nothing(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     return NONE
 
@@ -553,6 +578,7 @@ _HANDLERS: dict[Any, Handler] = {
     math.isfinite: _test("isfinite"), math.fsum: _fsum, math.prod: _product, math.comb: _integers("comb"),
     math.factorial: _integers("factorial"), getattr: _getattr, bisect.bisect_left: _bisect("left"),
     bisect.bisect_right: _bisect("right"), bisect.bisect: _bisect("right"), operator.add: _operator("add"),
+    functools.cache: _cache, functools.lru_cache: _cache, functools.wraps: _wraps, _unchanged: _first,
     operator.mul: _operator("mul"), operator.sub: _operator("sub"),
 }  # fmt: skip
 

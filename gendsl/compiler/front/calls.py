@@ -56,6 +56,8 @@ from gendsl.supports import Interval, Support
 
 MOST_INSTANCES = 12
 DEEPEST_INLINE = 60
+MOST_ACTIVATIONS = 4
+"""How many functions that one definition makes may call one another, as a function decorated twice does."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,11 +168,21 @@ def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Va
         return call(frame, frame.program.constant(frame, found.func), [*given, *args], {**more, **named})
     wrapped = getattr(found, "__wrapped__", None)
     if isinstance(found, functools._lru_cache_wrapper):
-        return call(frame, known(wrapped), args, named)
+        return _remembered(frame, call(frame, known(wrapped), args, named))
     cls = type(found)
     if isinstance(cls.__dict__.get("__call__"), FunctionType):
         return call_function(frame, cls.__dict__["__call__"], [known(found), *args], named)
     raise frame.not_closed(f"a call of {getattr(found, '__qualname__', repr(found))}")
+
+
+def _remembered(frame: Frame, value: Value) -> Value:
+    """The result of a function that remembers its results: what it gives again must not change."""
+    match value.type:
+        case List() | Dict() | Array():
+            return Value(dataclasses.replace(value.type, frozen=True), value.leaves)
+    if "r" in leaves(value.type):
+        raise frame.not_closed("a function that remembers results which may change")
+    return value
 
 
 def _call_bound(
@@ -330,7 +342,9 @@ def inlined(
 ) -> Value:
     """The body of a function in place of a call of it."""
     program = frame.program
-    if (function if outer is None else node) in program.stack:
+    called = function if outer is None else (node, outer)
+    again = sum(isinstance(one, tuple) and one[0] is node for one in program.stack)
+    if called in program.stack or again >= MOST_ACTIVATIONS:
         raise frame.not_closed("a function in place of its calls that calls itself")
     if len(program.stack) > DEEPEST_INLINE:
         raise frame.not_closed("calls that are nested too deeply")
@@ -338,7 +352,7 @@ def inlined(
     inner = Frame(program, frame.text, frame.out, node, function, filename, activation, outer)
     inner.prefix, inner.prefix_indices = frame.prefix, frame.prefix_indices
     inner.unrolled = ()
-    program.stack.append(function if outer is None else node)
+    program.stack.append(called)
     for name, value in given.items():
         inner.env[name] = value
     result = run_inline(frame, inner, node)
@@ -397,6 +411,23 @@ def closure(frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Value:
     return Value(Closure(node, frame, kinds), leaves_)
 
 
+def _changes(body: hir.Body) -> bool:
+    """Whether statements change anything but the lists that they make."""
+    every = [*hir.walk(body)]
+    made = {one.target for one in every if isinstance(one, (hir.New, hir.Fill))}
+    for one in every:
+        match one:
+            case hir.Store(list=changed) | hir.Append(list=changed) | hir.Truncate(list=changed):
+                if changed not in made:
+                    return True
+            case hir.Call(function=function):
+                if _changes(function.body):
+                    return True
+            case hir.Choice() | hir.Visit():
+                return True
+    return False
+
+
 def _call_closure(frame: Frame, function: Value, args: list[Value], named: dict[str, Value]) -> Value:
     closure = function.type
     assert isinstance(closure, Closure)
@@ -409,7 +440,13 @@ def _call_closure(frame: Frame, function: Value, args: list[Value], named: dict[
     if given is None:
         frame.fail("a nested function is called with arguments that it does not take")
         return NOTHING
-    return inlined(frame, closure.node, outer.function, given, outer.filename, outer)
+    mark = len(frame.out)
+    result = inlined(frame, closure.node, outer.function, given, outer.filename, outer)
+    if not closure.remembers:
+        return result
+    if _changes(frame.out[mark:]):
+        raise frame.not_closed("a function that remembers its results, and changes something")
+    return _remembered(frame, result)
 
 
 # --- classes ---------------------------------------------------------------------------------------

@@ -553,9 +553,11 @@ def _return(frame: Frame, node: ast.Return) -> None:
 
 
 def _function(frame: Frame, node: ast.FunctionDef) -> None:
-    if node.decorator_list:
-        raise frame.not_closed("a nested function with a decorator", node)
-    frame.bind(node.name, calls.closure(frame, node))
+    decorators = [frame.atoms(expression(frame, one)) for one in node.decorator_list]
+    value = calls.closure(frame, node)
+    for decorator in reversed(decorators):
+        value = calls.call(frame, decorator, [value], {})
+    frame.bind(node.name, value)
 
 
 def _import(frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
