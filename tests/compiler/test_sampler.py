@@ -144,7 +144,7 @@ def test_generate_of_families_of_models(model):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_programs_draw_the_same_or_are_refused(kind):
-    for case in programs(kind, 200 if LONG else 2):
+    for case in programs(kind, 200 if LONG else 1):
         with built(case.source) as model:
             outcome(model, case.args, ways=["generate_python"])
 
@@ -247,8 +247,11 @@ def compounds(n):
         ("drawn", i) @ ~uniform_discrete(0, len(p) - 1)
 
 
-def test_compound_families_are_drawn_as_by_the_reference():
-    assert outcome(compounds, (9,)) == "equal"
+@pytest.mark.parametrize(
+    "way", [pytest.param(way, marks=pytest.mark.slow if "native" in way else ()) for way in WAYS]
+)
+def test_compound_families_are_drawn_as_by_the_reference(way):
+    assert outcome(compounds, (20,), ways=[way]) == "equal"
 
 
 @gen
