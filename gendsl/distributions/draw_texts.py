@@ -250,7 +250,7 @@ ONE_BY_ONE: frozenset[type] = frozenset(
         location_scale.von_mises, positive.exponential, positive.gamma, positive.inv_gamma,
         positive.log_normal, positive.half_normal, positive.half_cauchy, positive.half_student_t,
         bounded.beta, bounded.uniform, bounded.truncated_normal, discrete.bernoulli, discrete.binom,
-        discrete.geometric, discrete.poisson,
+        discrete.poisson,
     ]
 )  # fmt: skip
 """The families of which columns of draws are those that `sample` makes one by one."""

@@ -119,7 +119,18 @@ def outcome(model, args, seeds=(0, 1), ways=WAYS):
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_simulate_of_families_of_models(model):
-    assert outcome(model.program, model.args(min(model.size, 12))) == "equal"
+    found = outcome(model.program, model.args(min(model.size, 12)), ways=["generate_python"])
+    assert found == "equal"
+
+
+@pytest.mark.skipif(not NATIVE, reason="there is no machine code here")
+@pytest.mark.parametrize(
+    "model",
+    [pytest.param(m, marks=pytest.mark.slow if i % 3 else (), id=m.name) for i, m in enumerate(MODELS)],
+)
+def test_simulate_of_families_of_models_by_machine_code(model):
+    found = outcome(model.program, model.args(min(model.size, 12)), ways=["generate_native"])
+    assert found == "equal"
 
 
 @pytest.mark.slow
@@ -299,6 +310,20 @@ class Folded(Distribution):
 class Untyped(Folded):
     def sample(self, rng):
         return int(rng.integers(1, 3))
+
+
+@pytest.mark.parametrize("family", ["geometric(0.5 * p)", "neg_binom(2.0, p)", "uniform_discrete(0, 3 * p)"])
+def test_products_whose_columns_are_drawn_in_another_order_are_refused(family):
+    name, _, parameters = family[:-1].partition("(")
+    source = f"""
+from gendsl import *
+
+@gen
+def model(p):
+    x = ~product({name}, {parameters})
+"""
+    with imported(source) as module, pytest.raises(NotClosed, match="all at once"):
+        ClosedSampler(module.model, (np.array([1.0, 0.5]) if "discrete" not in name else np.array([1, 2]),))
 
 
 class Shuffled(Folded):
