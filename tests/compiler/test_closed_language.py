@@ -255,7 +255,18 @@ def decorated(n):
         ("y", i) @ ~normal(sum(halves(i)), 1)
 
 
+@gen
+def functions_of_numpy(n):
+    x = np.array([("x", i) @ ~normal(0, 1) for i in range(n)])
+    square = np.outer(x, x) + np.eye(n)
+    wide = np.full_like(square, 2)
+    wide[0, 0] = square.diagonal().sum()
+    "y" @ ~normal(wide.sum() + np.linalg.norm(x) + np.linalg.norm(square[:, 0]), 1)
+    "z" @ ~normal(sum(np.diagonal(square[:, :2])) + np.full_like(np.arange(3), 2.7)[1], 1)
+
+
 PROGRAMS = [
+    (functions_of_numpy, (2,)), (functions_of_numpy, (4,)),
     (decorated, (3,)),
     (loops_with_an_else, (0,)), (loops_with_an_else, (3,)), (tuples_beside_lists, (0,)),
     (tuples_beside_lists, (2,)), (tuples_beside_lists, (5,)), (lists_that_grow, (3,)), (caught, (2,)),

@@ -921,6 +921,7 @@ _METHODS: dict[str, Any] = {
     for name in (
         "sum", "prod", "min", "max", "mean", "var", "std", "any", "all", "argmin", "argmax", "cumsum",
         "cumprod", "dot", "clip", "searchsorted", "repeat", "transpose",
+        "diagonal",
     )
 }  # fmt: skip
 
@@ -1022,6 +1023,33 @@ def _like(fill: float) -> Callable[..., Value]:
         return filled(frame, kind, shape_of(model), as_kind(Const(fill, "f"), kind))
 
     return handle
+
+
+def _full_like(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    given = _arguments(frame, ("a", "fill_value", "dtype"), args, named)
+    model = as_array(frame, given["a"], what="like")
+    kind = _dtype(frame, given["dtype"]) if "dtype" in given else model.type.kind  # type: ignore[attr-defined]
+    return filled(frame, kind, shape_of(model), number_leaf(given["fill_value"], kind))
+
+
+def _diagonal(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """The diagonal of a matrix, as a view that is not to be written to."""
+    (value,) = args
+    if named or not isinstance(value.type, Array) or value.type.rank != 2:
+        raise frame.not_closed("np.diagonal with these arguments")
+    rows, columns = shape_of(value)
+    strides = strides_of(value)
+    count = frame.atom(Op("imin", (rows, columns), "i"))
+    step = frame.atom(Op("add", (strides[0], strides[1]), "i"))
+    found = view(value, value.leaves[1], [count], [step])
+    return Value(Array(value.type.kind, 1, True), found.leaves)
+
+
+def _norm(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    if len(args) != 1 or named:
+        raise frame.not_closed("np.linalg.norm with these arguments")
+    value = as_array(frame, args[0], "f", what="norm")
+    return _library(frame, library.norm, [_flat(frame, value)])
 
 
 def _array(copy: bool) -> Callable[..., Value]:
@@ -1391,7 +1419,8 @@ def _functions() -> dict[Any, Callable[..., Value]]:
         np.arange: _arange, np.where: _where, np.maximum: _extreme("maximum"), np.minimum:
         _extreme("minimum"),
         np.concatenate: _concatenate, np.hstack: _concatenate, np.stack: _stack, np.vstack: _stack,
-        np.column_stack: _column_stack, np.diff: _diff, np.searchsorted: _searchsorted,
+        np.column_stack: _column_stack, np.diff: _diff,
+        np.full_like: _full_like, np.diagonal: _diagonal, np.linalg.norm: _norm, np.searchsorted: _searchsorted,
         np.bincount: _bincount,
         np.linalg.slogdet: _slogdet, np.linspace: _linspace, np.eye: _eye, np.identity: _eye, np.clip: _clip,
         np.append: _append, np.repeat: _repeat, np.transpose: _transpose, np.float64: _cast("f"), np.int64:

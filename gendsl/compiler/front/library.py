@@ -511,6 +511,14 @@ def _factored(a: Any) -> Any:
     return lu, order, sign
 
 
+def norm(a: Any) -> float:
+    """The square root of the sum of the squares of the entries."""
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * a[i]
+    return math.sqrt(total)
+
+
 def solve(a: Any, b: Any) -> Any:
     """The x with a x = b."""
     lu, order, _ = _factored(a)
