@@ -1420,7 +1420,8 @@ def _functions() -> dict[Any, Callable[..., Value]]:
         _extreme("minimum"),
         np.concatenate: _concatenate, np.hstack: _concatenate, np.stack: _stack, np.vstack: _stack,
         np.column_stack: _column_stack, np.diff: _diff,
-        np.full_like: _full_like, np.diagonal: _diagonal, np.linalg.norm: _norm, np.searchsorted: _searchsorted,
+        np.full_like: _full_like, np.diagonal: _diagonal, np.linalg.norm: _norm,
+        np.searchsorted: _searchsorted,
         np.bincount: _bincount,
         np.linalg.slogdet: _slogdet, np.linspace: _linspace, np.eye: _eye, np.identity: _eye, np.clip: _clip,
         np.append: _append, np.repeat: _repeat, np.transpose: _transpose, np.float64: _cast("f"), np.int64:
