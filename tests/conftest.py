@@ -28,10 +28,10 @@ BEGIN_FIRST = {
 SLOW_FOLDERS = ("statistical", "examples")
 """Folders whose tests are all slow: together they take most of the time."""
 
-MANY = 8
+MANY = 6
 """How many cases a test has of which a plain run takes a sample."""
 
-ONE_IN = 3
+ONE_IN = 4
 """The sample: about one case in so many."""
 
 

@@ -33,7 +33,7 @@ MODELS = {
 
 
 @settings(
-    max_examples=5000 if LONG else 60, derandomize=True, deadline=None, database=None,
+    max_examples=5000 if LONG else 40, derandomize=True, deadline=None, database=None,
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 @given(programs(), st.integers(0, len(GENERATED_ARGS) - 1), st.integers(0, 999), edits())
