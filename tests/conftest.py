@@ -31,7 +31,7 @@ SLOW_FOLDERS = ("statistical", "examples")
 MANY = 6
 """How many cases a test has of which a plain run takes a sample."""
 
-ONE_IN = 4
+ONE_IN = 6
 """The sample: about one case in so many."""
 
 

@@ -85,6 +85,7 @@ def test_a_first_trace_and_a_first_step_import_no_slow_part_of_scipy(tmp_path):
     assert slow_ones(found, SLOW - allowed) == set()
 
 
+@pytest.mark.slow
 def test_functions_of_scipy_in_a_model_keep_their_derivatives(tmp_path):
     """They are looked up when they are first called; gendsl doesn't know of them before."""
     program = tmp_path / "program.py"

@@ -212,6 +212,7 @@ def test_what_goes_in_and_out_is_not_shared():
     assert restored == {"k": 3, ("a", "x"): 4}
 
 
+@pytest.mark.slow
 @laws
 @given(flat_dicts(), flat_dicts(), paths)
 def test_no_operation_changes_its_operands(mine, other, address):
@@ -391,6 +392,7 @@ def test_the_array_of_an_empty_map():
 # --- comparing ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @laws
 @given(flat_dicts(values), flat_dicts(values))
 def test_equality_laws(mine, theirs):

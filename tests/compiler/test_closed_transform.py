@@ -1,6 +1,7 @@
 """Transforms as one text: what they write and log |det J| are the interpreter's, or they are refused."""
 
 import math
+import os
 from collections import Counter
 
 import numpy as np
@@ -152,7 +153,8 @@ def compare_random_move(seed):
         return Counter(compare(closed, trace, move, move.q.simulate((trace,), rng=rng))[0] for _ in range(4))
 
 
-SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 80))]
+LONG = os.environ.get("GENDSL_LONG", "") not in ("", "0")
+SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 80 if LONG else 16))]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -161,7 +163,10 @@ def test_random_moves_are_equal(seed):
     assert results.keys() <= {"equal", "raises"} and results["equal"] > 0, results
 
 
-@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 16))])
+PARTS = [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 16 if LONG else 4))]
+
+
+@pytest.mark.parametrize("part", PARTS)
 def test_random_transforms_are_equal_or_refused(part):
     results = Counter()
     program, q = test_programs.model, test_programs.auxiliary

@@ -16,7 +16,7 @@ from tests.compiler.rewrites import rewritten
 
 REFUSED = {"grammar"}
 LONG = os.environ.get("GENDSL_LONG", "") not in ("", "0")
-SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 50 if LONG else 4))]
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 50 if LONG else 2))]
 
 
 def loaded(family, seed):

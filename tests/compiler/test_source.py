@@ -172,6 +172,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 def test_ipython_cells(tmp_path):
     done = python("-c", IPYTHON, IPYTHONDIR=str(tmp_path))
     assert done.stdout.endswith("done\n"), done.stdout + done.stderr

@@ -180,6 +180,7 @@ umount "$1"
 """
 
 
+@pytest.mark.slow
 @posix
 def test_a_run_that_fills_the_disk_goes_on_when_there_is_space(tmp_path, hasty):
     """A disk of 48 kB, where the system lets a user mount one; whatever of a run's files finds it full."""

@@ -123,6 +123,7 @@ def test_a_chain_that_goes_on_is_the_same_here_and_elsewhere():
         np.testing.assert_array_equal(here["log_prob"], there["log_prob"])
 
 
+@pytest.mark.slow
 def test_whole_traces_come_back_as_traces_of_the_caller_s_program():
     recorded, whole = run(InTurn()), run(InTurn(), record=None)
     np.testing.assert_array_equal(whole["mu", 0], recorded["mu", 0])
@@ -134,6 +135,7 @@ def test_whole_traces_come_back_as_traces_of_the_caller_s_program():
          sample(KERNEL, recorded.last, 5, seed=1, executor=InTurn()))  # fmt: skip
 
 
+@pytest.mark.slow
 def test_each_chain_has_a_start():
     starts = [start(seed, k) for seed, k in ((1, 1), (2, 2), (3, 3))]
     stay = mh(select("nothing"), skip_absent=True)
@@ -239,6 +241,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="makes its worker by fork")
 def test_a_worker_ends_when_the_run_that_started_it_is_killed():
     """It would write to the folder of a checkpoint while `resume` does."""

@@ -216,6 +216,7 @@ def test_exact_with_allocations(model, args, allocate):
     assert_exact(kernel, model, args, x)
 
 
+@pytest.mark.slow
 def test_a_step_without_auxiliary_choices():
     """A component of nothing but its points is split by sharing them out."""
 

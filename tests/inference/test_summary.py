@@ -231,6 +231,7 @@ def test_the_summary():
     assert stuck.summary()["x"].r_hat > 1.3
 
 
+@pytest.mark.slow
 def test_the_summary_agrees_with_arviz():
     arviz = pytest.importorskip("arviz")
     rng = np.random.default_rng(2)
@@ -479,6 +480,7 @@ def test_what_has_no_mean_is_left_out():
         run.summary(["y"])
 
 
+@pytest.mark.slow
 def test_a_summary_has_few_digits_and_few_rows():
     rng = np.random.default_rng(4)
     run = made(*([row.tolist() for row in rng.normal(size=(150, 80))] for _ in range(2)))

@@ -32,6 +32,7 @@ MODELS = {
 }
 
 
+@pytest.mark.slow
 @settings(
     max_examples=5000 if LONG else 40, derandomize=True, deadline=None, database=None,
     suppress_health_check=list(HealthCheck),
@@ -44,7 +45,7 @@ def test_generated_programs(text, first, start, steps):
         Session(module.program, pool, vary_generated).run(steps, start)
 
 
-@pytest.mark.parametrize("block", range(160 if LONG else 16))
+@pytest.mark.parametrize("block", range(160 if LONG else 8))
 def test_programs_written_at_random(block, monkeypatch):
     """The same without hypothesis, which likes small programs: these are as long as chance makes them.
 

@@ -72,6 +72,7 @@ def not_sorted(n):
         ("y", i) @ ~poisson(hs[bisect.bisect(cps, i / n)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", programs)
 def test_both_runtimes_agree(name, seed):

@@ -52,6 +52,7 @@ def pytest_in(folder, *arguments, **environment):
     return run([*plugin, "-s", "-q", "-W", "error", *arguments], folder, **environment)
 
 
+@pytest.mark.slow
 def test_the_fixture_the_marker_and_the_switch(tmp_path):
     (tmp_path / "test_it.py").write_text(TESTS)
     short, again = (pytest_in(tmp_path) for _ in range(2))

@@ -99,6 +99,7 @@ def test_a_typo_in_an_observation_is_an_error():
             check()
 
 
+@pytest.mark.slow
 def test_the_flawed_birth_and_death_shrinks_to_its_smallest_case():
     @settings(SETTINGS, max_examples=200)
     @given(

@@ -132,6 +132,7 @@ def smallest(distribution, wanted=lambda x: True):
     return find(values(distribution), wanted, settings=settings(QUICK, max_examples=60))
 
 
+@pytest.mark.slow
 def test_the_simplest_values():
     assert smallest(normal(0, 1)) == 0.0
     assert smallest(gamma(2, 1)) == 1.0

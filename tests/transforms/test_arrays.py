@@ -128,6 +128,7 @@ def test_undefined_is_nan_without_a_warning():
         assert np.isinf(np.sqrt(seed(np.array([0.0]))).tangent).all()
 
 
+@pytest.mark.slow
 def test_comparisons_give_plain_booleans():
     x, y = seed(VECTOR), seed(VECTOR[::-1])
     results = (x < y, x == y, x != 1.0, x >= np.array([1, 1, 1]), operator.lt(1.0, x), x < [1, 1, 1])

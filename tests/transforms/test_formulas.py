@@ -99,6 +99,7 @@ arguments = st.tuples(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=600, deadline=None)
 @given(bodies(), arguments)
 def test_a_formula_is_what_its_operations_are(text, values):

@@ -176,6 +176,7 @@ def two_trace():
     return two.simulate(rng=5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", [False, True, "reject"])
 def test_a_chain_is_the_same_with_plans(check):
     assert_same_chain(mixture_trace(), split_or_merge, split_merge, 500, 200, check)

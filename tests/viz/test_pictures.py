@@ -200,6 +200,7 @@ def test_long_names_that_differ_in_the_middle_stay_apart():
         assert labels[1].endswith(" (2)")
 
 
+@pytest.mark.slow
 def test_structures_in_axes_of_the_callers(run):
     figure = Figure()
     axes = figure.subplots()
