@@ -12,7 +12,7 @@ from gendsl.runtime.gradients import Differentiate
 from gendsl.runtime.link import Linked
 from tests.laws.edits import Session, random_edits
 
-SEEDS = range(12 if os.environ.get("GENDSL_LONG", "") not in ("", "0") else 2)
+SEEDS = range(12 if os.environ.get("GENDSL_LONG", "") not in ("", "0") else 1)
 
 
 def kept_as(program, *, columns_from):
