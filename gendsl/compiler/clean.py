@@ -33,34 +33,6 @@ from gendsl.compiler.hir import (
     Var,
 )
 
-NEVER_FAIL = frozenset(
-    [
-        "add",
-        "sub",
-        "mul",
-        "neg",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "eq",
-        "ne",
-        "and",
-        "or",
-        "not",
-        "select",
-        "float",
-        "bool",
-        "abs",
-        "imin",
-        "imax",
-        "isnan",
-        "isinf",
-        "isfinite",
-        "same",
-    ]
-)
-
 
 def may_fail(expr: Expr) -> bool:
     """Whether the evaluation of an expression may fail."""
@@ -72,7 +44,7 @@ def may_fail(expr: Expr) -> bool:
         return False
     if expr.kind == "i" and expr.name in ("add", "sub", "mul", "neg", "abs"):
         return True
-    return expr.name not in NEVER_FAIL
+    return expr.name not in hir.NEVER_FAIL
 
 
 def clean(main: Function) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar
@@ -132,7 +133,7 @@ class _State:
     """The choices of a trace, for Python text."""
 
 
-class ClosedText:
+class ClosedText(ABC):
     """A text that is made of a program, for arguments of given types.
 
     Attributes:
@@ -152,9 +153,9 @@ class ClosedText:
         clean.clean(self.main)
         self.text = print_python(self.main)
 
+    @abstractmethod
     def made(self, main: hir.Function) -> hir.Function:
         """What becomes of the program."""
-        raise NotImplementedError
 
     # --- Python text ------------------------------------------------------------------------------
 

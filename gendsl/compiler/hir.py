@@ -61,6 +61,11 @@ ZEROS: dict[Kind, Const] = {
     "r": Const(None, "r"),
 }
 TRUE, FALSE = Const(True, "b"), Const(False, "b")
+NEVER_FAIL = frozenset([
+    "add", "sub", "mul", "neg", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "select", "float",
+    "bool", "abs", "imin", "imax", "copysign", "isnan", "isinf", "isfinite", "same",
+])  # fmt: skip
+"""Operations that never fail, but where the result is an integer of more than 64 bits."""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

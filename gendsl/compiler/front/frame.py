@@ -36,36 +36,6 @@ Env = dict[Name, Value]
 REPEATABLE = ("range", "keys", "values", "items")
 """What can be gone through more than once."""
 _UNSET = known(UNSET)
-_PURE = frozenset(
-    [
-        "add",
-        "sub",
-        "mul",
-        "neg",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "eq",
-        "ne",
-        "and",
-        "or",
-        "not",
-        "select",
-        "float",
-        "bool",
-        "abs",
-        "min",
-        "max",
-        "fabs",
-        "copysign",
-        "isnan",
-        "isinf",
-        "isfinite",
-        "floor_f",
-    ]
-)
-"""Operations that never fail on floats and truth values."""
 
 
 @dataclass(eq=False)
@@ -260,7 +230,7 @@ class Frame:
         """An operation; where it may fail it is evaluated here and now."""
         expr = Op(name, tuple(args), kind)
         integer = kind == "i" and name in ("add", "sub", "mul", "neg", "abs")
-        if (name in _PURE or name.startswith("np_")) and not integer:
+        if (name in hir.NEVER_FAIL or name.startswith("np_")) and not integer:
             return expr if _size(expr) < 12 else self.set(expr)
         if integer or name in ("index_of",):
             return expr if _size(expr) < 6 else self.set(expr)
