@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from gendsl import bernoulli, gen, normal, uniform_discrete
-from tests.compiler.closed_outcomes import outcome
+from gendsl.compiler.closed import ClosedDensity, FailedText
+from tests.compiler.closed_outcomes import NATIVE, outcome
 
 
 @gen
@@ -317,3 +318,55 @@ def test_functions_that_remember_results_and_change_something_are_refused(progra
 
 def test_what_is_doubtful_is_refused_or_equal():
     assert outcome(functions_with_defaults_in_a_list, (3,)).startswith(("equal", "refused"))
+
+
+@gen
+def a_dict_that_grows(n):
+    found = {i: 1.0 + i for i in range(n)}
+    for i in found:
+        found[i + n] = 2.0
+    "y" @ ~normal(len(found), 1)
+
+
+@gen
+def a_dict_that_grows_in_a_helper(n):
+    def add(where, i):
+        where[i + 100] = 1.0
+
+    found = {i: 1.0 + i for i in range(n)}
+    for place, i in enumerate(found.keys()):
+        if place == n - 1:
+            add(found, i)
+    "y" @ ~normal(len(found), 1)
+
+
+@gen
+def a_dict_that_shrinks(n):
+    found = {i: 1.0 + i for i in range(n)}
+    for i in found:
+        del found[i]
+    "y" @ ~normal(len(found), 1)
+
+
+@gen
+def dicts_that_keep_their_size(n):
+    found, other = {i: 1.0 + i for i in range(n)}, {}
+    for i in found:
+        found[i] = found[i] + i
+        other[i] = found[i]
+    "y" @ ~normal(sum(other.values()) + sum(found.values()), 1)
+
+
+@pytest.mark.parametrize("way", ["assess_python", "assess_native"] if NATIVE else ["assess_python"])
+@pytest.mark.parametrize(
+    "program", [a_dict_that_grows, a_dict_that_grows_in_a_helper, a_dict_that_shrinks], ids=lambda p: p.name
+)
+def test_a_dict_that_changes_its_size_in_a_loop_over_it_is_left_to_the_interpreter(program, way):
+    with pytest.raises(RuntimeError, match="changed size"):
+        program.reference.assess((3,), {"y": 0.5})
+    with pytest.raises(FailedText):
+        getattr(ClosedDensity(program, (3,)), way)((3,), {("y",): 0.5})
+
+
+def test_a_loop_over_a_dict_may_change_its_values():
+    assert outcome(dicts_that_keep_their_size, (3,)) == "equal"

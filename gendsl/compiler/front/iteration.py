@@ -261,9 +261,25 @@ def loop_over(
         return hir.For(var, Const(0, "i"), stop, Const(1, "i"), body, label)
 
     if flag not in frame.program.facts.flags:
-        loop = frame.loop(node, make, names, lambda: lower(found.at(var)), forgotten=forgotten)
+        resized = ("resized", frame.place(node))
+        dicts = _dicts(frame, value)
+        sizes = [tables.length(frame, one) for one in dicts] if resized in frame.program.facts.flags else []
+
+        def check() -> None:
+            for one, size in zip(dicts, sizes, strict=False):
+                changed = Op("ne", (tables.length(frame, one), size), "b")
+                frame.fail_if(changed, "a dict that changes its size in a loop over it")
+
+        def once() -> None:
+            check()
+            lower(found.at(var))
+
+        loop = frame.loop(node, make, names, once, forgotten=forgotten)
+        check()
         if found.grows and not fixed and _changes_length(frame, loop, found.grows):
             frame.program.facts.flag(flag)
+        if any(_may_resize(frame, loop, one) for one in dicts):
+            frame.program.facts.flag(resized)
         return
     counter = ("position in", id(node), frame.unrolled)
     frame.env[counter] = number(Const(0, "i"))
@@ -286,24 +302,62 @@ def loop_over(
     frame.env.pop(counter, None)
 
 
+def _dicts(frame: Frame, value: Value) -> list[Value]:
+    """The dicts that a loop over a value goes over."""
+    value = frame.opened(value)
+    match value.type:
+        case Dict():
+            return [value]
+        case Iterator():
+            return [found for part in _parts_of(value) for found in _dicts(frame, part)]
+    return []
+
+
 def _changes_length(frame: Frame, loop: hir.Statement, values: tuple[Value, ...]) -> bool:
-    """Whether a loop, or a function that it calls, may change the length of one of some lists."""
+    """Whether a loop may change the length of one of some lists."""
     find = frame.program.facts.find
     sites = {find(value.type.site) for value in values if isinstance(value.type, List)}
-    seen: set[int] = set()
 
-    def changes(body: hir.Body) -> bool:
-        for statement in hir.walk(body):
-            match statement:
-                case hir.Append(site=site) | hir.Truncate(site=site) if site >= 0 and find(site) in sites:
-                    return True
-                case hir.Call(function=function) if id(function) not in seen:
-                    seen.add(id(function))
-                    if changes(function.body):
-                        return True
+    def changes(statement: hir.Statement) -> bool:
+        match statement:
+            case hir.Append(site=site) | hir.Truncate(site=site):
+                return site >= 0 and find(site) in sites
         return False
 
-    return any(changes(body) for body in hir.bodies(loop))
+    return _does(loop, changes)
+
+
+def _may_resize(frame: Frame, loop: hir.Statement, value: Value) -> bool:
+    """Whether a loop may change the size of a dict: it does so to some dict with entries of this layout."""
+    assert isinstance(value.type, Dict)
+    entry = tables.entry_layout(frame, value.type.site)
+
+    def changes(statement: hir.Statement) -> bool:
+        match statement:
+            case hir.Append(layout=layout) | hir.Truncate(layout=layout):
+                return layout == entry
+            case hir.Store(layout=layout):
+                return layout == ("r", "r")
+        return False
+
+    return _does(loop, changes)
+
+
+def _does(loop: hir.Statement, test: Callable[[hir.Statement], bool]) -> bool:
+    """Whether a test holds for a statement in a loop, or in a function that it calls."""
+    seen: set[int] = set()
+
+    def found(body: hir.Body) -> bool:
+        for statement in hir.walk(body):
+            if test(statement):
+                return True
+            if isinstance(statement, hir.Call) and id(statement.function) not in seen:
+                seen.add(id(statement.function))
+                if found(statement.function.body):
+                    return True
+        return False
+
+    return any(found(body) for body in hir.bodies(loop))
 
 
 def _over_union(

@@ -26,7 +26,7 @@ def make(frame: Frame, node: ast.AST, what: Any = None) -> Value:
     """A new dict, made at a node."""
     site = frame.site(node, ("dict", what))
     entries, table, var = frame.fresh("entries", "r"), frame.fresh("table", "r"), frame.fresh("dict", "r")
-    frame.emit(hir.New(entries, _entry_layout(frame, site), []))
+    frame.emit(hir.New(entries, entry_layout(frame, site), []))
     frame.emit(hir.Fill(table, ("i",), Const(8, "i"), (Const(-1, "i"),)))
     frame.emit(hir.New(var, _PARTS, [(entries, table)]))
     return Value(Dict(site), (var,))
@@ -37,7 +37,8 @@ def _types(frame: Frame, site: int) -> tuple[Type, Type]:
     return facts.item(site, "key"), facts.item(site, "value")
 
 
-def _entry_layout(frame: Frame, site: int) -> tuple[str, ...]:
+def entry_layout(frame: Frame, site: int) -> tuple[str, ...]:
+    """The kinds of the leaves of an entry."""
     key, value = _types(frame, site)
     return (*leaves(key), *leaves(value))
 
@@ -53,7 +54,7 @@ def length(frame: Frame, value: Value) -> Expr:
     assert isinstance(value.type, Dict)
     entries, _ = _parts(frame, value)
     var = frame.fresh("n", "i")
-    frame.emit(hir.Length(var, entries, _entry_layout(frame, value.type.site)))
+    frame.emit(hir.Length(var, entries, entry_layout(frame, value.type.site)))
     return var
 
 
@@ -83,7 +84,7 @@ def find(frame: Frame, value: Value, key: Value) -> Expr:
     entries, table = _parts(frame, value)
     var = frame.fresh("at", "i")
     given = list(facts.convert(key, kind))
-    function = _finder(frame, leaves(kind), _entry_layout(frame, site))
+    function = _finder(frame, leaves(kind), entry_layout(frame, site))
     frame.emit(hir.Call([var], function, [entries, table, *given]))
     return var
 
@@ -104,7 +105,7 @@ def at_position(frame: Frame, value: Value, at: Expr) -> tuple[Value, Value]:
     entries, _ = _parts(frame, value)
     targets = [frame.fresh("t", k) for k in (*leaves(key), *leaves(kind))]
     if targets:
-        frame.emit(hir.Load(list(targets), entries, _entry_layout(frame, value.type.site), at))
+        frame.emit(hir.Load(list(targets), entries, entry_layout(frame, value.type.site), at))
     split = len(leaves(key))
     return Value(key, tuple(targets[:split])), Value(kind, tuple(targets[split:]))
 
@@ -126,7 +127,7 @@ def store(frame: Frame, value: Value, key: Value, new: Value) -> None:
     entry = (*facts.convert(key, kind), *facts.convert(new, item_type))
     entries, table = _parts(frame, value)
     at = frame.fresh("at", "i")
-    layout = _entry_layout(frame, site)
+    layout = entry_layout(frame, site)
     frame.emit(
         hir.Call([at], _finder(frame, leaves(kind), layout), [entries, table, *facts.convert(key, kind)])
     )
@@ -154,7 +155,7 @@ def remove(frame: Frame, value: Value, key: Value) -> Value:
     at = frame.atom(find(frame, value, key), "at")
     frame.fail_if(Op("lt", (at, Const(0, "i")), "b"), "a key that is not there")
     found = at_position(frame, value, at)[1]
-    layout = _entry_layout(frame, value.type.site)
+    layout = entry_layout(frame, value.type.site)
     entries, _ = _parts(frame, value)
     n, i = frame.fresh("n", "i"), frame.fresh("i", "i")
     frame.emit(hir.Length(n, entries, layout))
