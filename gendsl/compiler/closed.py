@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gendsl.compiler import clean, density, hir
+from gendsl.compiler.addresses import Addresses
 from gendsl.compiler.encode import Words, deep_layout, flat
-from gendsl.compiler.front.program import MODEL, NO_VALUE, Below, Lowered, Lowering, Template, type_of
+from gendsl.compiler.front.program import Lowered, Lowering, Template, type_of
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.native import Native, available
 from gendsl.compiler.native_layout import END, FAILED, FULL, NEXT, PRESENT, SITE, VISITED, Layout
@@ -24,9 +25,7 @@ from gendsl.compiler.types import leaves
 _ARENA = 1 << 16
 _LARGEST_ARENA = 1 << 32
 _SPARSE = 16
-PYTHON_FAILURES = (
-    TextFailure, ArithmeticError, ValueError, IndexError, KeyError, TypeError, MemoryError, UnboundLocalError,
-)  # fmt: skip
+PYTHON_FAILURES = (TextFailure, ArithmeticError, ValueError, IndexError, KeyError, MemoryError)
 """What a Python text raises where it fails."""
 
 
@@ -35,83 +34,6 @@ class FailedText(Exception):
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(f"line {line}: {reason}" if line else reason)
-
-
-def _fits(parts: tuple[Any, ...], path: tuple[Any, ...]) -> bool:
-    """Whether parts of a template are those of an address, of the same length."""
-    for part, given in zip(parts, path, strict=True):
-        if part is None:
-            if type(given) is not int:
-                return False
-        elif part is ...:
-            if type(given) is not str:
-                return False
-        elif part != given:
-            return False
-    return True
-
-
-class Addresses:
-    """Finds the template and the indices of an address.
-
-    Attributes:
-        nodes: the calls of programs that call themselves: (template, indices) -> node.
-    """
-
-    def __init__(self, lowered: Lowered, trace: str = MODEL) -> None:
-        self.facts = lowered.facts
-        self.nodes: dict[tuple[int, tuple[int, ...]], int] = {}
-        self.choices: dict[Any, list[tuple[tuple[Any, ...], Template]]] = {}
-        self.calls: dict[Any, list[tuple[tuple[Any, ...], Template]]] = {}
-        for template in lowered.templates:
-            if template.trace != trace or template.type == NO_VALUE:
-                continue
-            below = (
-                template.parts[0].function
-                if template.parts and isinstance(template.parts[0], Below)
-                else None
-            )
-            parts = template.parts if below is None else template.parts[1:]
-            table = self.choices if template.calls is None else self.calls
-            table.setdefault(below, []).append((parts, template))
-
-    def _indices(self, parts: tuple[Any, ...], path: tuple[Any, ...], node: int | None) -> tuple[int, ...]:
-        text = self.facts.text_number
-        own = [
-            given if part is None else text(given)
-            for part, given in zip(parts, path, strict=True)
-            if part is None or part is ...
-        ]
-        return tuple(own if node is None else [node, *own])
-
-    def find(self, path: tuple[Any, ...]) -> tuple[list[Template], tuple[int, ...]]:
-        """The templates, of one address and several types, and the indices of an address.
-
-        Raises:
-            NotClosed: the program makes no choice there, or it can't be said which.
-        """
-        below, node, rest = None, None, path
-        while True:
-            found = [
-                (parts, template)
-                for parts, template in self.choices.get(below, ())
-                if len(parts) == len(rest) and _fits(parts, rest)
-            ]
-            if found:
-                if len({parts for parts, _ in found}) > 1:
-                    raise NotClosed(f"two templates of the address {path!r}")
-                return [template for _, template in found], self._indices(found[0][0], rest, node)
-            edges = [
-                (parts, template)
-                for parts, template in self.calls.get(below, ())
-                if len(parts) < len(rest) and _fits(parts, rest[: len(parts)])
-            ]
-            if len(edges) != 1:
-                raise NotClosed(f"the program makes no choice at {path!r}")
-            parts, template = edges[0]
-            key = template.number, self._indices(parts, rest[: len(parts)], node)
-            node = self.nodes.setdefault(key, len(self.nodes))
-            below, rest = template.calls, rest[len(parts) :]
 
 
 class _Column:
@@ -178,16 +100,8 @@ class ClosedText(ABC):
             t.number: [] for t in self.lowered.templates
         }
         for path, value in choices.items():
-            templates, indices = addresses.find(path)
-            for template in templates:
-                try:
-                    parts = flat(self.lowered.facts, value, template.type)
-                except NotClosed:
-                    continue
-                found[template.number].append((indices, parts))
-                break
-            else:
-                raise NotClosed(f"a value of another type at {path!r}")
+            template, indices, parts = addresses.place(path, value)
+            found[template.number].append((indices, parts))
         for (number, indices), node in addresses.nodes.items():
             found[number].append((indices, [node]))
         return found

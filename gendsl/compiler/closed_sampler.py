@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from gendsl.compiler import hir, sampler
+from gendsl.compiler.addresses import Paths
 from gendsl.compiler.closed import PYTHON_FAILURES, ClosedText, Context, FailedText
 from gendsl.compiler.front.program import NO_VALUE, Below, Template
 from gendsl.compiler.front.values import NotClosed
@@ -143,7 +144,8 @@ class ClosedSampler(ClosedText):
         Raises:
             FailedText: two have one path, or one is below another, or the log density is NaN.
         """
-        paths = _Paths(self, rows)
+        made = {value[0]: (template, indices) for template, indices, value in rows if _has_nodes(template)}
+        paths = Paths(self.lowered, made)
         choices: dict[tuple[Any, ...], Any] = {}
         calls, count = [], 0
         for template, indices, value in rows:
@@ -308,37 +310,6 @@ def _positions(start: int, axes: list[int]) -> np.ndarray:
     for length, stride in zip(axes[:rank], axes[rank:], strict=True):
         positions = positions[..., None] + stride * np.arange(length)
     return positions
-
-
-class _Paths:
-    """The paths of choices, with those of the calls of programs that call themselves."""
-
-    def __init__(self, closed: ClosedSampler, rows: list[Row]) -> None:
-        self.texts = {number: text for text, number in closed.lowered.facts.texts.items()}
-        self.calls = {
-            value[0]: (template, indices) for template, indices, value in rows if _has_nodes(template)
-        }
-        self.nodes: dict[int, tuple[Any, ...]] = {}
-
-    def path(self, template: Template, indices: tuple[int, ...]) -> tuple[Any, ...]:
-        """The path of a choice or a call."""
-        result: list[Any] = []
-        rest = iter(indices)
-        for part in template.parts:
-            if part is None:
-                result.append(next(rest))
-            elif part is ...:
-                result.append(self.texts[next(rest)])
-            elif isinstance(part, Below):
-                result += self._node(next(rest))
-            else:
-                result.append(part)
-        return tuple(result)
-
-    def _node(self, node: int) -> tuple[Any, ...]:
-        if node not in self.nodes:
-            self.nodes[node] = self.path(*self.calls[node])
-        return self.nodes[node]
 
 
 def _may_meet(templates: list[Template]) -> bool:

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import clean, replay, tangents
-from gendsl.compiler.closed import PYTHON_FAILURES, Addresses, FailedText
+from gendsl.compiler.addresses import Addresses, Paths
+from gendsl.compiler.closed import PYTHON_FAILURES, FailedText
 from gendsl.compiler.encode import deep_layout, flat
-from gendsl.compiler.front.program import MODEL, Below, Entry, Lowered, Lowering, Template, type_of
+from gendsl.compiler.front.program import MODEL, Entry, Lowering, Template, type_of
 from gendsl.compiler.front.traces import ArgumentsOf, TraceOf, whole
-from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.print_python import compile_python, print_python
 from gendsl.compiler.print_runtime import TextFailure
 from gendsl.compiler.types import Array, leaves
@@ -124,7 +124,7 @@ class _Run:
 class _Column:
     """The choices of a template: those that are given, and those that are written."""
 
-    def __init__(self, template: Template, run: _Run, paths: _Paths) -> None:
+    def __init__(self, template: Template, run: _Run, paths: Paths) -> None:
         self.template, self.run, self.paths = template, run, paths
         self.kind = template.type.kind if isinstance(template.type, Array) else ""
         self.leaves = leaves(template.type)
@@ -136,7 +136,7 @@ class _Column:
 
     def place(self, index: Any) -> Place:
         """The choice at an index."""
-        return self.template.trace, self.paths.of(self.template, index)
+        return self.template.trace, self.paths.path(self.template, _indices(index))
 
     def has(self, index: Any) -> bool:
         """Whether there is one."""
@@ -215,32 +215,12 @@ def _indices(index: Any) -> tuple[Any, ...]:
     return index if isinstance(index, tuple) else (index,)
 
 
+def _index(indices: tuple[int, ...]) -> Any:
+    return indices[0] if len(indices) == 1 else indices
+
+
 def _lost(part: Any, kind: str) -> tuple[Any, ...]:
     return (part, nan) if kind == "f" else (part,)
-
-
-class _Paths:
-    """Finds the address of a template with indices."""
-
-    def __init__(self, lowered: Lowered, nodes: Mapping[tuple[int, tuple[int, ...]], int]) -> None:
-        self.texts = {number: text for text, number in lowered.facts.texts.items()}
-        self.templates = lowered.templates
-        self.nodes = {node: key for key, node in nodes.items()}
-
-    def of(self, template: Template, index: Any) -> Path:
-        """The address."""
-        rest = list(_indices(index))
-        parts = list(template.parts)
-        start: Path = ()
-        if parts and isinstance(parts[0], Below):
-            number, indices = self.nodes[rest.pop(0)]
-            start = self.of(self.templates[number], indices)
-            parts = parts[1:]
-        own = [
-            rest.pop(0) if part is None else self.texts[rest.pop(0)] if part is ... else part
-            for part in parts
-        ]
-        return (*start, *own)
 
 
 class _State:
@@ -331,25 +311,17 @@ class ClosedTransform:
                 found[f"given_{number}_{leaf}"] = _with_tangents(value, inner)
         return found
 
-    def _places(self, name: str, trace: Given) -> tuple[Any, _Paths]:
+    def _places(self, name: str, trace: Given) -> tuple[Any, Paths]:
         addresses = Addresses(self.lowered, name)
         found: dict[int, dict[Any, tuple[list[Any], Support | None]]] = {}
         for path, value in trace.choices.items():
-            templates, indices = addresses.find(path)
-            for template in templates:
-                try:
-                    parts = flat(self.lowered.facts, value, template.type)
-                except NotClosed:
-                    continue
-                index = indices[0] if len(indices) == 1 else indices
-                found.setdefault(template.number, {})[index] = parts, trace.supports.get(path)
-                break
-            else:
-                raise NotClosed(f"a value of another type at {path!r}")
+            template, indices, parts = addresses.place(path, value)
+            found.setdefault(template.number, {})[_index(indices)] = parts, trace.supports.get(path)
+        calls = {}
         for (number, indices), node in addresses.nodes.items():
-            index = indices[0] if len(indices) == 1 else indices
-            found.setdefault(number, {})[index] = [node], None
-        return found, _Paths(self.lowered, addresses.nodes)
+            found.setdefault(number, {})[_index(indices)] = [node], None
+            calls[node] = self.lowered.templates[number], indices
+        return found, Paths(self.lowered, calls)
 
     def _once(
         self, program: Any, given: Mapping[str, Given], places: Mapping[str, Any], followed: int

@@ -321,6 +321,26 @@ def test_what_is_doubtful_is_refused_or_equal():
 
 
 @gen
+def out_by_position(n):
+    a = np.zeros(2)
+    r = np.exp(np.ones(2), a)
+    "y" @ ~normal(r.sum() + a.sum(), n)
+
+
+@gen
+def out_of_an_operation_by_position(n):
+    a = np.zeros(2)
+    np.abs(-np.ones(2), a)
+    np.add(a, 1.0, a)
+    "y" @ ~normal(a.sum(), n)
+
+
+@pytest.mark.parametrize("program", [out_by_position, out_of_an_operation_by_position], ids=lambda p: p.name)
+def test_out_by_position_is_refused(program):
+    assert "is out" in outcome(program, (1,))
+
+
+@gen
 def a_dict_that_grows(n):
     found = {i: 1.0 + i for i in range(n)}
     for i in found:

@@ -1177,8 +1177,6 @@ def _entrywise(name: str, kind: str | None = None) -> Callable[..., Value]:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         if named:
             raise frame.not_closed(f"the argument {next(iter(named))} of a NumPy function")
-        if len(args) > 2:
-            raise frame.not_closed("the argument out of a NumPy function")
         if len(args) == 2:
             if all(map(is_number, args)):
                 return number(of_entries(frame, name, *(frame.atom(number_leaf(a)) for a in args)))
@@ -1466,4 +1464,6 @@ def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]
         return None
     if any(map(is_never, args)):
         return NOTHING
+    if isinstance(function, np.ufunc) and len(args) != function.nin:
+        raise frame.not_closed(f"{function.__name__} of {len(args)} arguments: what is behind its own is out")
     return handler(frame, args, named)

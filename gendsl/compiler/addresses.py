@@ -1,0 +1,134 @@
+"""Addresses of choices and the templates of a text: from the one to the other, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gendsl.compiler.encode import flat
+from gendsl.compiler.front.program import MODEL, NO_VALUE, Below, Lowered, Template
+from gendsl.compiler.front.values import NotClosed
+
+
+def _fits(parts: tuple[Any, ...], path: tuple[Any, ...]) -> bool:
+    """Whether parts of a template are those of an address, of the same length."""
+    for part, given in zip(parts, path, strict=True):
+        if part is None:
+            if type(given) is not int:
+                return False
+        elif part is ...:
+            if type(given) is not str:
+                return False
+        elif part != given:
+            return False
+    return True
+
+
+class Addresses:
+    """Finds the template and the indices of an address.
+
+    Attributes:
+        nodes: the calls of programs that call themselves: (template, indices) -> node.
+    """
+
+    def __init__(self, lowered: Lowered, trace: str = MODEL) -> None:
+        self.facts = lowered.facts
+        self.nodes: dict[tuple[int, tuple[int, ...]], int] = {}
+        self.choices: dict[Any, list[tuple[tuple[Any, ...], Template]]] = {}
+        self.calls: dict[Any, list[tuple[tuple[Any, ...], Template]]] = {}
+        for template in lowered.templates:
+            if template.trace != trace or template.type == NO_VALUE:
+                continue
+            below = (
+                template.parts[0].function
+                if template.parts and isinstance(template.parts[0], Below)
+                else None
+            )
+            parts = template.parts if below is None else template.parts[1:]
+            table = self.choices if template.calls is None else self.calls
+            table.setdefault(below, []).append((parts, template))
+
+    def _indices(self, parts: tuple[Any, ...], path: tuple[Any, ...], node: int | None) -> tuple[int, ...]:
+        text = self.facts.text_number
+        own = [
+            given if part is None else text(given)
+            for part, given in zip(parts, path, strict=True)
+            if part is None or part is ...
+        ]
+        return tuple(own if node is None else [node, *own])
+
+    def find(self, path: tuple[Any, ...]) -> tuple[list[Template], tuple[int, ...]]:
+        """The templates, of one address and several types, and the indices of an address.
+
+        Raises:
+            NotClosed: the program makes no choice there, or it can't be said which.
+        """
+        below, node, rest = None, None, path
+        while True:
+            found = [
+                (parts, template)
+                for parts, template in self.choices.get(below, ())
+                if len(parts) == len(rest) and _fits(parts, rest)
+            ]
+            if found:
+                if len({parts for parts, _ in found}) > 1:
+                    raise NotClosed(f"two templates of the address {path!r}")
+                return [template for _, template in found], self._indices(found[0][0], rest, node)
+            edges = [
+                (parts, template)
+                for parts, template in self.calls.get(below, ())
+                if len(parts) < len(rest) and _fits(parts, rest[: len(parts)])
+            ]
+            if len(edges) != 1:
+                raise NotClosed(f"the program makes no choice at {path!r}")
+            parts, template = edges[0]
+            key = template.number, self._indices(parts, rest[: len(parts)], node)
+            node = self.nodes.setdefault(key, len(self.nodes))
+            below, rest = template.calls, rest[len(parts) :]
+
+    def place(self, path: tuple[Any, ...], value: Any) -> tuple[Template, tuple[int, ...], list[Any]]:
+        """The template and the indices of an address, and the leaves of a value there.
+
+        Raises:
+            NotClosed: the program makes no choice there, or none of a type that the value has.
+        """
+        templates, indices = self.find(path)
+        for template in templates:
+            try:
+                return template, indices, flat(self.facts, value, template.type)
+            except NotClosed:
+                continue
+        raise NotClosed(f"a value of another type at {path!r}")
+
+
+class Paths:
+    """The addresses of templates with indices: what `Addresses` finds, the other way round.
+
+    Attributes:
+        calls: the calls of programs that call themselves, by their nodes: (template, indices).
+    """
+
+    def __init__(self, lowered: Lowered, calls: Mapping[int, tuple[Template, tuple[int, ...]]]) -> None:
+        self.texts = {number: text for text, number in lowered.facts.texts.items()}
+        self.calls = calls
+        self.nodes: dict[int, tuple[Any, ...]] = {}
+
+    def path(self, template: Template, indices: Iterable[int]) -> tuple[Any, ...]:
+        """The address of a choice or a call."""
+        result: list[Any] = []
+        rest = iter(indices)
+        for part in template.parts:
+            if part is None:
+                result.append(next(rest))
+            elif part is ...:
+                result.append(self.texts[next(rest)])
+            elif isinstance(part, Below):
+                result += self._node(next(rest))
+            else:
+                result.append(part)
+        return tuple(result)
+
+    def _node(self, node: int) -> tuple[Any, ...]:
+        if node not in self.nodes:
+            self.nodes[node] = self.path(*self.calls[node])
+        return self.nodes[node]
