@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from gendsl.compiler.encode import flat
 from gendsl.compiler.front.program import MODEL, NO_VALUE, Below, Lowered, Template
 from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.types import Array, Type
 
 
 def _fits(parts: tuple[Any, ...], path: tuple[Any, ...]) -> bool:
@@ -22,6 +25,17 @@ def _fits(parts: tuple[Any, ...], path: tuple[Any, ...]) -> bool:
         elif part != given:
             return False
     return True
+
+
+def _array_of(value: Any, type: Type) -> Any:
+    """The value of a choice as one of a type: a list of numbers, as users write them, is an array."""
+    if not isinstance(type, Array) or not isinstance(value, (list, tuple)):
+        return value
+    found = np.asarray(value)
+    kind = {np.float64: "f", np.int64: "i", np.bool_: "b"}.get(found.dtype.type)
+    if kind is None or "bif".index(kind) > "bif".index(type.kind):
+        return value
+    return found.astype({"f": np.float64, "i": np.int64, "b": np.bool_}[type.kind])
 
 
 class Addresses:
@@ -95,7 +109,7 @@ class Addresses:
         templates, indices = self.find(path)
         for template in templates:
             try:
-                return template, indices, flat(self.facts, value, template.type)
+                return template, indices, flat(self.facts, _array_of(value, template.type), template.type)
             except NotClosed:
                 continue
         raise NotClosed(f"a value of another type at {path!r}")

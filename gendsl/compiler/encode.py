@@ -12,6 +12,7 @@ import numpy as np
 from gendsl.compiler.front.values import Facts, NotClosed
 from gendsl.compiler.print_runtime import bits, mix
 from gendsl.compiler.types import (
+    NO,
     Array,
     Dict,
     Iterator,
@@ -34,6 +35,8 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
     """
     type = facts.canonical(type)
     if isinstance(value, np.generic):
+        if isinstance(type, Number) and type.numpy == NO and not isinstance(value, np.float64):
+            raise NotClosed("a number of NumPy's where there was one of Python's")
         value = value.item()
     match type:
         case Known(value=known):
@@ -66,10 +69,12 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
         case Dict(site):
             return [_table(facts, value, facts.item(site, "key"), facts.item(site, "value"))]
         case Array(kind=kind):
+            dtype = {"f": np.float64, "i": np.int64, "b": np.bool_}[kind]
+            if not isinstance(value, np.ndarray) or value.dtype.type is not dtype or value.ndim != type.rank:
+                raise NotClosed("a value of another type than before")
             array = np.ascontiguousarray(value)
             strides = [step // array.itemsize for step in array.strides]
-            dtype = {"f": float, "i": np.int64, "b": bool}[kind]
-            return [array.ravel().astype(dtype).tolist(), 0, *array.shape, *strides]
+            return [array.ravel().tolist(), 0, *array.shape, *strides]
         case Union(alternatives):
             for tag, alternative in enumerate(alternatives):
                 try:

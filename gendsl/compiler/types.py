@@ -23,14 +23,16 @@ class Type:
 class Number(Type):
     """A number: kind "f" a float, "i" an integer, "b" a truth value.
 
-    NumPy's scalars are the same to a text, but for truth values (`numpy`), with which arithmetic means
-    something else.
+    NumPy's scalars are the same numbers to a text, but not all operations mean the same: the sum of two of
+    its truth values is one of them, and so on. `numpy` says whether it is one of them: NO, MAYBE or YES.
     """
 
     kind: str
-    numpy: bool = False
+    numpy: int = 0
 
 
+NO, MAYBE, YES = 0, 1, 2
+"""Whether a number is one of NumPy's scalars."""
 FLOAT, INT, BOOL = Number("f"), Number("i"), Number("b")
 
 

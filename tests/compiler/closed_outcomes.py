@@ -1,5 +1,7 @@
 """What the texts of a program make of a trace of the reference."""
 
+import pytest
+
 from gendsl.compiler.closed import ClosedDensity, FailedText
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.native import available
@@ -30,3 +32,16 @@ def outcome(model, args, *, native=NATIVE, rng=1):
     except FailedText as failure:
         return f"failed: {failure}"
     return "equal"
+
+
+def raises_everywhere(model, args, choices):
+    """Where the reference raises, the texts of a program fail; or there is none."""
+    with pytest.raises(Exception):  # noqa: B017 (whatever the program raises)
+        model.reference.assess(args, choices)
+    try:
+        closed = ClosedDensity(model, args)
+    except NotClosed:
+        return
+    for way in [closed.assess_python, closed.assess_native] if NATIVE else [closed.assess_python]:
+        with pytest.raises((FailedText, NotClosed)):
+            way(args, choices)

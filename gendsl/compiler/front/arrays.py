@@ -31,6 +31,7 @@ from gendsl.compiler.front.values import (
     make_tuple,
     number,
     number_leaf,
+    numpy_number,
     object_of,
 )
 from gendsl.compiler.hir import Const, Expr, Op
@@ -130,7 +131,7 @@ def load(frame: Frame, value: Value, at: Expr) -> Value:
     assert isinstance(value.type, Array)
     var = frame.fresh("t", value.type.kind)
     frame.emit(hir.Load([var], value.leaves[0], (value.type.kind,), at))
-    return Value(Number(value.type.kind, value.type.kind == "b"), (var,))
+    return numpy_number(var)
 
 
 def save(frame: Frame, value: Value, at: Expr, new: Expr) -> None:
@@ -317,7 +318,7 @@ def to_list(frame: Frame, value: Value) -> Value:
 
     def add(at: list[Expr]) -> None:
         inner = row(frame, value, at[0])
-        append(frame, made, inner if is_number(inner) else to_list(frame, inner))
+        append(frame, made, number(inner.leaf) if is_number(inner) else to_list(frame, inner))
 
     over(frame, shape_of(value)[:1], add, ("tolist", value.type.rank))
     return made
@@ -419,8 +420,13 @@ def of_entries(frame: Frame, name: str, x: Expr, y: Expr) -> Expr:
         if x.kind == y.kind == "b":
             return Op({"bitand": "and", "bitor": "or", "bitxor": "ne"}[name], (x, y), "b")
         return frame.op(name, (as_kind(x, "i"), as_kind(y, "i")), "i")
-    if x.kind == y.kind == "b":
-        raise frame.not_closed("arithmetic of arrays of truth values")
+    if x.kind == y.kind == "b" and name in ("add", "mul"):
+        return Op("or" if name == "add" else "and", (x, y), "b")
+    if x.kind == y.kind == "b" and name == "sub":
+        frame.fail("the difference of NumPy's truth values")
+        return hir.FALSE
+    if x.kind == y.kind == "b" and name != "truediv":
+        raise frame.not_closed("NumPy computes with truth values in 8 bits")
     if name == "truediv":
         return Op("np_div", (as_kind(x, "f"), as_kind(y, "f")), "f")
     kind = "f" if "f" in (x.kind, y.kind) else "i"
@@ -436,14 +442,14 @@ def of_entries(frame: Frame, name: str, x: Expr, y: Expr) -> Expr:
 
 
 def _kind_of_result(frame: Frame, name: str, kinds: list[str]) -> str:
-    zeros = [hir.ZEROS[kind] for kind in kinds]
     if name in ("lt", "le", "gt", "ge", "eq", "ne"):
         return "b"
     if name == "truediv":
         return "f"
     if name in ("bitand", "bitor", "bitxor"):
         return "b" if kinds == ["b", "b"] else "i"
-    del zeros
+    if name in ("add", "mul", "sub") and kinds == ["b", "b"]:
+        return "b"
     return max(*kinds, "i", key="bif".index)
 
 
@@ -936,7 +942,7 @@ def method(frame: Frame, value: Value, name: str, args: list[Value], named: dict
             return as_array(frame, value, copy=True)
         case "item", [] if not named:
             frame.fail_if(Op("ne", (size_of(frame, value), _ONE), "b"), "item() of several entries")
-            return load(frame, value, value.leaves[1])
+            return number(load(frame, value, value.leaves[1]).leaf)
         case "flatten", [] if not named:
             return reshaped(frame, value, [size_of(frame, value)], copy=True)
         case "ravel", [] if not named:
@@ -1082,7 +1088,7 @@ def _where(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
         x, y = number_leaf(given["x"]), number_leaf(given["y"])
         kind = max(x.kind, y.kind, key="bif".index)
-        return number(
+        return numpy_number(
             Op("select", (truth(frame, given["condition"]), as_kind(x, kind), as_kind(y, kind)), kind)
         )
     return _several(frame, [given[name] for name in ("condition", "x", "y")], _where_kind, _where_entry)
@@ -1115,7 +1121,7 @@ def _several(
             arrays[i] = as_array(frame, value, what=("several", i))
     kinds = [scalars[i].kind if i in scalars else arrays[i].type.kind for i in range(len(values))]  # type: ignore[attr-defined]
     if not arrays:
-        return number(entry(frame, [scalars[i] for i in range(len(values))]))
+        return numpy_number(entry(frame, [scalars[i] for i in range(len(values))]))
 
     def one(entries: list[Expr]) -> Expr:
         left = dict(zip(arrays, entries, strict=True))
@@ -1179,7 +1185,7 @@ def _entrywise(name: str, kind: str | None = None) -> Callable[..., Value]:
             raise frame.not_closed(f"the argument {next(iter(named))} of a NumPy function")
         if len(args) == 2:
             if all(map(is_number, args)):
-                return number(of_entries(frame, name, *(frame.atom(number_leaf(a)) for a in args)))
+                return numpy_number(of_entries(frame, name, *(frame.atom(number_leaf(a)) for a in args)))
             return binary(frame, name, *args)
 
         def entry(frame: Frame, leaves: list[Expr]) -> Expr:
@@ -1211,6 +1217,10 @@ _REDUCED: dict[Any, tuple[Any, Any]] = {
 }  # fmt: skip
 
 
+_COUNTING = (np.sum, np.prod, np.mean, np.var, np.std)
+"""Reductions for which a truth value counts as 0 or 1."""
+
+
 def _reduce(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]) -> Value:
     """A sum, an extreme, a mean: of all entries, or along one axis."""
     whole, along = _REDUCED[function]
@@ -1222,6 +1232,8 @@ def _reduce(frame: Frame, function: Any, args: list[Value], named: dict[str, Val
             raise frame.not_closed("a reduction of a number along an axis")
         given["a"] = make_tuple([given["a"]])
     value = as_array(frame, given["a"], what="reduced")
+    if getattr(value.type, "kind", "f") == "b" and function in _COUNTING:
+        value = as_array(frame, value, "i", what="counted")
     axis = given.get("axis", NONE)
     if not is_known(axis):
         raise frame.not_closed("an axis that is not a constant")
@@ -1280,6 +1292,8 @@ _TEXTS: _Texts = {
     np.vdot: (library.matmul, ("a", "b")), np.inner: (library.matmul, ("a", "b")),
 }  # fmt: skip
 """NumPy's functions that `library` has as Python text, and their arguments, all of which are arrays."""
+_OF_TRUTHS = (np.sort, np.argsort, np.diag, np.flatnonzero)
+"""Those of them that compute nothing with the entries."""
 
 
 def _diff(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -1397,7 +1411,7 @@ def _cast(kind: str) -> Callable[..., Value]:
             leaf = number_leaf(value)
             if kind == "i" and leaf.kind == "f":
                 leaf = frame.op("int_trunc", (leaf,), "i")
-            return number(as_kind(leaf, kind))
+            return numpy_number(as_kind(leaf, kind))
         return as_array(frame, value, kind, copy=True)
 
     return handle
@@ -1451,6 +1465,21 @@ def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]
     checked = families.parameter_check(frame, function, args, named)
     if checked is not None:
         return checked
+    found = _called(frame, function, args, named)
+    return None if found is None else _numpys(found)
+
+
+def _numpys(value: Value) -> Value:
+    """What a function of NumPy's gives: numbers in it are NumPy's."""
+    match value.type:
+        case Number():
+            return numpy_number(value.leaf)
+        case Tuple(_, cls, names):
+            return make_tuple([_numpys(one) for one in items_of(value)], cls, names)
+    return value
+
+
+def _called(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]) -> Value | None:
     if function in _REDUCED:
         return _reduce(frame, function, args, named)
     if function in _TEXTS:
@@ -1458,7 +1487,12 @@ def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]
         given = _arguments(frame, names, args, named)
         if len(given) != len(names):
             raise frame.not_closed("a NumPy function with these arguments")
-        return _library(frame, text, [as_array(frame, given[name], what=name) for name in names])
+        arrays = [as_array(frame, given[name], what=name) for name in names]
+        if all(getattr(one.type, "kind", "f") == "b" for one in arrays) and function not in _OF_TRUTHS:
+            if function not in (np.cumsum, np.cumprod):
+                raise frame.not_closed(f"{function.__name__} of truth values")
+            arrays = [as_array(frame, one, "i", what="counted") for one in arrays]
+        return _library(frame, text, arrays)
     handler = _FUNCTIONS.get(function)
     if handler is None:
         return None

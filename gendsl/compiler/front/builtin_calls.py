@@ -31,10 +31,23 @@ from gendsl.compiler.front.values import (
     make_tuple,
     number,
     number_leaf,
+    numpys,
     object_of,
 )
 from gendsl.compiler.hir import Const, Op
-from gendsl.compiler.types import Array, Closure, Dict, Iterator, Known, List, Number, Tuple, Union, describe
+from gendsl.compiler.types import (
+    MAYBE,
+    Array,
+    Closure,
+    Dict,
+    Iterator,
+    Known,
+    List,
+    Number,
+    Tuple,
+    Union,
+    describe,
+)
 
 _ANY_NUMBER = object()
 """The type of a number that may be Python's or NumPy's."""
@@ -89,9 +102,10 @@ def _abs(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     if isinstance(value.type, Union):
         return frame.switch(value, lambda one: _abs(frame, [one], {}))
     kind = kind_of(value)
-    return number(
-        frame.op("abs", (number_leaf(value, "f" if kind == "f" else "i"),), "f" if kind == "f" else "i")
-    )
+    if kind == "b" and numpys(value):
+        raise frame.not_closed("abs() of a truth value that may be NumPy's")
+    wide = "f" if kind == "f" else "i"
+    return number(frame.op("abs", (number_leaf(value, wide),), wide), value)
 
 
 def _extreme(name: str) -> Handler:
@@ -444,8 +458,9 @@ def _type(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
             return known(np.ndarray)
         case Number() | Union() if getattr(frame.function, "__module__", "").startswith("gendsl."):
             return known(_ANY_NUMBER)  # gendsl's own code asks only in order to skip a check
-        case Number(kind) if kind != "f":
-            return known({"i": int, "b": bool}[kind])
+        case Number(kind, numpy) if numpy != MAYBE:
+            python, numpys_own = {"f": (float, np.float64), "i": (int, np.int64), "b": (bool, np.bool_)}[kind]
+            return known(numpys_own if numpy else python)
     raise frame.not_closed(f"type() of {describe(value.type)}")
 
 

@@ -221,7 +221,7 @@ def _call_container_method(
         case Tuple() if name in ("count", "index") and not named:
             raise frame.not_closed(f"the method {name} of a tuple")
         case Number() if name == "item" and not args:
-            return owner
+            return Value(Number(owner.type.kind), owner.leaves)
         case Known(value=draws.RandomGenerator()):
             return draws.call(frame, name, args, named)
         case Tuple() if name == "sample" and [one.type for one in args] == [Known(draws.GENERATOR)]:
@@ -303,6 +303,16 @@ def _widened(type: Type) -> Type:
     return type
 
 
+def plain(type: Type) -> Type:
+    """A type with Python's numbers in place of NumPy's, for functions of gendsl's, to which they are one."""
+    match type:
+        case Number(kind):
+            return Number(kind)
+        case Tuple(items, cls, names) if cls is tuple or cls.__module__.startswith("gendsl."):
+            return Tuple(tuple(map(plain, items)), cls, names)
+    return type
+
+
 def instance_call(frame: Frame, function: Any, source: Any, given: dict[str, Value]) -> Value:
     """A call of the function of the text that stands for a Python function and these types of arguments."""
     program, facts = frame.program, frame.program.facts
@@ -310,6 +320,8 @@ def instance_call(frame: Frame, function: Any, source: Any, given: dict[str, Val
     types: dict[str, Type] = {}
     for name, value in given.items():
         kind = facts.canonical(value.type)
+        if function.__module__.startswith("gendsl."):
+            kind = plain(kind)
         if (
             recursive
             or isinstance(getattr(kind, "value", None), float)
@@ -764,13 +776,12 @@ def is_instance(frame: Frame, type_: Type, classes: Any) -> bool | None:
     match type_:
         case Known(value=found):
             return isinstance(found, classes)
-        case Number(kind):
+        case Number(kind, numpy):
             import numpy as np
 
-            python = {"f": float, "i": int, "b": bool}[kind]
-            if any(issubclass(python, cls) for cls in every):
-                return True
-            return None if any(isinstance(c, type) and issubclass(c, np.generic) for c in every) else False
+            python, other = {"f": (float, np.float64), "i": (int, np.int64), "b": (bool, np.bool_)}[kind]
+            wanted = {issubclass(one, classes) for one in ((python,), (python, other), (other,))[numpy]}
+            return wanted.pop() if len(wanted) == 1 else None
         case Tuple(cls=cls) | Object(cls=cls) | Building(cls=cls):
             return any(issubclass(cls, one) for one in every)
         case List():

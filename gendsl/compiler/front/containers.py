@@ -21,17 +21,18 @@ from gendsl.compiler.front.values import (
     Value,
     is_known,
     is_number,
-    is_numpy_truth,
     items_of,
     kind_of,
     known,
     make_tuple,
     number,
     number_leaf,
+    numpys,
     object_of,
 )
 from gendsl.compiler.hir import Const, Expr, Op, Var
 from gendsl.compiler.types import (
+    MAYBE,
     NEVER,
     Array,
     Dict,
@@ -150,8 +151,11 @@ def index_leaf(frame: Frame, value: Value) -> Expr:
     """A value as an index: an integer; a truth value counts as 0 or 1 in a list."""
     if is_never(value):
         return Const(0, "i")
-    if is_numpy_truth(value):
-        raise frame.not_closed("one of NumPy's truth values as an index")
+    if is_number(value) and kind_of(value) == "b" and numpys(value):
+        if numpys(value) == MAYBE:
+            raise frame.not_closed("a truth value that may be NumPy's or Python's as an index")
+        frame.fail("one of NumPy's truth values as an index")
+        return Const(0, "i")
     if not is_number(value) or kind_of(value) == "f":
         frame.fail(f"{describe(value.type)} as an index")
         return Const(0, "i")

@@ -292,7 +292,8 @@ def _of_kind(frame: Frame, drawn: Value, kind: Type, cls: type) -> Value:
     found = drawn.type
     match kind:
         case Number(wanted):
-            alike = is_number(drawn) and kind_of(drawn) == wanted and not getattr(found, "numpy", False)
+            alike = is_number(drawn) and kind_of(drawn) == wanted
+            alike = alike and not (wanted == "b" and getattr(found, "numpy", False))
         case Array(wanted, rank):
             alike = isinstance(found, Array) and (found.kind, found.rank) == (wanted, rank)
         case _:

@@ -33,6 +33,7 @@ from gendsl.compiler.types import (
     Known,
     List,
     Method,
+    Number,
     Object,
     SubTrace,
     Text,
@@ -95,7 +96,7 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
             return arrays.attribute(frame, value, name)
         case SubTrace():
             return traces.attribute(frame, value, name)
-        case List() | Dict() | Text() | Iterator():
+        case List() | Dict() | Text() | Iterator() | Number(numpy=2):
             return Value(Method(value.type, name), value.leaves)
         case Known(value=found) if isinstance(found, (str, RandomGenerator)):
             return Value(Method(value.type, name), value.leaves)

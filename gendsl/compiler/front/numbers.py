@@ -24,16 +24,31 @@ from gendsl.compiler.front.values import (
     as_kind,
     is_known,
     is_number,
-    is_numpy_truth,
     items_of,
     kind_of,
     known,
     number,
     number_leaf,
+    numpy_number,
+    numpys,
     object_of,
 )
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import Array, Dict, Known, List, Method, Object, Text, Tuple, Type, Union, describe
+from gendsl.compiler.types import (
+    MAYBE,
+    YES,
+    Array,
+    Dict,
+    Known,
+    List,
+    Method,
+    Object,
+    Text,
+    Tuple,
+    Type,
+    Union,
+    describe,
+)
 from gendsl.distributions import Distribution
 
 _BINARY: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
@@ -208,19 +223,21 @@ def _operator_of(value: Value, method: str) -> Any:
 
 def of_numbers(frame: Frame, name: str, a: Value, b: Value) -> Value:
     """An operation on two numbers."""
-    truths = kind_of(a) == kind_of(b) == "b" and (is_numpy_truth(a) or is_numpy_truth(b))
-    if truths and name not in ("bitand", "bitor", "bitxor"):
-        raise frame.not_closed("arithmetic of NumPy's truth values")
+    numpy = max(numpys(a), numpys(b))
     kinds = {kind_of(a), kind_of(b)}
+    if kinds == {"b"} and numpy and name not in ("bitand", "bitor", "bitxor", "truediv"):
+        return _of_numpy_truths(frame, name, numpy, a, b)
     if name in ("bitand", "bitor", "bitxor"):
         if kinds == {"b"}:
             logic = {"bitand": "and", "bitor": "or", "bitxor": "ne"}[name]
-            return number(Op(logic, (number_leaf(a), number_leaf(b)), "b"))
+            return number(Op(logic, (number_leaf(a), number_leaf(b)), "b"), a, b)
         if "f" in kinds:
             frame.fail("a bit operation on a float")
             return NOTHING
-        return number(frame.op(name, (number_leaf(a, "i"), number_leaf(b, "i")), "i"))
+        return number(frame.op(name, (number_leaf(a, "i"), number_leaf(b, "i")), "i"), a, b)
     if name in ("lshift", "rshift"):
+        if numpy:
+            raise frame.not_closed("a shift of NumPy's integers")
         return number(frame.op(name, (number_leaf(a, "i"), number_leaf(b, "i")), "i"))
     if name == "matmul":
         frame.fail("@ of numbers")
@@ -230,8 +247,20 @@ def of_numbers(frame: Frame, name: str, a: Value, b: Value) -> Value:
     kind = "f" if "f" in kinds or name == "truediv" else "i"
     x, y = number_leaf(a, kind), number_leaf(b, kind)
     if isinstance(y, Const) and y.value and name == "truediv":
-        return number(Op("np_div", (x, y), "f"))  # it can't fail
-    return number(frame.op(name, (x, y), kind))
+        return number(Op("np_div", (x, y), "f"), a, b)  # it can't fail
+    return number(frame.op(name, (x, y), kind), a, b)
+
+
+def _of_numpy_truths(frame: Frame, name: str, numpy: int, a: Value, b: Value) -> Value:
+    """An operation on two truth values, one of which is NumPy's or may be."""
+    if numpy == MAYBE:
+        raise frame.not_closed("arithmetic of truth values that may be NumPy's or Python's")
+    if name in ("add", "mul"):
+        return numpy_number(Op("or" if name == "add" else "and", (number_leaf(a), number_leaf(b)), "b"))
+    if name == "sub":
+        frame.fail("the difference of NumPy's truth values")
+        return NOTHING
+    raise frame.not_closed("NumPy computes with truth values in 8 bits")
 
 
 def _power(frame: Frame, a: Value, b: Value) -> Value:
@@ -242,14 +271,17 @@ def _power(frame: Frame, a: Value, b: Value) -> Value:
             kind = "i" if integer and not isinstance(exponent, float) else "f"
             x = frame.atom(number_leaf(a, kind))
             square = Op("mul", (x, x), kind)
-            return number(square if exponent == 2 else Op("mul", (square, x), kind))
+            return number(square if exponent == 2 else Op("mul", (square, x), kind), a, b)
         if integer and 0 <= exponent <= LARGEST_POWER:
-            return number(frame.op("ipow", (number_leaf(a, "i"), Const(int(exponent), "i")), "i"))
+            return number(frame.op("ipow", (number_leaf(a, "i"), Const(int(exponent), "i")), "i"), a, b)
+        if integer and numpys(a):
+            frame.fail("a negative power of one of NumPy's integers")
+            return NOTHING
         if integer:  # a negative exponent makes a float
-            return number(frame.op("pow", (number_leaf(a, "f"), number_leaf(b, "f")), "f"))
+            return number(frame.op("pow", (number_leaf(a, "f"), number_leaf(b, "f")), "f"), a, b)
     if integer:  # an integer where the exponent is not negative; elsewhere the reference decides
-        return number(frame.op("ipow", (number_leaf(a, "i"), number_leaf(b, "i")), "i"))
-    return number(frame.op("pow", (number_leaf(a, "f"), number_leaf(b, "f")), "f"))
+        return number(frame.op("ipow", (number_leaf(a, "i"), number_leaf(b, "i")), "i"), a, b)
+    return number(frame.op("pow", (number_leaf(a, "f"), number_leaf(b, "f")), "f"), a, b)
 
 
 def unary(frame: Frame, operator_: ast.unaryop, a: Value) -> Value:
@@ -282,7 +314,9 @@ def unary(frame: Frame, operator_: ast.unaryop, a: Value) -> Value:
             return calls.call_method(frame, a, method, [])
         raise frame.not_closed(f"{type(operator_).__name__} of {describe(a.type)}")
     kind = kind_of(a)
-    if is_numpy_truth(a):
+    if kind == "b" and numpys(a):
+        if numpys(a) == MAYBE:
+            raise frame.not_closed("an operation on a truth value that may be NumPy's or Python's")
         if isinstance(operator_, ast.Invert):
             return Value(a.type, (negation(a.leaf),))
         frame.fail("the sign of NumPy's truth values")
@@ -291,11 +325,11 @@ def unary(frame: Frame, operator_: ast.unaryop, a: Value) -> Value:
         if kind == "f":
             frame.fail("~ of a float")
             return NOTHING
-        return number(Op("sub", (Const(-1, "i"), number_leaf(a, "i")), "i"))
+        return number(Op("sub", (Const(-1, "i"), number_leaf(a, "i")), "i"), a)
     leaf = number_leaf(a, "f" if kind == "f" else "i")
     if isinstance(operator_, ast.UAdd):
-        return number(leaf)
-    return number(frame.op("neg", (leaf,), leaf.kind))
+        return number(leaf, a)
+    return number(frame.op("neg", (leaf,), leaf.kind), a)
 
 
 # --- comparisons -----------------------------------------------------------------------------------
@@ -333,7 +367,7 @@ def compared(frame: Frame, name: str, a: Value, b: Value) -> Value:
         kind = max(kind_of(a), kind_of(b), key="bif".index)
         if kind == "b" and name not in ("eq", "ne"):
             kind = "i"
-        return number(Op(name, (number_leaf(a, kind), number_leaf(b, kind)), "b"))
+        return number(Op(name, (number_leaf(a, kind), number_leaf(b, kind)), "b"), a, b)
     if isinstance(a.type, Array) or isinstance(b.type, Array):
         from gendsl.compiler.front import arrays
 
@@ -456,6 +490,10 @@ def identical(frame: Frame, a: Value, b: Value) -> Expr:
         if isinstance(constant, bool) and is_number(one):
             if kind_of(one) != "b":
                 return hir.FALSE
+            if numpys(one) == MAYBE:
+                raise frame.not_closed("`is` of a truth value that may be NumPy's or Python's")
+            if numpys(one) == YES:
+                return hir.FALSE
             leaf = number_leaf(one)
             return leaf if constant else negation(leaf)
         if constant is None or not isinstance(constant, (int, float, str, tuple)):
@@ -506,7 +544,7 @@ def call_elementwise(frame: Frame, name: str, args: list[Value]) -> Value:
     for value in args:
         if kind_of(value) == "b":
             raise frame.not_closed("NumPy computes with truth values in 16 bits")
-    return number(Op(name, tuple(number_leaf(value, "f") for value in args), "f"))
+    return numpy_number(Op(name, tuple(number_leaf(value, "f") for value in args), "f"))
 
 
 def to_integer(frame: Frame, leaf: Expr, how: str) -> Value:

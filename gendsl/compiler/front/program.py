@@ -31,12 +31,14 @@ from gendsl.compiler.front.values import (
     is_known,
     known,
     make_tuple,
+    numpy_number,
 )
-from gendsl.compiler.hir import Expr, Input, Var
+from gendsl.compiler.hir import Const, Expr, Input, Var
 from gendsl.compiler.source import find_source
 from gendsl.compiler.types import (
     NEVER,
     TEXT,
+    YES,
     Array,
     Dict,
     Iterator,
@@ -57,6 +59,8 @@ MOST_WALKS = 30
 MODEL = "model"
 DEEPEST_TYPE = 8
 LONGEST_TUPLE = 16
+_NUMPYS: dict[type, str] = {np.float64: "f", np.int64: "i", np.bool_: "b"}
+"""NumPy's numbers that are those of a text, and their kinds."""
 _SCALARS = (bool, int, float, str, bytes, type(None), type(Ellipsis))
 
 
@@ -506,7 +510,9 @@ class Lowering:
     def constant(self, frame: Frame, found: Any, name: str = "") -> Value:
         """An object that exists when the text is made: a constant of the text, or data that it is given."""
         if isinstance(found, np.generic):
-            found = found.item()
+            if type(found) not in _NUMPYS:
+                raise frame.not_closed(f"a number of type {type(found).__name__}")
+            return numpy_number(Const(found.item(), _NUMPYS[type(found)]))
         if isinstance(found, _SCALARS):
             return known(found)
         if isinstance(found, tuple) and type(found) is tuple:
@@ -658,19 +664,21 @@ def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
         NotClosed: it is of a type that programs can't be given.
     """
     if isinstance(value, np.generic):
-        value = value.item()
+        if type(value) not in _NUMPYS:
+            raise NotClosed(f"a number of type {type(value).__name__}")
+        return Number(_NUMPYS[type(value)], YES)
     match value:
         case None:
             return Known(None)
         case bool():
             return Number("b")
-        case int():
+        case int() if type(value) is int:
             if not -(2**63) <= value < 2**63:
                 raise NotClosed("an integer of more than 64 bits")
             return Number("i")
-        case float():
+        case float() if type(value) is float:
             return Number("f")
-        case str():
+        case str() if type(value) is str:
             return TEXT
         case range():
             return Iterator("range", (Number("i"),) * 3)
@@ -689,13 +697,14 @@ def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
                 facts.grow_item(site, type_of(facts, (place, "key"), key), "key")
                 facts.grow_item(site, type_of(facts, (place, "value"), item), "value")
             return Dict(facts.find(site), True)
-        case np.ndarray():
-            if value.dtype.kind not in "fiub" or value.dtype.itemsize > 8 or value.ndim > 4:
-                raise NotClosed(f"an array of {value.dtype}")
-            kind = {"f": "f", "i": "i", "u": "i", "b": "b"}[value.dtype.kind]
-            return Array(kind, value.ndim, True)
+        case np.ndarray() if type(value) is np.ndarray:
+            if value.dtype.type not in _NUMPYS or not value.dtype.isnative or not 1 <= value.ndim <= 4:
+                raise NotClosed(f"an array of {value.dtype} with {value.ndim} axes")
+            return Array(_NUMPYS[value.dtype.type], value.ndim, True)
     if isinstance(value, (type, FunctionType, MethodType, ModuleType, GenerativeFunction)) or callable(value):
         return Known(value)
+    if isinstance(value, (int, float, str, bytes, list, tuple, dict, set, frozenset, np.ndarray)):
+        raise NotClosed(f"a value of type {type(value).__name__}")
     if dataclasses.is_dataclass(value) or type(value).__module__ not in ("builtins",):
         attributes = _attributes(value)
         if attributes is not None:

@@ -117,9 +117,9 @@ def support_of(frame: Frame, distribution: Value) -> Value:
 
 def number_leaves(type: Type) -> Type:
     """The type of a distribution with numbers in place of constants."""
-    from gendsl.compiler.front.calls import _widened
+    from gendsl.compiler.front.calls import _widened, plain
 
-    return _widened(type)
+    return plain(_widened(type))
 
 
 def density_function(frame: Frame, distribution: Value, kind: Type) -> tuple[hir.Function, tuple[Expr, ...]]:

@@ -13,8 +13,11 @@ from gendsl.compiler.types import (
     BOOL,
     FLOAT,
     INT,
+    MAYBE,
     NEVER,
+    NO,
     TEXT,
+    YES,
     Array,
     Box,
     Dict,
@@ -80,9 +83,14 @@ NONE = known(None)
 NOTHING = Value(NEVER)
 
 
-def number(leaf: Expr) -> Value:
-    """A number with one leaf."""
-    return Value(Number(leaf.kind), (leaf,))
+def number(leaf: Expr, *like: Value) -> Value:
+    """A number with one leaf; one of NumPy's, where a number that it is computed from is."""
+    return Value(Number(leaf.kind, max(map(numpys, like), default=NO)), (leaf,))
+
+
+def numpy_number(leaf: Expr) -> Value:
+    """One of NumPy's scalars."""
+    return Value(Number(leaf.kind, YES), (leaf,))
 
 
 def make_tuple(items: list[Value], cls: Any = tuple, names: tuple[str, ...] = ()) -> Value:
@@ -145,9 +153,9 @@ def is_number(value: Value) -> bool:
     return False
 
 
-def is_numpy_truth(value: Value) -> bool:
-    """Whether a value may be one of NumPy's truth values."""
-    return isinstance(value.type, Number) and value.type.numpy
+def numpys(value: Value) -> int:
+    """Whether a value is one of NumPy's scalars: NO, MAYBE or YES."""
+    return value.type.numpy if isinstance(value.type, Number) else NO
 
 
 def kind_of(value: Value) -> str:
@@ -333,9 +341,8 @@ class Facts:
         """The one type, not a union, that holds the values of both; None where there is none."""
         x, y = _number_type(a), _number_type(b)
         if x is not None and y is not None:
-            if x.kind == y.kind == "b":
-                return Number("b", x.numpy or y.numpy)
-            return max(x, y, key=lambda found: "bif".index(found.kind))
+            kind = max(x.kind, y.kind, key="bif".index)
+            return Number(kind, x.numpy if x.numpy == y.numpy else MAYBE)
         match a, b:
             case (Known(value=str()) | Text(), Known(value=str()) | Text()):
                 return TEXT

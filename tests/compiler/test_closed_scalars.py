@@ -1,0 +1,126 @@
+"""Closed programs as text: NumPy's scalars, whose operations do not all mean what Python's mean."""
+
+import numpy as np
+import pytest
+
+from gendsl import bernoulli, gen, iid, normal
+from tests.compiler.closed_outcomes import outcome, raises_everywhere
+
+HALF, SIDE = np.float64(0.5), np.bool_(True)
+OFFSETS = np.array([1.0, 2.0, -1.0])
+
+
+@gen
+def truths(x, flags):
+    """The sum of two of NumPy's truth values is one, that of Python's a number."""
+    a = ~normal(0, 1)
+    z = ~iid(bernoulli(0.5), 2)
+    ("x", 0) @ ~normal((OFFSETS[0] > 0) + (OFFSETS[1] > 0), 1)
+    ("x", 1) @ ~normal((np.exp(a) > 0) + (OFFSETS.sum() == 2), 1)
+    ("x", 2) @ ~normal((a < HALF) + (a > HALF - 9), 1)
+    ("x", 3) @ ~normal((a < 0.5) + (a > -9), 1)
+    ("x", 4) @ ~normal(flags[0] + flags[1] + z[0] + z[1] * SIDE, 1)
+    ("x", 5) @ ~normal(((x > 0) + (x > -1)).sum(), 1)
+    ("x", 6) @ ~normal((x.sum() > 0) * (x.sum() > -1) + 1, 1)
+    ("x", 7) @ ~normal((OFFSETS.max() > 0) + (a > -9) + (a > -9), 1)
+    ("x", 8) @ ~normal((float(OFFSETS[0]) > 0) + (OFFSETS.tolist()[1] > 0) + (OFFSETS[1].item() > 0), 1)
+    ("x", 9) @ ~normal(sum(np.array([True, True, False])) + np.sum([True, True]), 1)
+    ("x", 10) @ ~normal(1 if (OFFSETS[0] > 0) is True else 2, 1)
+    ("x", 11) @ ~normal(1 if (a < 9) is True else 2, 1)
+    ("x", 12) @ ~normal(~(OFFSETS[0] > 0) + 3, 1)
+    ("x", 13) @ ~normal((abs(OFFSETS[2]) > 0) + (-OFFSETS[0] < 0) + (max(OFFSETS[0], HALF) > 0), 1)
+    ("x", 14) @ ~normal((OFFSETS > 0).sum() + ((OFFSETS > 0) + (OFFSETS < 5)).sum(), 1)
+    ("x", 15) @ ~normal(((OFFSETS > 0) * np.array([True, False, True])).mean(), 1)
+    ("x", 16) @ ~normal(((OFFSETS[0] > 0) / (OFFSETS[1] > 0)) + np.cumsum(OFFSETS > 0)[-1], 1)
+
+
+@gen
+def classes(n):
+    values = [OFFSETS[0], 1.0, OFFSETS.argmax(), n, OFFSETS[0] > 0, True]
+    for i in range(1):
+        found = [
+            isinstance(values[0], float), type(OFFSETS[0]) is float, isinstance(OFFSETS[0], np.float64),
+            isinstance(OFFSETS.argmax(), int), isinstance(OFFSETS.argmax(), np.integer), isinstance(n, int),
+            isinstance(OFFSETS[0] > 0, bool), isinstance(OFFSETS[0] > 0, np.bool_), type(n) is int,
+        ]  # fmt: skip
+        ("x", i) @ ~normal(sum(2.0**k for k, one in enumerate(found) if one), 1)
+
+
+def test_numpys_truth_values_are_not_pythons():
+    assert outcome(truths, (OFFSETS, np.array([True, True]))) == "equal"
+
+
+def test_what_is_a_number_of_numpys():
+    assert outcome(classes, (3,)).startswith(("equal", "refused"))
+
+
+@gen
+def may_be_either(n):
+    a = ~normal(0, 1)
+    b = OFFSETS[0] if n else 1.0
+    ("x", 0) @ ~normal((b > 0) + (b > -1), 1)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_what_may_be_either_is_refused(n):
+    assert outcome(may_be_either, (n,)).startswith("refused")
+
+
+@gen
+def difference_of_truths(n):
+    a = ~normal((OFFSETS[0] > 0) - (OFFSETS[1] > 0), 1)
+
+
+@gen
+def negative_of_a_truth(n):
+    a = ~normal(-(OFFSETS[0] > 0), 1)
+
+
+@gen
+def negative_power(n):
+    a = ~normal(np.arange(3)[2] ** -1, 1)
+
+
+@gen
+def truth_as_an_index(n):
+    a = ~normal([1.0, 2.0][OFFSETS[0] > 0], 1)
+
+
+@gen
+def difference_of_masks(n):
+    a = ~normal(((OFFSETS > 0) - (OFFSETS > 1)).sum(), 1)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [difference_of_truths, negative_of_a_truth, negative_power, truth_as_an_index, difference_of_masks],
+)
+def test_where_numpys_numbers_raise_a_text_fails(program):
+    raises_everywhere(program, (1,), {("a",): 0.0})
+
+
+class Sub(np.ndarray):
+    pass
+
+
+class Scaled(list):
+    by = 2.0
+
+
+@gen
+def of_a_kind_of_list(ys):
+    ("x", 0) @ ~normal(sum(ys), 1)
+
+
+@gen
+def of_an_array(ys):
+    ("x", 0) @ ~normal((ys * 1.1).sum(), 1)
+
+
+def test_what_is_nearly_a_list_or_an_array_is_refused():
+    ys = Scaled([1.0, 2.0])
+    ys.width = 5.0
+    assert outcome(of_a_kind_of_list, (ys,)).startswith("refused")
+    for array in (np.float32([1.0, 2.0]), np.uint8([200, 100]), np.array(2.0), OFFSETS.view(Sub)):
+        assert outcome(of_an_array, (array,)).startswith("refused")
+    assert outcome(of_an_array, (np.array([1.0, 2.0]),)) == "equal"
