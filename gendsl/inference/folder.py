@@ -24,8 +24,8 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from gendsl.address import Path
-from gendsl.errors import FileFormatError, RunInUseError, ValueTypeError
+from gendsl.address import Path, as_path
+from gendsl.errors import FileFormatError, InvalidAddressError, RunInUseError, ValueTypeError
 from gendsl.runtime.encoding import decode
 from gendsl.runtime.fields import Fields
 from gendsl.runtime.files import read_file
@@ -247,7 +247,6 @@ def _recorded(fields: Fields, entry: Any) -> Recorded:
         return Recorded(entry[0], None, how.entry("function", str, type(None)))
     address = tuple(how.decoded(lambda: [decode(part) for part in how.items("address")]))
     try:
-        hash(address)
-    except TypeError:
+        return Recorded(entry[0], as_path(address), None)
+    except InvalidAddressError:
         raise fields.error(f"{short(address)[:60]} is no address") from None
-    return Recorded(entry[0], address, None)

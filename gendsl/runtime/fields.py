@@ -73,10 +73,10 @@ class Fields:
 
     def seconds(self, name: str) -> float:
         """A time that has passed."""
-        value = float(self.entry(name, float, int))
-        if not 0.0 <= value < float("inf"):
-            raise self.error(f"{name!r} is {value}")
-        return value
+        value: float = self.entry(name, float, int)
+        if not 0 <= value <= LARGEST_COUNT:
+            raise self.error(f"{name!r} is {short(value)[:60]}")
+        return float(value)
 
     def items(self, name: str) -> list[Any]:
         """A list."""

@@ -242,6 +242,7 @@ RUNS = {
     "record: a string": ("run/run.json", put("x", "record")),
     "record: no pairs": ("run/run.json", put([["x"]], "record")),
     "record: twice": ("run/run.json", put([["x", {"function": None}]] * 2, "record")),
+    "record: an address without parts": ("run/run.json", put([["x", {"address": []}]], "record")),
     "record: lists": ("run/run.json", put([["x", {"address": [[1]]}]], "record")),
     "files: a list": ("run/run.json", put([1], "files")),
     "files: numbers": ("run/run.json", put({"m": 1}, "files")),
@@ -264,6 +265,11 @@ RUNS = {
     "size: 0": ("run/chain-0.state.json", put(0, "size")),
     "draws: 10^9": ("run/chain-0.state.json", put(10**9, "draws")),
     "seconds: nan": ("run/chain-0.state.json", put({"float": "nan"}, "seconds")),
+    "seconds: 10^400": ("run/chain-0.state.json", put(10**400, "seconds")),
+    "seconds of a kernel: 10^400": (
+        "run/chain-0.state.json",
+        put(10**400, "acceptance", "mh select('x')", "seconds"),
+    ),
     "seconds: -1": ("run/chain-0.state.json", put(-1.0, "seconds")),
     "crc32: no hexadecimal": ("run/chain-0.state.json", put("hello", "crc32")),
     "acceptance: a list": ("run/chain-0.state.json", put([], "acceptance")),
@@ -396,7 +402,7 @@ ENCODED = JSON | st.builds(
     st.sampled_from(KINDS),
     JSON | st.builds(array, st.sampled_from(["<f8", "<U3", "|O", "<i8", "|b1"]), JSON, JSON),
 )
-SIZES = st.sampled_from([-1, 0, 1, 2, 2**31, 2**63, 10**9, 10**30, True, 1e300, 0.5])
+SIZES = st.sampled_from([-1, 0, 1, 2, 2**31, 2**63, 10**9, 10**30, 10**400, True, 1e300, 0.5])
 
 
 def places_in(value, path=()):
