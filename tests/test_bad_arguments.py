@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import scipy.integrate
 import scipy.linalg
 import scipy.optimize
 import scipy.stats as st
@@ -488,6 +489,52 @@ def scipy_solver_in_a_transform():
         write(model_out["x"], scipy.optimize.brentq(lambda t: t - x, -10, 10))  # here
 
     step(f)
+
+
+NOT_SEEN = {
+    "scipy.stats": lambda x: st.norm.cdf(x),
+    "a frozen distribution": lambda x: st.norm(0, 1).ppf(x),
+    "a solver": lambda x: scipy.optimize.brentq(lambda t: t - x, -10, 10),
+    "a minimiser": lambda x: scipy.optimize.minimize_scalar(lambda t: (t - x) ** 2).x,
+    "scipy.linalg": lambda x: scipy.linalg.solve(np.array([[x, 0], [0, 1]]), [1, 2])[0],
+    "numpy.fft": lambda x: np.fft.fft(np.array([x, 1]))[0].real,
+    "a ufunc of an array of objects": lambda x: scipy.special.gamma(np.array([x, 1]))[0],
+}
+
+
+@pytest.mark.parametrize("name", NOT_SEEN)
+def test_a_function_without_derivatives_in_a_lambda(name):
+    function = NOT_SEEN[name]
+
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["x"], function(read(model_in["x"], continuous)))
+
+    with pytest.raises(LostDerivativeError, match="a derivative can't be followed: ") as caught:
+        step(f)
+    assert "in a plain `def`, not in a lambda" in str(caught.value)
+    assert caught.value.location.filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("function", "error"),
+    [
+        (lambda x: x + "a", TypeError),
+        (lambda x: x.shape, AttributeError),
+        (lambda x: math.log(-1.0) + x, ValueError),
+        (lambda x: np.reshape([x, 1], (3,))[0], ValueError),
+        (lambda x: x + scipy.integrate.quad(lambda t: t + "a", 0, 1)[0], TypeError),
+        (lambda x: x + np.linalg.inv(np.zeros((2, 2)))[0, 0], np.linalg.LinAlgError),
+    ],
+)
+def test_other_errors_of_a_transform_are_left_as_they_are(function, error):
+    @transform
+    def f(model_in, *, model_out):
+        write(model_out["x"], function(read(model_in["x"], continuous)))
+
+    with pytest.raises(error) as caught:
+        step(f)
+    assert caught.type is error
 
 
 @bad(LostDerivativeError, "numpy.linalg.norm(..., ord=1) of a matrix would drop the derivative")

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+import traceback
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from gendsl.errors import LostDerivativeError
+from gendsl.errors import GenDSLError, LostDerivativeError, is_users_file, traceback_location
 from gendsl.transforms.array_functions import apply_function
 from gendsl.transforms.arrays import as_dual_array, holds_dual
 from gendsl.transforms.forward import (
@@ -71,6 +72,39 @@ def _refusing(function: Any, module: str) -> Function:
             raise lost(".".join(filter(None, parts))) from error
 
     return refuse
+
+
+def lost_in(error: Exception) -> LostDerivativeError | None:
+    """What an error of a library says that was given numbers with derivatives and knows nothing of them.
+
+    That happens where a call can't be seen, as in a lambda. None if the error is something else.
+    """
+    if isinstance(error, GenDSLError):
+        return None
+    text = str(error)
+    if isinstance(error.__cause__, LostDerivativeError):  # of a function that C called, which made it another
+        text = error.__cause__.problem
+    elif not _met_dual(error, text):
+        return None
+    return LostDerivativeError(
+        f"a derivative can't be followed: {text}",
+        location=traceback_location(error.__traceback__),
+        fix="use functions of math, numpy and scipy.special that have a derivative, and call them in a plain "
+        "`def`, not in a lambda",
+    )
+
+
+def _met_dual(error: Exception, text: str) -> bool:
+    """Whether a library raised an error about the type of a number with derivatives."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    inside = [not is_users_file(frame.f_code.co_filename) for frame in frames]
+    called = frames[len(frames) - next((i for i, it in enumerate(reversed(inside)) if not it), len(frames)) :]
+    if isinstance(error, ValueError) and "object" not in text:
+        return False
+    if not called and "ufunc" not in text:
+        return False
+    held = [value for frame in called or frames[-1:] for value in frame.f_locals.values()]
+    return any(map(holds_dual, [*held, getattr(error, "obj", None)]))
 
 
 # --- math ----------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from gendsl.runtime.travel import empty, register, remember_texts, source_texts,
 from gendsl.transforms.access import Accessor
 from gendsl.transforms.explained import explain
 from gendsl.transforms.failures import FailureLog
+from gendsl.transforms.functions import lost_in
 from gendsl.transforms.handles import Handle
 from gendsl.transforms.plans import Plans
 from gendsl.transforms.run import Input, Output, Run, continuous, discrete
@@ -181,6 +182,11 @@ class Transform:
             self.body(*run.inputs, **keywords)
         except RecursionError as error:
             raise too_deep(error, f"transform {self.name}") from None
+        except (TypeError, ValueError, AttributeError, SystemError) as error:
+            found = lost_in(error)
+            if found is None:
+                raise
+            raise found from error
         return run
 
 
