@@ -8,7 +8,8 @@ program is lowered again until none does, and the HIR is that of the last walk. 
 - `values`: values, facts, joins of types; `frame`: activations, branches, loops
 - `statements`; `expressions`: names, attributes, operators, comprehensions
 - `numbers`: arithmetic, comparisons, `math`; `containers`: lists, tuples, strings; `tables`: dicts
-- `arrays`: NumPy; `library`: what of it is written in Python; `iteration`: what a loop goes over
+- `arrays`, `array_places`, `array_calls`: NumPy; `library`: what of it is written in Python
+- `iteration`: what a loop goes over
 - `calls`: functions, methods, classes; `builtin_calls`: Python's own functions
 - `choices`: `~`, addresses; `scores`: log densities of choices; `families`: gendsl's distributions
 - `program`: a whole program

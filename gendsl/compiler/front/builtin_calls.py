@@ -56,7 +56,7 @@ Handler = Callable[[Frame, list[Value], dict[str, Value]], Value]
 
 def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]) -> Value | None:
     """A call of a function that has a meaning here; None for any other."""
-    from gendsl.compiler.front import arrays, numbers
+    from gendsl.compiler.front import array_calls, numbers
 
     try:
         hash(function)
@@ -73,7 +73,7 @@ def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]
         if any(map(is_never, args)):
             return NOTHING
         return handler(frame, args, named)
-    return arrays.call(frame, function, args, named)
+    return array_calls.call(frame, function, args, named)
 
 
 def _only(frame: Frame, named: dict[str, Value], *allowed: str) -> None:
@@ -250,9 +250,9 @@ def _int(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _item(frame: Frame, value: Value) -> Value:
-    from gendsl.compiler.front import arrays
+    from gendsl.compiler.front import array_calls
 
-    return arrays.method(frame, value, "item", [], {})
+    return array_calls.method(frame, value, "item", [], {})
 
 
 def _float(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:

@@ -205,7 +205,7 @@ def call_method(
 def _call_container_method(
     frame: Frame, owner: Value, name: str, args: list[Value], named: dict[str, Value]
 ) -> Value:
-    from gendsl.compiler.front import arrays
+    from gendsl.compiler.front import array_calls
 
     match owner.type:
         case List():
@@ -215,7 +215,7 @@ def _call_container_method(
         case Dict() if not named:
             return tables.method(frame, owner, name, args)
         case Array():
-            return arrays.method(frame, owner, name, args, named)
+            return array_calls.method(frame, owner, name, args, named)
         case Known(value=str()) if not named:
             return containers.text_method(frame, owner, name, args)
         case Tuple() if name in ("count", "index") and not named:

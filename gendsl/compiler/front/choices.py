@@ -92,7 +92,7 @@ def assign_choice(frame: Frame, target: ast.expr, node: ast.UnaryOp) -> None:
 
 def _store(frame: Frame, target: ast.expr, at: list[Value], value: Value) -> None:
     """Store into `name[i][j]`, with the indices at hand."""
-    from gendsl.compiler.front import arrays
+    from gendsl.compiler.front import array_places
     from gendsl.compiler.front.containers import item_at, put
     from gendsl.compiler.front.expressions import expression
     from gendsl.compiler.front.values import make_tuple
@@ -110,19 +110,19 @@ def _store(frame: Frame, target: ast.expr, at: list[Value], value: Value) -> Non
         owner = frame.atoms(_indexed(frame, owner, group))
     last = groups[-1]
     if isinstance(owner.type, Array):
-        arrays.put(frame, owner, last, value)
+        array_places.put(frame, owner, last, value)
     else:
         put(frame, owner, last[0] if len(last) == 1 else make_tuple(last), value)
     del item_at
 
 
 def _indexed(frame: Frame, owner: Value, group: list[Value]) -> Value:
-    from gendsl.compiler.front import arrays
+    from gendsl.compiler.front import array_places
     from gendsl.compiler.front.containers import item_at
     from gendsl.compiler.front.values import make_tuple
 
     if isinstance(owner.type, Array):
-        return arrays.at_indices(frame, owner, group)
+        return array_places.at_indices(frame, owner, group)
     return item_at(frame, owner, group[0] if len(group) == 1 else make_tuple(group))
 
 

@@ -407,14 +407,14 @@ def _any(frame: Frame, tests: list[Expr]) -> Expr:
 
 def subscript(frame: Frame, value: Value, node: ast.expr) -> Value:
     """`value[node]`."""
-    from gendsl.compiler.front import arrays
+    from gendsl.compiler.front import array_places
     from gendsl.compiler.front.expressions import expression
 
     value = frame.opened(value)
     if is_never(value):
         return NOTHING
     if isinstance(value.type, Array):
-        return arrays.subscript(frame, value, node)
+        return array_places.subscript(frame, value, node)
     if isinstance(value.type, SubTrace):
         return traces.subscript(frame, value, node)
     if isinstance(value.type, Union):
@@ -505,13 +505,13 @@ def _slice(frame: Frame, value: Value, node: ast.Slice) -> Value:
 
 def assign_item(frame: Frame, value: Value, node: ast.expr, new: Value) -> None:
     """`value[node] = new`."""
-    from gendsl.compiler.front import arrays
+    from gendsl.compiler.front import array_places
     from gendsl.compiler.front.expressions import expression
 
     if is_never(value):
         return
     if isinstance(value.type, Array):
-        arrays.assign(frame, value, node, new)
+        array_places.assign(frame, value, node, new)
         return
     if isinstance(value.type, Union):
         frame.each_alternative(value, lambda one: assign_item(frame, one, node, new))
@@ -554,9 +554,9 @@ def put(frame: Frame, value: Value, index: Value, new: Value) -> None:
     elif isinstance(value.type, Dict):
         tables.store(frame, value, index, new)
     elif isinstance(value.type, Array):
-        from gendsl.compiler.front import arrays
+        from gendsl.compiler.front import array_places
 
-        arrays.put(frame, value, [index], new)
+        array_places.put(frame, value, [index], new)
     elif not is_never(value):
         cls = getattr(value.type, "cls", None)
         if cls is not None and "__setitem__" in getattr(cls, "__dict__", {}):

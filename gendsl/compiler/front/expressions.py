@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import arrays, calls, choices, containers, tables, traces
+from gendsl.compiler.front import array_calls, calls, choices, containers, tables, traces
 from gendsl.compiler.front.draws import RandomGenerator
 from gendsl.compiler.front.frame import Frame, is_never, narrowed
 from gendsl.compiler.front.iteration import loop_over
@@ -93,7 +93,7 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
         case Union():
             return frame.switch(value, lambda one: attribute(frame, one, name))
         case Array():
-            return arrays.attribute(frame, value, name)
+            return array_calls.attribute(frame, value, name)
         case SubTrace():
             return traces.attribute(frame, value, name)
         case List() | Dict() | Text() | Iterator() | Number(numpy=2):

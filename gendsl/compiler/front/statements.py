@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import arrays, calls, choices, containers, tables
+from gendsl.compiler.front import array_places, arrays, calls, choices, containers, tables
 from gendsl.compiler.front.expressions import (
     apply_narrowings,
     condition,
@@ -139,9 +139,9 @@ def _augmented(frame: Frame, node: ast.AugAssign) -> None:
         case ast.Subscript(value=owner, slice=index):
             value = frame.atoms(expression(frame, owner))
             if isinstance(value.type, Array):
-                place = arrays.place(frame, value, index)
-                new = changed(arrays.at_place(frame, value, place))
-                arrays.put_at(frame, value, place, new)
+                place = array_places.place(frame, value, index)
+                new = changed(array_places.at_place(frame, value, place))
+                array_places.put_at(frame, value, place, new)
                 return
             if isinstance(index, ast.Slice):
                 raise frame.not_closed("an operation in place on a slice of a list", node)
