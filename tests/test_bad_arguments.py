@@ -24,15 +24,18 @@ from gendsl import (
     binom,
     check_involutive,
     continuous,
+    copy,
     gamma,
     gen,
     iid,
     involutive_mcmc,
+    load_trace,
     multinomial,
     mvnormal,
     normal,
     poisson,
     read,
+    read_choices,
     sample,
     select,
     transform,
@@ -61,6 +64,7 @@ from gendsl.inference import (
     cycle,
     hmc,
     importance_sampling,
+    involutive,
     log_likelihood,
     mala,
     maximise,
@@ -117,6 +121,13 @@ def unit():
 
 
 RNG = np.random.default_rng(1)
+
+
+@transform
+def stay(model_in, *, model_out):
+    copy(model_in["x"], model_out["x"])
+
+
 TRACE = model.generate((), {"y": 1.0}, rng=1).trace
 MIXED = clusters.generate((2,), {"x": [0.1, 0.2]}, init={"k": 2}, rng=1).trace
 WALK = mh(select("x"))
@@ -172,6 +183,12 @@ CALLS = [
     (lambda: maximise(TRACE, tolerance=-1), ValueTypeError, "tolerance=-1"),
     (lambda: log_likelihood(5), ValueTypeError, "needs a trace, got 5"),
     (lambda: birth_death("mu", propose="mu"), KernelError, "the proposal is 'mu'", "@gen"),
+    (lambda: involutive(None, stay, check=np.zeros(2)), KernelError, "check=array", "True, False or"),
+    # files
+    (lambda: load_trace(0), ValueTypeError, "load_trace got 0", "such as 'trace.json'"),
+    (lambda: load_trace(np.zeros(2), model), ValueTypeError, "load_trace got array"),
+    (lambda: read_choices(True), ValueTypeError, "read_choices got True", "the path of a file"),
+    (lambda: TRACE.save(None), ValueTypeError, "trace.save got None", "the path of a file"),
     # runs
     (lambda: sample(WALK, TRACE, 3, executor=5), ValueTypeError, "executor=5", "ThreadPoolExecutor"),
     (lambda: sample(WALK, TRACE, 3, executor=ThreadPoolExecutor), ValueTypeError, "executor=<class"),

@@ -234,7 +234,7 @@ def _validate_move(q: Any, q_args: Any, f: Any, check: Any) -> None:
     if usual and type(f) is Transform and len(f.inputs) == 2:
         return
     check_move(q, q_args, f)
-    if not isinstance(check, bool) and check != "reject":
+    if not isinstance(check, bool) and not (isinstance(check, str) and check == "reject"):
         raise KernelError(f"an involutive move got check={check!r}", fix='check is True, False or "reject"')
 
 

@@ -20,9 +20,10 @@ import stat
 import zlib
 from collections.abc import Collection
 from pathlib import Path as FilePath
+from reprlib import repr as short
 from typing import Any
 
-from gendsl.errors import FileFormatError
+from gendsl.errors import FileFormatError, ValueTypeError
 from gendsl.runtime.fields import Fields
 
 _CONTENT, _END = b',"content":', b"}\n"
@@ -42,6 +43,17 @@ def to_json(content: Any) -> str:
 def checksum(data: bytes) -> str:
     """The CRC-32 of some bytes, in hexadecimal."""
     return f"{zlib.crc32(data):08x}"
+
+
+def given_path(path: Any, user: str) -> FilePath:
+    """The path of a file that was given to a function.
+
+    Raises:
+        ValueTypeError: it is no path. (A number would be that of an open file.)
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise ValueTypeError(f"{user} got {short(path)}", fix="give the path of a file, such as 'trace.json'")
+    return FilePath(path)
 
 
 def write_file(path: str | os.PathLike[str], kind: str, content: Any, version: int = 1) -> None:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path as FilePath
 from typing import Any
 
 from gendsl.choices import ChoiceMap
 from gendsl.errors import FileFormatError, RuntimeMismatchError, UntrustedFileError, ValueTypeError
 from gendsl.interface import GenerativeFunction, Trace
 from gendsl.runtime.encoding import encode, encode_choices
-from gendsl.runtime.files import read_file, remove_parts, write_file
+from gendsl.runtime.files import given_path, read_file, remove_parts, write_file
 from gendsl.runtime.program_names import check_model, find_program, given_programs, program_name
 
 TRACE = "gendsl trace"
@@ -23,6 +22,7 @@ TRACE = "gendsl trace"
 
 def save_trace(trace: Trace, path: str | os.PathLike[str]) -> None:
     """Save a trace: `trace.save(path)`."""
+    place = given_path(path, "trace.save")
     content = {
         "program": program_name(trace.gen_fn, must_be_found=False),
         "args": [encode(arg, "an argument of the trace") for arg in trace.args],
@@ -30,7 +30,6 @@ def save_trace(trace: Trace, path: str | os.PathLike[str]) -> None:
         "choices": encode_choices(latent(trace)),
         "log_prob": encode(float(trace.log_prob)),
     }
-    place = FilePath(path)
     write_file(place, TRACE, content)
     remove_parts(place.parent, f"{place.name}.")
 
@@ -66,7 +65,7 @@ def load_trace(
     """
     check_model(model, "load_trace")
     find = given_programs(programs, trust)
-    content = read_file(path, TRACE)
+    content = read_file(given_path(path, "load_trace"), TRACE)
     name = content.text("program")
     if model is None and name in find.given:
         model = find.given[name]
@@ -94,7 +93,7 @@ def read_choices(path: str | os.PathLike[str]) -> ChoiceMap:
         FileFormatError: the file is damaged or no saved trace.
         OSError: the file can't be read.
     """
-    content = read_file(path, TRACE)
+    content = read_file(given_path(path, "read_choices"), TRACE)
     values = {**content.choices("choices"), **content.choices("observed")}
     try:
         return ChoiceMap(values)
