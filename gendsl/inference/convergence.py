@@ -40,7 +40,7 @@ def r_hat(chains: Any) -> float:
     if whole is None:
         return math.nan
     draws = split(whole)
-    with np.errstate(invalid="ignore"):  # infinity less an infinite median
+    with np.errstate(invalid="ignore", over="ignore"):  # infinity less an infinite median
         far = np.abs(draws - np.median(draws))
     # NaN is equal to nothing, so that distances among which there is one are left out
     both = [_ratio(normal_scores(each)) for each in (draws, far) if each.min() < each.max()]
@@ -117,6 +117,28 @@ def _columns(chains: Any) -> list[np.ndarray]:
     given = list(chains)
     several = bool(given) and np.ndim(given[0]) > 0
     return [np.asarray(chain, dtype=float) for chain in (given if several else [given])]
+
+
+def scaled(values: np.ndarray) -> tuple[np.ndarray, int]:
+    """Numbers without a common power of two, so that no square of theirs overflows, and its exponent."""
+    largest = float(np.abs(values).max(initial=0.0))
+    exponent = math.frexp(largest)[1] if math.isfinite(largest) else 0
+    return np.ldexp(values, -exponent), exponent
+
+
+def restored(value: float, exponent: int) -> float:
+    """A mean, an error or a standard deviation of what was `scaled`, as that of the numbers themselves."""
+    with np.errstate(over="ignore"):
+        return float(np.ldexp(value, exponent))
+
+
+def mean_and_deviation(values: np.ndarray, ddof: int = 0) -> tuple[float, float]:
+    """The mean and the standard deviation of numbers; NaN where there are too few, or infinite ones."""
+    small, exponent = scaled(values)
+    with np.errstate(invalid="ignore"):  # of infinite draws
+        mean = restored(small.mean(), exponent)
+        deviation = restored(small.std(ddof=ddof), exponent) if len(values) > ddof else math.nan
+    return mean, deviation
 
 
 # --- the statistics --------------------------------------------------------------------------------

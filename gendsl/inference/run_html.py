@@ -11,6 +11,7 @@ import numpy as np
 
 from gendsl.choices.display import summary
 from gendsl.errors import ValueTypeError
+from gendsl.inference.convergence import mean_and_deviation
 from gendsl.inference.diagnosis import brief_findings
 from gendsl.inference.summary import frequency, monte_carlo_error
 from gendsl.inference.tables import MOST, html_table, number
@@ -66,7 +67,8 @@ def quantity_row(name: str, chains: Sequence[list[Any]]) -> list[str]:
         return [name, "", "", "", f"last: {summary(values[-1])}"]
     numbers = np.array(values, dtype=float)
     error = monte_carlo_error([np.array(chain, dtype=float) for chain in chains if len(chain)])
-    row = [name, number(numbers.mean()), "" if math.isnan(error) else number(error, 4), number(numbers.std())]
+    mean, deviation = mean_and_deviation(numbers)
+    row = [name, number(mean), "" if math.isnan(error) else number(error, 4), number(deviation)]
     return [*row, _shares(chains) if len(set(values)) <= _VALUES else ""]
 
 

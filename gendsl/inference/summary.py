@@ -12,7 +12,7 @@ import numpy as np
 from gendsl.choices.display import summary as short
 from gendsl.distributions.arrays import brief
 from gendsl.errors import ValueTypeError
-from gendsl.inference.convergence import autocovariances, entries
+from gendsl.inference.convergence import autocovariances, entries, restored, scaled
 from gendsl.inference.tables import html_table, number, text_table
 
 FEW = 20
@@ -114,7 +114,7 @@ def monte_carlo_error(draws: Any) -> float:
     shortest, total = min(map(len, values)), sum(map(len, values))
     if shortest < 4 or not all(np.isfinite(x).all() for x in values):
         return math.nan
-    ends = np.array([x[len(x) - shortest :] for x in values])
+    ends, exponent = scaled(np.array([x[len(x) - shortest :] for x in values]))
     covariances = autocovariances(ends)
     if len(ends) > 1:
         covariances += ends.mean(axis=1).var(ddof=1)
@@ -125,7 +125,7 @@ def monte_carlo_error(draws: Any) -> float:
     ending = np.flatnonzero(pairs <= 0.0)
     kept = np.minimum.accumulate(pairs[: ending[0]] if len(ending) else pairs)
     asymptotic = max(2.0 * kept.sum() - variance, variance / math.log10(total))
-    return math.sqrt(asymptotic / total)
+    return restored(math.sqrt(asymptotic / total), exponent)
 
 
 def share_error(hits: Sequence[Any]) -> float:

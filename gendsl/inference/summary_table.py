@@ -10,7 +10,7 @@ import numpy as np
 
 from gendsl.address import as_path
 from gendsl.errors import UnknownAddressError, ValueTypeError
-from gendsl.inference.convergence import effective_draws, r_hat, rectangle
+from gendsl.inference.convergence import effective_draws, mean_and_deviation, r_hat, rectangle
 from gendsl.inference.diagnosis import Finding, findings
 from gendsl.inference.recording import quantity_name
 from gendsl.inference.scalars import Chains, label, present, scalars
@@ -158,8 +158,7 @@ def row_of(chains: Chains) -> SummaryRow:
     if whole_chains is not None:
         error = monte_carlo_error(whole_chains) * (whole_chains.size / len(values)) ** 0.5
     with np.errstate(invalid="ignore"):  # of infinite draws
-        mean = float(values.mean())
-        spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+        mean, spread = mean_and_deviation(values, ddof=1)
         low, middle, high = np.quantile(values, [0.05, 0.5, 0.95]).tolist()
     return SummaryRow(
         mean,

@@ -526,3 +526,19 @@ def test_tallies_add_up():
         assert 0 < tally.seconds < run.seconds
     assert "100" in str(run) and "each" in str(run)
     assert Tally(4, 1, 2, 0.5, 3) + Tally(1, 1, 0, 0.25, 1) == Tally(5, 2, 2, 0.75, 4)
+
+
+@pytest.mark.parametrize("exponent", [-1000, -600, 600, 1022])
+def test_numbers_whose_squares_are_no_floats(exponent):
+    plain = np.random.default_rng(1).uniform(-1, 1, (2, 200))
+    shown = []
+    for scale in (0, exponent):
+        x = np.ldexp(plain, scale)
+        run = made(*x.tolist())
+        row = run.summary()["x"]
+        assert "x" in run._repr_html_() and str(run) and run.diagnose()
+        errors = [row.mcse_mean, monte_carlo_error(x)]
+        shown.append((np.ldexp([row.mean, row.sd, *errors], -scale), (row.ess_bulk, row.ess_tail, row.r_hat)))
+    (numbers, ratios), (extreme, extreme_ratios) = shown
+    np.testing.assert_allclose(extreme, numbers, rtol=1e-12)
+    assert extreme_ratios == ratios
