@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from gendsl.compiler.encode import flat
-from gendsl.compiler.front.program import MODEL, NO_VALUE, Below, Lowered, Template
+from gendsl.compiler.front.program import MODEL, NO_VALUE, Below, Lowered, Nested, Template
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.types import Array, Type
 
@@ -25,6 +26,22 @@ def _fits(parts: tuple[Any, ...], path: tuple[Any, ...]) -> bool:
         elif part != given:
             return False
     return True
+
+
+def _unnested(path: tuple[Any, ...]) -> tuple[Any, ...]:
+    """An address as a template has it: before the items of a tuple in it stands how many there are."""
+    if not any(type(part) is tuple for part in path):
+        return path
+    result: list[Any] = []
+    for part in path:
+        result += [Nested(len(part)), *_unnested(part)] if type(part) is tuple else [part]
+    return tuple(result)
+
+
+def _nested(parts: Iterator[Any], count: int) -> tuple[Any, ...]:
+    """The opposite, for `count` parts of an address."""
+    found = itertools.islice(parts, count)
+    return tuple(_nested(parts, one.count) if isinstance(one, Nested) else one for one in found)
 
 
 def _array_of(value: Any, type: Type) -> Any:
@@ -77,7 +94,7 @@ class Addresses:
         Raises:
             NotClosed: the program makes no choice there, or it can't be said which.
         """
-        below, node, rest = None, None, path
+        below, node, rest = None, None, _unnested(path)
         while True:
             found = [
                 (parts, template)
@@ -140,6 +157,8 @@ class Paths:
                 result += self._node(next(rest))
             else:
                 result.append(part)
+        if any(isinstance(part, Nested) for part in result):
+            return _nested(iter(result), len(result))
         return tuple(result)
 
     def _node(self, node: int) -> tuple[Any, ...]:

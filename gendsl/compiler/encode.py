@@ -19,6 +19,7 @@ from gendsl.compiler.types import (
     Known,
     List,
     Number,
+    Set,
     Text,
     Tuple,
     Type,
@@ -68,6 +69,8 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
             return [[_item(flat(facts, one, item)) for one in value]]
         case Dict(site):
             return [_table(facts, value, facts.item(site, "key"), facts.item(site, "value"))]
+        case Set(site) if isinstance(value, (set, frozenset)):
+            return [_table(facts, dict.fromkeys(value), facts.item(site, "key"), Known(None))]
         case Array(kind=kind):
             dtype = {"f": np.float64, "i": np.int64, "b": np.bool_}[kind]
             if not isinstance(value, np.ndarray) or value.dtype.type is not dtype or value.ndim != type.rank:
@@ -159,7 +162,7 @@ def deep_layout(facts: Facts, type: Type, depth: int = 0) -> list[tuple[str, tup
     match type:
         case List(site):
             return [("r", tuple(deep_layout(facts, facts.item(site), depth + 1)))]
-        case Dict(site):
+        case Dict(site) | Set(site):
             entry = [
                 *deep_layout(facts, facts.item(site, "key"), depth + 1),
                 *deep_layout(facts, facts.item(site, "value"), depth + 1),

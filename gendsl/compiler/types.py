@@ -117,6 +117,14 @@ class Dict(Type):
 
 
 @dataclass(frozen=True, slots=True)
+class Set(Type):
+    """A set made at a site: in a text it is a dict without values; `frozen` as for a list, or a frozenset."""
+
+    site: int
+    frozen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Object(Type):
     """An instance of a class with attributes that change, made at a site."""
 
@@ -169,6 +177,17 @@ class Iterator(Type):
     parts: tuple[Type, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Generator(Type):
+    """A generator expression with one `for`, before it is used: its items are evaluated one by one where they
+    are, in the activation that it was made in. Its leaves are those of what it goes over.
+    """
+
+    node: Any
+    frame: Any
+    source: Type
+
+
 @dataclass(frozen=True, slots=True)
 class SubTrace(Type):
     """A trace that a program is given, with the constants and numbers of an address prefix."""
@@ -184,7 +203,7 @@ def leaves(type: Type) -> tuple[str, ...]:
             return (kind,)
         case Text():
             return ("i",)
-        case List() | Dict() | Object() | Box():
+        case List() | Dict() | Set() | Object() | Box():
             return ("r",)
         case Array(rank=rank):
             return ("r", "i", *("i",) * (2 * rank))
@@ -198,6 +217,8 @@ def leaves(type: Type) -> tuple[str, ...]:
             return tuple(kind for _, default in defaults for kind in leaves(default))
         case Iterator(_, parts):
             return tuple(kind for part in parts for kind in leaves(part))
+        case Generator(_, _, source):
+            return leaves(source)
         case SubTrace(_, prefix):
             return tuple("i" for part in prefix if part is None or part is ...)
     return ()

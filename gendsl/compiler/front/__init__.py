@@ -6,11 +6,12 @@ program is lowered again until none does, and the HIR is that of the last walk. 
 `NotClosed` with the line.
 
 - `values`: values, facts, joins of types; `frame`: activations, branches, loops
-- `statements`; `expressions`: names, attributes, operators, comprehensions
-- `numbers`: arithmetic, comparisons, `math`; `containers`: lists, tuples, strings; `tables`: dicts
+- `statements`; `expressions`: names, attributes, operators; `comprehensions`; `narrowing`: what tests say
+- `numbers`: arithmetic, comparisons, `math`; `containers`: lists, tuples, strings; `tables`: dicts; `sets`
 - `arrays`, `array_places`, `array_calls`: NumPy; `library`: what of it is written in Python
 - `iteration`: what a loop goes over
-- `calls`: functions, methods, classes; `builtin_calls`: Python's own functions
+- `calls`: functions, methods, classes
+- `builtin_calls`, `iterator_calls`, `operator_calls`: Python's own functions
 - `choices`: `~`, addresses; `scores`: log densities of choices; `families`: gendsl's distributions
 - `program`: a whole program
 """

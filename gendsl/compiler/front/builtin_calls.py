@@ -11,14 +11,16 @@ import dataclasses
 import functools
 import itertools
 import math
-import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front import sets
+from gendsl.compiler.front.frame import Frame, fresh_name, goes_once, is_never, only
+from gendsl.compiler.front.iterator_calls import ITERATORS, first_of
+from gendsl.compiler.front.operator_calls import OPERATORS
 from gendsl.compiler.front.values import (
     NONE,
     NOTHING,
@@ -76,16 +78,10 @@ def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]
     return array_calls.call(frame, function, args, named)
 
 
-def _only(frame: Frame, named: dict[str, Value], *allowed: str) -> None:
-    extra = set(named) - set(allowed)
-    if extra:
-        raise frame.not_closed(f"the argument {', '.join(sorted(extra))}")
-
-
 def _len(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front.containers import length
 
-    _only(frame, named)
+    only(frame, named)
     (value,) = args
     leaf = length(frame, value)
     return known(leaf.value) if isinstance(leaf, Const) else number(leaf)
@@ -113,9 +109,13 @@ def _extreme(name: str) -> Handler:
         from gendsl.compiler.front import calls, numbers
         from gendsl.compiler.front.iteration import sequence
 
-        _only(frame, named, "key", "default")
+        only(frame, named, "key", "default")
         key = named.get("key", NONE)
         by = None if key.type == NONE.type else key
+        if len(args) == 1 and by is None:
+            args = [sets.unordered(args[0])]
+        if len(args) == 1 and goes_once(args[0].type):
+            args = [_list(frame, args, {})]
         values: list[Value] | None = args if len(args) > 1 else None
         if (
             values is None
@@ -139,7 +139,7 @@ def _extreme(name: str) -> Handler:
         def best() -> Value:
             first = frame.atoms(found.at(Const(0, "i")))
             measure = (lambda one: calls.call(frame, by, [one], {})) if by is not None else (lambda one: one)
-            best_name, rank_name = _fresh_name(frame, name), _fresh_name(frame, f"{name} by")
+            best_name, rank_name = fresh_name(frame, name), fresh_name(frame, f"{name} by")
             frame.env[best_name] = first
             frame.env[rank_name] = frame.atoms(measure(first))
             var = frame.fresh("i", "i")
@@ -175,23 +175,15 @@ def _extreme(name: str) -> Handler:
     return handle
 
 
-def _fresh_name(frame: Frame, what: str) -> Any:
-    """The name of a variable that no other activation of the same call uses."""
-    name: Any = (what, id(frame.here), frame.unrolled)
-    while name in frame.env:
-        name = ("inner", name)
-    return name
-
-
 def _sum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front import numbers
     from gendsl.compiler.front.iteration import loop_over
 
-    _only(frame, named, "start")
-    value = args[0]
+    only(frame, named, "start")
+    value = sets.unordered(args[0])
     start = args[1] if len(args) > 1 else named.get("start", known(0))
     node = frame.here
-    total = _fresh_name(frame, "total")
+    total = fresh_name(frame, "total")
     frame.env[total] = start
 
     def add(one: Value) -> None:
@@ -208,9 +200,9 @@ def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front import numbers
     from gendsl.compiler.front.iteration import loop_over
 
-    _only(frame, named, "start")
+    only(frame, named, "start")
     node = frame.here
-    total = _fresh_name(frame, "product")
+    total = fresh_name(frame, "product")
     frame.env[total] = named.get("start", known(1))
 
     def multiply(one: Value) -> None:
@@ -228,7 +220,7 @@ def _fsum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 def _int(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front import numbers
 
-    _only(frame, named)
+    only(frame, named)
     if not args:
         return known(0)
     if len(args) > 1:
@@ -256,7 +248,7 @@ def _item(frame: Frame, value: Value) -> Value:
 
 
 def _float(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    _only(frame, named)
+    only(frame, named)
     if not args:
         return known(0.0)
     (value,) = args
@@ -276,7 +268,7 @@ def _float(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 def _bool(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front import numbers
 
-    _only(frame, named)
+    only(frame, named)
     test = numbers.truth(frame, args[0]) if args else hir.FALSE
     return known(bool(test.value)) if isinstance(test, Const) else number(test)
 
@@ -285,7 +277,7 @@ def _rounded(how: str) -> Handler:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         from gendsl.compiler.front import numbers
 
-        _only(frame, named)
+        only(frame, named)
         if len(args) != 1 or not is_number(args[0]):
             raise frame.not_closed(f"{how} with these arguments")
         if is_known(args[0]):
@@ -302,11 +294,11 @@ def _rounded(how: str) -> Handler:
 def _iterator(name: str) -> Handler:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         if name == "enumerate":
-            _only(frame, named, "start")
+            only(frame, named, "start")
             start = args[1] if len(args) > 1 else named.get("start", known(0))
             args = [args[0], start]
         elif name == "zip":
-            _only(frame, named, "strict")
+            only(frame, named, "strict")
             strict = named.get("strict", known(False))
             if not is_known(strict):
                 raise frame.not_closed("zip that may be strict")
@@ -315,7 +307,7 @@ def _iterator(name: str) -> Handler:
                 assert isinstance(parts.type, Tuple)
                 return Value(Iterator("zip_strict", parts.type.items), parts.leaves)
         else:
-            _only(frame, named)
+            only(frame, named)
         if name == "range" and all(map(is_known, args)):
             return known(range(*(object_of(arg) for arg in args)))
         parts = make_tuple(args)
@@ -328,7 +320,7 @@ def _iterator(name: str) -> Handler:
 def _list(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front.containers import extend, list_of
 
-    _only(frame, named)
+    only(frame, named)
     made = list_of(frame, frame.here, [], "list")
     if args:
         extend(frame, frame.here, made, args[0])
@@ -341,6 +333,15 @@ def _tuple(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     if not args:
         return known(())
     return _list(frame, args, named)
+
+
+def _set(is_frozen: bool) -> Handler:
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        only(frame, named)
+        made = sets.make(frame, frame.here, "set") if not args else sets.of(frame, frame.here, args[0], "set")
+        return sets.frozen(made) if is_frozen else made
+
+    return handle
 
 
 def _dict(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -376,7 +377,8 @@ def _sorted(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front import calls, containers
 
     key, descending = calls.sort_options(frame, named)
-    return containers.sorted_list(frame, args[0], key, descending, in_place=False)
+    given = args[0] if key is not None else sets.unordered(args[0])
+    return containers.sorted_list(frame, given, key, descending, in_place=False)
 
 
 def _any_all(is_any: bool) -> Handler:
@@ -392,7 +394,7 @@ def _any_all(is_any: bool) -> Handler:
             inner: hir.Body = [hir.Set([result], [Const(is_any, "b")])]
             frame.emit(hir.If(test if is_any else numbers.negation(test), inner, []))
 
-        loop_over(frame, node, args[0], [], lower)
+        loop_over(frame, node, sets.unordered(args[0]), [], lower)
         return number(result)
 
     return handle
@@ -403,7 +405,8 @@ def _quick(is_any: bool) -> Callable[[Frame, ast.Call], Value]:
 
     def handle(frame: Frame, node: ast.Call) -> Value:
         from gendsl.compiler.front import calls, numbers
-        from gendsl.compiler.front.expressions import comprehension, expression
+        from gendsl.compiler.front.comprehensions import comprehension
+        from gendsl.compiler.front.expressions import expression
 
         if len(node.args) != 1 or not isinstance(node.args[0], ast.GeneratorExp) or node.keywords:
             args, named = calls.arguments(frame, node)
@@ -456,7 +459,7 @@ def _type(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
             return known(dict)
         case Array():
             return known(np.ndarray)
-        case Number() | Union() if getattr(frame.function, "__module__", "").startswith("gendsl."):
+        case Number() | Union() if str(getattr(frame.function, "__module__", "")).startswith("gendsl."):
             return known(_ANY_NUMBER)  # gendsl's own code asks only in order to skip a check
         case Number(kind, numpy) if numpy != MAYBE:
             python, numpys_own = {"f": (float, np.float64), "i": (int, np.int64), "b": (bool, np.bool_)}[kind]
@@ -513,12 +516,19 @@ def _bisect(side: str) -> Handler:
     """`bisect.bisect_left` and `bisect_right` of a list of numbers."""
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        from gendsl.compiler.front import numbers
+        from gendsl.compiler.front import arrays, numbers
         from gendsl.compiler.front.containers import item, length
 
-        if len(args) != 2 or named or not isinstance(args[0].type, List):
+        if len(args) != 2 or named:
             raise frame.not_closed("bisect with these arguments")
         values, wanted = args
+        at: Callable[..., Value]
+        if isinstance(values.type, Array) and values.type.rank == 1:
+            at = arrays.row
+        elif isinstance(values.type, List):
+            at = item
+        else:
+            raise frame.not_closed("bisect with these arguments")
         low = frame.set(Const(0, "i"), "low")
         high = frame.set(length(frame, values), "high")
         label = frame.program.new_label()
@@ -527,7 +537,7 @@ def _bisect(side: str) -> Handler:
         with frame.into(body):
             frame.emit(hir.If(Op("ge", (low, high), "b"), [hir.Leave(label)], []))
             middle = frame.set(Op("floordiv", (Op("add", (low, high), "i"), Const(2, "i")), "i"), "middle")
-            one = frame.atoms(item(frame, values, middle))
+            one = frame.atoms(at(frame, values, middle))
             if side == "left":
                 test = numbers.test_of(numbers.compared(frame, "lt", one, wanted))
             else:
@@ -535,15 +545,6 @@ def _bisect(side: str) -> Handler:
             then: hir.Body = [hir.Set([low], [Op("add", (middle, Const(1, "i")), "i")])]
             frame.emit(hir.If(test, then, [hir.Set([high], [middle])]))
         return number(low)
-
-    return handle
-
-
-def _operator(name: str) -> Handler:
-    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        from gendsl.compiler.front import numbers
-
-        return numbers.arithmetic(frame, name, *args)
 
     return handle
 
@@ -586,16 +587,25 @@ _HANDLERS: dict[Any, Handler] = {
     bool: _bool, round: _rounded("round"), math.floor: _rounded("floor"), math.ceil: _rounded("ceil"),
     math.trunc: _rounded("trunc"), range: _iterator("range"), enumerate: _iterator("enumerate"),
     zip: _iterator("zip"), reversed: _iterator("reversed"), map: _iterator("map"),
-    itertools.pairwise: _iterator("pairwise"), list: _list, tuple: _tuple,
-    dict: _dict, dict.fromkeys: _fromkeys, sorted: _sorted, any: _any_all(True), all: _any_all(False),
+    itertools.pairwise: _iterator("pairwise"), filter: _iterator("filter"), list: _list, tuple: _tuple,
+    set: _set(False), frozenset: _set(True), dict: _dict, dict.fromkeys: _fromkeys, sorted: _sorted,
+    any: _any_all(True), all: _any_all(False),
     isinstance: _isinstance, type: _type,
     divmod: _divmod, pow: _pow, str: _str, math.isnan: _test("isnan"), math.isinf: _test("isinf"),
     math.isfinite: _test("isfinite"), math.fsum: _fsum, math.prod: _product, math.comb: _integers("comb"),
     math.factorial: _integers("factorial"), getattr: _getattr, bisect.bisect_left: _bisect("left"),
-    bisect.bisect_right: _bisect("right"), bisect.bisect: _bisect("right"), operator.add: _operator("add"),
+    bisect.bisect_right: _bisect("right"), bisect.bisect: _bisect("right"),
     functools.cache: _cache, functools.lru_cache: _cache, functools.wraps: _wraps, _unchanged: _first,
-    operator.mul: _operator("mul"), operator.sub: _operator("sub"),
+    **OPERATORS, **ITERATORS,
 }  # fmt: skip
 
-SYNTACTIC: dict[Any, Callable[[Frame, ast.Call], Value]] = {any: _quick(True), all: _quick(False)}
+EAGER = frozenset([
+    sum, min, max, sorted, list, tuple, dict, set, frozenset, any, all, dict.fromkeys, math.fsum, math.prod,
+])  # fmt: skip
+"""Functions that go through their arguments in the call."""
+LAZY = frozenset([enumerate, zip, map, filter, iter, itertools.pairwise])
+"""Functions that go through their arguments where their result is gone through."""
+SYNTACTIC: dict[Any, Callable[[Frame, ast.Call], Value]] = {
+    any: _quick(True), all: _quick(False), next: first_of,
+}  # fmt: skip
 """Functions whose arguments are not all evaluated before the call."""

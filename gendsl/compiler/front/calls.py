@@ -17,7 +17,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import builtin_calls, containers, draws, tables, traces
+from gendsl.compiler.front import builtin_calls, containers, draws, sets, tables, traces
 from gendsl.compiler.front.frame import Frame, Join, goes_once, is_never
 from gendsl.compiler.front.numbers import compared, test_of
 from gendsl.compiler.front.values import (
@@ -42,6 +42,7 @@ from gendsl.compiler.types import (
     Method,
     Number,
     Object,
+    Set,
     Tuple,
     Type,
     Union,
@@ -84,7 +85,12 @@ def call_node(frame: Frame, node: ast.Call) -> Value:
     if special is not None:
         return special(frame, node)
     function = frame.atoms(function)
-    args, named = arguments(frame, node)
+    found = object_of(function) if _is_hashable_known(function) else None
+    if any(isinstance(part, ast.GeneratorExp) for part in node.args):
+        of_container = isinstance(function.type, Method) and isinstance(function.type.function, str)
+        if not of_container and found not in builtin_calls.EAGER | builtin_calls.LAZY:
+            raise frame.not_closed("a generator as an argument, which can be gone through once only", node)
+    args, named = arguments(frame, node, lazy=found in builtin_calls.LAZY)
     frame.here, frame.line = node, node.lineno
     return call(frame, function, args, named)
 
@@ -99,20 +105,24 @@ def _is_hashable_known(value: Value) -> bool:
     return True
 
 
-def arguments(frame: Frame, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
-    """The values of the arguments of a call."""
+def arguments(frame: Frame, node: ast.Call, *, lazy: bool = False) -> tuple[list[Value], dict[str, Value]]:
+    """The values of the arguments of a call; generators for a lazy function are not gone through yet."""
     args: list[Value] = []
     for part in node.args:
         if isinstance(part, ast.Starred):
-            value = expression(frame, part.value)
+            shown = part.value
+            if isinstance(shown, (ast.List, ast.Tuple)):  # a display, of which nobody else sees the list
+                args += arguments(frame, ast.copy_location(ast.Call(node.func, shown.elts, []), node))[0]
+                continue
+            value = expression(frame, shown)
             if isinstance(value.type, (Tuple, Known)):
                 args += items_of(value)
                 continue
             raise frame.not_closed("a star argument whose length is not known", node)
         if isinstance(part, ast.GeneratorExp):
-            from gendsl.compiler.front.expressions import list_comprehension
+            from gendsl.compiler.front.comprehensions import iterable, list_comprehension
 
-            args.append(list_comprehension(frame, part))
+            args.append(iterable(frame, part) if lazy else list_comprehension(frame, part))
             continue
         args.append(frame.atoms(expression(frame, part)))
     named: dict[str, Value] = {}
@@ -178,7 +188,7 @@ def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Va
 def _remembered(frame: Frame, value: Value) -> Value:
     """The result of a function that remembers its results: what it gives again must not change."""
     match value.type:
-        case List() | Dict() | Array():
+        case List() | Dict() | Set() | Array():
             return Value(dataclasses.replace(value.type, frozen=True), value.leaves)
     if "r" in leaves(value.type):
         raise frame.not_closed("a function that remembers results which may change")
@@ -212,6 +222,8 @@ def _call_container_method(
             return containers.list_method(frame, owner, name, args, named)
         case Dict() if name in ("keys", "values", "items") and not args:
             return Value(Iterator(name, (owner.type,)), owner.leaves)
+        case Set() if not named:
+            return sets.method(frame, owner, name, args)
         case Dict() if not named:
             return tables.method(frame, owner, name, args)
         case Array():
@@ -281,11 +293,19 @@ def call_function(frame: Frame, function: FunctionType, args: list[Value], named
 
 
 def inline_function(frame: Frame, function: FunctionType, args: list[Value]) -> Value:
-    """The body of a plain function in place of a call of it."""
-    source = frame.program.source(frame, function)
-    given = bound(frame, source.node, frame.program.defaults(frame, function), args, {}, function.__name__)
+    """The body of a plain function of gendsl's as a function of the text.
+
+    It may be in the midst of being lowered for other arguments, as for arrays of arrays.
+    """
+    program = frame.program
+    source = program.source(frame, function)
+    given = bound(frame, source.node, program.defaults(frame, function), args, {}, function.__name__)
     assert given is not None
-    return inlined(frame, source.node, function, given, source.filename, None)
+    stack, program.stack = program.stack, [one for one in program.stack if one is not function]
+    try:
+        return inlined(frame, source.node, function, given, source.filename, None)
+    finally:
+        program.stack = stack
 
 
 def _widened(type: Type) -> Type:
@@ -308,7 +328,7 @@ def plain(type: Type) -> Type:
     match type:
         case Number(kind):
             return Number(kind)
-        case Tuple(items, cls, names) if cls is tuple or cls.__module__.startswith("gendsl."):
+        case Tuple(items, cls, names) if cls is tuple or str(cls.__module__).startswith("gendsl."):
             return Tuple(tuple(map(plain, items)), cls, names)
     return type
 
@@ -320,7 +340,7 @@ def instance_call(frame: Frame, function: Any, source: Any, given: dict[str, Val
     types: dict[str, Type] = {}
     for name, value in given.items():
         kind = facts.canonical(value.type)
-        if function.__module__.startswith("gendsl."):
+        if str(function.__module__).startswith("gendsl."):
             kind = plain(kind)
         if (
             recursive
@@ -675,7 +695,8 @@ def _named_tuple(frame: Frame, cls: Any, args: list[Value], named: dict[str, Val
 
 def _dataclass(frame: Frame, cls: Any, args: list[Value], named: dict[str, Value]) -> Value:
     fields = [f for f in dataclasses.fields(cls) if f.init]
-    if any(f._field_type is not dataclasses._FIELD for f in cls.__dataclass_fields__.values()):  # type: ignore[attr-defined]
+    kinds = dataclasses._FIELD, dataclasses._FIELD_CLASSVAR  # type: ignore[attr-defined]
+    if any(f._field_type not in kinds for f in cls.__dataclass_fields__.values()):
         raise frame.not_closed(f"the dataclass {cls.__name__}, which has pseudo-fields")
     positional = [f.name for f in fields if not f.kw_only]
     if len(args) > len(positional):
@@ -788,6 +809,9 @@ def is_instance(frame: Frame, type_: Type, classes: Any) -> bool | None:
             return any(issubclass(list, one) for one in every)
         case Dict():
             return any(issubclass(dict, one) for one in every)
+        case Set():
+            found = {any(issubclass(kind, one) for one in every) for kind in (set, frozenset)}
+            return found.pop() if len(found) == 1 else None
         case Array():
             import numpy as np
 

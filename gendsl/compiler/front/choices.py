@@ -196,6 +196,8 @@ def _splice(frame: Frame, node: ast.expr) -> Value:
 
 def path(frame: Frame, address: Value) -> tuple[tuple[Any, ...], tuple[Expr, ...]]:
     """An address as the parts of a template, with None for each index, and the indices."""
+    from gendsl.compiler.front.program import Nested
+
     if isinstance(address.type, (Tuple, Known)) and not (
         isinstance(address.type, Known) and not isinstance(object_of(address), tuple)
     ):
@@ -206,7 +208,8 @@ def path(frame: Frame, address: Value) -> tuple[tuple[Any, ...], tuple[Expr, ...
         frame.fail("an empty address")
     parts: list[Any] = []
     indices: list[Expr] = []
-    for item in items:
+
+    def add(item: Value) -> None:
         match item.type:
             case Known(value=str() as text):
                 parts.append(text)
@@ -222,8 +225,19 @@ def path(frame: Frame, address: Value) -> tuple[tuple[Any, ...], tuple[Expr, ...
             case TextType():
                 parts.append(...)
                 indices.append(frame.atom(item.leaf, "at"))
+            case Tuple(inner, cls) if cls is tuple:
+                parts.append(Nested(len(inner)))
+                for one in items_of(item):
+                    add(one)
+            case Known(value=tuple() as found) if type(found) is tuple:
+                parts.append(Nested(len(found)))
+                for one in items_of(item):
+                    add(one)
             case _:
                 raise frame.not_closed(f"{describe(item.type)} in an address")
+
+    for item in items:
+        add(item)
     return tuple(parts), tuple(indices)
 
 

@@ -12,7 +12,7 @@ import ast
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import tables, traces
+from gendsl.compiler.front import sets, tables, traces
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.numbers import both, compared, equal, is_plain_tuple, negation, test_of
 from gendsl.compiler.front.values import (
@@ -39,6 +39,7 @@ from gendsl.compiler.types import (
     Iterator,
     Known,
     List,
+    Set,
     SubTrace,
     Text,
     Tuple,
@@ -85,6 +86,8 @@ def length(frame: Frame, value: Value) -> Expr:
             return value.leaves[2]
         case Dict():
             return tables.length(frame, value)
+        case Set():
+            return sets.length(frame, value)
         case Union():
             return number_leaf(frame.switch(value, lambda one: number(length(frame, one))), "i")
     if is_never(value):
@@ -93,8 +96,12 @@ def length(frame: Frame, value: Value) -> Expr:
         frame.fail(f"the length of {describe(value.type)}")
         return Const(0, "i")
     if isinstance(value.type, Iterator):
+        from gendsl.compiler.front.frame import goes_once
         from gendsl.compiler.front.iteration import sequence
 
+        if goes_once(value.type):
+            frame.fail("the length of an iterator")
+            return Const(0, "i")
         count = sequence(frame, value).count
         return Const(count, "i") if isinstance(count, int) else count
     cls = getattr(value.type, "cls", None)
@@ -262,6 +269,8 @@ def equal_lists(frame: Frame, a: Value, b: Value) -> Expr:
 def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
     """`+` and `*` of sequences."""
     at = frame.here
+    if isinstance(a.type, Set) and isinstance(b.type, Set):
+        return sets.binary(frame, name, a, b)
     if name == "add" and isinstance(a.type, List) and isinstance(b.type, List):
         made = list_of(frame, at, [], "sum")
         extend(frame, at, made, a)
@@ -380,6 +389,8 @@ def contains(frame: Frame, container: Value, value: Value) -> Expr:
 
             for_each(frame, frame.here, container, lower)
             return found_at
+        case Set():
+            return sets.contains(frame, container, value)
         case Dict():
             return Op("ge", (tables.find(frame, container, value), Const(0, "i")), "b")
         case Union():
@@ -400,6 +411,45 @@ def _any(frame: Frame, tests: list[Expr]) -> Expr:
             continue
         result = test if isinstance(result, Const) else frame.atom(Op("or", (result, test), "b"))
     return result
+
+
+# --- copies ----------------------------------------------------------------------------------------
+
+
+def separate(frame: Frame, value: Value, what: Any) -> Value:
+    """A value that is given, with containers of its own that may be changed."""
+    from gendsl.compiler.front import arrays
+    from gendsl.compiler.front.iteration import each
+
+    node, before = frame.node, frame.unrolled
+    match value.type:
+        case Array():
+            return arrays.as_array(frame, value, copy=True, what=("separate", what))
+        case Union():
+            return frame.switch(value, lambda one: separate(frame, one, (what, describe(one.type))))
+        case Tuple(_, cls, names) if "r" in leaves(value.type):
+            parts = items_of(value)
+            return make_tuple([separate(frame, one, (what, i)) for i, one in enumerate(parts)], cls, names)
+        case List():
+            made = list_of(frame, node, [], ("separate", what))
+            frame.unrolled += (("separate", what),)
+            each(frame, node, value, lambda one: append(frame, made, separate(frame, one, (what, "item"))))
+        case Set():
+            frame.unrolled += (("separate", what),)
+            made = sets.of(frame, node, value, "separate")
+        case Dict():
+            made = tables.make(frame, node, ("separate", what))
+
+            def add(pair: Value) -> None:
+                key, kept = items_of(pair)
+                tables.store(frame, made, key, separate(frame, kept, (what, "value")))
+
+            frame.unrolled += (("separate", what),)
+            each(frame, node, Value(Iterator("items", (value.type,)), value.leaves), add)
+        case _:
+            return value
+    frame.unrolled = before
+    return made
 
 
 # --- subscripts ------------------------------------------------------------------------------------

@@ -7,16 +7,23 @@ from collections.abc import Callable
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import array_calls, calls, choices, containers, tables, traces
+from gendsl.compiler.front import (
+    array_calls,
+    calls,
+    choices,
+    comprehensions,
+    containers,
+    sets,
+    tables,
+    traces,
+)
 from gendsl.compiler.front.draws import RandomGenerator
-from gendsl.compiler.front.frame import Frame, is_never, narrowed
-from gendsl.compiler.front.iteration import loop_over
+from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
 from gendsl.compiler.front.numbers import binary, both, compare, negation, test_of, truth, unary
 from gendsl.compiler.front.values import (
-    NONE,
     NOTHING,
     Value,
-    alternatives_of,
     attribute_of,
     is_known,
     items_of,
@@ -35,10 +42,10 @@ from gendsl.compiler.types import (
     Method,
     Number,
     Object,
+    Set,
     SubTrace,
     Text,
     Tuple,
-    Type,
     Union,
     describe,
 )
@@ -96,7 +103,7 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
             return array_calls.attribute(frame, value, name)
         case SubTrace():
             return traces.attribute(frame, value, name)
-        case List() | Dict() | Text() | Iterator() | Number(numpy=2):
+        case List() | Dict() | Set() | Text() | Iterator() | Number(numpy=2):
             return Value(Method(value.type, name), value.leaves)
         case Known(value=found) if isinstance(found, (str, RandomGenerator)):
             return Value(Method(value.type, name), value.leaves)
@@ -136,7 +143,12 @@ def _unary(frame: Frame, node: ast.UnaryOp) -> Value:
 def _compare(frame: Frame, node: ast.Compare) -> Value:
     left = expression(frame, node.left)
     if len(node.ops) == 1:
-        return compare(frame, node.ops[0], left, expression(frame, node.comparators[0]))
+        right = node.comparators[0]
+        if isinstance(node.ops[0], (ast.In, ast.NotIn)) and isinstance(right, ast.Set):
+            items = [expression(frame, part) for part in right.elts]
+            if all(map(is_known, items)):  # nobody else sees the set
+                return compare(frame, node.ops[0], left, known(frozenset(map(object_of, items))))
+        return compare(frame, node.ops[0], left, expression(frame, right))
 
     def from_(i: int, left: Value) -> Value:
         right = frame.atoms(expression(frame, node.comparators[i]))
@@ -268,10 +280,15 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
 
 
 def _set(frame: Frame, node: ast.Set) -> Value:
-    items = [expression(frame, part) for part in node.elts]
-    if all(map(is_known, items)):
-        return known(frozenset(object_of(item) for item in items))
-    raise frame.not_closed("a set of values that are not constants", node)
+    made = sets.make(frame, node)
+    for i, part in enumerate(node.elts):
+        frame.unrolled += (("item", i),)
+        if isinstance(part, ast.Starred):
+            sets.update(frame, part, made, expression(frame, part.value))
+        else:
+            sets.add(frame, made, frame.atoms(expression(frame, part)))
+        frame.unrolled = frame.unrolled[:-1]
+    return made
 
 
 def _text(frame: Frame, node: ast.JoinedStr) -> Value:
@@ -300,143 +317,6 @@ def _call(frame: Frame, node: ast.Call) -> Value:
     return calls.call_node(frame, node)
 
 
-# --- comprehensions --------------------------------------------------------------------------------
-
-
-def comprehension(
-    frame: Frame, generators: list[ast.comprehension], add: Callable[[], None], first: Value | None = None
-) -> None:
-    """The loops of a comprehension around `add()`."""
-    from gendsl.compiler.front.statements import assign
-
-    if not generators:
-        add()
-        return
-    generator, *rest = generators
-    if generator.is_async:
-        raise frame.not_closed("an asynchronous comprehension", generator.iter)
-    value = first if first is not None else expression(frame, generator.iter)
-    names = [part.id for part in ast.walk(generator.target) if isinstance(part, ast.Name)]
-    saved = {name: frame.env.pop(name) for name in names if name in frame.env}
-    added = [name for name in names if name not in frame.comprehended]
-    frame.comprehended.update(added)
-
-    def lower(item: Value) -> None:
-        assign(frame, generator.target, item)
-
-        def tests(i: int) -> None:
-            if i == len(generator.ifs):
-                comprehension(frame, rest, add)
-                return
-            test = truth(frame, expression(frame, generator.ifs[i]))
-            narrowing = narrowings(frame, generator.ifs[i], True)
-
-            def then() -> None:
-                apply_narrowings(frame, narrowing)
-                tests(i + 1)
-
-            frame.branch(test, then, lambda: None)
-
-        tests(0)
-
-    walrus = _walrus_names([*rest, *generator.ifs])
-    target = names[0] if len(names) == 1 else "i"
-    from gendsl.compiler.front.iteration import sequence  # noqa: F401
-
-    hint = f"{target}_at" if not _counts(generator.iter) else target
-    loop_over(frame, generator.iter, value, walrus, lower, forgotten=names, target=hint)
-    frame.comprehended.difference_update(added)
-    for name in names:
-        frame.env.pop(name, None)
-    frame.env.update(saved)
-
-
-def _counts(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
-
-
-def _walrus_names(nodes: list[Any]) -> list[str]:
-    return [p.target.id for node in nodes for p in ast.walk(node) if isinstance(p, ast.NamedExpr)]
-
-
-def list_comprehension(frame: Frame, node: ast.ListComp | ast.GeneratorExp) -> Value:
-    first = expression(frame, node.generators[0].iter)
-    made = containers.list_of(frame, node, [])
-    if _walrus_names([node.elt]):
-        raise frame.not_closed("`:=` inside a comprehension", node)
-    comprehension(
-        frame, node.generators, lambda: containers.append(frame, made, expression(frame, node.elt)), first
-    )
-    return made
-
-
-def _dict_comprehension(frame: Frame, node: ast.DictComp) -> Value:
-    first = expression(frame, node.generators[0].iter)
-    made = tables.make(frame, node)
-
-    def add() -> None:
-        key = frame.atoms(expression(frame, node.key))
-        tables.store(frame, made, key, expression(frame, node.value))
-
-    comprehension(frame, node.generators, add, first)
-    return made
-
-
-def _generator(frame: Frame, node: ast.GeneratorExp) -> Value:
-    raise frame.not_closed("a generator that is kept", node)
-
-
-# --- narrowing -------------------------------------------------------------------------------------
-
-
-def narrowings(frame: Frame, test: ast.expr, positive: bool) -> dict[Any, Value]:
-    """What a test, or its opposite, says about variables of several types."""
-    match test:
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return narrowings(frame, operand, not positive)
-        case ast.BoolOp(op=op, values=values) if isinstance(op, ast.And) == positive:
-            found: dict[Any, Value] = {}
-            for part in values:
-                found.update(narrowings(frame, part, positive))
-            return found
-        case ast.Compare(left=ast.Name(id=name), ops=[op], comparators=[ast.Constant(value=None)]) if (
-            isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq))
-        ):
-            wants_none = isinstance(op, (ast.Is, ast.Eq)) == positive
-            return _kept(frame, name, lambda type_: (type_ == NONE.type) == wants_none)
-        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), classes]):
-            wanted = frame.program.try_constant(frame, classes)
-            if wanted is not None:
-                return _kept(
-                    frame,
-                    name,
-                    lambda type_: calls.is_instance(frame, type_, wanted.value) in (positive, None),
-                )
-        case ast.Name(id=name):
-            if positive:
-                return _kept(frame, name, lambda type_: not (isinstance(type_, Known) and not type_.value))
-    return {}
-
-
-def _kept(frame: Frame, name: str, wanted: Callable[[Type], bool]) -> dict[Any, Value]:
-    value = frame.env.get(name)
-    if value is None:
-        return {}
-    value = frame.opened(value)
-    if not isinstance(value.type, Union):
-        return {}
-    kept = [one.type for one in alternatives_of(value) if wanted(one.type)]
-    if not kept or len(kept) == len(value.type.alternatives):
-        return {}
-    return {name: narrowed(value, kept)}
-
-
-def apply_narrowings(frame: Frame, narrowing: dict[Any, Value]) -> None:
-    """Let variables have the types that a test leaves them."""
-    for name, value in narrowing.items():
-        frame.env[name] = value
-
-
 def condition(frame: Frame, node: ast.expr) -> Expr:
     """The truth of an expression."""
     return truth(frame, expression(frame, node))
@@ -460,9 +340,10 @@ _EXPRESSIONS: dict[type[ast.AST], Callable[[Frame, Any], Value]] = {
     ast.Subscript: _subscript,
     ast.Lambda: _lambda,
     ast.Call: _call,
-    ast.ListComp: list_comprehension,
-    ast.DictComp: _dict_comprehension,
-    ast.GeneratorExp: _generator,
+    ast.ListComp: comprehensions.list_comprehension,
+    ast.DictComp: comprehensions.dict_comprehension,
+    ast.SetComp: comprehensions.set_comprehension,
+    ast.GeneratorExp: comprehensions.generator,
 }
 
 __all__ = ["Object", "both", "expression", "name_value", "negation"]

@@ -27,6 +27,7 @@ from gendsl.compiler.front.values import (
 from gendsl.compiler.hir import Body, Const, Expr, Op, Statement, Var
 from gendsl.compiler.print_runtime import NAMES
 from gendsl.compiler.types import NEVER, Box, Iterator, Never, Tuple, Type, Union, leaves
+from gendsl.compiler.types import Generator as GeneratorType
 
 if TYPE_CHECKING:
     from gendsl.compiler.front.program import Lowering
@@ -527,9 +528,26 @@ def goes_once(type: Type) -> bool:
     match type:
         case Iterator(name):
             return name not in REPEATABLE
+        case GeneratorType():
+            return True
         case Tuple(items) | Union(items):
             return any(map(goes_once, items))
     return False
+
+
+def fresh_name(frame: Frame, what: str) -> Any:
+    """The name of a variable that no other activation of the same call uses."""
+    name: Any = (what, id(frame.here), frame.unrolled)
+    while name in frame.env:
+        name = ("inner", name)
+    return name
+
+
+def only(frame: Frame, named: dict[str, Value], *allowed: str) -> None:
+    """Refuse arguments by name that a function is not read with."""
+    extra = set(named) - set(allowed)
+    if extra:
+        raise frame.not_closed(f"the argument {', '.join(sorted(extra))}")
 
 
 def narrowed(value: Value, types: list[Type]) -> Value:

@@ -15,7 +15,6 @@ from gendsl.compiler.front.containers import index_leaf, item, length
 from gendsl.compiler.front.frame import Frame, Join, LoopFrame, Name, is_never
 from gendsl.compiler.front.values import (
     NOTHING,
-    NotClosed,
     Value,
     alternatives_of,
     is_known,
@@ -27,7 +26,7 @@ from gendsl.compiler.front.values import (
     object_of,
 )
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import Array, Dict, Iterator, Known, List, Tuple, Union, describe
+from gendsl.compiler.types import Array, Dict, Generator, Iterator, Known, List, Tuple, Union, describe
 
 LONGEST_UNROLLED = 64
 
@@ -47,6 +46,7 @@ class Sequence:
     grows: tuple[Value, ...] = ()
     fixed: bool = False  # items differ in type: the loop must be unrolled
     limit: Expr | None = None  # the loop ends there if that comes before the count
+    visit: Callable[[Any, Callable[[Value], None]], None] | None = None  # in place of `at`: it may skip items
 
 
 def sequence(frame: Frame, value: Value) -> Sequence:
@@ -74,6 +74,8 @@ def sequence(frame: Frame, value: Value) -> Sequence:
             return _entries(frame, value, "keys")
         case Iterator(name, parts):
             return _iterator(frame, name, _parts_of(value))
+        case Generator():
+            return _generated(frame, value)
     if is_number(value) or value.type == known(None).type:
         frame.fail(f"a loop over {describe(value.type)}")
     if is_never(value) or not frame.live:
@@ -95,14 +97,59 @@ def _parts_of(value: Value) -> list[Value]:
     return items_of(Value(Tuple(value.type.parts), value.leaves))
 
 
+def _generated(frame: Frame, value: Value) -> Sequence:
+    """The items of a generator expression, each evaluated where it is used."""
+    from gendsl.compiler.front.comprehensions import visit_generated
+
+    kind = value.type
+    assert isinstance(kind, Generator)
+    if kind.frame is not frame:
+        raise frame.not_closed("a generator that another function goes through")
+    inner = _all_of(frame, Value(kind.source, value.leaves))
+    node = kind.node
+
+    def visit(i: Any, lower: Callable[[Value], None]) -> None:
+        visit_generated(frame, node, inner.at(i), lower)
+
+    def at(i: Any) -> Value:
+        found: list[Value] = []
+        visit(i, found.append)
+        return found[0] if found else NOTHING
+
+    skips = visit if node.generators[0].ifs else None
+    return Sequence(inner.count, at, inner.grows, inner.fixed, inner.limit, skips)
+
+
+def _all_of(frame: Frame, value: Value) -> Sequence:
+    """What a loop goes over, where no item may be skipped."""
+    found = sequence(frame, value)
+    if found.visit is not None:
+        raise frame.not_closed("a generator with conditions in another iterator")
+    return found
+
+
 def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
     match name:
+        case "iter":
+            return sequence(frame, parts[0])
+        case "filter":
+            given = _all_of(frame, parts[1])
+
+            def visit(i: Any, lower: Callable[[Value], None]) -> None:
+                from gendsl.compiler.front import calls
+                from gendsl.compiler.front.numbers import truth
+
+                one = frame.atoms(given.at(i))
+                wanted = one if parts[0].type == known(None).type else calls.call(frame, parts[0], [one], {})
+                frame.branch(truth(frame, wanted), lambda: lower(one), lambda: None)
+
+            return Sequence(given.count, given.at, given.grows, given.fixed, given.limit, visit)
         case "range":
             return _range(frame, *parts)
         case "keys" | "values" | "items":
             return _entries(frame, parts[0], name)
         case "enumerate":
-            inner, first = sequence(frame, parts[0]), parts[1]
+            inner, first = _all_of(frame, parts[0]), parts[1]
 
             def numbered(i: Any) -> Value:
                 from gendsl.compiler.front.numbers import arithmetic
@@ -119,7 +166,9 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
 
             return Sequence(inner.count, numbered, inner.grows, inner.fixed, inner.limit)
         case "zip" | "zip_strict":
-            sequences = [sequence(frame, part) for part in parts]
+            if any(isinstance(part.type, Generator) for part in parts[:-1]):  # it may make one item more
+                raise frame.not_closed("zip of a generator that is not its last argument")
+            sequences = [_all_of(frame, part) for part in parts]
             counts = [one.count for one in sequences]
             if name == "zip_strict":
                 _alike(frame, counts)
@@ -139,7 +188,7 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
 
             return Sequence(least, together, grows, fixed, limit)
         case "pairwise":
-            inner = sequence(frame, parts[0])
+            inner = _all_of(frame, parts[0])
             if isinstance(inner.count, int):
                 pairs: int | Expr = max(inner.count - 1, 0)
             else:
@@ -151,7 +200,7 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
 
             return Sequence(pairs, pair, inner.grows, inner.fixed)
         case "reversed":
-            inner = sequence(frame, parts[0])
+            inner = _all_of(frame, parts[0])
             if isinstance(inner.count, int):
                 last = inner.count - 1
                 if inner.fixed:
@@ -247,6 +296,7 @@ def loop_over(
         _over_union(frame, node, value, names, lower, forgotten, target, fixed)
         return
     found = sequence(frame, value)
+    visit = found.visit or (lambda i, one: one(found.at(i)))
     if found.fixed or (isinstance(found.count, int) and found.count == 0):
         assert isinstance(found.count, int)
         if found.count > LONGEST_UNROLLED:
@@ -272,7 +322,7 @@ def loop_over(
 
         def once() -> None:
             check()
-            lower(found.at(var))
+            visit(var, lower)
 
         loop = frame.loop(node, make, names, once, forgotten=forgotten)
         check()
@@ -294,6 +344,8 @@ def loop_over(
         now = sequence(frame, value)
         count = Const(now.count, "i") if isinstance(now.count, int) else now.count
         frame.emit(hir.If(Op("ge", (at, count), "b"), [hir.Leave(frame.loops[-1].label)], []))
+        if now.visit is not None:
+            raise frame.not_closed("a generator over a list that grows meanwhile")
         one = now.at(at)
         frame.env[counter] = number(Op("add", (at, Const(1, "i")), "i"))
         lower(one)
@@ -412,7 +464,7 @@ def _unrolled(frame: Frame, node: ast.AST, found: Sequence, lower: Callable[[Val
             with frame.into(ended):
                 after.add(frame)
                 frame.emit(hir.Leave(body.label))
-        lower(found.at(i))
+        (found.visit or (lambda i, one: one(found.at(i))))(i, lower)
         once.add(frame)
         frame.loops.pop()
         frame.unrolled = outer_unrolled
@@ -433,37 +485,3 @@ def break_label(loop: LoopFrame) -> int:
     marker = loop.carried[None][0]
     assert isinstance(marker, Known)
     return int(marker.value)
-
-
-def unpacked(frame: Frame, value: Value, count: int, starred: int | None) -> list[Value]:
-    """The items of a value as an assignment to `count` targets takes them, one of which may have a star."""
-    value = frame.opened(value)
-    if is_never(value):
-        return [value] * count
-    if isinstance(value.type, Union):
-        found = frame.switch(value, lambda one: make_tuple(unpacked(frame, one, count, starred)))
-        return [NOTHING] * count if is_never(found) else items_of(found)
-    if isinstance(value.type, (Tuple, Known)) and not is_number(value):
-        try:
-            items = items_of(value)
-        except NotClosed:
-            raise frame.not_closed(f"{describe(value.type)} where a tuple is needed") from None
-        if starred is None:
-            if len(items) != count:
-                frame.fail("a wrong number of values to unpack")
-                return [NOTHING] * count
-            return items
-        from gendsl.compiler.front.containers import list_of
-
-        after = count - starred - 1
-        middle = list_of(frame, frame.here, items[starred : len(items) - after], "starred")
-        return [*items[:starred], middle, *items[len(items) - after :]]
-    if is_number(value) or value.type == known(None).type:
-        frame.fail("a number where several values are needed")
-        return [NOTHING] * count
-    if starred is not None or not isinstance(value.type, (List, Array)):
-        raise frame.not_closed(f"{describe(value.type)} where a tuple is needed")
-    given = sequence(frame, value)
-    n = Const(given.count, "i") if isinstance(given.count, int) else given.count
-    frame.fail_if(Op("ne", (n, Const(count, "i")), "b"), "a wrong number of values to unpack")
-    return [given.at(Const(i, "i")) for i in range(count)]

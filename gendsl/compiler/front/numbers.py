@@ -43,6 +43,7 @@ from gendsl.compiler.types import (
     List,
     Method,
     Object,
+    Set,
     Text,
     Tuple,
     Type,
@@ -118,7 +119,7 @@ def truth(frame: Frame, value: Value) -> Expr:
                     raise frame.not_closed(f"the truth of a {cls.__name__}")
                 return hir.TRUE
             return Const(bool(items), "b")
-        case List() | Dict():
+        case List() | Dict() | Set():
             from gendsl.compiler.front.containers import length
 
             return Op("ne", (length(frame, value), Const(0, "i")), "b")
@@ -126,6 +127,8 @@ def truth(frame: Frame, value: Value) -> Expr:
             return test_of(frame.switch(value, lambda one: number(truth(frame, one))))
         case Method():
             return hir.TRUE
+        case Text():
+            return Op("ne", (value.leaf, Const(frame.program.facts.text_number(""), "i")), "b")
         case Object(_, cls):
             if any(hasattr(cls, name) for name in ("__bool__", "__len__")):
                 raise frame.not_closed(f"the truth of a {cls.__name__}")
@@ -452,6 +455,10 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
         from gendsl.compiler.front import containers
 
         return containers.equal_lists(frame, a, b)
+    if isinstance(a.type, Set) and isinstance(b.type, Set):
+        from gendsl.compiler.front import sets
+
+        return sets.equal(frame, a, b)
     simple = (Known, Text, Tuple, List)
     if is_number(a) or is_number(b) or (isinstance(a.type, simple) and isinstance(b.type, simple)):
         other = b if is_number(a) else a
@@ -498,7 +505,7 @@ def identical(frame: Frame, a: Value, b: Value) -> Expr:
             return leaf if constant else negation(leaf)
         if constant is None or not isinstance(constant, (int, float, str, tuple)):
             return hir.FALSE
-    references = (List, Dict, Object)
+    references = (List, Dict, Set, Object)
     if isinstance(a.type, references) and isinstance(b.type, references):
         if type(a.type) is not type(b.type):
             return hir.FALSE

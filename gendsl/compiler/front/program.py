@@ -45,6 +45,7 @@ from gendsl.compiler.types import (
     Known,
     List,
     Number,
+    Set,
     SubTrace,
     Tuple,
     Type,
@@ -73,6 +74,13 @@ class FunctionSource:
 
 
 @dataclass(frozen=True)
+class Nested:
+    """Stands before the parts of an address that are together one part of it, a tuple."""
+
+    count: int
+
+
+@dataclass(frozen=True)
 class Below:
     """The first part of an address below a call of a program that calls itself: the number of that call,
     its *node*.
@@ -87,7 +95,8 @@ NO_VALUE = Tuple(())
 
 @dataclass(frozen=True)
 class Template:
-    """An address template: the strings of an address, None for each index, ... for each string of the data.
+    """An address template: the strings of an address, None for each index, ... for each string of the data;
+    before the items of a tuple in it stands how many there are.
 
     Attributes:
         number: its place in the state.
@@ -128,6 +137,7 @@ class Entry:
         bound: the instance that it is a method of, alone in a tuple.
         constants: arguments by name that are known.
         chooses: whether it makes random choices.
+        changes: whether it changes its arguments in place: each run is then given copies.
     """
 
     name: str
@@ -137,6 +147,7 @@ class Entry:
     bound: tuple[Any, ...] = ()
     constants: dict[str, Any] = field(default_factory=dict)
     chooses: bool = True
+    changes: bool = False
 
 
 @dataclass
@@ -208,7 +219,8 @@ class Lowering:
         Raises:
             NotClosed: it is not in the subset that the compiler reads.
         """
-        entry = Entry(MODEL, program.compiled.origin, tuple(args), bound=program.bound)
+        changes = program.compiled.changes_arguments
+        entry = Entry(MODEL, program.compiled.origin, tuple(args), bound=program.bound, changes=changes)
         (lowered,) = self.lower_together([entry])
         return lowered
 
@@ -259,13 +271,16 @@ class Lowering:
             main.parameters.extend(variables)
             return Value(kind, tuple(variables))
 
+        from gendsl.compiler.front.containers import separate
+
         args = [self.constant(frame, one) for one in entry.bound]
         names = _parameter_names(origin.node, len(entry.args), len(args))
         own = [given(kind, name) for kind, name in zip(entry.args, names, strict=True)]
         named = {name: given(kind, name) for name, kind in entry.named.items()}
         named.update({name: self.constant(frame, value, name) for name, value in entry.constants.items()})
         defaults = self.defaults(frame, function)
-        values = bound(frame, origin.node, defaults, [*args, *own], named, function.__name__)
+        used = [separate(frame, one, i) for i, one in enumerate(own)] if entry.changes else own
+        values = bound(frame, origin.node, defaults, [*args, *used], named, function.__name__)
         if values is None:
             raise NotClosed("the arguments do not fit the signature")
         frame.env.update(values)
@@ -520,7 +535,7 @@ class Lowering:
                 return self.given(frame, found)
             items = [self.constant(frame, one) for one in found]
             return known(found) if all(map(is_known, items)) else make_tuple(items)
-        if isinstance(found, (list, np.ndarray)) or type(found) is dict:
+        if isinstance(found, (list, np.ndarray)) or type(found) in (dict, set):
             return self.given(frame, found)
         if isinstance(found, Distribution) and not isinstance(found, type):
             from gendsl.compiler.front.choices import constant_distribution
@@ -697,6 +712,12 @@ def type_of(facts: Facts, place: Hashable, value: Any) -> Type:
                 facts.grow_item(site, type_of(facts, (place, "key"), key), "key")
                 facts.grow_item(site, type_of(facts, (place, "value"), item), "value")
             return Dict(facts.find(site), True)
+        case set() | frozenset() if type(value) in (set, frozenset):
+            site = facts.site(place)
+            facts.grow_item(site, Known(None), "value")
+            for item in value:
+                facts.grow_item(site, type_of(facts, (place, "key"), item), "key")
+            return Set(facts.find(site), True)
         case np.ndarray() if type(value) is np.ndarray:
             if value.dtype.type not in _NUMPYS or not value.dtype.isnative or not 1 <= value.ndim <= 4:
                 raise NotClosed(f"an array of {value.dtype} with {value.ndim} axes")

@@ -13,20 +13,17 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import array_places, arrays, calls, choices, containers, tables
-from gendsl.compiler.front.expressions import (
-    apply_narrowings,
-    condition,
-    expression,
-    list_comprehension,
-    narrowings,
-)
+from gendsl.compiler.front import array_places, arrays, calls, choices, containers, sets, tables
+from gendsl.compiler.front.comprehensions import iterable, list_comprehension
+from gendsl.compiler.front.expressions import condition, expression
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.iteration import break_label, loop_over, unpacked
-from gendsl.compiler.front.numbers import binary, negation, test_of
+from gendsl.compiler.front.iteration import break_label, loop_over
+from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
+from gendsl.compiler.front.numbers import _BINARY, binary, negation, test_of
+from gendsl.compiler.front.unpacking import unpacked
 from gendsl.compiler.front.values import NONE, NOTHING, Value, is_known, known, object_of
 from gendsl.compiler.hir import Const
-from gendsl.compiler.types import Array, Dict, Known, List, Tuple, Union
+from gendsl.compiler.types import Array, Dict, Known, List, Set, Tuple, Union
 
 
 def statements(frame: Frame, nodes: list[ast.stmt]) -> None:
@@ -121,8 +118,14 @@ def _augmented(frame: Frame, node: ast.AugAssign) -> None:
         if isinstance(old.type, Array):
             arrays.in_place(frame, old, node.op, new)
             return old
+        if isinstance(old.type, Set):
+            sets.in_place(frame, node, _BINARY[type(node.op)][0], old, new)
+            return old
         if isinstance(old.type, Dict):
-            raise frame.not_closed("an operation in place on a dict", node)
+            if not isinstance(node.op, ast.BitOr) or not isinstance(new.type, Dict):
+                raise frame.not_closed("an operation in place on a dict", node)
+            tables.update(frame, node, old, new)
+            return old
         frame.here = node
         return binary(frame, node.op, old, new)
 
@@ -342,7 +345,7 @@ def _for(frame: Frame, node: ast.For) -> None:
     if node.orelse:
         _otherwise(frame, node)
         return
-    value = expression(frame, node.iter)
+    value = iterable(frame, node.iter)
     carried, forgotten = handed_on(frame, node)
 
     def lower(item: Value) -> None:
@@ -494,6 +497,10 @@ def handed_on(frame: Frame, node: ast.For | ast.While) -> tuple[list[Any], list[
                     visit(child, skipped)
 
     if isinstance(node, ast.For):
+        for part in ast.walk(node.iter):  # what a generator reads, it reads in each iteration
+            if isinstance(part, ast.GeneratorExp):
+                inside = [n for n in ast.walk(part) if isinstance(n, ast.Name)]
+                order.extend((n.id, False, False) for n in inside if isinstance(n.ctx, ast.Load))
         visit(node.target, False)
     else:
         visit(node.test, False)

@@ -15,7 +15,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame, Text, is_never
 from gendsl.compiler.front.values import NOTHING, NotClosed, Value
 from gendsl.compiler.hir import Const, Expr, Op, Var
-from gendsl.compiler.types import NEVER, Dict, Number, Tuple, Type, describe, leaves
+from gendsl.compiler.types import NEVER, Dict, Number, Tuple, Type, Union, describe, leaves
 from gendsl.compiler.types import Text as TextType
 
 _PARTS = ("r", "r")
@@ -65,6 +65,10 @@ def _checked_key(frame: Frame, type: Type) -> None:
         case Tuple(items, cls) if cls is tuple:
             for item in items:
                 _checked_key(frame, item)
+            return
+        case Union(alternatives):  # an alternative that a key has not has zeros for leaves
+            for one in alternatives:
+                _checked_key(frame, one)
             return
     if type != NEVER and leaves(type):
         raise frame.not_closed(f"{describe(type)} as a key of a dict")
@@ -173,6 +177,19 @@ def remove(frame: Frame, value: Value, key: Value) -> Value:
     return found
 
 
+def clear(frame: Frame, value: Value) -> None:
+    """`value.clear()`."""
+    from gendsl.compiler.front.containers import writable
+
+    assert isinstance(value.type, Dict)
+    writable(frame, value)
+    layout = entry_layout(frame, value.type.site)
+    found, _ = _parts(frame, value)
+    frame.emit(hir.Truncate(found, layout, _FIRST))
+    kind = _types(frame, value.type.site)[0]
+    frame.emit(hir.Call([], _rebuilder(frame, leaves(kind), layout, whole=True), [value.leaf]))
+
+
 def entries(frame: Frame, value: Value, what: str) -> tuple[Expr, Any]:
     """The number of entries, and a function that gives the key, the value or both at a position."""
     from gendsl.compiler.front.values import make_tuple
@@ -213,23 +230,33 @@ def method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
             return remove(frame, value, key)
         case "copy", []:
             return copied(frame, value)
+        case "update", [more] if isinstance(more.type, Dict):
+            update(frame, frame.here, value, more)
+            return NONE
+        case "clear", []:
+            clear(frame, value)
+            return NONE
     raise frame.not_closed(f"the method {name} of a dict with these arguments")
 
 
 def copied(frame: Frame, value: Value) -> Value:
     """A copy of a dict."""
+    made = make(frame, frame.here, "copy")
+    update(frame, frame.here, made, value)
+    return made
+
+
+def update(frame: Frame, node: ast.AST, value: Value, more: Value) -> None:
+    """`value.update(more)` of two dicts."""
     from gendsl.compiler.front.iteration import each
     from gendsl.compiler.front.values import items_of
     from gendsl.compiler.types import Iterator
 
-    made = make(frame, frame.here, "copy")
-
     def add(pair: Value) -> None:
         key, kept = items_of(pair)
-        store(frame, made, key, kept)
+        store(frame, value, key, kept)
 
-    each(frame, frame.here, Value(Iterator("items", (value.type,)), value.leaves), add)
-    return made
+    each(frame, node, Value(Iterator("items", (more.type,)), more.leaves), add)
 
 
 # --- the functions of the text -----------------------------------------------------------------------

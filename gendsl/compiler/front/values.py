@@ -21,6 +21,7 @@ from gendsl.compiler.types import (
     Array,
     Box,
     Dict,
+    Generator,
     Iterator,
     Known,
     List,
@@ -28,6 +29,7 @@ from gendsl.compiler.types import (
     Never,
     Number,
     Object,
+    Set,
     Text,
     Tuple,
     Type,
@@ -288,6 +290,8 @@ class Facts:
 
     def grow_item(self, site: int, type: Type, what: str = "item") -> Type:
         """The type of the items of a site, after one of a type was put there."""
+        if isinstance(type, Generator):
+            raise NotClosed("a generator that is kept")
         if isinstance(type, Iterator) and type.name not in ("range", "keys", "values", "items"):
             raise NotClosed(f"{type.name}(...) that is kept, and can be gone through once only")
         return self.grow((self.find(site), what), type)
@@ -299,6 +303,8 @@ class Facts:
                 return List(self.find(site), frozen)
             case Dict(site, frozen):
                 return Dict(self.find(site), frozen)
+            case Set(site, frozen):
+                return Set(self.find(site), frozen)
             case Object(site, cls):
                 return Object(self.find(site), cls)
             case Box(site):
@@ -352,6 +358,8 @@ class Facts:
                 return Array(kind, rank, frozen or other)
             case Dict(first, frozen), Dict(second, other):
                 return Dict(self._unify(first, second), frozen or other)
+            case Set(first, frozen), Set(second, other):
+                return Set(self._unify(first, second), frozen or other)
             case Box(first), Box(second):
                 return Box(self._unify(first, second))
             case Object(first, cls), Object(second, other) if cls is other:
@@ -398,7 +406,7 @@ class Facts:
                 return tuple(leaf for part, item in parts for leaf in self.convert(part, item))
             case Union():
                 return self._as_union(value, type)
-            case List() | Dict() | Array() | Box() if mine.__class__ is type.__class__:
+            case List() | Dict() | Set() | Array() | Box() if mine.__class__ is type.__class__:
                 return value.leaves  # only whether it may be changed differs
             case Method(owner):
                 assert isinstance(mine, Method)

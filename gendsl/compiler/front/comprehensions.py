@@ -1,0 +1,160 @@
+"""Comprehensions and generator expressions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from gendsl.compiler.front import containers, sets, tables
+from gendsl.compiler.front.calls import expression
+from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.iteration import loop_over
+from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
+from gendsl.compiler.front.numbers import truth
+from gendsl.compiler.front.values import (
+    Value,
+)
+from gendsl.compiler.types import (
+    Generator,
+)
+
+
+def comprehension(
+    frame: Frame, generators: list[ast.comprehension], add: Callable[[], None], first: Value | None = None
+) -> None:
+    """The loops of a comprehension around `add()`."""
+    from gendsl.compiler.front.statements import assign
+
+    if not generators:
+        add()
+        return
+    generator, *rest = generators
+    if generator.is_async:
+        raise frame.not_closed("an asynchronous comprehension", generator.iter)
+    value = first if first is not None else iterable(frame, generator.iter)
+    names = [part.id for part in ast.walk(generator.target) if isinstance(part, ast.Name)]
+    saved = {name: frame.env.pop(name) for name in names if name in frame.env}
+    added = [name for name in names if name not in frame.comprehended]
+    frame.comprehended.update(added)
+
+    def lower(item: Value) -> None:
+        assign(frame, generator.target, item)
+
+        def tests(i: int) -> None:
+            if i == len(generator.ifs):
+                comprehension(frame, rest, add)
+                return
+            test = truth(frame, expression(frame, generator.ifs[i]))
+            narrowing = narrowings(frame, generator.ifs[i], True)
+
+            def then() -> None:
+                apply_narrowings(frame, narrowing)
+                tests(i + 1)
+
+            frame.branch(test, then, lambda: None)
+
+        tests(0)
+
+    walrus = _walrus_names([*rest, *generator.ifs])
+    target = names[0] if len(names) == 1 else "i"
+    hint = f"{target}_at" if not _counts(generator.iter) else target
+    loop_over(frame, generator.iter, value, walrus, lower, forgotten=names, target=hint)
+    frame.comprehended.difference_update(added)
+    for name in names:
+        frame.env.pop(name, None)
+    frame.env.update(saved)
+
+
+def _counts(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+
+
+def _walrus_names(nodes: list[Any]) -> list[str]:
+    return [p.target.id for node in nodes for p in ast.walk(node) if isinstance(p, ast.NamedExpr)]
+
+
+def list_comprehension(frame: Frame, node: ast.ListComp | ast.GeneratorExp) -> Value:
+    first = iterable(frame, node.generators[0].iter)
+    made = containers.list_of(frame, node, [])
+    if _walrus_names([node.elt]):
+        raise frame.not_closed("`:=` inside a comprehension", node)
+    comprehension(
+        frame, node.generators, lambda: containers.append(frame, made, expression(frame, node.elt)), first
+    )
+    return made
+
+
+def dict_comprehension(frame: Frame, node: ast.DictComp) -> Value:
+    first = iterable(frame, node.generators[0].iter)
+    made = tables.make(frame, node)
+
+    def add() -> None:
+        key = frame.atoms(expression(frame, node.key))
+        tables.store(frame, made, key, expression(frame, node.value))
+
+    comprehension(frame, node.generators, add, first)
+    return made
+
+
+def set_comprehension(frame: Frame, node: ast.SetComp) -> Value:
+    first = sets.unordered(iterable(frame, node.generators[0].iter))
+    made = sets.make(frame, node)
+
+    def add() -> None:
+        sets.add(frame, made, frame.atoms(expression(frame, node.elt)))
+
+    comprehension(frame, node.generators, add, first)
+    return made
+
+
+def generator(frame: Frame, node: ast.GeneratorExp) -> Value:
+    raise frame.not_closed("a generator that is kept", node)
+
+
+def iterable(frame: Frame, node: ast.expr) -> Value:
+    """The value of an expression that is gone through here and now: a generator is not kept."""
+    if not isinstance(node, ast.GeneratorExp):
+        return expression(frame, node)
+    alone = len(node.generators) == 1 and not node.generators[0].is_async
+    if not alone or any(isinstance(part, (ast.NamedExpr, ast.Lambda)) for part in ast.walk(node)):
+        raise frame.not_closed("a generator with several loops, or with functions or `:=`", node)
+    source = frame.atoms(expression(frame, node.generators[0].iter))
+    return Value(Generator(node, frame, source.type), source.leaves)
+
+
+def visit_generated(
+    frame: Frame, node: ast.GeneratorExp, item: Value, lower: Callable[[Value], None]
+) -> None:
+    """Lower something for the item of a generator expression that comes of an item of what it goes over."""
+    from gendsl.compiler.front.statements import assign
+
+    (clause,) = node.generators
+    names = [part.id for part in ast.walk(clause.target) if isinstance(part, ast.Name)]
+    saved = {name: frame.env.pop(name) for name in names if name in frame.env}
+    added = [name for name in names if name not in frame.comprehended]
+    frame.comprehended.update(added)
+
+    def leave() -> None:
+        frame.comprehended.difference_update(added)
+        for name in names:
+            frame.env.pop(name, None)
+        frame.env.update(saved)
+
+    def tests(i: int) -> None:
+        if i == len(clause.ifs):
+            found = frame.atoms(expression(frame, node.elt))
+            leave()
+            lower(found)
+            return
+        test = truth(frame, expression(frame, clause.ifs[i]))
+        narrowing = narrowings(frame, clause.ifs[i], True)
+
+        def then() -> None:
+            apply_narrowings(frame, narrowing)
+            tests(i + 1)
+
+        frame.branch(test, then, leave)
+
+    assign(frame, clause.target, item)
+    tests(0)

@@ -1,0 +1,111 @@
+"""`next`, `iter` and functions of `itertools`."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from gendsl.compiler.front.frame import Frame, fresh_name, goes_once, is_never, only
+from gendsl.compiler.front.values import NONE, NOTHING, UNSET, Value, known
+from gendsl.compiler.types import Iterator
+
+
+def first_of(frame: Frame, node: ast.Call) -> Value:
+    """`next(iterator)` of an iterator that nobody else has: its first item."""
+    from gendsl.compiler.front.comprehensions import iterable
+    from gendsl.compiler.front.expressions import expression
+    from gendsl.compiler.front.iteration import loop_over
+    from gendsl.compiler.front.statements import _break
+
+    if not 1 <= len(node.args) <= 2 or node.keywords or isinstance(node.args[0], ast.Starred):
+        raise frame.not_closed("next() with these arguments", node)
+    value = frame.opened(iterable(frame, node.args[0]))
+    default = frame.atoms(expression(frame, node.args[1])) if len(node.args) == 2 else None
+    if is_never(value):
+        return NOTHING
+    if not goes_once(value.type):
+        raise frame.not_closed("next() of what is no iterator, or of one that is kept", node)
+    first = fresh_name(frame, "first")
+    frame.env[first] = known(UNSET)
+
+    def lower(one: Value) -> None:
+        frame.env[first] = frame.atoms(one)
+        _break(frame, ast.Break())
+
+    loop_over(frame, node, value, [first], lower)
+    found = frame.env.pop(first, NOTHING)
+
+    def of_one(one: Value) -> Value:
+        if one.type != known(UNSET).type:
+            return one
+        if default is not None:
+            return default
+        frame.fail("next() of an iterator at its end")
+        return NOTHING
+
+    return frame.switch(found, of_one)
+
+
+def _iter(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    if len(args) != 1 or named:
+        raise frame.not_closed("iter() with a sentinel")
+    return Value(Iterator("iter", (args[0].type,)), args[0].leaves)
+
+
+def _gone_through_once(frame: Frame, made: Value) -> Value:
+    """A list as an iterator."""
+    return Value(Iterator("iter", (made.type,)), made.leaves)
+
+
+def _accumulate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`itertools.accumulate(values, function, initial=...)`."""
+    from gendsl.compiler.front import calls, numbers
+    from gendsl.compiler.front.containers import append, list_of
+    from gendsl.compiler.front.iteration import loop_over
+
+    only(frame, named, "func", "initial")
+    function = args[1] if len(args) > 1 else named.get("func", NONE)
+    start = named.get("initial", NONE)
+    node = frame.here
+    made = list_of(frame, node, [], "accumulated")
+    total = fresh_name(frame, "total")
+    frame.env[total] = start if start.type != NONE.type else known(UNSET)
+    if start.type != NONE.type:
+        append(frame, made, start)
+
+    def add(one: Value) -> None:
+        def of(before: Value) -> Value:
+            frame.here = node
+            if before.type == known(UNSET).type:
+                return one
+            if function.type == NONE.type:
+                return numbers.arithmetic(frame, "add", before, one)
+            return calls.call(frame, function, [before, one], {})
+
+        one = frame.atoms(one)
+        frame.env[total] = frame.atoms(frame.switch(frame.env[total], of))
+        append(frame, made, frame.env[total])
+
+    loop_over(frame, node, args[0], [total], add)
+    frame.env.pop(total, None)
+    return _gone_through_once(frame, made)
+
+
+def _chain(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`itertools.chain(...)`."""
+    from gendsl.compiler.front.containers import extend, list_of
+
+    only(frame, named)
+    made = list_of(frame, frame.here, [], "chain")
+    for i, one in enumerate(args):
+        frame.unrolled += (("chain", i),)
+        extend(frame, frame.here, made, one)
+        frame.unrolled = frame.unrolled[:-1]
+    return _gone_through_once(frame, made)
+
+
+ITERATORS: dict[Any, Callable[..., Value]] = {
+    iter: _iter, itertools.accumulate: _accumulate, itertools.chain: _chain,
+}  # fmt: skip

@@ -1,0 +1,194 @@
+"""Closed programs as text: sets, keys of several types, addresses with tuples, arguments that are changed."""
+
+import bisect
+import operator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from gendsl import bernoulli, gen, iid, normal, uniform_discrete
+from tests.compiler.closed_outcomes import outcome, raises_everywhere
+
+KNOWN = {2, 7}
+
+
+@gen
+def sets(n, given):
+    x = [("x", i) @ ~uniform_discrete(0, 3) for i in range(n)]
+    s, t, u = set(x), {1, 2}, {1.5, *x}
+    t.add(x[0])
+    t.discard(7)
+    t |= {9}
+    pairs = {(i % 2, a) for i, a in enumerate(x)}
+    ("y", 0) @ ~normal(len(s) + sum(t) + 2 * (1 in s) + max(u) + len(pairs), 1)
+    ("y", 1) @ ~normal(len(s & t) + 10 * len(s | t) + 100 * len(s - t) + 1000 * len(s ^ t), 1)
+    ("y", 2) @ ~normal((s == set(x[:2])) + (2 in given) + len(given) + sum(sorted(s)), 1)
+    fixed = frozenset(i for i in x)
+    ("y", 3) @ ~normal(len(fixed) + len({1, 2} if n else set()) + (1 if s else 2) + (x[0] in {0, 1}), 1)
+    s.remove(x[0])
+    other = s.copy()
+    other.update(x, {5})
+    s.clear()
+    ("y", 4) @ ~normal(len(s) + len(other) + (other == {1, 2}) + other.issubset(t), 1)
+    ("y", 5) @ ~normal(len(other.union([8])) + len(other.difference(x)) + (x[0] in KNOWN), 1)
+    alias = other
+    alias |= {77}
+    ("y", 6) @ ~normal((77 in other) + (alias is other) + len({"a", "b"} | {"b"}), 1)
+
+
+@pytest.mark.parametrize("n", [1, 3, 6])
+def test_sets(n):
+    assert outcome(sets, (n, {2, 7})) == "equal"
+
+
+@gen
+def loop_over_a_set(n):
+    x = [("x", i) @ ~uniform_discrete(0, 3) for i in range(n)]
+    for i, k in enumerate(set(x)):
+        ("y", i) @ ~normal(k, 1)
+
+
+@gen
+def a_set_sorted_by(n):
+    x = [("x", i) @ ~uniform_discrete(0, 3) for i in range(n)]
+    ("y", 0) @ ~normal(sorted(set(x), key=lambda k: k % 2)[0], 1)
+
+
+@pytest.mark.parametrize("program", [loop_over_a_set, a_set_sorted_by])
+def test_what_depends_on_the_order_of_a_set_is_refused(program):
+    assert outcome(program, (4,)).startswith("refused")
+
+
+@gen
+def takes_away_what_is_not_there(n):
+    a = ~normal(0, 1)
+    s = {1, n}
+    s.remove(5)
+
+
+@gen
+def key_that_is_not_there(n):
+    a = ~normal(0, 1)
+    d = {1: 2.0, "a": 3.0}
+    b = d["b"] if n else d[2]
+
+
+@pytest.mark.parametrize("program", [takes_away_what_is_not_there, key_that_is_not_there])
+def test_where_python_raises_a_text_fails(program):
+    raises_everywhere(program, (3,), {("a",): 0.0})
+
+
+@gen
+def keys_of_several_types(n):
+    seen = {}
+    for t in range(n):
+        c = ("c", t) @ ~bernoulli(0.5)
+        if t not in seen:
+            seen[t % 2, c] = 1.5
+            seen[t] = 2
+        seen["a"] = t
+    ("y", 0) @ ~normal(sum(seen.values()) + len(seen) + ("b" in seen) + ((0, True) in seen) + seen["a"], 1)
+    for k in seen:
+        if k == 1:
+            ("z", 0) @ ~normal(0, 1)
+
+
+@gen
+def options(given):
+    y = ~normal(0, given["scale"])
+
+
+@gen
+def dicts_into_dicts(n):
+    d = {"a": 1.0}
+    e = d
+    d |= {"b": 2.0}
+    d.update({"a": 3.0, "c": 5.0})
+    f = {1: 2.0}
+    f.clear()
+    f[2] = 1.0
+    y = ~normal(sum(e.values()) + len(d) + len(f) + sum(f), 1)
+
+
+def test_dicts():
+    assert outcome(keys_of_several_types, (5,)) == "equal"
+    assert outcome(options, ({"scale": 2.0, 3: "x"},)) == "equal"
+    assert outcome(dicts_into_dicts, (1,)) == "equal"
+
+
+@gen
+def nested_addresses(n):
+    mu = {}
+    for i in range(n):
+        key = i % 2, i
+        mu[key] = ("mu", key) @ ~normal(0, 1)
+        ("q", (("a", i), 2), i) @ ~normal(mu[key], 1)
+
+
+def test_addresses_with_tuples():
+    assert outcome(nested_addresses, (4,)) == "equal"
+
+
+@gen
+def changes_its_arguments(xs, a, d):
+    xs.append([1.0])
+    xs[0][0] = 5.0
+    a[0] += 2
+    d["k"] = 3.0
+    y = ~normal(sum(xs[0]) + len(xs) + a.sum() + sum(d.values()), 1)
+
+
+def test_arguments_that_are_changed_are_copies():
+    args = [[1.0], [2.0]], np.ones(2), {"a": 1.0}
+    assert outcome(changes_its_arguments, args) == "equal"
+    assert args[0] == [[1.0], [2.0]] and args[2] == {"a": 1.0} and args[1].sum() == 2
+    row = [1.0]
+    assert outcome(changes_its_arguments, ([row, row], np.ones(2), {"a": 1.0})) == "equal"
+
+
+def weighted(a, b, c):
+    return a + 2 * b + 3 * c
+
+
+@gen
+def unpacked(n):
+    a = ~normal(0, 1)
+    first, second = "pq"
+    first @ ~normal(weighted(*[a, 1.0], 2.0), 1)
+    x, *rest, y = [a, 1.0, 2.0, 3.0][:n]
+    second @ ~normal(x + sum(rest) * 2 + y * 3 + len(rest), 1)
+
+
+@gen
+def unpacked_too_few(n):
+    a = ~normal(0, 1)
+    x, *rest, y = [a, 1.0][:n]
+
+
+def test_stars():
+    assert [outcome(unpacked, (n,)) for n in (2, 3, 4)] == ["equal"] * 3
+    raises_everywhere(unpacked_too_few, (1,), {("a",): 0.0})
+
+
+@dataclass(frozen=True)
+class Shape:
+    width: float
+    sides: ClassVar[int] = 3
+
+
+@gen
+def various(n, none, text):
+    a = ~normal(0, 1)
+    cuts = np.array([0.25, 0.5, 0.5])
+    ("y", 0) @ ~normal(bisect.bisect(cuts, 0.5) + bisect.bisect_left(cuts, 0.3) * 10, 1)
+    ("y", 1) @ ~normal(operator.add(a, n) + operator.is_(none, None) + operator.lt(a, 100), 1)
+    ("y", 2) @ ~normal(operator.neg(n) + operator.getitem([1, 2], 1) + operator.truediv(n, 2), 1)
+    ("y", 3) @ ~normal((1 if text else 2) * Shape(2.0).width * Shape.sides, 1)
+    z = ~iid(iid(normal(a, 1), 2), 3)
+
+
+@pytest.mark.parametrize("text", ["", "a"])
+def test_various(text):
+    assert outcome(various, (3, None, text)) == "equal"

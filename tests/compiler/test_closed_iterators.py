@@ -1,0 +1,127 @@
+"""Closed programs as text: generators and iterators that are gone through where they are made."""
+
+import itertools
+
+import pytest
+
+from gendsl import bernoulli, gen, normal
+from tests.compiler.closed_outcomes import outcome, raises_everywhere
+from tests.compiler.test_sampler import outcome as sampled
+
+
+@gen
+def generators(n, xs):
+    a = 0.0
+    for v in (1 / (x + a) for x in xs):  # `a` is looked up when an item is made
+        if ("inverse", int(v * 1000)) @ ~bernoulli(0.5):
+            break
+        a = a + v
+    for i, v in enumerate(("x", j) @ ~normal(a, 1) for j in range(n)):
+        ("y", i) @ ~normal(v, 1)
+    for v in (x for x in xs if x > 1.5):
+        if v > 2.5:
+            continue
+        a += v
+    for v in filter(lambda z: z > 1.5, xs):
+        if v > 2.9:
+            break
+        a += 2 * v
+    for x in (1.0, 2.0):
+        a += next((z for z in xs if z > x - 1), 0.5)
+    for t in (w * 2 for w in (1, "a", 2)):
+        if t == "aa":
+            continue
+        a += t
+    b = next((x for x in xs if x > 1.5), 7.0) + next(iter(xs), 3.0) + next((x for x in xs if x > 100), 11.0)
+    b += next((("u", j) @ ~normal(0, 1) for j in range(n)), 0.0)
+    c = [i * v for i, v in enumerate(v + 1 for v in xs)]
+    c += [max(filter(None, xs)), min(x for x in xs), max(map(abs, xs))]
+    c += [p * q for p, q in zip(xs, (x + 1 for x in xs), strict=True)]
+    c += list(itertools.accumulate(xs)) + list(itertools.accumulate(xs, lambda p, q: p * q))
+    c += list(itertools.accumulate(xs, max, initial=2.0)) + list(itertools.chain(xs, range(2), (1.5,)))
+    z = ~normal(a + b + sum(c) + len(c), 1)
+    return a
+
+
+@pytest.mark.parametrize("args", [(3, [1.0, 2.0, 3.0]), (1, [2.0]), (0, [2.6])])
+def test_generators_are_gone_through_item_by_item(args):
+    assert outcome(generators, args) == "equal"
+
+
+@gen
+def drawn_one_by_one(n):
+    """The items of a generator are drawn between what the loop draws; of `sum` all at once."""
+    for i, v in enumerate(("x", j) @ ~normal(0, 1) for j in range(n)):
+        if ("y", i) @ ~normal(v, 1) > 1:
+            break
+    for w, v in zip(range(2), (("u", j) @ ~normal(0, 1) for j in range(n)), strict=False):
+        ("v", w) @ ~normal(v, 1)
+    total = sum(("s", j) @ ~normal(0, 1) for j in range(n))
+    for v in (("t", j) @ ~normal(total, 1) for j in range(n) if j != 1):
+        if v > total:
+            break
+    first = next((("w", j) @ ~normal(0, 1) for j in range(n)), 0.0)
+    z = ~normal(first, 1)
+
+
+def test_draws_of_a_generator_come_one_by_one():
+    assert outcome(drawn_one_by_one, (3,)) == "equal"
+    assert sampled(drawn_one_by_one, (3,)) == "equal"
+
+
+@gen
+def next_at_the_end(n):
+    a = ~normal(0, 1)
+    b = next(x for x in [1.0, 2.0] if x > n)
+
+
+@gen
+def length_of_an_iterator(n):
+    a = ~normal(0, 1)
+    b = len(x for x in range(n))
+
+
+@gen
+def next_of_a_list(n):
+    a = ~normal(0, 1)
+    b = next([1.0, a])
+
+
+@pytest.mark.parametrize("program", [next_at_the_end, length_of_an_iterator, next_of_a_list])
+def test_where_python_raises_a_text_fails(program):
+    raises_everywhere(program, (3,), {("a",): 0.0})
+
+
+@gen
+def used_twice(n):
+    a = ~normal(0, 1)
+    it = itertools.accumulate([a, 1.0])
+    b = ~normal(sum(it) + sum(it), 1)
+
+
+@gen
+def kept(n):
+    a = ~normal(0, 1)
+    g = (x * a for x in range(n))
+    b = ~normal(next(g) + next(g), 1)
+
+
+@gen
+def one_more_than_zip_gives(n):
+    for v, i in zip((("x", j) @ ~normal(0, 1) for j in range(n)), range(2), strict=False):
+        ("y", i) @ ~normal(v, 1)
+
+
+def once_and_again(values):
+    return sum(values) + sum(values)
+
+
+@gen
+def given_to_a_function(n):
+    a = ~normal(0, 1)
+    b = ~normal(once_and_again(x * a for x in range(n)), 1)
+
+
+@pytest.mark.parametrize("program", [used_twice, kept, one_more_than_zip_gives, given_to_a_function])
+def test_an_iterator_that_is_kept_is_refused(program):
+    assert outcome(program, (3,)).startswith("refused")
