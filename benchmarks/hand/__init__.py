@@ -1,40 +1,38 @@
-"""Moves of the models of `benchmarks/models`, written by hand in NumPy and plain Python from the mathematics.
+"""Moves of the models of `benchmarks/models`, and of examples, by hand: NumPy and plain Python, from the paper.
 
 A module for each family has a list `MOVES` of (model, move, class): the model's name, the number of the
 involutive move or the name of the proposal program of `mh`, and the class that makes the move, from a trace.
+`figure1.py` and `coal.py` are about the examples. Nothing here knows how gendsl runs a program.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import Any, NamedTuple
 
-from gendsl.inference import Kernel, involutive, mh
+import models
+from models.model import Model
 
+from gendsl.inference import involutive, mh
 
-class Pair(NamedTuple):
-    """The same move twice: a kernel of gendsl, and the class that makes it by hand.
+from .pair import Pair
 
-    `start(size, seed)` is the trace that chains of it start from.
-    """
-
-    name: str
-    kernel: Kernel
-    by_hand: Any
-    start: Any
+EXAMPLES = "figure1", "coal"
 
 
-def pairs(family: str, models: Any) -> list[Pair]:
-    """The moves of a family that are written by hand; `models` is the package of models."""
+def pairs(family: str) -> list[Pair]:
+    """The moves of a family, or of an example, that are written by hand."""
     module = importlib.import_module(f".{family}", __package__)
-    programs = importlib.import_module(f".{family}", models.__name__)
+    if family in EXAMPLES:
+        found: list[Pair] = module.pairs()
+        return found
+    programs = importlib.import_module(f"models.{family}")
     by_name = {model.name: model for model in models.models(family)}
-    found = []
-    for name, which, by_hand in module.MOVES:
-        model = by_name[name]
-        if isinstance(which, str):
-            kernel, label = mh(getattr(programs, which)), which
-        else:
-            kernel, label = involutive(*model.moves[which]), model.moves[which].f.__name__
-        found.append(Pair(f"{family}: {name}, {label}", kernel, by_hand, model.start))
-    return found
+    return [_pair(family, programs, by_name[name], which, by_hand) for name, which, by_hand in module.MOVES]
+
+
+def _pair(family: str, programs: object, model: Model, which: int | str, by_hand: type) -> Pair:
+    if isinstance(which, str):
+        kernel, label = mh(getattr(programs, which)), which
+    else:
+        kernel, label = involutive(*model.moves[which]), model.moves[which].f.__name__
+    return Pair(f"{family}: {model.name}, {label}", kernel, by_hand, model.start)

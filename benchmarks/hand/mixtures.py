@@ -6,6 +6,7 @@ from math import exp, log, sqrt
 from typing import Any
 
 import numpy as np
+from figure1_numpy import log_abs_det_split
 
 from .common import (
     INF,
@@ -24,40 +25,35 @@ from .common import (
 )
 
 MOST = 5
+UNDERFLOW = 1e-280  # a density below this has lost digits
 
 
 def log_of_sum(rows: list[np.ndarray]) -> float:
-    """The sum over the points of the log of the sum of these densities."""
+    """The sum over the points of the log of the sum of these densities; -inf where one has lost digits."""
     total = rows[0].copy()
     for row in rows[1:]:
         total += row
-    return float(np.log(total).sum())
-
-
-def safe(total: float, log_rows: Any) -> float:
-    """The sum of logs, once more from log densities where all densities of a point are too small."""
-    if total > -INF:
-        return total
-    logs = np.array(log_rows())
-    top = logs.max(axis=0)
-    return float((np.log(np.exp(logs - top).sum(axis=0)) + top).sum())
+    return float(np.log(total).sum()) if total.min() > UNDERFLOW else -INF
 
 
 # --- normal components -------------------------------------------------------------------------------
 
 
-class Normals(Hand):
-    """Means, variances and weights; rows are the weighted densities without 1 / sqrt(2 pi)."""
+class Weighted(Hand):
+    """Means, variances and weights; rows are the weighted densities of the points, but for a constant."""
+
+    address, most = "y", 10**9
+    log_likelihood = 0.0
 
     def __init__(self, trace: Any) -> None:
         (n,) = trace.args
         k = trace["k"]
-        self.y = array(trace, "y", n)
+        self.y = array(trace, self.address, n)
         self.means, self.variances = values(trace, "mu", k), values(trace, "var", k)
         self.weights = trace["weights"].tolist()
-        rows = map(self.row, self.weights, self.means, self.variances)
-        self.rows = list(rows)
-        self.log_likelihood = log_of_sum(self.rows)
+        self.rows = list(map(self.row, self.weights, self.means, self.variances))
+        self.score(self.means, self.variances, self.weights, self.rows)
+        self.keep()
 
     def row(self, weight: float, mean: float, variance: float) -> np.ndarray:
         z = self.y - mean
@@ -67,13 +63,17 @@ class Normals(Hand):
         z *= weight / sqrt(variance)
         return z
 
-    def score(self, means: list[float], variances: list[float], weights: list[float], rows: Any) -> float:
-        def log_rows() -> list[np.ndarray]:
-            parameters = zip(weights, means, variances, strict=True)
-            return [-0.5 * (self.y - m) ** 2 / v + log(w / sqrt(v)) for w, m, v in parameters]
+    def log_row(self, weight: float, mean: float, variance: float) -> np.ndarray:
+        """The logarithm of a row, where the row underflows."""
+        return -0.5 * (self.y - mean) ** 2 / variance + log(weight / sqrt(variance))
 
-        with np.errstate(divide="ignore"):
-            log_likelihood = safe(log_of_sum(rows), log_rows)
+    def score(self, means: list[float], variances: list[float], weights: list[float], rows: Any) -> float:
+        """The log ratio of likelihoods; the proposal is in `new`."""
+        log_likelihood = log_of_sum(rows)
+        if log_likelihood == -INF:
+            logs = np.array(list(map(self.log_row, weights, means, variances)))
+            top = logs.max(axis=0)
+            log_likelihood = float((np.log(np.exp(logs - top).sum(axis=0)) + top).sum())
         self.new = means, variances, weights, rows, log_likelihood
         return log_likelihood - self.log_likelihood
 
@@ -81,26 +81,30 @@ class Normals(Hand):
         self.means, self.variances, self.weights, self.rows, self.log_likelihood = self.new
 
 
-class NormalsSplitMerge(Normals):
-    """A split or merge that keeps weight, mean and variance; its Jacobian is that of `figure1_numpy`."""
+class MomentSplitMerge(Weighted):
+    """A split or merge with the last that keeps weight, mean and variance; see `figure1_numpy`.
 
-    @staticmethod
-    def log_split(k: int, w: float, m: float, v: float, parts: tuple[float, ...], u: float, d: float) -> float:
-        m1, m2, v1, v2 = parts
-        shares = u * (1.0 - u)
-        prior = (
-            -(m1 * m1 + m2 * m2 - m * m) / 32.0 - log(4.0) - 0.5 * LOG_2PI
-            + 2.0 * log(2.0) - 4.0 * log(v1 * v2 / v) - 2.0 * (1.0 / v1 + 1.0 / v2 - 1.0 / v)
-            + log(2 * k * (2 * k + 1) * w * shares)
-        )  # fmt: skip
-        jacobian = log(w * (1.0 - d * d)) + 1.5 * log(v / shares)
-        merge, split = 1.0 if k + 1 == MOST else 0.5, 1.0 if k == 1 else 0.5
-        return prior + jacobian + log(merge / split) - log(36.0 * shares * d * (1.0 - d))
+    The weights are Dirichlet(2, ..., 2), the shares beta(2, 2), beta(2, 2) and beta(1, 1).
+    """
+
+    def log_prior(self, k: int, m: float, v: float, m1: float, m2: float, v1: float, v2: float) -> float:
+        """The log ratio of the priors of k, means and variances in a split of one of k."""
+        raise NotImplementedError
+
+    def chance(self, k: int) -> float:
+        """The probability of a split."""
+        return 1.0 if k == 1 else 0.0 if k == self.most else 0.5
+
+    def log_split(self, k: int, w: float, m: float, v: float, parts: tuple[float, ...], u: float, d: float) -> float:
+        shares, rest = u * (1.0 - u), d * (1.0 - d)
+        weights = log(2 * k * (2 * k + 1) * w * shares) + log_abs_det_split(w, v, u, d)
+        chances = (1.0 - self.chance(k + 1)) / (36.0 * self.chance(k) * shares * rest)
+        return self.log_prior(k, m, v, *parts) + weights + log(chances)
 
     def propose(self, rng: np.random.Generator) -> float:
         means, variances, weights = self.means.copy(), self.variances.copy(), self.weights.copy()
         rows, k = self.rows.copy(), len(self.means)
-        if rng.random() < (1.0 if k == 1 else 0.0 if k == MOST else 0.5):
+        if rng.random() < self.chance(k):
             j = pick(rng, k)
             u, d, s = rng.beta(2.0, 2.0), rng.beta(2.0, 2.0), rng.beta(1.0, 1.0)
             w, m, v = weights[j], means[j], variances[j]
@@ -130,7 +134,15 @@ class NormalsSplitMerge(Normals):
         return ratio + self.score(means, variances, weights, rows)
 
 
-class NormalsWalk(Normals):
+class NormalsSplitMerge(MomentSplitMerge):
+    most = MOST
+
+    def log_prior(self, k: int, m: float, v: float, m1: float, m2: float, v1: float, v2: float) -> float:
+        means = -(m1 * m1 + m2 * m2 - m * m) / 32.0 - log(4.0) - 0.5 * LOG_2PI
+        return means + 2.0 * log(2.0) - 4.0 * log(v1 * v2 / v) - 2.0 * (1.0 / v1 + 1.0 / v2 - 1.0 / v)
+
+
+class NormalsWalk(Weighted):
     """A random walk of one mean."""
 
     def propose(self, rng: np.random.Generator) -> float:
