@@ -2,7 +2,8 @@
 
 A group of rows is measured together: gendsl and the hand-written version take turns, row by row and round
 by round, so that what else the machine does falls on all of them. Each time is the least of its rounds,
-for one unit of the work (one step, one choice).
+for one unit of the work (one step, one choice). Where a row says so it is the processor's time, in all
+threads.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ class Row:
         most_ratio: the limit on gendsl's time over the baseline's.
         most_us: the limit on gendsl's time for one unit, in microseconds.
         most_growth: the limit on gendsl's time at the largest N of this work over that at the smallest.
+        cpu: whether the time is the processor's.
     """
 
     work: str
@@ -72,6 +74,7 @@ class Row:
     most_ratio: float | None = None
     most_us: float | None = None
     most_growth: float | None = None
+    cpu: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,17 +109,18 @@ Group = Callable[[Scale], list[Row | Line]]
 
 def seconds(row: Row, work: Work, calls: int) -> float:
     """The time of one call of the work, averaged over `calls` of them."""
+    now = time.process_time if row.cpu else time.perf_counter
     if row.fresh is None:
-        begin = time.perf_counter()
+        begin = now()
         for _ in range(calls):
             work()
-        return (time.perf_counter() - begin) / calls
+        return (now() - begin) / calls
     total = 0.0
     for _ in range(calls):
         given = row.fresh()
-        begin = time.perf_counter()
+        begin = now()
         work(given)
-        total += time.perf_counter() - begin
+        total += now() - begin
     return total / calls
 
 
@@ -153,6 +157,15 @@ def measure(group: Group, scale: Scale) -> Iterator[Line]:
         same = [row for row in rows if row.work == entry.work]
         if entry.most_growth is not None and len(same) > 1 and entry is same[-1]:
             yield _growth(entry, same[0].n, found[id(entry)][0] / found[id(same[0])][0])
+
+
+def ranked(rows: list[Row], scale: Scale) -> list[Line]:
+    """The lines of rows, the largest ratio first, and one with the geometric mean of the ratios."""
+    measured = times(rows, scale)
+    ratios = measured[:, 0] / measured[:, 1]
+    lines = [_line(rows[i], *measured[i].tolist()) for i in np.argsort(-ratios)]
+    mean = f"{np.exp(np.log(ratios).mean()):.3g}"
+    return [*lines, Line("geometric mean of the ratios", len(rows), value=mean, baseline="of N moves")]
 
 
 def _line(row: Row, us: float, baseline_us: float) -> Line:

@@ -29,6 +29,7 @@ import numpy as np
 import particle_filter
 import parts
 import plot
+import steps
 from harness import FULL, QUICK, Group, Line, measure
 
 GROUPS: dict[str, Group] = {
@@ -44,6 +45,7 @@ GROUPS: dict[str, Group] = {
     **gradient_kernels.GROUPS,
     **parts.GROUPS,
     **particle_filter.GROUPS,
+    **steps.GROUPS,
 }
 PLOT = Path(__file__).with_name("cost_against_n.png")
 HEADER = "work", "N", "us", "baseline us", "baseline", "ratio", "limit", "ok?"

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.models import FAMILIES
 from gendsl import involutive_mcmc
 
 ROOT = Path(__file__).parents[1]
@@ -191,7 +192,8 @@ def folder(monkeypatch):
     before = set(sys.modules)
     yield
     for name in set(sys.modules) - before:
-        if getattr(sys.modules[name], "__file__", None) in map(str, FOLDER.glob("*.py")):
+        file = getattr(sys.modules[name], "__file__", None)
+        if file is not None and FOLDER in Path(file).parents:
             del sys.modules[name]
 
 
@@ -268,6 +270,54 @@ def test_numba_computes_the_same_likelihood(folder):
     )
 
 
+# --- the moves of hand/ --------------------------------------------------------------------------------
+
+EXAMPLES = "figure1", "coal"
+
+
+@pytest.mark.parametrize("family", [*EXAMPLES, *FAMILIES])
+def test_a_chain_by_hand_is_the_same_chain(folder, family):
+    """From equal seeds: the same draws, log ratios to 1e-9 and decisions, whatever is kept between steps."""
+    for pair in load("hand").pairs(family):
+        finite = 0
+        for seed in (1, 2):
+            trace = pair.start(seed=seed)
+            move = pair.by_hand(trace)
+            theirs, mine = np.random.default_rng(seed), np.random.default_rng(seed)
+            for _ in range(20):
+                trace, info = pair.kernel.step(trace, theirs)
+                accepted, ratio = move.step(mine)
+                expected = info.log_accept_ratio
+                assert ratio == pytest.approx(expected, rel=1e-9, abs=1e-9), pair.name
+                assert accepted == info.accepted, pair.name
+                finite += ratio > -math.inf
+        assert finite > 20, pair.name
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_involutive_move_is_written_by_hand(folder, family):
+    load("hand")
+    by_hand = {(name, which) for name, which, _ in load(f"hand.{family}").MOVES}
+    for model in load("models").models(family):
+        assert {(model.name, i) for i in range(len(model.moves))} <= by_hand
+
+
+@pytest.mark.slow
+def test_a_compiled_chain_is_the_same_chain(folder):
+    pytest.importorskip("numba")
+    compiled, hand = load("hand.compiled").BY_NAME, load("hand")
+    all_pairs = [pair for family in ("figure1", *FAMILIES) for pair in hand.pairs(family)]
+    pairs = [pair for pair in all_pairs if pair.name in compiled]
+    assert len(pairs) == len(compiled)
+    for pair in pairs:
+        trace = pair.start()
+        move = pair.by_hand(trace)
+        theirs, mine = np.random.default_rng(1), np.random.default_rng(1)
+        ratios = compiled[pair.name](trace).chain(theirs, 200)
+        expected = [move.step(mine)[1] for _ in range(200)]
+        np.testing.assert_allclose(ratios, expected, rtol=1e-9, atol=1e-9, err_msg=pair.name)
+
+
 # --- the table -------------------------------------------------------------------------------------
 
 
@@ -331,6 +381,15 @@ def test_a_slow_group_gets_fewer_rounds(clock):
     assert clock.now == 10.0  # two calls of each before the rounds, and three rounds
 
 
+def test_rows_are_ranked_by_ratio_with_their_geometric_mean(clock):
+    harness = load("harness")
+    by_hand = clock.taking(1.0)
+    rows = [harness.Row(str(ratio), 1, clock.taking(ratio), "by hand", by_hand) for ratio in (2.0, 8.0, 4.0)]
+    *lines, mean = harness.ranked(rows, harness.QUICK)
+    assert [line.ratio for line in lines] == ["8", "4", "2"]
+    assert (mean.ratio, mean.n) == ("4", 3)
+
+
 def test_what_is_made_fresh_is_not_timed(clock):
     harness = load("harness")
     work = clock.taking(2.0)
@@ -360,6 +419,7 @@ def test_the_command_prints_one_table(tmp_path):
         "Figure 1 step", "check=True", "2 of N independent", "on a chain", "on a plate", "one assignment",
         "cluster means", "mean of N observations", "simulate a plate", "generate a plate", "bytes kept",
         "birth move", "death move", "height move", "position move", "decorate", "relative error",
+        "geometric mean", "steps of Figure 1 in a process",
     ):  # fmt: skip
         assert any(work in row for row in rows), work
     limited = [row for row in rows if row.endswith(("yes", "NO"))]

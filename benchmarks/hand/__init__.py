@@ -1,4 +1,4 @@
-"""Moves of the models of `benchmarks/models`, and of examples, by hand: NumPy and plain Python, from the paper.
+"""Moves of the models of `benchmarks/models` and of examples, by hand, in NumPy and plain Python.
 
 A module for each family has a list `MOVES` of (model, move, class): the model's name, the number of the
 involutive move or the name of the proposal program of `mh`, and the class that makes the move, from a trace.
@@ -17,6 +17,8 @@ from gendsl.inference import involutive, mh
 from .pair import Pair
 
 EXAMPLES = "figure1", "coal"
+SIZES = {"gp_kernels": (20, 200)}
+"""How many data moves are measured with, where a step costs more than a multiple of their number."""
 
 
 def pairs(family: str) -> list[Pair]:
@@ -35,4 +37,5 @@ def _pair(family: str, programs: object, model: Model, which: int | str, by_hand
         kernel, label = mh(getattr(programs, which)), which
     else:
         kernel, label = involutive(*model.moves[which]), model.moves[which].f.__name__
-    return Pair(f"{family}: {model.name}, {label}", kernel, by_hand, model.start)
+    sizes = SIZES.get(family, (100, 1000))
+    return Pair(f"{model.name}, {label}", kernel, by_hand, model.start, sizes)

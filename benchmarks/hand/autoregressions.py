@@ -8,7 +8,18 @@ from typing import Any
 import numpy as np
 from scipy.signal import lfilter
 
-from .common import INF, BirthDeath, Hand, array, gamma_walk, log_normal_ratio, log_normals, pick, toward, values
+from .common import (
+    INF,
+    BirthDeath,
+    Hand,
+    array,
+    gamma_walk,
+    log_normal_ratio,
+    log_normals,
+    pick,
+    toward,
+    values,
+)
 
 MOST = 4
 
@@ -65,7 +76,7 @@ class WalkPhi(Lags):
         self.components, self.sd, self.about = self.new
 
 
-# --- with a moving average -----------------------------------------------------------------------------------
+# --- with a moving average ------------------------------------------------------------------------
 
 
 class Arma(Hand):
@@ -117,7 +128,7 @@ class WalkArma(Arma):
         return prior + gamma_walk(sigma, old, 30.0) + self.score_state(self.parts, mu, sigma)
 
 
-# --- volatility ----------------------------------------------------------------------------------------------
+# --- volatility -----------------------------------------------------------------------------------
 
 
 class Garch(Hand):

@@ -74,7 +74,12 @@ class ChangeBlock(Blocks):
         if new == old:
             return 0.0
         ratio = self.no[old][old] - self.no[new][old]  # the node itself is no neighbour of its own
-        parts = zip(self.links[i].tolist(), self.sizes, *(t[b] for t in (self.yes, self.no) for b in (new, old)), strict=True)
+        parts = zip(
+            self.links[i].tolist(),
+            self.sizes,
+            *(t[b] for t in (self.yes, self.no) for b in (new, old)),
+            strict=True,
+        )
         for links, size, yes, yes_old, no, no_old in parts:
             ratio += links * (yes - yes_old) + (size - links) * (no - no_old)
         return float(ratio)
@@ -110,7 +115,7 @@ class RefreshProbabilities(Blocks):
         self.p = self.new
 
 
-# --- counts between nodes --------------------------------------------------------------------------------
+# --- counts between nodes -------------------------------------------------------------------------
 
 
 class Weighted(Hand):
@@ -184,7 +189,9 @@ class WalkRates(Weighted):
         for old, (count, exposure) in zip(self.each, self.sums, strict=True):
             new = toward(rng, old, 10.0)
             self.new.append(new)
-            ratio += gamma_walk(new, old, 10.0) + (1.0 + count) * log(new / old) - (1.0 + exposure) * (new - old)
+            ratio += (
+                gamma_walk(new, old, 10.0) + (1.0 + count) * log(new / old) - (1.0 + exposure) * (new - old)
+            )
         return float(ratio)
 
     def keep(self) -> None:

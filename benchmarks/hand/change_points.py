@@ -23,7 +23,7 @@ from .common import (
 CHANCES = (0.2, 0.2, 0.2, 0.15, 0.1, 0.1, 0.05)
 MOST = 6
 
-# --- levels between sorted change points ---------------------------------------------------------------
+# --- levels between sorted change points ----------------------------------------------------------
 
 
 class Steps(Hand):
@@ -109,7 +109,7 @@ class WalkLevels(Steps):
         self.levels, self.noise, self.about = self.new
 
 
-# --- counts whose rate jumps now and then ----------------------------------------------------------------
+# --- counts whose rate jumps now and then ---------------------------------------------------------
 
 
 class Jumps(Hand):
@@ -159,14 +159,16 @@ class ScaleRates(Jumps):
         for old, (length, count) in zip(self.each, self.pieces, strict=True):
             new = toward(rng, old, 25.0)
             self.new.append(new)
-            ratio += gamma_walk(new, old, 25.0) + (1.0 + count) * log(new / old) - (0.5 + length) * (new - old)
+            ratio += (
+                gamma_walk(new, old, 25.0) + (1.0 + count) * log(new / old) - (0.5 + length) * (new - old)
+            )
         return ratio
 
     def keep(self) -> None:
         self.each = self.new
 
 
-# --- change points in any order; a component is (at, after) ------------------------------------------------
+# --- change points in any order; a component is (at, after) ---------------------------------------
 
 
 class Breaks(BirthDeath):
@@ -188,7 +190,7 @@ class Breaks(BirthDeath):
         return 0.0
 
     def rescored(self, gone: Any, come: Any, proposed: Any) -> tuple[Any, float]:
-        """Without what does not depend on the means; the first datum at a change point or later follows it."""
+        """Without what doesn't depend on the means; a datum at a change point follows it."""
         sums, total, end = self.sums, 0.0, self.n
         for at, mean in sorted(proposed, reverse=True):
             start = min(ceil(at), end)

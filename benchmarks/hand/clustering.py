@@ -12,7 +12,7 @@ from .common import Hand, array, gamma_walk, log_beta, pick, toward, values
 STICKS = 5
 PRECISION = 0.6**-2
 
-# --- a fixed number of sticks ------------------------------------------------------------------------------
+# --- a fixed number of sticks ---------------------------------------------------------------------
 
 
 class Sticks(Hand):
@@ -103,7 +103,7 @@ class WalkSticks(Sticks):
         self.alpha, self.mu, self.v = self.new
 
 
-# --- sticks as needed ------------------------------------------------------------------------------------
+# --- sticks as needed -----------------------------------------------------------------------------
 
 
 class AsNeeded(Hand):
@@ -144,14 +144,16 @@ class WalkClusterRates(AsNeeded):
         for old, (n, total) in zip(self.rates, self.sums, strict=True):
             new = toward(rng, old, 10.0)
             self.new.append(new)
-            ratio += gamma_walk(new, old, 10.0) + (1.0 + total) * log(new / old) - (n + 1.0 / 3.0) * (new - old)
+            ratio += (
+                gamma_walk(new, old, 10.0) + (1.0 + total) * log(new / old) - (n + 1.0 / 3.0) * (new - old)
+            )
         return ratio
 
     def keep(self) -> None:
         self.rates = self.new
 
 
-# --- the Chinese restaurant --------------------------------------------------------------------------------
+# --- the Chinese restaurant -----------------------------------------------------------------------
 
 
 class Restaurant(Hand):

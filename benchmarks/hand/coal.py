@@ -22,7 +22,9 @@ class Coal(Hand):
     def __init__(self, trace: Any) -> None:
         k = trace["k"]
         self.dates = trace["dates"].tolist()
-        positions, heights = ([trace[name, j] for j in range(n)] for name, n in (("position", k), ("height", k + 1)))
+        positions, heights = (
+            [trace[name, j] for j in range(n)] for name, n in (("position", k), ("height", k + 1))
+        )
         self.state = by_hand.state_at(positions, heights, self.dates)
 
     def draw(self, rng: np.random.Generator) -> Any:
@@ -56,7 +58,7 @@ class Position(Coal):
 
 
 class WithHeights(Coal):
-    """Heights are from their posterior: the ratio is that of marginal likelihoods, with heights integrated out.
+    """Heights are from their posterior: the ratio is that of marginal likelihoods.
 
     The height of a segment of length d with n dates has the prior gamma(1, 1/200), the proposal gamma(1 + n,
     1 / (200 + d)): prior times likelihood over proposal is 200 n! / (200 + d)^(n + 1).
@@ -115,7 +117,13 @@ def pairs() -> list[Pair]:
         found = np.sort(np.clip(np.resize(dates, n) + moved, 1.0, by_hand.DAYS - 1.0))
         return module.trace_of([14_000.0], [0.009 * n / 191, 0.0025 * n / 191], found)
 
-    classes = {"birth_death": BirthOrDeath, "change_height": Height, "change_position": Position, "with_heights": WithHeights}
+    classes = {
+        "birth_death": BirthOrDeath,
+        "change_height": Height,
+        "change_position": Position,
+        "with_heights": WithHeights,
+    }
     return [
-        Pair(f"coal mining: {f.__name__}", involutive(q, f), classes[f.__name__], start) for q, f in module.MOVES
+        Pair(f"coal mining: {f.__name__}", involutive(q, f), classes[f.__name__], start, (191, 1910))
+        for q, f in module.MOVES
     ]

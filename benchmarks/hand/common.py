@@ -1,4 +1,4 @@
-"""What the moves written by hand share: a step, log densities of numbers, births and deaths, splits and merges.
+"""What the moves written by hand share: a step, log densities, births and deaths, splits and merges.
 
 A move makes the calls of the generator that gendsl's kernel makes, in the same order, so that chains of the
 two from one seed are the same chain. What can be worked out on paper is, and what a step doesn't change is
@@ -42,7 +42,7 @@ class Hand:
         return accepted, ratio
 
 
-# --- draws and log densities -------------------------------------------------------------------------
+# --- draws and log densities ----------------------------------------------------------------------
 
 
 def pick(rng: np.random.Generator, n: int) -> int:
@@ -110,7 +110,7 @@ def log_normal_ratio(x: float, sd: float, other: float) -> float:
     return log(other / sd) - 0.5 * x * x * (1.0 / (sd * sd) - 1.0 / (other * other))
 
 
-# --- components --------------------------------------------------------------------------------------
+# --- components -----------------------------------------------------------------------------------
 
 
 class Components(Hand):
@@ -125,7 +125,9 @@ class Components(Hand):
     kept: Any
     log_likelihood: float
 
-    def rescored(self, gone: tuple[Any, ...], come: tuple[Any, ...], proposed: list[Any]) -> tuple[Any, float]:
+    def rescored(
+        self, gone: tuple[Any, ...], come: tuple[Any, ...], proposed: list[Any]
+    ) -> tuple[Any, float]:
         raise NotImplementedError
 
     def chance_of_more(self, k: int) -> float:
@@ -188,8 +190,8 @@ class BirthDeath(Components):
 class SplitMerge(Components):
     """A random component is split, the second part at a random place; or two are merged.
 
-    `ordered`: the pair that merges is ordered by `key`, the first part has the lower one; `adjacent`: they are
-    next to each other in that order.
+    `ordered`: the pair that merges is ordered by `key`, the first part has the lower one; `adjacent`: they
+    are next to each other in that order.
     """
 
     least = 1
@@ -270,7 +272,9 @@ class Curve(Components):
         self.kept = residual
         self.kept, self.log_likelihood = self.rescored((), tuple(self.components), self.components)
 
-    def rescored(self, gone: tuple[Any, ...], come: tuple[Any, ...], proposed: list[Any]) -> tuple[Any, float]:
+    def rescored(
+        self, gone: tuple[Any, ...], come: tuple[Any, ...], proposed: list[Any]
+    ) -> tuple[Any, float]:
         residual = self.kept
         for component in gone:
             residual = residual + component[-1]
@@ -294,7 +298,11 @@ class AssignedSplitMerge(SplitMerge):
     def log_ratio_of_labels(
         self, labels: np.ndarray, proposed: list[Any], points: np.ndarray, change: tuple[Any, ...]
     ) -> float:
-        """The log ratio of all that depends on the labels; `change` is (one, first, second, second's, sign)."""
+        """The log ratio of all that depends on the labels.
+
+        `change` has the one component and its two parts, which of `points` are the second's, and 1 for a
+        split, -1 for a merge.
+        """
         raise NotImplementedError
 
     def propose(self, rng: np.random.Generator) -> float:

@@ -27,7 +27,7 @@ from .common import LOG_2PI, Hand, pick
 from .mixtures import MomentSplitMerge, Weighted
 from .pair import Pair
 
-# --- the model with other components than normal ones ------------------------------------------------------
+# --- the model with other components than normal ones ---------------------------------------------
 
 
 class sech(Distribution):
@@ -66,7 +66,7 @@ def model_with(component):
     return model
 
 
-# --- by hand -----------------------------------------------------------------------------------------------
+# --- by hand --------------------------------------------------------------------------------------
 
 
 class Normals(MomentSplitMerge):
@@ -123,7 +123,7 @@ class Sechs(Normals):
         return log(weight / sd) - z - np.log1p(np.exp(-2.0 * z))
 
 
-# --- the other moves of galaxies -----------------------------------------------------------------------------
+# --- the other moves of galaxies ------------------------------------------------------------------
 
 
 class Swap(Hand):
@@ -183,7 +183,7 @@ class WalkWeights(Walk):
         return ratio + self.score(self.means, self.variances, new, rows)
 
 
-# --- pairs ---------------------------------------------------------------------------------------------------
+# --- pairs ----------------------------------------------------------------------------------------
 
 
 def start_with(model: Any) -> Any:
@@ -221,14 +221,14 @@ def galaxies() -> list[Pair]:
         ("walk_variances", mh(module.walk_variances), WalkVariances),
         ("walk_weights", mh(module.walk_weights), WalkWeights),
     ]
-    return [Pair(f"galaxies: {name}", kernel, by_hand, start) for name, kernel, by_hand in moves]
+    return [Pair(f"galaxies: {name}", kernel, by_hand, start, (82, 820)) for name, kernel, by_hand in moves]
 
 
 def pairs() -> list[Pair]:
     """The step of Figure 1 with each family of components, and the moves of galaxies."""
     kernel = involutive(figure1.q, figure1.f)
     steps = [
-        Pair(f"Figure 1, {name} components", kernel, by_hand, start_with(model))
+        Pair(f"Figure 1, {name} components", kernel, by_hand, start_with(model), (100, 10_000))
         for name, (model, by_hand) in FAMILIES.items()
     ]
     return steps + galaxies()

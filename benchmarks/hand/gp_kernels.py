@@ -20,7 +20,7 @@ def log_normal_density(y: np.ndarray, cov: np.ndarray, variance: float) -> float
     return float(-0.5 * white @ white - np.log(lower.diagonal()).sum())
 
 
-# --- a grammar; an expression is a number of a kind with its numbers or its two parts ----------------------
+# --- a grammar; an expression is a number of a kind with its numbers or its two parts -------------
 
 INNER, LEAVES = [0.1, 0.3, 0.2, 0.2, 0.2], [0.2, 0.4, 0.4, 0.0, 0.0]
 
@@ -90,7 +90,7 @@ class OtherOperator(Grammar):
         return self.score_tree((7 - kind, self.tree[2], self.tree[1]))
 
 
-# --- a sum of terms; a component is (kind, amplitude, length, covariance) ------------------------------------
+# --- a sum of terms; a component is (kind, amplitude, length, covariance) -------------------------
 
 
 class Terms(BirthDeath):

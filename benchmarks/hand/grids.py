@@ -11,7 +11,7 @@ from .common import Hand, array, gamma_walk, log_beta, pick, toward, values
 
 Grid = list[list[Any]]
 
-# --- two colours ---------------------------------------------------------------------------------------
+# --- two colours ----------------------------------------------------------------------------------
 
 
 def agreement(x: Grid, i: int, j: int) -> int:
@@ -85,7 +85,7 @@ class WalkAgree(TwoColours):
         self.agree = self.new
 
 
-# --- several colours -----------------------------------------------------------------------------------
+# --- several colours ------------------------------------------------------------------------------
 
 
 class Colours(Hand):
@@ -205,7 +205,7 @@ class WalkColourRates(Colours):
         self.strength, self.norms, self.rates = self.new
 
 
-# --- heights -------------------------------------------------------------------------------------------
+# --- heights --------------------------------------------------------------------------------------
 
 
 class Heights(Hand):

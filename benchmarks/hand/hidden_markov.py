@@ -8,19 +8,18 @@ from typing import Any
 import numpy as np
 
 from .common import (
+    LOG_2PI,
     AssignedSplitMerge,
     BirthDeath,
     Hand,
-    LOG_2PI,
     array,
     index,
-    log_gamma,
     log_normal,
     pick,
     values,
 )
 
-# --- the forward algorithm; a component is (mean, squared deviations) --------------------------------------
+# --- the forward algorithm; a component is (mean, squared deviations) -----------------------------
 
 
 def forward(squares: list[np.ndarray], stay: float, sd: float) -> float:
@@ -85,7 +84,7 @@ class StepInAll(Summed):
         self.components, self.sd, self.log_likelihood = self.new
 
 
-# --- with a path ---------------------------------------------------------------------------------------
+# --- with a path ----------------------------------------------------------------------------------
 
 
 def log_path(labels: np.ndarray, k: int) -> float:
@@ -178,7 +177,7 @@ class WalkPathMeans(Hand):
         self.means = self.new
 
 
-# --- with a matrix of transitions ------------------------------------------------------------------------
+# --- with a matrix of transitions -----------------------------------------------------------------
 
 
 class Matrix(Hand):
@@ -194,8 +193,8 @@ class Matrix(Hand):
 class GrowOrShrink(Matrix):
     """Priors, proposals and Jacobian of the rows cancel; the path's probability changes.
 
-    The rows of Dirichlet(1, ..., 1) have the prior Gamma(k), entries `to` the proposal k (1 - to)^(k - 1), the
-    map the Jacobian (1 - to)^(k - 1).
+    Rows of Dirichlet(1, ..., 1) have the prior Gamma(k), entries `to` the proposal k (1 - to)^(k - 1), and
+    the map has the Jacobian (1 - to)^(k - 1).
     """
 
     def __init__(self, trace: Any) -> None:

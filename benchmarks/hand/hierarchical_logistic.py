@@ -24,7 +24,7 @@ class Logistic(Hand):
         return float(self.y @ eta - self.trials * soft.sum())
 
 
-# --- an intercept for each group -----------------------------------------------------------------------
+# --- an intercept for each group ------------------------------------------------------------------
 
 
 class WalkSpread(Hand):
@@ -63,7 +63,7 @@ class ShiftAll(Logistic):
         self.mean, self.eta, self.log_likelihood = self.new
 
 
-# --- one slope for all, or one for each group ------------------------------------------------------------
+# --- one slope for all, or one for each group -----------------------------------------------------
 
 
 class Pooled(Logistic):
@@ -121,7 +121,7 @@ class WalkBase(Pooled):
         return 0.5 * ratio + self.score_of(base, slopes)
 
 
-# --- arrays ------------------------------------------------------------------------------------------------
+# --- arrays ---------------------------------------------------------------------------------------
 
 
 class StepBeta(Logistic):

@@ -36,7 +36,7 @@ def log_of_sum(rows: list[np.ndarray]) -> float:
     return float(np.log(total).sum()) if total.min() > UNDERFLOW else -INF
 
 
-# --- normal components -------------------------------------------------------------------------------
+# --- normal components ----------------------------------------------------------------------------
 
 
 class Weighted(Hand):
@@ -95,7 +95,9 @@ class MomentSplitMerge(Weighted):
         """The probability of a split."""
         return 1.0 if k == 1 else 0.0 if k == self.most else 0.5
 
-    def log_split(self, k: int, w: float, m: float, v: float, parts: tuple[float, ...], u: float, d: float) -> float:
+    def log_split(
+        self, k: int, w: float, m: float, v: float, parts: tuple[float, ...], u: float, d: float
+    ) -> float:
         shares, rest = u * (1.0 - u), d * (1.0 - d)
         weights = log(2 * k * (2 * k + 1) * w * shares) + log_abs_det_split(w, v, u, d)
         chances = (1.0 - self.chance(k + 1)) / (36.0 * self.chance(k) * shares * rest)
@@ -154,7 +156,7 @@ class NormalsWalk(Weighted):
         return prior + self.score(means, self.variances, self.weights, rows)
 
 
-# --- Student components, equally likely; a component is (location, scale, row) -------------------------
+# --- Student components, equally likely; a component is (location, scale, row) --------------------
 
 
 class StudentsSplitMerge(SplitMerge):
@@ -214,7 +216,7 @@ class StudentsWalk(StudentsSplitMerge):
         return ratio + self.score((), (), proposed)
 
 
-# --- Laplace components; a component is (weight, centre, width, density) --------------------------------
+# --- Laplace components; a component is (weight, centre, width, density) --------------------------
 
 
 class LaplacesBirthDeath(BirthDeath):
@@ -274,7 +276,7 @@ class LaplacesWalk(LaplacesBirthDeath):
         return ratio + self.score((), (), proposed)
 
 
-# --- normal components with assignments ------------------------------------------------------------------
+# --- normal components with assignments -----------------------------------------------------------
 
 
 class AssignedSplits(AssignedSplitMerge):
@@ -364,7 +366,7 @@ class AssignedWalk(Hand):
         self.means, self.sigma, self.about = self.new
 
 
-# --- points of the plane ---------------------------------------------------------------------------------
+# --- points of the plane --------------------------------------------------------------------------
 
 PRECISION = np.linalg.inv(np.array([[1.0, 0.24], [0.24, 0.64]])).tolist()
 

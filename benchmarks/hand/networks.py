@@ -9,7 +9,7 @@ import numpy as np
 
 from .common import Hand, array, gamma_walk, log_normal_ratio, pick, toward
 
-# --- linear networks -----------------------------------------------------------------------------------
+# --- linear networks ------------------------------------------------------------------------------
 
 
 class Linear(Hand):
@@ -101,7 +101,7 @@ class WalkNetwork(Linear):
         self.sd, self.weights, self.about = self.new
 
 
-# --- noisy-or ------------------------------------------------------------------------------------------
+# --- noisy-or -------------------------------------------------------------------------------------
 
 
 class NoisyOr(Hand):

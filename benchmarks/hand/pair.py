@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gendsl import Trace
 from gendsl.inference import Kernel
@@ -14,10 +14,11 @@ from .common import Hand
 class Pair(NamedTuple):
     """A kernel of gendsl, and the class that makes its steps by hand, from a trace.
 
-    `start(size, seed)` is the trace that chains of it start from.
+    `start(size, seed)` is the trace that chains of it start from, where it is measured with one of `sizes`.
     """
 
     name: str
     kernel: Kernel
     by_hand: Callable[[Trace], Hand]
     start: Callable[..., Trace]
+    sizes: tuple[int, int] = (100, 1000)

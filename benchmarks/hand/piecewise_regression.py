@@ -22,7 +22,7 @@ from .common import (
     values,
 )
 
-# --- hinges; a component is (knot, bend, bend max(x - knot, 0)) ------------------------------------------
+# --- hinges; a component is (knot, bend, bend max(x - knot, 0)) -----------------------------------
 
 
 class Hinges(Curve):
@@ -133,7 +133,7 @@ class Line(Hand):
         self.line, self.sd, self.squares = self.new
 
 
-# --- heights at sorted knots, interpolated ----------------------------------------------------------------
+# --- heights at sorted knots, interpolated --------------------------------------------------------
 
 
 class Interpolated(Hand):
@@ -200,7 +200,7 @@ class WalkHeights(Interpolated):
         self.heights, self.residual = self.new
 
 
-# --- a design matrix ---------------------------------------------------------------------------------------
+# --- a design matrix ------------------------------------------------------------------------------
 
 
 class ColumnBirths(Hinges, BirthDeath):

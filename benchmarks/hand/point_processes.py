@@ -7,9 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from .common import INF, BirthDeath, Components, Hand, SplitMerge, array, gamma_walk, log_beta, log_normal, toward, values
+from .common import (
+    INF,
+    BirthDeath,
+    Components,
+    Hand,
+    SplitMerge,
+    array,
+    gamma_walk,
+    log_beta,
+    log_normal,
+    toward,
+    values,
+)
 
-# --- counts in bins; a component is (at, height, width, its part of the means) --------------------------------
+# --- counts in bins; a component is (at, height, width, its part of the means) --------------------
 
 
 class Bumps(Components):
@@ -90,7 +102,7 @@ class BumpSplits(Bumps, SplitMerge):
         return prior - auxiliary + log(4.0 * one[1] * one[2])
 
 
-# --- clusters around parents ---------------------------------------------------------------------------------
+# --- clusters around parents ----------------------------------------------------------------------
 
 
 class Clusters(Hand):
@@ -159,7 +171,9 @@ class NudgeParents(Clusters):
     def propose(self, rng: np.random.Generator) -> float:
         old = self.spread
         spread = toward(rng, old, 20.0)
-        parents = [(x + 0.03 * rng.standard_normal(), y + 0.03 * rng.standard_normal()) for x, y in self.parents]
+        parents = [
+            (x + 0.03 * rng.standard_normal(), y + 0.03 * rng.standard_normal()) for x, y in self.parents
+        ]
         if not all(0.0 <= x <= 1.0 and 0.0 <= y <= 1.0 for x, y in parents):
             return -INF
         log_likelihood = self.score(parents, spread)
@@ -171,7 +185,7 @@ class NudgeParents(Clusters):
         self.parents, self.spread, self.log_likelihood = self.new
 
 
-# --- a process that excites itself ---------------------------------------------------------------------------
+# --- a process that excites itself ----------------------------------------------------------------
 
 
 class Exciting(Hand):
@@ -221,7 +235,7 @@ class ExciteOrNot(Exciting):
 
     def propose(self, rng: np.random.Generator) -> float:
         if self.excites is None:
-            jump, decay = excites = rng.beta(1.0, 2.0), rng.standard_gamma(2.0)
+            jump, _ = excites = rng.beta(1.0, 2.0), rng.standard_gamma(2.0)
             ratio = self.propose_state(self.base * (1.0 - jump), excites, self.effect_of(excites))
             return ratio + log(3.0 * jump * (1.0 - jump))
         jump, _ = self.excites

@@ -12,17 +12,15 @@ from .common import (
     BirthDeath,
     Components,
     Curve,
-    Hand,
     SplitMerge,
     array,
     gamma_walk,
-    log_gamma,
     pick,
     toward,
     values,
 )
 
-# --- counts of photons; a component is (x, y, flux, light) ------------------------------------------------
+# --- counts of photons; a component is (x, y, flux, light) ----------------------------------------
 
 
 class Photons(Components):
@@ -75,7 +73,11 @@ class Nudge(Photons):
         if not k:
             return 0.0
         j = pick(rng, k)
-        dx, dy, factor = 0.2 * rng.standard_normal(), 0.2 * rng.standard_normal(), 0.15 * rng.standard_normal()
+        dx, dy, factor = (
+            0.2 * rng.standard_normal(),
+            0.2 * rng.standard_normal(),
+            0.15 * rng.standard_normal(),
+        )
         x, y, flux, _ = old = self.components[j]
         if not (0.0 <= x + dx <= self.side and 0.0 <= y + dy <= self.side):
             return -INF
@@ -84,7 +86,7 @@ class Nudge(Photons):
         return 3.0 * factor - 0.25 * (new[2] - flux) + self.score((old,), (new,), proposed)
 
 
-# --- lamps; a component is (place, power, shape, light), with light = power shape -------------------------
+# --- lamps; a component is (place, power, shape, light), with light = power shape -----------------
 
 
 class Lamps(Curve):
@@ -146,7 +148,7 @@ class WalkLamps(Lamps):
         return ratio + self.score(tuple(self.components), tuple(proposed), proposed)
 
 
-# --- stars with names; a star is (colour, position, brightness, light), or None ----------------------------
+# --- stars with names; a star is (colour, position, brightness, light), or None -------------------
 
 NAMES = "alpha", "beta", "gamma", "delta"
 

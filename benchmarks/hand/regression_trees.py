@@ -16,11 +16,11 @@ def gain(n: int, total: float, mean: float) -> float:
     return mean * (total - 0.5 * n * mean)
 
 
-# --- recursion; the data are sorted ------------------------------------------------------------------------
+# --- recursion; the data are sorted ---------------------------------------------------------------
 
 
 class Node:
-    """A leaf with a value, or a branch with a cut and two nodes; `start` to `end` are the numbers of its data."""
+    """A leaf with a value, or a branch with a cut and two nodes; its data are those from `start` to `end`."""
 
     __slots__ = ("cut", "end", "left", "right", "start", "value")
 
@@ -99,9 +99,7 @@ class GrowOrPrune(Recursive):
         left, right = node.value - u, node.value + u
         middle = min(max(bisect_left(self.x, cut), node.start), node.end)
         self.new = node, node.value, cut, middle, left, right
-        return self.log_growth(
-            depth, under_cherry, (node.value, left, right), (node.start, middle, node.end)
-        )
+        return self.log_growth(depth, under_cherry, (node.value, left, right), (node.start, middle, node.end))
 
     def keep(self) -> None:
         node, value, cut, middle, left, right = self.new
@@ -126,7 +124,9 @@ class WalkLeaves(Recursive):
         self.about = self.squares_about(self.leaves)
 
     def squares_about(self, leaves: list[float]) -> float:
-        return self.squares - 2.0 * sum(gain(*sums, value) for sums, value in zip(self.sums_of, leaves, strict=True))
+        return self.squares - 2.0 * sum(
+            gain(*sums, value) for sums, value in zip(self.sums_of, leaves, strict=True)
+        )
 
     def propose(self, rng: np.random.Generator) -> float:
         leaves = [value + 0.3 * rng.standard_normal() for value in self.leaves]
@@ -142,7 +142,7 @@ class WalkLeaves(Recursive):
         self.leaves, self.sd, self.about = self.new
 
 
-# --- a heap ------------------------------------------------------------------------------------------------
+# --- a heap ---------------------------------------------------------------------------------------
 
 BRANCHES = 7
 PRECISION = 0.7**-2

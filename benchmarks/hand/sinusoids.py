@@ -7,7 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from .common import INF, LOG_2PI, BirthDeath, Curve, gamma_walk, log_normal, log_normal_ratio, pick, toward, values
+from .common import (
+    INF,
+    LOG_2PI,
+    BirthDeath,
+    Curve,
+    gamma_walk,
+    log_normal,
+    log_normal_ratio,
+    pick,
+    toward,
+    values,
+)
 
 
 class Tones(Curve):
@@ -91,7 +102,12 @@ class BreakTone(Amplitudes):
         components, k = self.components, len(self.components)
         self.new = None
         if rng.random() < (0.5 if k > 1 else 1.0):
-            j, df, r, dp = pick(rng, k), rng.standard_exponential() / 8.0, rng.random(), 0.5 * rng.standard_normal()
+            j, df, r, dp = (
+                pick(rng, k),
+                rng.standard_exponential() / 8.0,
+                rng.random(),
+                0.5 * rng.standard_normal(),
+            )
             f, a, p, _ = one = components[j]
             first = self.component(f - df, a * r, p - dp)
             second = self.component(f + df, a * (1.0 - r), p + dp)

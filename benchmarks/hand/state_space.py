@@ -9,7 +9,7 @@ import numpy as np
 
 from .common import Hand, array, gamma_walk, log_normal_ratio, pick, toward, values
 
-# --- a local level -----------------------------------------------------------------------------------------
+# --- a local level --------------------------------------------------------------------------------
 
 
 class TiltLevels(Hand):
@@ -89,7 +89,7 @@ class WalkSds(Hand):
         self.sds = self.new
 
 
-# --- a moving object -----------------------------------------------------------------------------------------
+# --- a moving object ------------------------------------------------------------------------------
 
 DT = 0.5
 MOTION = np.kron([[1.0, DT], [0.0, 1.0]], np.eye(2))
@@ -161,7 +161,7 @@ class BlockOfStates(Tracking):
         self.states, self.score = self.new
 
 
-# --- stochastic volatility -------------------------------------------------------------------------------
+# --- stochastic volatility ------------------------------------------------------------------------
 
 
 class WholePath(Hand):

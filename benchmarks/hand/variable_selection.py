@@ -106,7 +106,7 @@ class WalkCoefficients(SpikeAndSlab):
         self.c, self.score = self.new
 
 
-# --- a list of columns ---------------------------------------------------------------------------------
+# --- a list of columns ----------------------------------------------------------------------------
 
 
 class AddOrDrop(Toggle):
@@ -137,7 +137,7 @@ class Scale(AddOrDrop):
         self.c = self.new
 
 
-# --- interactions, counts as outcomes --------------------------------------------------------------------
+# --- interactions, counts as outcomes -------------------------------------------------------------
 
 
 class Interactions(Hand):

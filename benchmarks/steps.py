@@ -1,0 +1,149 @@
+"""Steps of all moves of `hand/`, in chains: processor time of one step against that of the step by hand.
+
+gendsl's side is `sample` with `repeat(kernel, 100)` and one address recorded at each draw, with the checks
+that are always on; the other is a loop in Python over as many steps by hand. Both go on from where they are,
+from equal starts. Run as a command this prints the processor time of the first steps of Figure 1:
+
+    python benchmarks/steps.py gendsl 20000
+    python benchmarks/steps.py hand 20000
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import hand
+import models
+import numpy as np
+from hand.pair import Pair
+from harness import Line, Row, Scale, ranked
+
+from gendsl import sample
+from gendsl.inference import repeat
+
+FAMILIES = (*hand.EXAMPLES, *models.FAMILIES)
+EACH = 100
+"""How many steps a draw takes."""
+COLD = 20_000
+"""How many first steps are measured in a new process."""
+
+
+class Chain:
+    """Draws of a kernel of gendsl, which go on from the last."""
+
+    def __init__(self, pair: Pair, size: int) -> None:
+        self.trace, self.kernel = pair.start(size), repeat(pair.kernel, EACH)
+        self.rng = np.random.default_rng(1)
+        self.record = next(iter(self.trace.choices))
+
+    def __call__(self, draws: int) -> None:
+        run = sample(
+            self.kernel, self.trace, draws, record={"first": self.record}, seed=self.rng, progress=False
+        )
+        self.trace = run.last
+
+
+class ByHand:
+    """Steps by hand, which go on from the last."""
+
+    baseline = "step by hand"
+
+    def __init__(self, pair: Pair, size: int) -> None:
+        self.move, self.rng = pair.by_hand(pair.start(size)), np.random.default_rng(1)
+
+    def __call__(self, draws: int) -> None:
+        step, rng = self.move.step, self.rng
+        for _ in range(EACH * draws):
+            step(rng)
+
+
+class Compiled:
+    """The chain that numba compiles, which goes on from the last step."""
+
+    baseline = "numba chain"
+
+    def __init__(self, pair: Pair, size: int) -> None:
+        from hand.compiled import BY_NAME
+
+        self.chain, self.rng = BY_NAME[pair.name](pair.start(size)).chain, np.random.default_rng(1)
+
+    def __call__(self, draws: int) -> None:
+        self.chain(self.rng, EACH * draws)
+
+
+def row(pair: Pair, size: int, scale: Scale, other: type[ByHand] | type[Compiled]) -> Row:
+    """As many draws a call as take gendsl about `round_seconds`, once what is learnt first is known."""
+    chain, by_hand = Chain(pair, size), other(pair, size)
+    begin = time.process_time()
+    warm_up = 0
+    while not warm_up or (warm_up < 20 and time.process_time() - begin < 10.0 * scale.round_seconds):
+        chain(1)
+        warm_up += 1
+    begin = time.process_time()
+    chain(1)
+    draws = min(max(round(scale.round_seconds / (time.process_time() - begin)), 1), 200)
+    return Row(
+        pair.name, size, lambda: chain(draws), other.baseline, lambda: by_hand(draws), EACH * draws, cpu=True
+    )
+
+
+def all_pairs(scale: Scale) -> list[Pair]:
+    """All moves; in a quick run one of each family."""
+    most = None if scale.round_seconds else 1
+    return [pair for family in FAMILIES for pair in hand.pairs(family)[:most]]
+
+
+def steps(which: int) -> Callable[[Scale], list[Row | Line]]:
+    """The group of all moves with the first or second of their sizes."""
+
+    def group(scale: Scale) -> list[Row | Line]:
+        pairs = all_pairs(scale)
+        rows = [row(pair, min(pair.sizes[which], scale.largest), scale, ByHand) for pair in pairs]
+        return list(ranked(rows, scale))
+
+    return group
+
+
+def compiled(scale: Scale) -> list[Row | Line]:
+    """The group of the moves that are compiled by hand, where there is numba."""
+    try:
+        from hand.compiled import BY_NAME
+    except ImportError:
+        return []
+    pairs = [pair for pair in all_pairs(scale) if pair.name in BY_NAME]
+    rows = [row(pair, min(n, scale.largest), scale, Compiled) for pair in pairs for n in pair.sizes]
+    return list(ranked(rows, scale))
+
+
+# --- the first steps in a new process -------------------------------------------------------------
+
+
+def first_steps(side: str, n: int) -> float:
+    """The processor time of the first steps of Figure 1 with 100 points, imports excluded."""
+    pair = hand.pairs("figure1")[0]
+    begin = time.process_time()
+    make: Any = Chain if side == "gendsl" else ByHand
+    make(pair, 100)(n // EACH)
+    return time.process_time() - begin
+
+
+def cold(scale: Scale) -> list[Row | Line]:
+    n = min(COLD, 20 * scale.largest)
+    best = {}
+    for side in ("gendsl", "hand") * min(scale.rounds, 3):
+        done = subprocess.run(
+            [sys.executable, __file__, side, str(n)], capture_output=True, text=True, check=True
+        )
+        best[side] = min(best.get(side, np.inf), 1e6 * float(done.stdout) / n)
+    work = f"the first {n:,} steps of Figure 1 in a process"
+    return [Line(work, 100, best["gendsl"], best["hand"], "steps by hand")]
+
+
+GROUPS = {"steps": steps(0), "steps-10": steps(1), "steps-numba": compiled, "cold": cold}
+
+if __name__ == "__main__":
+    print(first_steps(sys.argv[1], int(sys.argv[2])))
