@@ -92,9 +92,10 @@ def row(pair: Pair, size: int, scale: Scale, other: type[ByHand] | type[Compiled
 
 
 def all_pairs(scale: Scale) -> list[Pair]:
-    """All moves; in a quick run one of each family."""
-    most = None if scale.round_seconds else 1
-    return [pair for family in FAMILIES for pair in hand.pairs(family)[:most]]
+    """All moves; in a quick run one of each family, with few data."""
+    if scale.round_seconds:
+        return [pair for family in FAMILIES for pair in hand.pairs(family)]
+    return [hand.pairs(family)[0]._replace(sizes=(20, 50)) for family in FAMILIES]
 
 
 def steps(which: int) -> Callable[[Scale], list[Row | Line]]:
@@ -115,6 +116,8 @@ def compiled(scale: Scale) -> list[Row | Line]:
     except ImportError:
         return []
     pairs = [pair for pair in all_pairs(scale) if pair.name in BY_NAME]
+    if not scale.round_seconds:  # numba takes up to 20 seconds for each
+        pairs = pairs[:1]
     rows = [row(pair, min(n, scale.largest), scale, Compiled) for pair in pairs for n in pair.sizes]
     return list(ranked(rows, scale))
 
@@ -123,11 +126,11 @@ def compiled(scale: Scale) -> list[Row | Line]:
 
 
 def first_steps(side: str, n: int) -> float:
-    """The processor time of the first steps of Figure 1 with 100 points, imports excluded."""
-    pair = hand.pairs("figure1")[0]
+    """The processor time of the first steps of Figure 1 with 100 points, from a state that is there."""
+    sides: dict[str, Any] = {"gendsl": Chain, "hand": ByHand}
+    chain = sides[side](hand.pairs("figure1")[0], 100)
     begin = time.process_time()
-    make: Any = Chain if side == "gendsl" else ByHand
-    make(pair, 100)(n // EACH)
+    chain(n // EACH)
     return time.process_time() - begin
 
 
