@@ -73,15 +73,10 @@ class ChangeBlock(Blocks):
         old = self.z[i]
         if new == old:
             return 0.0
-        ratio = self.no[old][old] - self.no[new][old]  # the node itself is no neighbour of its own
-        parts = zip(
-            self.links[i].tolist(),
-            self.sizes,
-            *(t[b] for t in (self.yes, self.no) for b in (new, old)),
-            strict=True,
-        )
-        for links, size, yes, yes_old, no, no_old in parts:
-            ratio += links * (yes - yes_old) + (size - links) * (no - no_old)
+        yes, no, before_yes, before_no = self.yes[new], self.no[new], self.yes[old], self.no[old]
+        ratio = before_no[old] - no[old]  # the node itself is no neighbour of its own
+        for b, links in enumerate(self.links[i].tolist()):
+            ratio += links * (yes[b] - before_yes[b]) + (self.sizes[b] - links) * (no[b] - before_no[b])
         return float(ratio)
 
     def keep(self) -> None:
@@ -100,8 +95,8 @@ class RefreshProbabilities(Blocks):
     def __init__(self, trace: Any) -> None:
         super().__init__(trace)
         members = np.eye(self.k)[self.z]
-        there, pairs = members.T @ self.edges @ members, np.outer(*2 * (members.sum(axis=0),))
-        pairs -= np.diag(members.sum(axis=0))
+        there, sizes = members.T @ self.edges @ members, members.sum(axis=0)
+        pairs = np.outer(sizes, sizes) - np.diag(sizes)
         self.counts = {}
         for a, b in self.p:
             half = 0.5 if a == b else 1.0

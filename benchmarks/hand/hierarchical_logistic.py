@@ -73,9 +73,8 @@ class Pooled(Logistic):
         (data,) = trace.args
         self.x = np.array([x for x, _ in data])
         self.group = np.array(["abcd".index(name) for _, name in data])
-        self.base, self.slopes = trace["base"], [trace["slope", "all"]] if trace["pooled"] else [
-            trace["slope", name] for name in "abcd"
-        ]  # fmt: skip
+        self.base, names = trace["base"], ("all",) if trace["pooled"] else "abcd"
+        self.slopes = [trace["slope", name] for name in names]
         self.begin(values(trace, "y", len(data)), self.predictor(self.base, self.slopes))
 
     def predictor(self, base: float, slopes: list[float]) -> np.ndarray:

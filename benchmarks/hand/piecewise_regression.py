@@ -151,13 +151,14 @@ class Interpolated(Hand):
 class AddOrRemove(Interpolated):
     """The data between the knots next to the one that comes or goes are all that is scored."""
 
-    def log_addition(self, k: int, j: int, at: float, height: float, lift: float) -> float:
-        """The log ratio without the likelihood of a knot after the j-th of k; the gap's number cancels."""
-        knots = self.knots
-        spare = 10.0 - (at if j < k else knots[j])
-        width = knots[j + 1 if len(knots) == k + 2 else j + 2] - knots[j]
+    @staticmethod
+    def log_addition(k: int, spare: float, width: float, height: float, lift: float) -> float:
+        """The log ratio without the likelihood of one knot more than k, in a gap of this width.
+
+        `spare` is what the density of one knot more is uniform on; the choices of gap and knot cancel.
+        """
         prior = log(1.5 / (k + 1) / spare) + log_normal(height, 0.0, 3.0)
-        return prior + log((0.5 if k else 1.0) ** -1 * 0.5 * width) - log_normal(lift, 0.0, 0.5)
+        return prior + log(0.5 * width / (0.5 if k else 1.0)) - log_normal(lift, 0.0, 0.5)
 
     def propose(self, rng: np.random.Generator) -> float:
         knots, heights = self.knots, self.heights
@@ -167,16 +168,15 @@ class AddOrRemove(Interpolated):
             left, right, end = knots[j], knots[j + 1], j + 1
             at = left + (right - left) * part
             height = heights[j] + (heights[end] - heights[j]) * part + lift
-            ratio = self.log_addition(k, j, at, height, lift)
-            corners, tops = [left, at, right], [heights[j], height, heights[end]]
+            corners, tops, fewer, sign = [left, at, right], [heights[j], height, heights[end]], k, 1.0
         else:
             j = pick(rng, k)
             left, at, right = knots[j : j + 3]
-            end = j + 2
-            part = (at - left) / (right - left)
-            lift = heights[j + 1] - (heights[j] + (heights[end] - heights[j]) * part)
-            ratio = -self.log_addition(k - 1, j, at, heights[j + 1], lift)
-            corners, tops = [left, right], [heights[j], heights[end]]
+            end, height = j + 2, heights[j + 1]
+            lift = height - heights[j] - (heights[end] - heights[j]) * (at - left) / (right - left)
+            corners, tops, fewer, sign = [left, right], [heights[j], heights[end]], k - 1, -1.0
+        spare = 10.0 - (at if j < fewer else left)
+        ratio = sign * self.log_addition(fewer, spare, right - left, height, lift)
         a, b = self.x.searchsorted((left, right)).tolist()
         old, new = self.residual[a:b], self.y[a:b] - np.interp(self.x[a:b], corners, tops)
         self.new = j, end, corners, tops, a, b, new
