@@ -527,9 +527,11 @@ def test_a_function_without_derivatives_in_a_lambda(name):
     def f(model_in, *, model_out):
         write(model_out["x"], function(read(model_in["x"], continuous)))
 
-    with pytest.raises(LostDerivativeError, match="a derivative can't be followed: ") as caught:
+    with pytest.raises(LostDerivativeError) as caught:
         step(f)
-    assert "in a plain `def`, not in a lambda" in str(caught.value)
+    if name != "numpy.fft":  # NumPy 1.26 asks for complex(x), which says so itself
+        assert "a derivative can't be followed: " in str(caught.value)
+        assert "in a plain `def`, not in a lambda" in str(caught.value)
     assert caught.value.location.filename == __file__
 
 
