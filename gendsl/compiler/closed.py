@@ -43,12 +43,22 @@ class _Column:
         self.values: dict[Any, Any] = {}
         self.visited: set[Any] = set()
 
+    def __contains__(self, index: Any) -> bool:
+        return index in self.values
+
     def __getitem__(self, index: Any) -> Any:
         value = self.values[index]
         if index in self.visited:
             raise TextFailure("a choice that is made twice")
         self.visited.add(index)
         return value
+
+
+def _number(log_density: float) -> float:
+    """A log density; where it is NaN, the reference says of which choice."""
+    if log_density != log_density:
+        raise FailedText(0, "a log density that is NaN")
+    return log_density
 
 
 class _State:
@@ -163,7 +173,7 @@ class ClosedDensity(ClosedText):
         visited = sum(len(getattr(state, t.name).visited) for t in self.lowered.templates if t.calls is None)
         if visited != len(choices):
             raise FailedText(0, "choices that the program does not make")
-        return result
+        return _number(result)
 
     def context(self, args: tuple[Any, ...], choices: Mapping[Any, Any]) -> Context:
         """The words of arguments and choices."""
@@ -285,4 +295,4 @@ class Context:
             raise self.failure()
         if visited != self.count:
             raise FailedText(0, "choices that the program does not make")
-        return self.float_result(0)
+        return _number(self.float_result(0))

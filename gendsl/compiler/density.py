@@ -55,6 +55,11 @@ def _score_function(function: Function, scoring: set[int], *, alone: bool) -> No
                     args = [*statement.parameters, *targets]
                     result.append(Call([term], statement.density, args, line=line))
                     result.append(add(term, line))
+                case Visit(targets=[node], template=template, indices=indices, line=line):
+                    given = Var(names.fresh("made"), "b")
+                    result.append(hir.Given(given, template, indices, line=line))
+                    none: Body = [Set([node], [Const(-1, "i")])]  # a call that makes no choices
+                    result.append(hir.If(given, [statement], none, line=line))
                 case Call() if id(statement.function) in scoring:
                     term = Var(names.fresh(f"lp_{statement.function.name}"), "f")
                     statement.targets = [term, *statement.targets]

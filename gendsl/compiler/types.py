@@ -25,10 +25,12 @@ class Number(Type):
 
     NumPy's scalars are the same numbers to a text, but not all operations mean the same: the sum of two of
     its truth values is one of them, and so on. `numpy` says whether it is one of them: NO, MAYBE or YES.
+    `mixed` is whether it may be of a narrower kind in the program, as an item of `[1, 0.5]`.
     """
 
     kind: str
     numpy: int = 0
+    mixed: bool = False
 
 
 NO, MAYBE, YES = 0, 1, 2
@@ -64,12 +66,16 @@ class Known(Type):
         mine, theirs = self.value, other.value
         if mine is theirs:
             return True
+        if type(mine) is type(theirs) is tuple:  # made anew in each walk
+            return len(mine) == len(theirs) and all(map(Known.__eq__, map(Known, mine), map(Known, theirs)))
         if type(mine) is not type(theirs) or not isinstance(mine, (int, float, str, bytes, type(None))):
             return False
         return repr(mine) == repr(theirs)  # tells 0.0 from -0.0
 
     def __hash__(self) -> int:
         value = self.value
+        if type(value) is tuple:
+            return hash(tuple(map(Known, value)))
         plain = isinstance(value, (int, float, str, bytes, type(None)))
         return hash((type(value), repr(value))) if plain else hash(id(value))
 

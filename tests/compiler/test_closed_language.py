@@ -2,13 +2,16 @@
 
 import functools
 import itertools
+import math
 
 import numpy as np
 import pytest
 
 from gendsl import bernoulli, gen, normal, uniform_discrete
 from gendsl.compiler.closed import ClosedDensity, FailedText
-from tests.compiler.closed_outcomes import NATIVE, outcome
+from gendsl.supports import Real
+from tests.compiler.closed_outcomes import NATIVE, outcome, raises_everywhere
+from tests.compiler.test_sampler import outcome as sampled
 
 
 @gen
@@ -390,3 +393,72 @@ def test_a_dict_that_changes_its_size_in_a_loop_over_it_is_left_to_the_interpret
 
 def test_a_loop_over_a_dict_may_change_its_values():
     assert outcome(dicts_that_keep_their_size, (3,)) == "equal"
+
+
+def of_a_tuple(pair, n):
+    total = 0.0
+    for i in range(n):
+        total += pair[i % 2] * i
+    return total
+
+
+@gen
+def constant_tuples(n):
+    y = ~normal(of_a_tuple((1.0, 2.0), n) + of_a_tuple((1.0, 2), n) + of_a_tuple((0.0, -0.0), n), 1)
+
+
+def test_a_constant_tuple_is_an_argument():
+    assert outcome(constant_tuples, (4,)) == "equal"
+
+
+class Wide:
+    """A distribution without Distribution."""
+
+    support = Real()
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    def sample(self, rng):
+        return self.scale * rng.standard_normal()
+
+    def logpdf(self, x):
+        return -0.5 * (x / self.scale) ** 2 - math.log(self.scale) - 0.5 * math.log(2 * math.pi)
+
+
+@gen
+def of_like_distributions(n):
+    for i in range(n):
+        ("y", i) @ ~Wide(1.0 + i)
+
+
+class Undefined(Wide):
+    def logpdf(self, x):
+        return math.nan if x > 0 else 0.0
+
+
+@gen
+def undefined(n):
+    a = ~Undefined(1.0)
+
+
+def test_an_object_with_a_density_is_a_distribution():
+    assert outcome(of_like_distributions, (4,)) == "equal"
+    assert sampled(of_like_distributions, (4,)) == "equal"
+
+
+def test_a_density_that_is_not_a_number_is_an_error():
+    raises_everywhere(undefined, (1,), {("a",): 0.5})
+
+
+@gen
+def down(n, state):
+    if n == 0:
+        return state
+    state = ~normal(0.8 * state, 1)
+    return "next" @ ~down(n - 1, state)
+
+
+def test_a_call_may_make_no_choices():
+    assert outcome(down, (3, 0.5)) == "equal"
+    raises_everywhere(down, (3, 0.5), {("state",): 0.5, ("next", "state"): 0.5})

@@ -124,3 +124,30 @@ def test_what_is_nearly_a_list_or_an_array_is_refused():
     for array in (np.float32([1.0, 2.0]), np.uint8([200, 100]), np.array(2.0), OFFSETS.view(Sub)):
         assert outcome(of_an_array, (array,)).startswith("refused")
     assert outcome(of_an_array, (np.array([1.0, 2.0]),)) == "equal"
+
+
+MIXED = [0.5, 1, True, np.float64(2.0)]
+
+
+@gen
+def of_several_kinds(i):
+    a = ~normal(1 if isinstance(MIXED[i], int) else 2, 1)
+
+
+@gen
+def types_of_several_kinds(i):
+    a = ~normal(len(type(MIXED[i]).__name__), 1)
+
+
+@gen
+def carried(i):
+    total = 0
+    for _ in range(i):
+        total = total + 0.5
+    a = ~normal(1 if isinstance(total, float) else 2, 1)
+
+
+@pytest.mark.parametrize("program", [of_several_kinds, types_of_several_kinds, carried])
+def test_numbers_of_several_kinds_have_no_known_class(program):
+    for i in range(4):
+        assert outcome(program, (i,)).startswith(("equal", "refused"))

@@ -8,7 +8,8 @@ program is lowered again until none does, and the HIR is that of the last walk. 
 - `values`: values, facts, joins of types; `frame`: activations, branches, loops
 - `statements`; `expressions`: names, attributes, operators; `comprehensions`; `narrowing`: what tests say
 - `numbers`: arithmetic, comparisons, `math`; `containers`: lists, tuples, strings; `tables`: dicts; `sets`
-- `arrays`, `array_places`, `array_calls`: NumPy; `library`: what of it is written in Python
+- `arrays`, `array_places`, `array_calls`, `array_calls_more`: NumPy
+- `library`, `library_more`: what of NumPy is written in Python
 - `iteration`: what a loop goes over
 - `calls`: functions, methods, classes
 - `builtin_calls`, `iterator_calls`, `operator_calls`: Python's own functions

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import library
+from gendsl.compiler.front import library, library_more
+from gendsl.compiler.front.array_calls_more import MORE
 from gendsl.compiler.front.array_places import Place, positions_of, put_at
 from gendsl.compiler.front.arrays import (
     as_array,
@@ -146,14 +147,14 @@ def _dtype(frame: Frame, value: Value) -> str:
     raise frame.not_closed("an array of this dtype")
 
 
-def _shape(frame: Frame, value: Value) -> list[Expr]:
+def shape_argument(frame: Frame, value: Value) -> list[Expr]:
     from gendsl.compiler.front.containers import index_leaf
 
     parts = [value] if is_number(value) else items_of(value)
     return [index_leaf(frame, part) for part in parts]
 
 
-def _arguments(
+def arguments(
     frame: Frame, names: tuple[str, ...], args: list[Value], named: dict[str, Value]
 ) -> dict[str, Value]:
     """The arguments of one of NumPy's functions by name; one that is not in its list is refused."""
@@ -169,23 +170,23 @@ def _arguments(
 
 def _make(fill: float) -> Callable[..., Value]:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        given = _arguments(frame, ("shape", "dtype"), args, named)
+        given = arguments(frame, ("shape", "dtype"), args, named)
         kind = _dtype(frame, given["dtype"]) if "dtype" in given else "f"
-        return filled(frame, kind, _shape(frame, given["shape"]), as_kind(Const(fill, "f"), kind))
+        return filled(frame, kind, shape_argument(frame, given["shape"]), as_kind(Const(fill, "f"), kind))
 
     return handle
 
 
 def _full(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("shape", "fill_value", "dtype"), args, named)
+    given = arguments(frame, ("shape", "fill_value", "dtype"), args, named)
     leaf = number_leaf(given["fill_value"])
     kind = _dtype(frame, given["dtype"]) if "dtype" in given else leaf.kind
-    return filled(frame, kind, _shape(frame, given["shape"]), frame.atom(leaf))
+    return filled(frame, kind, shape_argument(frame, given["shape"]), frame.atom(leaf))
 
 
 def _like(fill: float) -> Callable[..., Value]:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        given = _arguments(frame, ("a", "dtype"), args, named)
+        given = arguments(frame, ("a", "dtype"), args, named)
         model = as_array(frame, given["a"], what="like")
         kind = _dtype(frame, given["dtype"]) if "dtype" in given else model.type.kind  # type: ignore[attr-defined]
         return filled(frame, kind, shape_of(model), as_kind(Const(fill, "f"), kind))
@@ -194,7 +195,7 @@ def _like(fill: float) -> Callable[..., Value]:
 
 
 def _full_like(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("a", "fill_value", "dtype"), args, named)
+    given = arguments(frame, ("a", "fill_value", "dtype"), args, named)
     model = as_array(frame, given["a"], what="like")
     kind = _dtype(frame, given["dtype"]) if "dtype" in given else model.type.kind  # type: ignore[attr-defined]
     return filled(frame, kind, shape_of(model), number_leaf(given["fill_value"], kind))
@@ -222,7 +223,7 @@ def _norm(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 def _array(copy: bool) -> Callable[..., Value]:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-        given = _arguments(frame, ("object", "dtype"), args, named)
+        given = arguments(frame, ("object", "dtype"), args, named)
         kind = (
             _dtype(frame, given["dtype"]) if "dtype" in given and given["dtype"].type != NONE.type else None
         )
@@ -232,7 +233,7 @@ def _array(copy: bool) -> Callable[..., Value]:
 
 
 def _arange(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("start", "stop", "step"), args, named)
+    given = arguments(frame, ("start", "stop", "step"), args, named)
     if len(given) == 1:
         given = {"start": known(0), "stop": given["start"]}
     step = given.get("step", known(1))
@@ -242,7 +243,7 @@ def _arange(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _where(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("condition", "x", "y"), args, named)
+    given = arguments(frame, ("condition", "x", "y"), args, named)
     if len(given) == 1:
         return make_tuple([positions_of(frame, as_array(frame, given["condition"]))])
     if all(is_number(one) for one in given.values()):
@@ -253,7 +254,7 @@ def _where(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         return numpy_number(
             Op("select", (truth(frame, given["condition"]), as_kind(x, kind), as_kind(y, kind)), kind)
         )
-    return _several(frame, [given[name] for name in ("condition", "x", "y")], _where_kind, _where_entry)
+    return several(frame, [given[name] for name in ("condition", "x", "y")], _where_kind, _where_entry)
 
 
 def _where_kind(kinds: list[str]) -> str:
@@ -265,7 +266,7 @@ def _where_entry(frame: Frame, leaves: list[Expr]) -> Expr:
     return Op("select", (as_kind(leaves[0], "b"), as_kind(leaves[1], kind), as_kind(leaves[2], kind)), kind)
 
 
-def _several(
+def several(
     frame: Frame,
     values: list[Value],
     kind: Callable[[list[str]], str],
@@ -310,7 +311,7 @@ def _function(name: str) -> Callable[..., Value]:
                 raise frame.not_closed("NumPy computes with truth values in 16 bits")
             return Op(name, tuple(as_kind(leaf, "f") for leaf in leaves), "f")
 
-        return _several(frame, args, lambda _: "f", entry)
+        return several(frame, args, lambda _: "f", entry)
 
     return handle
 
@@ -334,7 +335,7 @@ def _extreme(name: str) -> Callable[..., Value]:
                 return Op("or" if name == "maximum" else "and", (x, y), "b")
             return Op("imax" if name == "maximum" else "imin", (x, y), "i")
 
-        return _several(frame, args, kind, entry)
+        return several(frame, args, kind, entry)
 
     return handle
 
@@ -352,6 +353,10 @@ def _entrywise(name: str, kind: str | None = None) -> Callable[..., Value]:
 
         def entry(frame: Frame, leaves: list[Expr]) -> Expr:
             leaf = leaves[0]
+            if leaf.kind == "b" and name in ("neg", "abs", "sign"):
+                raise frame.not_closed(f"np.{name} of truth values")
+            if name == "not":
+                return Op("not", (as_kind(leaf, "b"),), "b")
             if kind == "b":
                 return Op(name, (as_kind(leaf, "f"),), "b")
             if name == "sign":
@@ -359,11 +364,9 @@ def _entrywise(name: str, kind: str | None = None) -> Callable[..., Value]:
                 one, minus = as_kind(Const(1.0, "f"), leaf.kind), as_kind(Const(-1.0, "f"), leaf.kind)
                 below = Op("select", (Op("lt", (leaf, zero), "b"), minus, leaf), leaf.kind)
                 return Op("select", (Op("gt", (leaf, zero), "b"), one, below), leaf.kind)
-            if name == "not":
-                return Op("not", (as_kind(leaf, "b"),), "b")
             return Op(name, (leaf,), leaf.kind)
 
-        return _several(frame, args, lambda kinds: kind or kinds[0], entry)
+        return several(frame, args, lambda kinds: kind or kinds[0], entry)
 
     return handle
 
@@ -386,7 +389,14 @@ _COUNTING = (np.sum, np.prod, np.mean, np.var, np.std)
 def _reduce(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]) -> Value:
     """A sum, an extreme, a mean: of all entries, or along one axis."""
     whole, along = _REDUCED[function]
-    given = _arguments(frame, ("a", "axis"), args, named)
+    if function in (np.var, np.std) and "ddof" in named:
+        ddof = named["ddof"]
+        if len(args) != 1 or len(named) > 1 or not is_known(ddof) or not isinstance(object_of(ddof), int):
+            raise frame.not_closed("a spread with ddof and other arguments")
+        value = flat(frame, as_array(frame, args[0], "f", what="reduced"))
+        text = library_more.spread if function is np.var else library_more.root_spread
+        return library_call(frame, text, [value, ddof])
+    given = arguments(frame, ("a", "axis"), args, named)
     if is_never(given["a"]):
         return NOTHING
     if is_number(given["a"]):
@@ -413,7 +423,7 @@ def _reduce(frame: Frame, function: Any, args: list[Value], named: dict[str, Val
 
 
 def _concatenate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("arrays",), args, named)
+    given = arguments(frame, ("arrays",), args, named)
     if not isinstance(given["arrays"].type, (Tuple, Known)):
         return _concatenate_display(frame, given["arrays"])
     parts = [as_array(frame, part, what=("part", i)) for i, part in enumerate(items_of(given["arrays"]))]
@@ -430,12 +440,12 @@ def _concatenate_display(frame: Frame, value: Value) -> Value:
 
 
 def _stack(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("arrays",), args, named)
+    given = arguments(frame, ("arrays",), args, named)
     return as_array(frame, given["arrays"], what="stack")
 
 
 def _column_stack(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("tup",), args, named)
+    given = arguments(frame, ("tup",), args, named)
     made = as_array(frame, given["tup"], what="columns")
     if made.type.rank != 2:  # type: ignore[attr-defined]
         raise frame.not_closed("column_stack of these arrays")
@@ -475,7 +485,7 @@ def _diff(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _searchsorted(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("a", "v", "side"), args, named)
+    given = arguments(frame, ("a", "v", "side"), args, named)
     side = given.get("side", known("left"))
     if not is_known(side):
         raise frame.not_closed("a side that is not a constant")
@@ -488,7 +498,7 @@ def _searchsorted(frame: Frame, args: list[Value], named: dict[str, Value]) -> V
 
 
 def _bincount(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("x", "weights", "minlength"), args, named)
+    given = arguments(frame, ("x", "weights", "minlength"), args, named)
     x = as_array(frame, given["x"], what="counted")
     least = given.get("minlength", known(0))
     if "weights" in given and given["weights"].type != NONE.type:
@@ -499,36 +509,42 @@ def _bincount(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
 
 
 def _slogdet(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("a",), args, named)
+    given = arguments(frame, ("a",), args, named)
     return library_call(frame, library.slogdet, [as_array(frame, given["a"], "f", what="matrix")])
 
 
 def _linspace(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("start", "stop", "num"), args, named)
+    given = arguments(frame, ("start", "stop", "num"), args, named)
     return library_call(frame, library.linspace, [given["start"], given["stop"], given.get("num", known(50))])
 
 
 def _eye(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("N",), args, named)
-    return library_call(frame, library.eye, [given["N"]])
+    given = arguments(frame, ("N",), args, {key: one for key, one in named.items() if key != "dtype"})
+    made = library_call(frame, library.eye, [given["N"]])
+    return as_array(frame, made, _dtype(frame, named["dtype"]), copy=True) if "dtype" in named else made
 
 
 def _clip(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("a", "a_min", "a_max"), args, named)
+    given = arguments(frame, ("a", "a_min", "a_max"), args, named)
     lower = _extreme("maximum")(frame, [given["a"], given["a_min"]], {})
     return _extreme("minimum")(frame, [lower, given["a_max"]], {})
 
 
 def _append(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("arr", "values"), args, named)
-    new = given["values"]
-    if is_number(new):
-        new = make_tuple([new])
-    return _concatenate(frame, [make_tuple([given["arr"], new])], {})
+    given = arguments(frame, ("arr", "values"), args, named)
+    parts = [_entries(frame, given[name], name) for name in ("arr", "values")]
+    return _concatenate(frame, [make_tuple(parts)], {})
+
+
+def _entries(frame: Frame, value: Value, what: str) -> Value:
+    """All entries of a number or an array, as an array of one axis."""
+    if is_number(value):
+        value = make_tuple([value])
+    return flat(frame, as_array(frame, value, what=what))
 
 
 def _repeat(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("a", "repeats"), args, named)
+    given = arguments(frame, ("a", "repeats"), args, named)
     if not is_number(given["repeats"]):
         raise frame.not_closed("np.repeat with an array of counts")
     if is_number(given["a"]):
@@ -538,17 +554,17 @@ def _repeat(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _logsumexp(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("a",), args, named)
+    given = arguments(frame, ("a",), args, named)
     return library_call(frame, library.logsumexp, [flat(frame, as_array(frame, given["a"], "f"))])
 
 
 def _transpose(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("a",), args, named)
+    given = arguments(frame, ("a",), args, named)
     return attribute(frame, as_array(frame, given["a"]), "T")
 
 
 def _interp(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("x", "xp", "fp"), args, named)
+    given = arguments(frame, ("x", "xp", "fp"), args, named)
     points = [as_array(frame, given[name], "f", what=name) for name in ("xp", "fp")]
     if is_number(given["x"]):
         return library_call(frame, library.interp, [given["x"], *points])
@@ -556,13 +572,13 @@ def _interp(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _diag_indices(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("n",), args, named)
+    given = arguments(frame, ("n",), args, named)
     made = library_call(frame, library.arange, [known(0), given["n"], known(1)])
     return make_tuple([made, made])
 
 
 def _fill_diagonal(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = _arguments(frame, ("a", "val"), args, named)
+    given = arguments(frame, ("a", "val"), args, named)
     indices = _diag_indices(frame, [number(shape_of(given["a"])[0])], {})
     put_at(frame, given["a"], Place("points", given["a"], items_of(indices)), given["val"])
     return NONE
@@ -594,7 +610,7 @@ def _functions() -> dict[Any, Callable[..., Value]]:
         _array(False),
         np.arange: _arange, np.where: _where, np.maximum: _extreme("maximum"), np.minimum:
         _extreme("minimum"),
-        np.concatenate: _concatenate, np.hstack: _concatenate, np.stack: _stack, np.vstack: _stack,
+        np.concatenate: _concatenate, np.hstack: _concatenate, np.vstack: _stack,
         np.column_stack: _column_stack, np.diff: _diff,
         np.full_like: _full_like, np.diagonal: _diagonal, np.linalg.norm: _norm,
         np.searchsorted: _searchsorted,
@@ -606,12 +622,29 @@ def _functions() -> dict[Any, Callable[..., Value]]:
         np.isnan: _entrywise("isnan", "b"), np.isfinite: _entrywise("isfinite", "b"),
         np.isinf: _entrywise("isinf", "b"), np.sign: _entrywise("sign"), np.add: _entrywise("add"),
         np.subtract: _entrywise("sub"), np.multiply: _entrywise("mul"), np.divide: _entrywise("truediv"),
-        np.power: _entrywise("pow"), np.negative: _entrywise("neg"), np.logical_not: _entrywise("not", None),
-        np.logical_and: _entrywise("bitand"), np.logical_or: _entrywise("bitor"), np.mod: _entrywise("mod"),
+        np.power: _entrywise("pow"), np.negative: _entrywise("neg"), np.logical_not: _entrywise("not", "b"),
+        np.logical_and: _logical("bitand"), np.logical_or: _logical("bitor"),
+        np.logical_xor: _logical("bitxor"), np.mod: _entrywise("mod"),
         scipy.special.logsumexp: _logsumexp, np.square: _square,
         np.interp: _interp, np.diag_indices: _diag_indices, np.fill_diagonal: _fill_diagonal,
     })  # fmt: skip
+    found.update(MORE)
     return found
+
+
+def _logical(name: str) -> Callable[..., Value]:
+    """`np.logical_and` and the like: whether entries are not 0."""
+
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        if named:
+            raise frame.not_closed(f"the argument {next(iter(named))} of a NumPy function")
+
+        def entry(frame: Frame, leaves: list[Expr]) -> Expr:
+            return of_entries(frame, name, *(as_kind(leaf, "b") for leaf in leaves))
+
+        return several(frame, args, lambda _: "b", entry)
+
+    return handle
 
 
 def _square(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -648,7 +681,7 @@ def _called(frame: Frame, function: Any, args: list[Value], named: dict[str, Val
         return _reduce(frame, function, args, named)
     if function in _TEXTS:
         text, names = _TEXTS[function]
-        given = _arguments(frame, names, args, named)
+        given = arguments(frame, names, args, named)
         if len(given) != len(names):
             raise frame.not_closed("a NumPy function with these arguments")
         arrays = [as_array(frame, given[name], what=name) for name in names]

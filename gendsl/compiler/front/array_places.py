@@ -178,14 +178,41 @@ def _picked(frame: Frame, value: Value, parts: list[Any], picking: list[int]) ->
             raise frame.not_closed("a mask beside other indices")
     elif "b" in kinds:
         raise frame.not_closed("a mask beside other indices")
+    if len(parts) > value.type.rank:
+        raise frame.not_closed("arrays of indices beside None, or too many of them")
     ints = [i for i, p in enumerate(parts) if i not in picking and isinstance(p, Value)]
-    if len(picking) == 1 and all(full[i] for i in range(len(parts)) if i not in picking and i not in ints):
-        if ints:
-            raise frame.not_closed("an array of indices beside an index")
-        return Place("axis", value, (picking[0], indices[0]))
-    if len(picking) == len(parts) == value.type.rank:
-        return Place("points", value, indices)
+    together = sorted([*picking, *ints])
+    if together != list(range(together[0], together[-1] + 1)):
+        raise frame.not_closed("arrays of indices with a slice between them")
+    # an index beside arrays of indices is one that stays: a view first, in which the arrays pick
+    kept = _indexed(frame, value, parts, ints)
+    moved = [i - sum(j < i for j in ints) for i in picking]
+    rest = [full[i] for i in range(len(parts)) if i not in picking and i not in ints]
+    if kept is None:
+        return Place("number", value, _ZERO)
+    if len(picking) == 1 and all(rest):
+        return Place("axis", kept, (moved[0], indices[0]))
+    if len(picking) + len(ints) == len(parts) == value.type.rank:
+        return Place("points", kept, indices)
     raise frame.not_closed("arrays of indices in this combination")
+
+
+def _indexed(frame: Frame, value: Value, parts: list[Any], ints: list[int]) -> Value | None:
+    """The view of an array at indices of some axes; None where one is no integer."""
+    shape, strides, offset = shape_of(value), strides_of(value), value.leaves[1]
+    for i in ints:
+        part = parts[i]
+        if is_never(part):
+            return None
+        if not is_number(part) or kind_of(part) == "f":
+            frame.fail("an index that is no integer")
+            return None
+        if kind_of(part) == "b":
+            raise frame.not_closed("a truth value as an index of an array")
+        at = checked_index(frame, number_leaf(part, "i"), shape[i])
+        offset = plus(frame, offset, times(frame, at, strides[i]))
+    left = [i for i in range(len(shape)) if i not in ints]
+    return view(value, frame.atom(offset, "at"), [shape[i] for i in left], [strides[i] for i in left])
 
 
 def positions_of(frame: Frame, mask: Value) -> Value:
@@ -204,7 +231,8 @@ def at_place(frame: Frame, value: Value, found: Place) -> Value:
             return library_call(frame, library.compress, [flat(frame, found.at), flat(frame, value)])
         case "axis":
             axis, indices = found.at
-            return _gathered(frame, value, axis, indices)
+            return _gathered(frame, found.value, axis, indices)
+    value = found.value
     shape, views = broadcast(frame, found.at)
     assert isinstance(value.type, Array)
     made = filled(frame, value.type.kind, shape, hir.ZEROS[value.type.kind], "points")
@@ -291,7 +319,7 @@ def put_at(frame: Frame, value: Value, found: Place, new: Value) -> None:
             over(frame, shape_of(value), one, "mask")
             return
         case "axis" | "points":
-            _put_picked(frame, value, found, new)
+            _put_picked(frame, found.value, found, new)
             return
     raise frame.not_closed("an assignment to entries that arrays of indices pick")
 
@@ -305,7 +333,9 @@ def _put_picked(frame: Frame, value: Value, found: Place, new: Value) -> None:
         rank = indices.type.rank
         lengths = shape_of(value)
         shape = [*lengths[:axis], *shape_of(indices), *lengths[axis + 1 :]]
-    source = None if is_number(new) else fitting(frame, as_array(frame, new, what="put"), shape)
+    source = None if is_number(new) else as_array(frame, new, what="put")
+    if source is not None:  # it may look at the same numbers
+        source = fitting(frame, as_array(frame, source, copy=isinstance(new.type, Array), what="put"), shape)
     leaf = frame.atom(number_leaf(new)) if source is None else _ZERO
 
     def each(at: list[Expr]) -> None:

@@ -409,6 +409,9 @@ def of_entries(frame: Frame, name: str, x: Expr, y: Expr) -> Expr:
     if name in ("bitand", "bitor", "bitxor"):
         if x.kind == y.kind == "b":
             return Op({"bitand": "and", "bitor": "or", "bitxor": "ne"}[name], (x, y), "b")
+        if "f" in (x.kind, y.kind):
+            frame.fail("a bit operation on floats")
+            return hir.ZEROS["i"]
         return frame.op(name, (as_kind(x, "i"), as_kind(y, "i")), "i")
     if x.kind == y.kind == "b" and name in ("add", "mul"):
         return Op("or" if name == "add" else "and", (x, y), "b")

@@ -38,7 +38,6 @@ from gendsl.compiler.front.values import (
 )
 from gendsl.compiler.hir import Const, Op
 from gendsl.compiler.types import (
-    MAYBE,
     Array,
     Closure,
     Dict,
@@ -447,6 +446,8 @@ def _isinstance(frame: Frame, args: list[Value], named: dict[str, Value]) -> Val
 
 
 def _type(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front import calls
+
     (value,) = args
     match value.type:
         case Known(value=found):
@@ -461,9 +462,8 @@ def _type(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
             return known(np.ndarray)
         case Number() | Union() if str(getattr(frame.function, "__module__", "")).startswith("gendsl."):
             return known(_ANY_NUMBER)  # gendsl's own code asks only in order to skip a check
-        case Number(kind, numpy) if numpy != MAYBE:
-            python, numpys_own = {"f": (float, np.float64), "i": (int, np.int64), "b": (bool, np.bool_)}[kind]
-            return known(numpys_own if numpy else python)
+        case Number() if len(calls.classes_of(value.type)) == 1:
+            return known(calls.classes_of(value.type)[0])
     raise frame.not_closed(f"type() of {describe(value.type)}")
 
 

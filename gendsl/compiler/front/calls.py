@@ -791,17 +791,24 @@ def _call_super(frame: Frame, node: ast.Call) -> Value:
     return NONE
 
 
+def classes_of(type_: Number) -> list[type]:
+    """The classes that a number may be of."""
+    import numpy as np
+
+    kinds = "bif"[: "bif".index(type_.kind) + 1] if type_.mixed else type_.kind
+    python, other = {"f": float, "i": int, "b": bool}, {"f": np.float64, "i": np.int64, "b": np.bool_}
+    tables = ([python], [python, other], [other])[type_.numpy]
+    return [table[kind] for kind in kinds for table in tables]
+
+
 def is_instance(frame: Frame, type_: Type, classes: Any) -> bool | None:
     """Whether a value of a type is an instance of classes; None where that is not known."""
     every = classes if isinstance(classes, tuple) else (classes,)
     match type_:
         case Known(value=found):
             return isinstance(found, classes)
-        case Number(kind, numpy):
-            import numpy as np
-
-            python, other = {"f": (float, np.float64), "i": (int, np.int64), "b": (bool, np.bool_)}[kind]
-            wanted = {issubclass(one, classes) for one in ((python,), (python, other), (other,))[numpy]}
+        case Number():
+            wanted = {issubclass(one, classes) for one in classes_of(type_)}
             return wanted.pop() if len(wanted) == 1 else None
         case Tuple(cls=cls) | Object(cls=cls) | Building(cls=cls):
             return any(issubclass(cls, one) for one in every)

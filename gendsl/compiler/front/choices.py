@@ -295,6 +295,13 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
     return Value(result, tuple(targets))
 
 
+def is_like(cls: type) -> bool:
+    """Whether instances of a class are distributions: of `Distribution`, or with all that these have."""
+    if issubclass(cls, Distribution):
+        return True
+    return not issubclass(cls, tuple) and all(hasattr(cls, name) for name in ("logpdf", "sample", "support"))
+
+
 # --- choices ---------------------------------------------------------------------------------------
 
 
@@ -303,7 +310,7 @@ def _choice(frame: Frame, distribution: Value, parts: tuple[Any, ...], indices: 
     if is_never(distribution):
         return NOTHING
     cls = getattr(distribution.type, "cls", None)
-    if not (isinstance(distribution.type, Tuple) and isinstance(cls, type) and issubclass(cls, Distribution)):
+    if not (isinstance(distribution.type, Tuple) and isinstance(cls, type) and is_like(cls)):
         raise frame.not_closed(f"`~` of {describe(distribution.type)}")
     assert frame.prefix is not None
     kind = scores.value_type(frame, distribution)

@@ -205,7 +205,7 @@ def _own_density(frame: Frame, owner: Value, value: Value) -> Value:
     def inside() -> Value:
         return calls.call_function(frame, logpdf, [owner, value], {})
 
-    if cls.checks_support or cls.__module__.startswith("gendsl."):
+    if getattr(cls, "checks_support", False) or cls.__module__.startswith("gendsl."):
         return inside()
     support = support_of(frame, owner)
     test = test_of(calls.call_method(frame, support, "contains", [value]))

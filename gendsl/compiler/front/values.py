@@ -87,7 +87,8 @@ NOTHING = Value(NEVER)
 
 def number(leaf: Expr, *like: Value) -> Value:
     """A number with one leaf; one of NumPy's, where a number that it is computed from is."""
-    return Value(Number(leaf.kind, max(map(numpys, like), default=NO)), (leaf,))
+    mixed = any(isinstance(one.type, Number) and one.type.mixed for one in like)
+    return Value(Number(leaf.kind, max(map(numpys, like), default=NO), mixed), (leaf,))
 
 
 def numpy_number(leaf: Expr) -> Value:
@@ -348,7 +349,8 @@ class Facts:
         x, y = _number_type(a), _number_type(b)
         if x is not None and y is not None:
             kind = max(x.kind, y.kind, key="bif".index)
-            return Number(kind, x.numpy if x.numpy == y.numpy else MAYBE)
+            mixed = x.mixed or y.mixed or x.kind != y.kind
+            return Number(kind, x.numpy if x.numpy == y.numpy else MAYBE, mixed)
         match a, b:
             case (Known(value=str()) | Text(), Known(value=str()) | Text()):
                 return TEXT
