@@ -21,6 +21,7 @@ import models
 import numpy as np
 from hand.pair import Pair
 from harness import Line, Row, Scale, ranked
+from threadpoolctl import threadpool_limits
 
 from gendsl import sample
 from gendsl.inference import repeat
@@ -91,6 +92,15 @@ def row(pair: Pair, size: int, scale: Scale, other: type[ByHand] | type[Compiled
     )
 
 
+def table(
+    sized: list[tuple[Pair, int]], scale: Scale, other: type[ByHand] | type[Compiled]
+) -> list[Row | Line]:
+    """The ranked lines of moves with these sizes; BLAS has one thread: time that threads wait counts, too."""
+    with threadpool_limits(1):
+        rows = [row(pair, min(size, scale.largest), scale, other) for pair, size in sized]
+        return list(ranked(rows, scale))
+
+
 def all_pairs(scale: Scale) -> list[Pair]:
     """All moves; in a quick run one of each family, with few data."""
     if scale.round_seconds:
@@ -102,9 +112,7 @@ def steps(which: int) -> Callable[[Scale], list[Row | Line]]:
     """The group of all moves with the first or second of their sizes."""
 
     def group(scale: Scale) -> list[Row | Line]:
-        pairs = all_pairs(scale)
-        rows = [row(pair, min(pair.sizes[which], scale.largest), scale, ByHand) for pair in pairs]
-        return list(ranked(rows, scale))
+        return table([(pair, pair.sizes[which]) for pair in all_pairs(scale)], scale, ByHand)
 
     return group
 
@@ -118,8 +126,7 @@ def compiled(scale: Scale) -> list[Row | Line]:
     pairs = [pair for pair in all_pairs(scale) if pair.name in BY_NAME]
     if not scale.round_seconds:  # numba takes up to 20 seconds for each
         pairs = pairs[:1]
-    rows = [row(pair, min(n, scale.largest), scale, Compiled) for pair in pairs for n in pair.sizes]
-    return list(ranked(rows, scale))
+    return table([(pair, size) for pair in pairs for size in pair.sizes], scale, Compiled)
 
 
 # --- the first steps in a new process -------------------------------------------------------------

@@ -15,7 +15,7 @@ def log_normal_density(y: np.ndarray, cov: np.ndarray, variance: float) -> float
     """Of y, normal with this covariance and noise, without its constant."""
     cov = cov.copy()
     cov.ravel()[:: len(y) + 1] += variance
-    lower, _ = dpotrf(cov, lower=1, overwrite_a=0)
+    lower, _ = dpotrf(cov.T, lower=1, clean=0, overwrite_a=1)  # the transpose is as LAPACK wants it
     white, _ = dtrtrs(lower, y, lower=1)
     return float(-0.5 * white @ white - np.log(lower.diagonal()).sum())
 
