@@ -190,7 +190,7 @@ def substitute(statement: Statement, values: dict[Var, Expr]) -> None:
         case hir.Keep():
             statement.indices = all_of(statement.indices)
             statement.values = list(all_of(tuple(statement.values)))
-        case hir.Draw():
+        case hir.Draw() | hir.Primitive():
             statement.args = all_of(statement.args)
         case hir.Choice():
             statement.indices, statement.parameters = all_of(statement.indices), all_of(statement.parameters)

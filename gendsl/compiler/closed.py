@@ -12,15 +12,16 @@ import numpy as np
 
 from gendsl.compiler import clean, density, hir
 from gendsl.compiler.addresses import Addresses
-from gendsl.compiler.encode import Words, deep_layout, flat
+from gendsl.compiler.encode import Words, deep_layout, flat, with_tangents
 from gendsl.compiler.front.program import Lowered, Lowering, Template, type_of
 from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.hir import Input
 from gendsl.compiler.native import Native, available
-from gendsl.compiler.native_layout import END, FAILED, FULL, NEXT, PRESENT, SITE, VISITED, Layout
+from gendsl.compiler.native_layout import FAILED, FULL, Layout, TemplateWords, Word, is_auxiliary
 from gendsl.compiler.print_llvm import print_llvm
-from gendsl.compiler.print_python import compile_python, print_python
+from gendsl.compiler.print_python import compile_python, input_name, print_python
 from gendsl.compiler.print_runtime import TextFailure
-from gendsl.compiler.types import leaves
+from gendsl.compiler.types import Type, leaves
 
 _ARENA = 1 << 16
 _LARGEST_ARENA = 1 << 32
@@ -65,41 +66,43 @@ class _State:
     """The choices of a trace, for Python text."""
 
 
-class ClosedText(ABC):
-    """A text that is made of a program, for arguments of given types.
+class Compiled(ABC):
+    """What was made of programs that were lowered together: as Python text, and as machine code.
 
     Attributes:
-        lowered: the program in HIR.
-        main: the function of the text that is called.
-        text: it as Python text.
+        lowered: the first program in HIR, with what all of them share.
+        text: them as Python text.
     """
 
-    draws: ClassVar[bool] = False
-    """Whether choices that are not given are drawn."""
+    lowered: Lowered
+    text: str
 
-    def __init__(self, program: Any, args: tuple[Any, ...]) -> None:
-        lowering = Lowering(draws=self.draws)
-        types = [type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args)]
-        self.lowered: Lowered = lowering.lower(program, types)
-        self.main = self.made(self.lowered.main)
-        clean.clean(self.main)
-        self.text = print_python(self.main)
-
-    @abstractmethod
-    def made(self, main: hir.Function) -> hir.Function:
-        """What becomes of the program."""
-
-    # --- Python text ------------------------------------------------------------------------------
+    def inputs(self) -> list[tuple[int, Any, Type]]:
+        """The objects from outside: (number, object, type)."""
+        return [(number, found, kind) for number, (found, kind) in enumerate(self.lowered.inputs)]
 
     @cached_property
     def python(self) -> dict[str, Any]:
         """The functions of the Python text."""
-        given = {}
-        facts = self.lowered.facts
-        for number, (found, kind) in enumerate(self.lowered.inputs):
-            for leaf, value in enumerate(flat(facts, found, kind)):
-                given[f"given_{number}_{leaf}"] = value
+        facts, given = self.lowered.facts, {}
+        for number, found, kind in self.inputs():
+            layout = deep_layout(facts, kind)
+            for leaf, (value, (_, inner)) in enumerate(zip(flat(facts, found, kind), layout, strict=True)):
+                given[input_name(Input(number, leaf, "r"))] = value
+                if inner:
+                    given[input_name(Input(number, leaf, "r", True))] = with_tangents(value, inner)
         return compile_python(self.text, given)
+
+    def changed(self) -> str | None:
+        """The name of something outside that the text took for constant and that is another now; or None."""
+        for where, name, found in self.lowered.guards:
+            if isinstance(where, dict):
+                now = where.get(name)
+            else:
+                now = getattr(where, name.removeprefix("."), None)
+            if now is not found:
+                return name.removeprefix(".")
+        return None
 
     def places(self, choices: Mapping[Any, Any]) -> dict[int, list[tuple[tuple[int, ...], list[Any]]]]:
         """The indices and leaves of choices, and of the calls of programs that call themselves, by
@@ -116,6 +119,44 @@ class ClosedText(ABC):
             found[number].append((indices, [node]))
         return found
 
+    @cached_property
+    def layout(self) -> Layout:
+        """Where things lie in the context of machine code."""
+        return Layout(self.lowered)
+
+    @cached_property
+    @abstractmethod
+    def llvm(self) -> tuple[str, list[tuple[int, str]]]:
+        """The LLVM IR, and what may fail where."""
+
+    @cached_property
+    def native(self) -> Native:
+        """The machine code."""
+        return Native(self.llvm[0])
+
+
+class ClosedText(Compiled):
+    """A text that is made of a program, for arguments of given types.
+
+    Attributes:
+        main: the function of the text that is called.
+    """
+
+    draws: ClassVar[bool] = False
+    """Whether choices that are not given are drawn."""
+
+    def __init__(self, program: Any, args: tuple[Any, ...]) -> None:
+        lowering = Lowering(draws=self.draws)
+        types = [type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args)]
+        self.lowered = lowering.lower(program, types)
+        self.main = self.made(self.lowered.main)
+        clean.clean(self.main)
+        self.text = print_python(self.main)
+
+    @abstractmethod
+    def made(self, main: hir.Function) -> hir.Function:
+        """What becomes of the program."""
+
     def arguments(self, args: tuple[Any, ...]) -> list[Any]:
         """The leaves of arguments."""
         facts = self.lowered.facts
@@ -125,22 +166,9 @@ class ClosedText(ABC):
             for leaf in flat(facts, arg, kind)
         ]
 
-    # --- machine code -----------------------------------------------------------------------------
-
-    @cached_property
-    def layout(self) -> Layout:
-        """Where things lie in the context of machine code."""
-        return Layout(self.lowered)
-
     @cached_property
     def llvm(self) -> tuple[str, list[tuple[int, str]]]:
-        """The LLVM IR, and what may fail where."""
         return print_llvm(self.main, self.layout)
-
-    @cached_property
-    def native(self) -> Native:
-        """The machine code."""
-        return Native(self.llvm[0])
 
 
 class ClosedDensity(ClosedText):
@@ -187,32 +215,43 @@ class ClosedDensity(ClosedText):
 
 
 class Context:
-    """The memory of one text: arguments, inputs, choices and the arena."""
+    """The memory of one text: arguments, inputs, choices and the arena.
 
-    def __init__(self, closed: ClosedText, args: tuple[Any, ...], choices: Mapping[Any, Any]) -> None:
+    Attributes:
+        words: what the text is given the address of; see `native_layout`.
+        stamps: for each template the four stamps of each place.
+        columns: for each template the leaves of the choices.
+        capacities: for each template how many places there are along each index.
+    """
+
+    def __init__(self, closed: Compiled, args: tuple[Any, ...], choices: Mapping[Any, Any]) -> None:
         self.closed = closed
         lowered, layout, facts = closed.lowered, closed.layout, closed.lowered.facts
         self.words = np.zeros(layout.size, np.int64)
         self.memory = Words()
+        self.arena = np.empty(_ARENA, np.int64)
         at = layout.arguments
         for arg, kind in zip(args, lowered.arguments, strict=True):
-            at = self._leaves(at, flat(facts, arg, kind), deep_layout(facts, kind))
-        for number, (found, kind) in enumerate(lowered.inputs):
-            self._leaves(layout.input_word(number, 0), flat(facts, found, kind), deep_layout(facts, kind))
+            for leaf, (word, inner) in zip(flat(facts, arg, kind), deep_layout(facts, kind), strict=True):
+                self.words[at] = self.memory.word(leaf, word, inner)
+                at += 1
+        for number, found, kind in closed.inputs():
+            self.set_input(number, found, kind)
         self.count = len(choices)
         self.found = closed.places(choices)
         self.stamps: list[np.ndarray] = []
         self.columns: list[list[np.ndarray]] = []
         self.capacities: list[list[int]] = []
-        self.counted = [template.calls is None for template in lowered.templates]
         self._choices()
-        self.arena = np.empty(_ARENA, np.int64)
 
-    def _leaves(self, at: int, parts: list[Any], layout: list[tuple[str, tuple[Any, ...]]]) -> int:
-        for leaf, (kind, inner) in zip(parts, layout, strict=True):
-            self.words[at] = self.memory.word(leaf, kind, inner)
-            at += 1
-        return at
+    def set_input(self, number: int, found: Any, kind: Type) -> None:
+        """Set the words of an object from outside."""
+        facts = self.closed.lowered.facts
+        layout = deep_layout(facts, kind)
+        kinds = leaves(kind)
+        for leaf, (value, (word, inner)) in enumerate(zip(flat(facts, found, kind), layout, strict=True)):
+            given = Input(number, leaf, kinds[leaf])
+            self.words[self.closed.layout.input_word(given)] = self.memory.word(value, word, inner)
 
     def capacity(self, template: Template, rows: list[tuple[tuple[int, ...], list[Any]]]) -> list[int]:
         """How many places there are along each index of a template."""
@@ -225,37 +264,56 @@ class Context:
 
     def _choices(self) -> None:
         """Make columns and stamps, with the choices that are given."""
-        closed, facts = self.closed, self.closed.lowered.facts
+        closed = self.closed
         self.stamps, self.columns, self.capacities = [], [], []
+        self.words[Word.NOW] = self.words[Word.CURRENT] = 1
+        self.words[Word.CURRENT_AUXILIARY] = -1
         for template, words in zip(closed.lowered.templates, closed.layout.templates, strict=True):
-            rows = self.found[template.number]
+            rows = self.found.get(template.number, [])
             if any(index < 0 for indices, _ in rows for index in indices):
                 raise NotClosed("a negative index in an address")
             capacity = self.capacity(template, rows)
             size = max(math.prod(capacity), 1)
-            stamps = np.zeros(size, np.uint8)
-            layout = deep_layout(facts, template.type)
-            columns = [np.zeros(size, np.int64) for _ in leaves(template.type)]
-            for indices, parts in rows:
-                index = 0
-                for axis, at in enumerate(indices):
-                    index = at if axis == 0 else index * capacity[axis] + at
-                stamps[index] = PRESENT
-                for column, leaf, (kind, inner) in zip(columns, parts, layout, strict=True):
-                    column[index] = self.memory.word(leaf, kind, inner)
-            self.columns.append(columns)
-            self.stamps.append(stamps)
+            self.stamps.append(np.zeros((4, size), np.int64))
+            self.columns.append([np.zeros(size, np.int64) for _ in leaves(template.type)])
             self.capacities.append(capacity)
-            for leaf_number, column in enumerate(columns):
-                self.words[words.column(leaf_number)] = column.ctypes.data
-            self.words[words.stamps] = stamps.ctypes.data
+            for indices, parts in rows:
+                self.put(template, indices, parts)
+            self.words[words.stamps(TemplateWords.TRACE)] = is_auxiliary(template)
+            self.words[words.stamps(TemplateWords.LEAVES)] = words.columns
             for axis, extent in enumerate(capacity):
                 self.words[words.capacity(axis)] = extent
+            self.point(template)
+
+    def point(self, template: Template) -> None:
+        """Let the words of a template point to its memory."""
+        words = self.closed.layout.templates[template.number]
+        for which, stamps in enumerate(self.stamps[template.number]):
+            self.words[words.stamps(which)] = stamps.ctypes.data
+        for leaf, column in enumerate(self.columns[template.number]):
+            self.words[words.column(leaf)] = column.ctypes.data
+
+    def index(self, template: Template, indices: tuple[int, ...]) -> int:
+        """The place of a choice."""
+        index = 0
+        for axis, at in enumerate(indices):
+            index = at if axis == 0 else index * self.capacities[template.number][axis] + at
+        return index
+
+    def put(self, template: Template, indices: tuple[int, ...], parts: list[Any]) -> None:
+        """Put a choice into the current trace."""
+        index = self.index(template, indices)
+        self.stamps[template.number][TemplateWords.CURRENT, index] = self.words[Word.CURRENT]
+        layout = deep_layout(self.closed.lowered.facts, template.type)
+        for column, leaf, (kind, inner) in zip(self.columns[template.number], parts, layout, strict=True):
+            column[index] = self.memory.word(leaf, kind, inner)
 
     def start(self) -> int:
         """Run the text once; the status."""
-        self.words[NEXT] = self.arena.ctypes.data
-        self.words[END] = self.arena.ctypes.data + 8 * len(self.arena)
+        self.words[Word.NOW] += 1
+        self.words[Word.VISITED] = 0
+        self.words[Word.NEXT] = self.arena.ctypes.data
+        self.words[Word.END] = self.arena.ctypes.data + 8 * len(self.arena)
         return self.closed.native.entry(self.words.ctypes.data)
 
     def grow(self) -> None:
@@ -275,24 +333,14 @@ class Context:
 
     def failure(self) -> FailedText:
         """Where the text failed."""
-        return FailedText(*self.closed.llvm[1][int(self.words[SITE])])
+        return FailedText(*self.closed.llvm[1][int(self.words[Word.SITE])])
 
     def run(self) -> float:
         """The log density."""
-        while True:
-            status = self.start()
-            if status != FULL:
-                break
-            for stamps in self.stamps:
-                stamps[stamps == VISITED] = PRESENT
+        while (status := self.start()) == FULL:
             self.grow()
-        visited = 0
-        for stamps, counted in zip(self.stamps, self.counted, strict=True):
-            seen = stamps == VISITED
-            visited += int(seen.sum()) if counted else 0
-            stamps[seen] = PRESENT
         if status == FAILED:
             raise self.failure()
-        if visited != self.count:
+        if self.words[Word.VISITED] != self.count:
             raise FailedText(0, "choices that the program does not make")
         return _number(self.float_result(0))

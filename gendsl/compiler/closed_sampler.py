@@ -19,7 +19,7 @@ from gendsl.compiler.closed import PYTHON_FAILURES, ClosedText, Context, FailedT
 from gendsl.compiler.front.program import NO_VALUE, Below, Template
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.native import available
-from gendsl.compiler.native_layout import ABSENT, FAILED, FULL, GENERATOR, NODES, PRESENT
+from gendsl.compiler.native_layout import FAILED, FULL, TemplateWords, Word
 from gendsl.compiler.print_runtime import TextFailure
 from gendsl.compiler.types import Array, Number
 
@@ -182,7 +182,7 @@ class SamplerContext(Context):
         """All choices, those that are not given drawn."""
         generator = rng.bit_generator
         before = generator.state
-        self.words[GENERATOR] = generator.ctypes.bit_generator.value
+        self.words[Word.GENERATOR] = generator.ctypes.bit_generator.value
         try:
             with generator.lock:
                 status = self._run_with_room(generator, before)
@@ -198,25 +198,16 @@ class SamplerContext(Context):
     def _run_with_room(self, generator: Any, before: Any) -> int:
         templates, layout = self.closed.lowered.templates, self.closed.layout.templates
         while True:
-            for template, stamps, words in zip(templates, self.stamps, layout, strict=True):
-                stamps[stamps > PRESENT] = ABSENT
-                for indices, _ in self.found[template.number]:
-                    stamps[self._index(template, indices)] = PRESENT
+            for template, words in zip(templates, layout, strict=True):
                 for axis in range(template.rank):
                     self.words[words.wanted(axis)] = -1
-            self.words[NODES] = sum(len(self.found[t.number]) for t in templates if _has_nodes(t))
+            self.words[Word.NODES] = sum(len(self.found[t.number]) for t in templates if _has_nodes(t))
             status = self.start()
             if status != FULL:
                 return status
             generator.state = before
             if not self._make_room():
                 self.grow()
-
-    def _index(self, template: Template, indices: tuple[int, ...]) -> int:
-        index = 0
-        for axis, at in enumerate(indices):
-            index = at if axis == 0 else index * self.capacities[template.number][axis] + at
-        return index
 
     def _make_room(self) -> bool:
         """Make the state larger where there was no room; whether there was none anywhere."""
@@ -241,9 +232,11 @@ class SamplerContext(Context):
         for template, stamps, columns in zip(
             self.closed.lowered.templates, self.stamps, self.columns, strict=True
         ):
-            if (stamps == PRESENT).any():
+            made = stamps[TemplateWords.VISITED] == self.words[Word.NOW]
+            given = stamps[TemplateWords.CURRENT] == self.words[Word.CURRENT]
+            if (given & ~made).any():
                 raise FailedText(0, "choices that the program does not make")
-            places = np.flatnonzero(stamps)
+            places = np.flatnonzero(made)
             if not len(places):
                 continue
             capacity = self.capacities[template.number]
@@ -324,6 +317,8 @@ def _may_meet(templates: list[Template]) -> bool:
         return True  # what is below such a call is of any length
     for i, first in enumerate(templates):
         for second in templates[i + 1 :]:
+            if first.trace != second.trace:
+                continue
             shorter, longer = sorted((first, second), key=lambda t: len(t.parts))
             if shorter.calls is not None and len(shorter.parts) < len(longer.parts):
                 continue

@@ -17,7 +17,7 @@ import numpy as np
 from gendsl.compiler import clean, replay, tangents
 from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.closed import PYTHON_FAILURES, FailedText
-from gendsl.compiler.encode import deep_layout, flat
+from gendsl.compiler.encode import deep_layout, flat, with_tangents
 from gendsl.compiler.front.program import MODEL, Entry, Lowering, Template, type_of
 from gendsl.compiler.front.traces import ArgumentsOf, TraceOf, whole
 from gendsl.compiler.print_python import compile_python, print_python
@@ -142,7 +142,7 @@ class _Column:
         """Whether there is one."""
         return index in self.values
 
-    def read(self, index: Any) -> Any:
+    def read_slopes(self, index: Any) -> Any:
         """The leaves of the value, with tangents."""
         parts = self.values[index]
         if self.kind == "f":
@@ -162,7 +162,7 @@ class _Column:
         slopes: list[float] = support.embedding[:, at].tolist() if 0 <= at < support.dim else [0.0] * size
         return slopes
 
-    def look(self, index: Any) -> Any:
+    def look_slopes(self, index: Any) -> Any:
         """The leaves of the value, with tangents that are not known."""
         parts = self.values[index]
         if self.kind == "f":
@@ -170,7 +170,7 @@ class _Column:
         found = [leaf for part, kind in zip(parts, self.leaves, strict=True) for leaf in _lost(part, kind)]
         return found[0] if len(found) == 1 else tuple(found)
 
-    def write(self, index: Any, *given: Any) -> None:
+    def write_slopes(self, index: Any, *given: Any) -> None:
         """Set the value."""
         self._check_free(index)
         if self.kind:
@@ -194,7 +194,7 @@ class _Column:
         if self.place(index)[1] in self.observed:
             raise TextFailure("an observation that is written")
 
-    def copy(self, index: Any, source: _Column, at: Any) -> int:
+    def count(self, index: Any, source: _Column, at: Any) -> int:
         """Copy what is there, or what is there with more indices."""
         first, rank = _indices(at), self.template.rank
         found = [key for key in source.values if _indices(key)[: len(first)] == first]
@@ -308,7 +308,8 @@ class ClosedTransform:
                 one = given[one.name].args[one.position]
             layout = deep_layout(facts, kind)
             for leaf, (value, (_, inner)) in enumerate(zip(flat(facts, one, kind), layout, strict=True)):
-                found[f"given_{number}_{leaf}"] = _with_tangents(value, inner)
+                found[f"given_{number}_{leaf}"] = value
+                found[f"given_{number}_{leaf}_d"] = with_tangents(value, inner)
         return found
 
     def _places(self, name: str, trace: Given) -> tuple[Any, Paths]:
@@ -345,22 +346,3 @@ class ClosedTransform:
         except PYTHON_FAILURES as error:
             raise FailedText(0, f"{type(error).__name__}: {error}") from error
         return run, columns
-
-
-def _with_tangents(value: Any, layout: tuple[Any, ...]) -> Any:
-    """A list of Python text with a tangent of zero behind each float."""
-    if not isinstance(value, list) or not layout:
-        return value
-    if len(layout) == 1:
-        kind, inner = layout[0]
-        if kind == "f":
-            return [(one, 0.0) for one in value]
-        return [_with_tangents(one, inner) for one in value] if kind == "r" else value
-    return [
-        tuple(
-            part
-            for leaf, (kind, inner) in zip(item, layout, strict=True)
-            for part in ((leaf, 0.0) if kind == "f" else (_with_tangents(leaf, inner),))
-        )
-        for item in value
-    ]

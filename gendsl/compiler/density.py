@@ -4,7 +4,24 @@ from __future__ import annotations
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Text
-from gendsl.compiler.hir import Body, Call, Choice, Const, Function, Op, Return, Set, Statement, Var, Visit
+from gendsl.compiler.hir import (
+    Body,
+    Call,
+    Choice,
+    Const,
+    Expr,
+    Function,
+    If,
+    Op,
+    Primitive,
+    Return,
+    Set,
+    Var,
+    Visit,
+)
+
+IMPOSSIBLE = Const(float("-inf"), "f")
+"""The log density of what is impossible."""
 
 
 def makers(main: Function) -> set[int]:
@@ -26,60 +43,75 @@ def makers(main: Function) -> set[int]:
     return found
 
 
-def score(main: Function) -> Function:
+def score(main: Function, *, stops: bool = False) -> Function:
     """Make a program, and every function that it calls, return the log density of its choices first.
 
     Functions are changed in place: each that makes choices has one more result.
+
+    Args:
+        stops: whether it ends at the first choice whose density is zero, and notes which that is.
     """
     scoring = makers(main)
     for function in hir.functions(main):
         if id(function) in scoring or function is main:
-            _score_function(function, scoring, alone=function is main)
+            _Scored(function, scoring, alone=function is main, stops=stops)
     return main
 
 
-def _score_function(function: Function, scoring: set[int], *, alone: bool) -> None:
-    names = Text(function, dict.fromkeys(names_of(function), 1))
-    lp = Var(names.fresh("lp"), "f")
+class _Scored:
+    """One function that returns a log density."""
 
-    def add(term: Var, line: int) -> Statement:
-        return Set([lp], [Op("add", (lp, term), "f")], line=line)
+    def __init__(self, function: Function, scoring: set[int], *, alone: bool, stops: bool) -> None:
+        self.names = Text(function, dict.fromkeys(names_of(function), 1))
+        self.lp = Var(self.names.fresh("lp"), "f")
+        self.scoring, self.alone, self.stops = scoring, alone, stops
+        function.results = ["f"] if alone else ["f", *function.results]
+        self.results = function.results
+        function.body = [Set([self.lp], [Const(0.0, "f")]), *self._body(function.body)]
+        function.scores = True
 
-    def rewrite(body: Body) -> Body:
+    def _add(self, term: Var, line: int, zero: Body) -> Body:
+        """Add a term to the log density."""
+        added: Body = [Set([self.lp], [Op("add", (self.lp, term), "f")], line=line)]
+        if not self.stops:
+            return added
+        values: list[Expr] = [term, *(hir.ZEROS[kind] for kind in self.results[1:])]
+        return [If(Op("eq", (term, IMPOSSIBLE), "b"), [*zero, Return(values)], []), *added]
+
+    def _body(self, body: Body) -> Body:
         result: Body = []
         for statement in body:
             match statement:
                 case Choice(targets=targets, template=template, indices=indices, line=line):
-                    term = Var(names.fresh(f"lp_{template.name}"), "f")
+                    term = Var(self.names.fresh(f"lp_{template.name}"), "f")
                     result.append(Visit(targets, template, indices, line=line))
                     args = [*statement.parameters, *targets]
                     result.append(Call([term], statement.density, args, line=line))
-                    result.append(add(term, line))
+                    result += self._add(term, line, [Primitive([], "impossible", indices, (template,))])
                 case Visit(targets=[node], template=template, indices=indices, line=line):
-                    given = Var(names.fresh("made"), "b")
+                    given = Var(self.names.fresh("made"), "b")
                     result.append(hir.Given(given, template, indices, line=line))
                     none: Body = [Set([node], [Const(-1, "i")])]  # a call that makes no choices
-                    result.append(hir.If(given, [statement], none, line=line))
-                case Call() if id(statement.function) in scoring:
-                    term = Var(names.fresh(f"lp_{statement.function.name}"), "f")
+                    result.append(If(given, [statement], none, line=line))
+                case Call() if id(statement.function) in self.scoring:
+                    term = Var(self.names.fresh(f"lp_{statement.function.name}"), "f")
                     statement.targets = [term, *statement.targets]
-                    result += [statement, add(term, statement.line)]
+                    result += [statement, *self._add(term, statement.line, [])]
                 case Return():
-                    statement.values = [lp] if alone else [lp, *statement.values]
+                    statement.values = [self.lp] if self.alone else [self.lp, *statement.values]
                     result.append(statement)
-                case hir.If():
-                    statement.then, statement.orelse = rewrite(statement.then), rewrite(statement.orelse)
+                case If():
+                    statement.then, statement.orelse = (
+                        self._body(statement.then),
+                        self._body(statement.orelse),
+                    )
                     result.append(statement)
                 case hir.For() | hir.Loop() | hir.Block():
-                    statement.body = rewrite(statement.body)
+                    statement.body = self._body(statement.body)
                     result.append(statement)
                 case _:
                     result.append(statement)
         return result
-
-    function.body = [Set([lp], [Const(0.0, "f")]), *rewrite(function.body)]
-    function.results = ["f"] if alone else ["f", *function.results]
-    function.scores = True
 
 
 def names_of(function: Function) -> set[str]:

@@ -8,11 +8,14 @@ An operation means what Python's operator or `math`'s function of that name mean
 Python raises, the text fails and the reference interpreter decides what the user sees. Integers that leave
 64 bits fail as well. The names that begin with "np_" follow NumPy, which gives an infinity or a NaN in
 place of an error.
+
+The kinds of nodes and what goes through them are one module, as each new kind concerns all of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import copy
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,11 +40,16 @@ class Var:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A leaf of one of the objects that a program finds outside of itself."""
+    """A leaf of one of the objects that a program finds outside of itself.
+
+    Attributes:
+        tangents: whether every float that a list holds has a tangent of zero behind it.
+    """
 
     number: int
     leaf: int
     kind: Kind
+    tangents: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,12 +271,14 @@ class Read(Statement):
 
     Attributes:
         followed: whether derivatives are known in it.
+        tangents: whether every float among the targets has its tangent behind it.
     """
 
     targets: list[Var]
     template: Any
     indices: tuple[Expr, ...]
     followed: bool = True
+    tangents: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -300,11 +310,17 @@ class Given(Statement):
 
 @dataclass(eq=False, slots=True)
 class Write(Statement):
-    """Set a choice of an output trace; fails where it was set before."""
+    """Set a choice of an output trace; fails where it was set before.
+
+    Attributes:
+        tangents: whether every float among the values has its tangent behind it. The tangents alone are then
+            kept, as the next entries of a row of the Jacobian.
+    """
 
     template: Any
     indices: tuple[Expr, ...]
     values: tuple[Expr, ...]
+    tangents: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -313,6 +329,9 @@ class Copy(Statement):
 
     There may be fewer indices than the templates have: then all choices are copied whose first indices are
     `source_indices`, to the same further indices. `target` is how many there were.
+
+    Attributes:
+        tangents: whether they are only counted, as copies are no part of the Jacobian.
     """
 
     target: Var
@@ -320,6 +339,7 @@ class Copy(Statement):
     indices: tuple[Expr, ...]
     source: Any
     source_indices: tuple[Expr, ...]
+    tangents: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -336,6 +356,28 @@ class NewNode(Statement):
     """The number of a call of a program that calls itself, one more than that of the call before."""
 
     target: Var
+
+
+STATE = frozenset([
+    "rng", "nodes", "new_node", "begin", "drawn", "exchange", "turn", "turn_back", "impossible", "rows",
+    "follow", "log_abs_det", "log_density", "decide", "commit", "columns", "now", "current", "before",
+    "visits", "counts", "writes", "reads", "every_row", "followed", "row", "matrix", "lp", "zero",
+])  # fmt: skip
+"""The names of the state's own operations and parts, which no template has."""
+
+
+@dataclass(eq=False, slots=True)
+class Primitive(Statement):
+    """An operation of the state; `gendsl.compiler.state` says what each does.
+
+    Attributes:
+        templates: those that it is about.
+    """
+
+    targets: list[Var]
+    name: str
+    args: tuple[Expr, ...] = ()
+    templates: tuple[Any, ...] = ()
 
 
 @dataclass(eq=False, slots=True)
@@ -423,7 +465,7 @@ def expressions(statement: Statement) -> Iterator[Expr]:
         case Keep(indices=indices, values=values):
             yield from indices
             yield from values
-        case Draw(args=given):
+        case Draw(args=given) | Primitive(args=given):
             yield from given
         case Choice(indices=indices, parameters=parameters):
             yield from indices
@@ -440,6 +482,7 @@ def targets(statement: Statement) -> list[Var]:
             | Choice(targets=found)
             | Visit(targets=found)
             | Read(targets=found)
+            | Primitive(targets=found)
         ):
             return found
         case (
@@ -456,6 +499,74 @@ def targets(statement: Statement) -> list[Var]:
         case For(var=var):
             return [var]
     return []
+
+
+def _concerned(main: Function) -> set[int]:
+    """The identities of the functions that have to do with choices, by themselves or by what they call."""
+    about = (Choice, Visit, Keep, Read, Write, Copy, Present, Given, NewNode)
+    every = functions(main)
+    found = {id(one) for one in every if any(isinstance(s, about) for s in walk(one.body))}
+    more = True
+    while more:  # as functions may call themselves
+        callers = {
+            id(one)
+            for one in every
+            if any(isinstance(s, Call) and id(s.function) in found for s in walk(one.body))
+        }
+        more = not callers <= found
+        found |= callers
+    return found
+
+
+Change = Callable[[Statement], Body | None]
+"""What becomes of a statement, in a copy of a function; None where it stays as it is."""
+
+
+def copied(main: Function, suffix: str, change: Change, into: Function | None = None) -> Function:
+    """A copy of a function, and of all that it calls, with other statements in place of some.
+
+    Functions that have nothing to do with choices, and call none that has, are not copied.
+
+    Args:
+        suffix: what the names of the copies end with.
+        into: the function to fill, if there is one already.
+    """
+    made: dict[int, Function] = {}
+    concerned = _concerned(main)
+
+    def function(one: Function, into: Function | None = None) -> Function:
+        if id(one) not in concerned and one is not main:
+            return one
+        if id(one) not in made:
+            into = into or Function(f"{one.name}{suffix}", origin=one.origin, scores=one.scores)
+            made[id(one)] = into
+            into.parameters, into.results = list(one.parameters), list(one.results)
+            into.body = body(one.body)
+        return made[id(one)]
+
+    def statement(one: Statement) -> Body:
+        changed = change(one)
+        if changed is not None:
+            return changed
+        one = copy.copy(one)
+        if isinstance(one, Call):
+            one.function = function(one.function)
+        elif isinstance(one, Choice):
+            one.density = function(one.density)
+            one.sampler = None if one.sampler is None else function(one.sampler)
+        for name in ("body", "then", "orelse"):
+            if hasattr(one, name):
+                setattr(one, name, body(getattr(one, name)))
+        for name in ("targets", "values", "items", "args"):
+            found = getattr(one, name, None)
+            if isinstance(found, list):
+                setattr(one, name, list(found))
+        return [one]
+
+    def body(statements: Body) -> Body:
+        return [new for one in statements for new in statement(one)]
+
+    return function(main, into)
 
 
 def functions(main: Function) -> list[Function]:

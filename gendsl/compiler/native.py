@@ -82,8 +82,9 @@ class Native:
             module.verify()
             machine = _machine()
             options = llvm.create_pipeline_tuning_options(speed_level=2)
-            options.loop_vectorization = True
-            options.slp_vectorization = True
+            options.loop_vectorization = False
+            options.slp_vectorization = False
+            options.loop_unrolling = False
             builder = llvm.create_pass_builder(machine, options)
             builder.getModulePassManager().run(module, builder)
             self.engine = llvm.create_mcjit_compiler(module, machine)

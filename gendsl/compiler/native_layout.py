@@ -3,80 +3,187 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum, auto
 
-from gendsl.compiler.front.program import Lowered
+from gendsl.compiler.front.program import MODEL, Lowered, Template
+from gendsl.compiler.hir import Input
 from gendsl.compiler.types import leaves
 
-NEXT, END, SITE, GENERATOR, NODES = 0, 1, 2, 3, 4
-"""The end of what the arena holds, the end of the arena, the number of the place that failed, the pointer to
-NumPy's bit generator, and how many calls there are of programs that call themselves.
+FAILED, FULL, STOPPED = 1, 2, 3
+"""What a text returns where it fails, where there is no room, and where it was to stop."""
+
+
+class Word(IntEnum):
+    """The words that every context has.
+
+    A choice at a place of a template is in the *current* trace where the first stamp there is CURRENT (of
+    the model or of the auxiliary trace), it was visited where the second is NOW, written where the third is
+    NOW, and read where the fourth is 2 NOW or, if it was copied, 2 NOW + 1. So nothing has to be cleared.
+    """
+
+    NEXT = 0
+    """The end of what the arena holds."""
+    END = auto()
+    """The end of the arena."""
+    SITE = auto()
+    """The number of the place that failed."""
+    GENERATOR = auto()
+    """The pointer to NumPy's bit generator."""
+    NODES = auto()
+    """How many calls there are of programs that call themselves."""
+    NOW = auto()
+    CURRENT = auto()
+    CURRENT_AUXILIARY = auto()
+    BEFORE = auto()
+    BEFORE_AUXILIARY = auto()
+    """What the two words before this were before the proposed trace was made the current one."""
+    VISITED = auto()
+    """How many choices were visited or drawn now, of the model and of the auxiliary trace."""
+    VISITED_AUXILIARY = auto()
+    COUNT = auto()
+    """How many choices the current trace has."""
+    COUNT_AUXILIARY = auto()
+    START = auto()
+    """Where the arena starts."""
+    WRITES = auto()
+    """The pointer to what was written: for each (template, place, whether it is a copy, coordinates,
+    leaves)."""
+    WRITE_COUNT = auto()
+    WRITE_ROOM = auto()
+    READS = auto()
+    """The pointer to what was read: for each (template, place, coordinates)."""
+    READ_COUNT = auto()
+    READ_ROOM = auto()
+    ROWS = auto()
+    """The pointer to the rows of the Jacobian: for each (template, place, entry)."""
+    ROW_COUNT = auto()
+    ROW_ROOM = auto()
+    MATRIX = auto()
+    """The pointer to the Jacobian."""
+    MATRIX_AT = auto()
+    """The pointer to the next entry of the Jacobian."""
+    FOLLOWED = auto()
+    """The pointer to the row that is followed."""
+    HEAP = auto()
+    """The end of what the memory of kept arrays holds."""
+    HEAP_END = auto()
+    ZERO = auto()
+    """Where the density was zero: the template, and the place."""
+    ZERO_PLACE = auto()
+    COUNTER = auto()
+    """The next instruction of the schedule."""
+    SCHEDULE = auto()
+    """The pointer to the schedule."""
+    STEPS = auto()
+    """How many steps of kernels were made."""
+    STEP_LIMIT = auto()
+    """After how many to stop."""
+    SWEEPS = auto()
+    """How many times the whole schedule is still to be run."""
+    TALLIES = auto()
+    """The pointer to the tallies of the kernels."""
+    LOG_DENSITY = auto()
+    """That of the current trace."""
+    LAST_RATIO = auto()
+    LAST_MODEL = auto()
+    LAST_AUX = auto()
+    LAST_DET = auto()
+    """The log acceptance ratio of the last step, and its terms."""
+    ZEROS = auto()
+    """The pointer to where densities were zero: for each (kernel, template, place, how often)."""
+    ZERO_COUNT = auto()
+    ZERO_ROOM = auto()
+    FIRST = auto()
+    """The first word that depends on the program."""
+
+
+WRITE_WORDS, READ_WORDS, ROW_WORDS = 4, 3, 3
+"""The words of an entry of each log; the leaves of what was written come behind."""
+ZERO_WORDS = 4
+TALLY_WORDS = 8
+PROPOSED, ACCEPTED, WEIGHED, LOG_RATIO, LOG_AUX, LOG_DET, CYCLES, IMPOSSIBLE = range(TALLY_WORDS)
+"""What is counted of a kernel: steps; those accepted; those rejected with a finite ratio, and the sums of
+that and of its terms over them; the processor's cycles; those whose density was zero.
 """
-_FIRST = 5
-FAILED, FULL = 1, 2
-"""What a text returns where it fails, and where the arena is full."""
-ABSENT, PRESENT, VISITED, DRAWN = 0, 1, 2, 3
-"""Whether a choice is in the state, and whether the text came to it, or put it there."""
 
 
 @dataclass(frozen=True)
 class TemplateWords:
-    """The words of a template: a pointer to the column of each leaf, one to the stamps, for each index the
-    capacity, and for each the index for which there was no room.
+    """The words of a template.
+
+    They are the pointers to the four stamps of each place and to a byte that says whether it is observed,
+    which trace it is of, the number of leaves, whether it has coordinates, a pointer to the column of each
+    leaf, for each index the capacity, and for each the index for which there was no room.
     """
 
     first: int
     columns: int
     rank: int
 
+    CURRENT, VISITED, WRITTEN, READ, OBSERVED, TRACE, LEAVES, COORDINATES, COLUMNS = range(9)
+
     def column(self, leaf: int) -> int:
         """The pointer to the numbers of a leaf."""
-        return self.first + leaf
+        return self.first + self.COLUMNS + leaf
 
-    @property
-    def stamps(self) -> int:
-        """The pointer to the stamps, one byte for each place."""
-        return self.first + self.columns
+    def stamps(self, which: int) -> int:
+        """The pointer to stamps."""
+        return self.first + which
 
     def capacity(self, axis: int) -> int:
         """How many places there are along an index."""
-        return self.first + self.columns + 1 + axis
+        return self.first + self.COLUMNS + self.columns + axis
 
     def wanted(self, axis: int) -> int:
         """The index for which there was no room, or -1."""
-        return self.first + self.columns + 1 + self.rank + axis
+        return self.first + self.COLUMNS + self.columns + self.rank + axis
 
     @property
     def end(self) -> int:
         """The word behind."""
-        return self.first + self.columns + 1 + 2 * self.rank
+        return self.first + self.COLUMNS + self.columns + 2 * self.rank
+
+
+def is_auxiliary(template: Template) -> bool:
+    """Whether a template is one of a program that draws auxiliary choices."""
+    return template.trace != MODEL
 
 
 class Layout:
     """The words of a program's context."""
 
     def __init__(self, lowered: Lowered) -> None:
-        at = _FIRST
+        at = int(Word.FIRST)
         self.arguments = at
         at += len(lowered.main.parameters)
         self.inputs: list[int] = []
         for _, kind in lowered.inputs:
             self.inputs.append(at)
-            at += len(leaves(kind))
+            at += 2 * len(leaves(kind))
         self.templates: list[TemplateWords] = []
         for template in lowered.templates:
             words = TemplateWords(at, len(leaves(template.type)), template.rank)
             self.templates.append(words)
             at = words.end
+        self.widest = max((words.columns for words in self.templates), default=0)
+        self.has_arrays = any("r" in leaves(template.type) for template in lowered.templates)
+        self.program_templates = lowered.templates
+        self.coordinates = lowered.coordinates
         self.results = at
         self.size = at + len(lowered.main.results) + 64
+
+    @property
+    def write_words(self) -> int:
+        """The words of an entry of the log of what was written."""
+        return WRITE_WORDS + self.widest
 
     def argument_word(self, leaf: int) -> int:
         """The word of a leaf of the arguments."""
         return self.arguments + leaf
 
-    def input_word(self, number: int, leaf: int) -> int:
+    def input_word(self, given: Input) -> int:
         """The word of a leaf of an input."""
-        return self.inputs[number] + leaf
+        return self.inputs[given.number] + 2 * given.leaf + given.tangents
 
     def result_word(self, leaf: int) -> int:
         """The word of a leaf of the result."""

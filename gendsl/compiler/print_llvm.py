@@ -15,24 +15,25 @@ It is one module, with a method for each statement and operation of HIR.
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from gendsl.compiler import hir
+from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, UNKNOWN, WEIGHTS
 from gendsl.compiler.hir import Body, Const, Expr, Function, Input, Kind, Op, Var
 from gendsl.compiler.native_draws import DECLARATIONS, NATIVE
 from gendsl.compiler.native_layout import (
-    ABSENT,
-    DRAWN,
     FAILED,
     FULL,
-    GENERATOR,
-    NEXT,
-    NODES,
-    PRESENT,
-    SITE,
-    VISITED,
+    READ_WORDS,
+    WRITE_WORDS,
     Layout,
     TemplateWords,
+    Word,
+    is_auxiliary,
 )
+from gendsl.compiler.native_moves import LOG_TAG, NativeMoves
+from gendsl.compiler.types import Array, leaves
 
 _TYPES = {"f": "double", "i": "i64", "b": "i1", "r": "ptr"}
 _COMPARE = {"lt": ("olt", "slt"), "le": ("ole", "sle"), "gt": ("ogt", "sgt"), "ge": ("oge", "sge"), "eq":
@@ -107,6 +108,7 @@ declare {i64, i1} @llvm.sadd.with.overflow.i64(i64, i64)
 declare {i64, i1} @llvm.ssub.with.overflow.i64(i64, i64)
 declare {i64, i1} @llvm.smul.with.overflow.i64(i64, i64)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare i64 @llvm.readcyclecounter()
 
 define internal ptr @gendsl_allocate(ptr %ctx, i64 %words) alwaysinline {
   %next = load i64, ptr %ctx, !tbaa !1
@@ -192,6 +194,8 @@ TBAA = """
 !14 = !{!"reference", !0}
 !15 = !{!"stamp", !0}
 !16 = !{!"state", !0}
+!17 = !{!"log", !0}
+!18 = !{!"observed", !0}
 !1 = !{!10, !10, i64 0}
 !2 = !{!11, !11, i64 0}
 !3 = !{!12, !12, i64 0}
@@ -199,8 +203,14 @@ TBAA = """
 !5 = !{!14, !14, i64 0}
 !6 = !{!15, !15, i64 0}
 !7 = !{!16, !16, i64 0}
+!8 = !{!17, !17, i64 0}
+!9 = !{!18, !18, i64 0}
 """
 _TAG = {"f": "!3", "i": "!4", "b": "!4", "r": "!5"}
+
+
+LONG = 100
+"""How many instructions a function has that is not inlined: LLVM would work on them once for each caller."""
 
 
 def literal(value: float | int | bool | None, kind: Kind) -> str:
@@ -233,7 +243,9 @@ def _keeps(body: Body, known: dict[int, bool]) -> bool:
                 return True
             case hir.Append(layout=layout) | hir.Store(layout=layout) if "r" in layout:
                 return True
-            case hir.Keep(values=values) if any(value.kind == "r" for value in values):
+            case hir.Keep(values=values) | hir.Write(values=values) if any(v.kind == "r" for v in values):
+                return True
+            case hir.Copy(template=template) if "r" in leaves(template.type):
                 return True
             case hir.Call(function=function) if keeps_references(function, known):
                 return True
@@ -245,6 +257,9 @@ class LLVMPrinter:
 
     def __init__(self, layout: Layout, prefix: str = "gendsl_text_") -> None:
         self.layout = layout
+        self.templates = layout.program_templates
+        self.moves = NativeMoves(self)
+        self.primitives: set[str] = set()
         self.prefix = prefix
         self.out: list[str] = []
         self.count = 0
@@ -256,6 +271,9 @@ class LLVMPrinter:
         self.drawn: set[str] = set()
         self.keeping: dict[int, bool] = {}
         self.result_type = ""
+        self.block = ""
+        self.failing: list[tuple[str, int]] = []
+        self.leaving: list[tuple[str, str]] = []
 
     # --- pieces -----------------------------------------------------------------------------------
 
@@ -282,27 +300,47 @@ class LLVMPrinter:
     def start(self, label: str) -> None:
         """Start a block."""
         self.out.append(f"{label}:")
+        self.block = label
 
     def fail_if(self, test: str, reason: str = "", line: int = 0, status: int = FAILED) -> None:
         """Return a status where a test holds."""
-        bad, good = self.label("fail"), self.label("ok")
-        self.add(f"br i1 {test}, label %{bad}, label %{good}, !prof !20")
-        self.start(bad)
-        self.fail(reason, line, status)
+        good = self.label("ok")
+        self.add(f"br i1 {test}, label %{self._end_of(reason, line, status)}, label %{good}, !prof !20")
         self.start(good)
 
     def fail(self, reason: str, line: int, status: int = FAILED) -> None:
         """Return a status."""
-        if status == FAILED:
-            self.sites.append((line, reason))
-            where = self.let(f"getelementptr i64, ptr %ctx, i64 {SITE}")
-            self.add(f"store i64 {len(self.sites) - 1}, ptr {where}, !tbaa !1")
-        found = self.let(f"insertvalue {self.result_type} zeroinitializer, i32 {status}, 0")
-        self.add(f"ret {self.result_type} {found}")
+        self.add(f"br label %{self._end_of(reason, line, status)}")
+
+    def _end_of(self, reason: str, line: int, status: int) -> str:
+        """The block, one for each function, that is gone to where it returns a status."""
+        if status != FAILED:
+            self.leaving.append((self.block, str(status)))
+            return "leave"
+        self.failing.append((self.block, len(self.sites)))
+        self.sites.append((line, reason))
+        return "failed"
+
+    def _ends(self) -> None:
+        """The blocks that a function ends with where it returns a status other than 0."""
+        if self.failing:
+            incoming = ", ".join(f"[{site}, %{block}]" for block, site in self.failing)
+            self.start("failed")
+            site = self.let(f"phi i64 {incoming}")
+            where = self.let(f"getelementptr i64, ptr %ctx, i64 {Word.SITE:d}")
+            self.add(f"store i64 {site}, ptr {where}, !tbaa !1")
+            self.leaving.append(("failed", str(FAILED)))
+            self.add("br label %leave")
+        if self.leaving:
+            incoming = ", ".join(f"[{status}, %{block}]" for block, status in self.leaving)
+            self.start("leave")
+            status = self.let(f"phi i32 {incoming}")
+            found = self.let(f"insertvalue {self.result_type} zeroinitializer, i32 {status}, 0")
+            self.add(f"ret {self.result_type} {found}")
 
     def word(self, index: int, kind: Kind = "i") -> str:
         """A word of the context."""
-        where = self.let(f"getelementptr i64, ptr %ctx, i64 {index}")
+        where = self.let(f"getelementptr i64, ptr %ctx, i64 {int(index)}")
         if kind == "b":
             return self.let(f"trunc i64 {self.let(f'load i64, ptr {where}, !tbaa !1')} to i1")
         return self.let(f"load {_TYPES[kind]}, ptr {where}, !tbaa !1")
@@ -316,8 +354,8 @@ class LLVMPrinter:
                 return literal(value, kind)
             case Var(kind=kind):
                 return self.let(f"load {_TYPES[kind]}, ptr {self.alloca(expr)}")
-            case Input(number=number, leaf=leaf, kind=kind):
-                return self.word(self.layout.input_word(number, leaf), kind)
+            case Input(kind=kind):
+                return self.word(self.layout.input_word(expr), kind)
         args = [self.expr(arg, line) for arg in expr.args]
         return self.op(expr, args, line)
 
@@ -459,7 +497,7 @@ class LLVMPrinter:
         # Python's functions raise where a finite number gives none, or a number gives a NaN
         size = self.let(f"call double @llvm.fabs.f64(double {found})")
         wrong = self.let(f"fcmp ueq double {size}, 0x7FF0000000000000")
-        bad, check, good = self.label("fail"), self.label("check"), self.label("ok")
+        check, good = self.label("check"), self.label("ok")
         self.add(f"br i1 {wrong}, label %{check}, label %{good}, !prof !20")
         self.start(check)
         odd = "false"
@@ -470,9 +508,9 @@ class LLVMPrinter:
             missing = self.let(f"fcmp uno double {arg}, 0.0")
             passed = self.let(f"select i1 {nan}, i1 {missing}, i1 {self.let(f'or i1 {infinite}, {missing}')}")
             odd = self.let(f"or i1 {odd}, {passed}")
-        self.add(f"br i1 {odd}, label %{good}, label %{bad}")
-        self.start(bad)
-        self.fail(f"{name} out of its domain", line)
+        self.add(
+            f"br i1 {odd}, label %{good}, label %{self._end_of(f'{name} out of its domain', line, FAILED)}"
+        )
         self.start(good)
         return found
 
@@ -529,13 +567,13 @@ class LLVMPrinter:
             return self.let(f"trunc i64 {found} to i1")
         return self.let(f"load {_TYPES[kind]}, ptr {pointer}, !tbaa {tag}")
 
-    def store_word(self, pointer: str, value: str, kind: Kind) -> None:
+    def store_word(self, pointer: str, value: str, kind: Kind, tag: str | None = None) -> None:
         """Put a leaf into memory."""
         if kind == "b":
             value, type_ = self.let(f"zext i1 {value} to i64"), "i64"
         else:
             type_ = _TYPES[kind]
-        self.add(f"store {type_} {value}, ptr {pointer}, !tbaa {_TAG[kind]}")
+        self.add(f"store {type_} {value}, ptr {pointer}, !tbaa {tag or _TAG[kind]}")
 
     def allocate(self, words: str) -> str:
         """Room for words in the arena."""
@@ -631,7 +669,7 @@ class LLVMPrinter:
                 self.add(f"br label %{self.loops[label][1]}")
                 return False
             case hir.Call(targets=targets, function=function, args=args):
-                self._call(targets, function, args, line)
+                self.call(targets, function, args, line)
             case hir.Return(values=values):
                 result = "zeroinitializer"
                 for i, (expr, kind) in enumerate(zip(values, self.results(), strict=True)):
@@ -646,15 +684,25 @@ class LLVMPrinter:
                 return False
             case hir.Visit():
                 self._visit(statement)
-            case hir.Given():
-                self._given(statement)
+            case hir.Given(template=template, indices=indices, target=target):
+                self._given(template, indices, target, line)
+            case hir.Present(template=template, indices=indices, target=target):
+                self._given(template, indices, target, line)
             case hir.Keep():
                 self._keep(statement)
             case hir.Draw():
                 self._draw(statement)
+            case hir.Read():
+                self._read(statement)
+            case hir.Write():
+                self._write(statement)
+            case hir.Copy():
+                self._copy(statement)
+            case hir.Primitive():
+                self._primitive(statement)
             case hir.NewNode(target=target):
-                node = self.word(NODES)
-                where = self.let(f"getelementptr i64, ptr %ctx, i64 {NODES}")
+                node = self.word(Word.NODES)
+                where = self.let(f"getelementptr i64, ptr %ctx, i64 {Word.NODES:d}")
                 self.add(f"store i64 {self.let(f'add i64 {node}, 1')}, ptr {where}, !tbaa !1")
                 self.add(f"store i64 {node}, ptr {self.alloca(target)}")
             case _:
@@ -743,7 +791,7 @@ class LLVMPrinter:
             for target in hir.targets(statement):
                 if isinstance(statement, hir.Set) and target.kind == "r" and target not in made:
                     return None
-        return self.word(NEXT)
+        return self.word(Word.NEXT)
 
     def _give_back(self, mark: str | None) -> None:
         if mark is not None:
@@ -796,88 +844,171 @@ class LLVMPrinter:
             self.start(after)
         return left
 
-    def _call(self, targets: list[Var], function: Function, args: list[Expr], line: int) -> None:
-        type_ = result_type(function)
+    def call(self, targets: list[Var], function: Function, args: list[Expr], line: int) -> None:
+        """A call of a function of the text."""
         given = [f"{_TYPES[arg.kind]} {self.expr(arg, line)}" for arg in args]
-        found = self.let(f"call {type_} @{self.prefix}{function.name}({', '.join(['ptr %ctx', *given])})")
+        self._called(targets, f"{self.prefix}{function.name}", result_type(function), given)
+
+    def _called(self, targets: list[Var], name: str, type_: str, given: list[str]) -> None:
+        """Call a function that returns a status and results, and return the status if it is one."""
+        found = self.let(f"call {type_} @{name}({', '.join(['ptr %ctx', *given])})")
         status = self.let(f"extractvalue {type_} {found}, 0")
-        bad, good = self.label("fail"), self.label("ok")
-        self.add(f"br i1 {self.let(f'icmp ne i32 {status}, 0')}, label %{bad}, label %{good}, !prof !20")
-        self.start(bad)
-        passed = self.let(f"insertvalue {self.result_type} zeroinitializer, i32 {status}, 0")
-        self.add(f"ret {self.result_type} {passed}")
+        good = self.label("ok")
+        self.leaving.append((self.block, status))
+        self.add(f"br i1 {self.let(f'icmp ne i32 {status}, 0')}, label %leave, label %{good}, !prof !20")
         self.start(good)
         for i, target in enumerate(targets):
             value = self.let(f"extractvalue {type_} {found}, {i + 1}")
             self.add(f"store {_TYPES[target.kind]} {value}, ptr {self.alloca(target)}")
 
-    def _visit(self, statement: hir.Visit) -> None:
-        place = self.layout.templates[statement.template.number]
+    # --- choices ----------------------------------------------------------------------------------
+
+    def set_word(self, index: int, value: str, kind: Kind = "i") -> None:
+        """Set a word of the context."""
+        where = self.let(f"getelementptr i64, ptr %ctx, i64 {int(index)}")
+        self.add(f"store {_TYPES[kind]} {value}, ptr {where}, !tbaa !1")
+
+    def count_up(self, index: int) -> None:
+        """Add one to a word of the context."""
+        self.set_word(index, self.let(f"add i64 {self.word(index)}, 1"))
+
+    def words_of(self, template: Any) -> TemplateWords:
+        """The words of a template."""
+        found: TemplateWords = self.layout.templates[template.number]
+        return found
+
+    def row_major(self, place: TemplateWords, indices: list[str]) -> str:
+        """The place of a choice, of its indices."""
         index = "0"
-        for axis, expr in enumerate(statement.indices):
-            at = self.expr(expr, statement.line)
+        for axis, at in enumerate(indices):
             capacity = self.word(place.capacity(axis))
-            self.fail_if(
-                self.let(f"icmp uge i64 {at}, {capacity}"), "a choice that is not given", statement.line
-            )
             index = at if axis == 0 else self.let(f"add i64 {self.let(f'mul i64 {index}, {capacity}')}, {at}")
-        stamps = self.word(place.stamps, "r")
-        where = self.let(f"getelementptr i8, ptr {stamps}, i64 {index}")
-        stamp = self.let(f"load i8, ptr {where}, !tbaa !6")
-        self.fail_if(
-            self.let(f"icmp ne i8 {stamp}, {PRESENT}"),
-            "a choice that is not given, or made twice",
-            statement.line,
-        )
-        self.add(f"store i8 {VISITED}, ptr {where}, !tbaa !6")
-        for leaf, target in enumerate(statement.targets):
-            column = self.word(place.column(leaf), "r")
-            pointer = self.let(f"getelementptr i64, ptr {column}, i64 {index}")
-            value = self.load_word(pointer, target.kind, "!7")
+        return index
+
+    def inside(self, place: TemplateWords, indices: list[str]) -> str:
+        """Whether there is a place for each index."""
+        found = "true"
+        for axis, at in enumerate(indices):
+            fits = self.let(f"icmp ult i64 {at}, {self.word(place.capacity(axis))}")
+            found = fits if axis == 0 else self.let(f"and i1 {found}, {fits}")
+        return found
+
+    def existing(self, template: Any, indices: tuple[Expr, ...], line: int) -> str:
+        """The place of a choice that is to be there; fails if there is no such place."""
+        place, found = self.words_of(template), [self.expr(expr, line) for expr in indices]
+        if found:
+            outside = self.let(f"xor i1 {self.inside(place, found)}, true")
+            self.fail_if(outside, "a choice that is not given", line)
+        return self.row_major(place, found)
+
+    def with_room(self, template: Any, indices: tuple[Expr, ...], line: int) -> str:
+        """The place of a choice that may be new; full where there is no such place yet."""
+        place, found = self.words_of(template), [self.expr(expr, line) for expr in indices]
+        self.check_room(place, found, line)
+        return self.row_major(place, found)
+
+    def check_room(self, place: TemplateWords, indices: list[str], line: int) -> None:
+        """Full where there is no such place yet."""
+        for axis, at in enumerate(indices):
+            self.fail_if(self.let(f"icmp slt i64 {at}, 0"), "a negative index in an address", line)
+            self.set_word(place.wanted(axis), at)
+            self.fail_if(self.let(f"icmp sge i64 {at}, {self.word(place.capacity(axis))}"), status=FULL)
+
+    def stamp(self, template: Any, which: int, index: str) -> tuple[str, str]:
+        """Where a stamp of a choice lies, and what it is."""
+        stamps = self.word(self.words_of(template).stamps(which), "r")
+        where = self.let(f"getelementptr i64, ptr {stamps}, i64 {index}")
+        return where, self.let(f"load i64, ptr {where}, !tbaa !6")
+
+    def now(self) -> str:
+        """The stamp of what is done now."""
+        return self.word(Word.NOW)
+
+    def is_current(self, template: Any, index: str) -> str:
+        """Whether a choice is in the current trace."""
+        _, stamp = self.stamp(template, TemplateWords.CURRENT, index)
+        current = Word.CURRENT_AUXILIARY if is_auxiliary(template) else Word.CURRENT
+        return self.let(f"icmp eq i64 {stamp}, {self.word(current)}")
+
+    def is_now(self, template: Any, which: int, index: str) -> str:
+        """Whether a choice has the stamp of what is done now."""
+        return self.let(f"icmp eq i64 {self.stamp(template, which, index)[1]}, {self.now()}")
+
+    def is_observed(self, template: Any, index: str) -> str:
+        """Whether a choice is an observation."""
+        mask = self.word(self.words_of(template).stamps(TemplateWords.OBSERVED), "r")
+        where = self.let(f"getelementptr i8, ptr {mask}, i64 {index}")
+        return self.let(f"icmp ne i8 {self.let(f'load i8, ptr {where}, !tbaa !9')}, 0")
+
+    def mark(self, template: Any, which: int, index: str) -> None:
+        """Give a choice the stamp of what is done now."""
+        where, _ = self.stamp(template, which, index)
+        self.add(f"store i64 {self.now()}, ptr {where}, !tbaa !6")
+
+    def count_visit(self, template: Any) -> None:
+        """Count a choice that is visited or drawn."""
+        if template.calls is None:
+            self.count_up(Word.VISITED_AUXILIARY if is_auxiliary(template) else Word.VISITED)
+
+    def cell(self, template: Any, leaf: int, index: str) -> str:
+        """Where a leaf of a choice lies."""
+        column = self.word(self.words_of(template).column(leaf), "r")
+        return self.let(f"getelementptr i64, ptr {column}, i64 {index}")
+
+    def put_leaves(self, template: Any, index: str, values: list[tuple[str, Kind]]) -> None:
+        """Set the value of a choice."""
+        for leaf, (value, kind) in enumerate(values):
+            self.store_word(self.cell(template, leaf, index), value, kind, "!7")
+
+    def set_leaves(self, template: Any, index: str, targets: list[Var]) -> None:
+        """Set variables to the value of a choice."""
+        for leaf, target in enumerate(targets):
+            value = self.load_word(self.cell(template, leaf, index), target.kind, "!7")
             self.add(f"store {_TYPES[target.kind]} {value}, ptr {self.alloca(target)}")
 
-    def _stamp(self, place: TemplateWords, index: str) -> tuple[str, str]:
-        """Where the stamp of a choice lies, and what it is."""
-        where = self.let(f"getelementptr i8, ptr {self.word(place.stamps, 'r')}, i64 {index}")
-        return where, self.let(f"load i8, ptr {where}, !tbaa !6")
+    def _visit(self, statement: hir.Visit) -> None:
+        template, line = statement.template, statement.line
+        index = self.existing(template, statement.indices, line)
+        there = self.is_current(template, index)
+        kept, look, go = self.label("kept"), self.label("look"), self.label("visit")
+        self.add(f"br i1 {there}, label %{go}, label %{look}, !prof !21")
+        self.start(look)
+        written = self.is_now(template, TemplateWords.WRITTEN, index)
+        self.add(f"br i1 {written}, label %{go}, label %{kept}")
+        self.start(kept)
+        self.fail("a choice that is not given", line)
+        self.start(go)
+        again = self.is_now(template, TemplateWords.VISITED, index)
+        self.fail_if(again, "a choice that is made twice", line)
+        self.mark(template, TemplateWords.VISITED, index)
+        self.count_visit(template)
+        self.set_leaves(template, index, statement.targets)
 
-    def _given(self, statement: hir.Given) -> None:
-        place = self.layout.templates[statement.template.number]
-        index, inside = "0", "true"
-        for axis, expr in enumerate(statement.indices):
-            at, capacity = self.expr(expr, statement.line), self.word(place.capacity(axis))
-            inside = self.let(f"and i1 {inside}, {self.let(f'icmp ult i64 {at}, {capacity}')}")
-            index = at if axis == 0 else self.let(f"add i64 {self.let(f'mul i64 {index}, {capacity}')}, {at}")
-        _, stamp = self._stamp(place, self.let(f"select i1 {inside}, i64 {index}, i64 0"))
-        made = self.let(f"icmp ne i8 {stamp}, {ABSENT}")
-        self.add(f"store i1 {self.let(f'and i1 {inside}, {made}')}, ptr {self.alloca(statement.target)}")
+    def _given(self, template: Any, indices: tuple[Expr, ...], target: Var, line: int) -> None:
+        place, found = self.words_of(template), [self.expr(expr, line) for expr in indices]
+        inside = self.inside(place, found)
+        index = self.let(f"select i1 {inside}, i64 {self.row_major(place, found)}, i64 0")
+        there = self.is_current(template, index)
+        self.add(f"store i1 {self.let(f'and i1 {inside}, {there}')}, ptr {self.alloca(target)}")
 
     def _keep(self, statement: hir.Keep) -> None:
-        place, line = self.layout.templates[statement.template.number], statement.line
-        index = "0"
-        for axis, expr in enumerate(statement.indices):
-            at, capacity = self.expr(expr, line), self.word(place.capacity(axis))
-            self.fail_if(self.let(f"icmp slt i64 {at}, 0"), "a negative index in an address", line)
-            wanted = self.let(f"getelementptr i64, ptr %ctx, i64 {place.wanted(axis)}")
-            self.add(f"store i64 {at}, ptr {wanted}, !tbaa !1")
-            self.fail_if(self.let(f"icmp sge i64 {at}, {capacity}"), status=FULL)
-            index = at if axis == 0 else self.let(f"add i64 {self.let(f'mul i64 {index}, {capacity}')}, {at}")
-        where, stamp = self._stamp(place, index)
-        self.fail_if(self.let(f"icmp ne i8 {stamp}, {ABSENT}"), "an address that is used twice", line)
-        self.add(f"store i8 {DRAWN}, ptr {where}, !tbaa !6")
-        for leaf, value in enumerate(statement.values):
-            column = self.word(place.column(leaf), "r")
-            pointer = self.let(f"getelementptr i64, ptr {column}, i64 {index}")
-            found, type_ = self.expr(value, line), _TYPES[value.kind]
-            if value.kind == "b":
-                found, type_ = self.let(f"zext i1 {found} to i64"), "i64"
-            self.add(f"store {type_} {found}, ptr {pointer}, !tbaa !7")
+        template, line = statement.template, statement.line
+        index = self.with_room(template, statement.indices, line)
+        taken = [
+            self.is_current(template, index), self.is_now(template, TemplateWords.WRITTEN, index)
+        ]  # fmt: skip
+        self.fail_if(self.let(f"or i1 {taken[0]}, {taken[1]}"), "an address that is used twice", line)
+        self.mark(template, TemplateWords.WRITTEN, index)
+        self.mark(template, TemplateWords.VISITED, index)
+        self.count_visit(template)
+        values = [(self.expr(value, line), value.kind) for value in statement.values]
+        self.put_leaves(template, index, values)
 
     def _draw(self, statement: hir.Draw) -> None:
         """A call of NumPy's own sampler; `native_draws` says how it is called."""
         name, args = statement.name, [self.expr(arg, statement.line) for arg in statement.args]
         self.drawn.add(name)
-        generator = self.word(GENERATOR, "r")
+        generator = self.word(Word.GENERATOR, "r")
         typed = [f"{_TYPES[arg.kind]} {value}" for arg, value in zip(statement.args, args, strict=True)]
         symbol = f"@gendsl_random_{NATIVE[name]}"
         if name == "integers":
@@ -895,30 +1026,285 @@ class LLVMPrinter:
             found = self.let(f"call {type_} {symbol}({', '.join([f'ptr {generator}', *typed])})")
         self.add(f"store {_TYPES[statement.target.kind]} {found}, ptr {self.alloca(statement.target)}")
 
+    def uniform(self) -> str:
+        """A uniform number between 0 and 1."""
+        drawn = Var(f".uniform{self.count}", "f")
+        self._draw(hir.Draw(drawn, "random", ()))
+        return self.let(f"load double, ptr {self.alloca(drawn)}")
+
+    # --- moves ------------------------------------------------------------------------------------
+
+    def _primitive(self, statement: hir.Primitive) -> None:
+        """An operation of the state."""
+        if statement.name == "impossible":
+            (template,) = statement.templates
+            self.set_word(Word.ZERO, str(template.number))
+            indices = [self.expr(expr) for expr in statement.args]
+            self.set_word(Word.ZERO_PLACE, self.row_major(self.words_of(template), indices))
+            return
+        self.primitives.add(statement.name)
+        given = [f"{_TYPES[arg.kind]} {self.expr(arg, statement.line)}" for arg in statement.args]
+        kinds = [_TYPES[target.kind] for target in statement.targets]
+        self._called(
+            statement.targets, f"gendsl_{statement.name}", f"{{{', '.join(['i32', *kinds])}}}", given
+        )
+
+    def dimension(self, template: Any, leaves: list[str]) -> str:
+        """The number of coordinates of a value."""
+        coordinates = self.layout.coordinates.get(template.number, UNKNOWN)
+        if coordinates in (DISCRETE, NUMBER):
+            return str(int(coordinates == NUMBER))
+        size = self._size(leaves)
+        return self.let(f"sub i64 {size}, 1") if coordinates == WEIGHTS else size
+
+    def _size(self, leaves: list[str]) -> str:
+        """The number of entries of an array."""
+        rank, size = (len(leaves) - 2) // 2, "1"
+        for length in leaves[2 : 2 + rank]:
+            size = self.let(f"mul i64 {size}, {length}")
+        return size
+
+    def _entries(self, leaves: list[str], width: int) -> Iterator[tuple[str, str]]:
+        """A loop over the entries of an array: (number, pointer to it), where each has a width of words."""
+        rank = (len(leaves) - 2) // 2
+        lengths, strides = leaves[2 : 2 + rank], leaves[2 + rank :]
+        data = self.let(f"load ptr, ptr {self.header(leaves[0], 2)}, !tbaa !2")
+        with self.moves.each(self._size(leaves)) as number:
+            rest, place = number, leaves[1]
+            for length, stride in reversed(list(zip(lengths, strides, strict=True))):
+                at = self.let(f"urem i64 {rest}, {length}") if rank > 1 else rest
+                place = self.let(f"add i64 {place}, {self.let(f'mul i64 {at}, {stride}')}")
+                rest = self.let(f"udiv i64 {rest}, {length}") if rank > 1 else rest
+            offset = self.let(f"mul i64 {place}, {width}") if width > 1 else place
+            yield number, self.let(f"getelementptr i64, ptr {data}, i64 {offset}")
+
+    def _contiguous(self, leaves: list[str]) -> list[str]:
+        """The strides of an array whose entries lie one behind another."""
+        rank = (len(leaves) - 2) // 2
+        found, step = [], "1"
+        for length in reversed(leaves[2 : 2 + rank]):
+            found.append(step)
+            step = self.let(f"mul i64 {step}, {length}")
+        return found[::-1]
+
+    def _read(self, statement: hir.Read) -> None:
+        template, line = statement.template, statement.line
+        index = self.existing(template, statement.indices, line)
+        there = self.is_current(template, index)
+        self.fail_if(self.let(f"xor i1 {there}, true"), "a choice that is not given", line)
+        kinds = leaves(template.type)
+        values = [
+            self.load_word(self.cell(template, leaf, index), kind, "!7") for leaf, kind in enumerate(kinds)
+        ]
+        if statement.followed and not statement.tangents:
+            self._note_read(template, index, values, copied=False)
+        if statement.tangents:
+            values = self._with_slopes(statement, index, values)
+        for target, value in zip(statement.targets, values, strict=True):
+            self.add(f"store {_TYPES[target.kind]} {value}, ptr {self.alloca(target)}")
+
+    def _note_read(self, template: Any, index: str, values: list[str], *, copied: bool) -> None:
+        """Note in the log that a choice was read or copied, where it is the first time."""
+        where, stamp = self.stamp(template, TemplateWords.READ, index)
+        twice = self.let(f"shl i64 {self.now()}, 1")
+        is_new = self.let(f"icmp ult i64 {stamp}, {twice}")
+        size = self.dimension(template, values)
+        if copied:
+            again = self.let(f"icmp ugt i64 {stamp}, {twice}")
+            continuous = self.let(f"icmp sgt i64 {size}, 0")
+            both = self.let(f"and i1 {again}, {continuous}")
+            self.fail_if(both, "a continuous choice that is copied twice")
+            self.add(f"store i64 {self.let(f'add i64 {twice}, 1')}, ptr {where}, !tbaa !6")
+        with self.moves.when(is_new):
+            if not copied:
+                self.add(f"store i64 {twice}, ptr {where}, !tbaa !6")
+            observed = self.word(self.words_of(template).stamps(TemplateWords.OBSERVED), "r")
+            byte = self.let(
+                f"load i8, ptr {self.let(f'getelementptr i8, ptr {observed}, i64 {index}')}, !tbaa !9"
+            )
+            with self.moves.when(self.let(f"icmp eq i8 {byte}, 0")):
+                entry = self.moves.new_entry(Word.READS, Word.READ_COUNT, Word.READ_ROOM, READ_WORDS)
+                for place, value in enumerate((self.moves.template_pointer(template), index, size)):
+                    self.moves.store(entry, place, value)
+
+    def _with_slopes(self, statement: hir.Read, index: str, values: list[str]) -> list[str]:
+        """The leaves of a choice, each float with its derivative in the coordinate that is followed."""
+        template = statement.template
+        coordinates = self.layout.coordinates.get(template.number, UNKNOWN)
+        kinds = leaves(template.type)
+        array = isinstance(template.type, Array)
+        if "f" not in kinds and not (array and template.type.kind == "f"):
+            return values
+        nan, followed = literal(float("nan"), "f"), "null"
+        mine = "false"
+        if statement.followed:
+            followed = self.moves.pointed(self.word(Word.FOLLOWED))
+            same = self.let(
+                f"icmp eq i64 {self.moves.load(followed, 0)}, {self.moves.template_pointer(template)}"
+            )
+            here = self.let(f"icmp eq i64 {self.moves.load(followed, 1)}, {index}")
+            mine = self.let(f"and i1 {same}, {here}")
+        if not array:
+            slope = self.let(f"select i1 {mine}, double 1.0, double 0.0") if statement.followed else nan
+            return [one for value, kind in zip(values, kinds, strict=True)
+                    for one in ((value, slope) if kind == "f" else (value,))]  # fmt: skip
+        size = self._size(values)
+        made = Var(f".slopes{self.count}", "r")
+        into = self.make_list(made, size, size, 2)
+        coordinate = self.moves.load(followed, 2) if statement.followed else "0"
+        last = self.let(f"sub i64 {size}, 1")
+        for number, pointer in self._entries(values, 1):
+            value = self.load_word(pointer, "f")
+            slope = nan
+            if statement.followed:
+                is_it = self.let(f"icmp eq i64 {number}, {coordinate}")
+                slope = self.let(f"select i1 {is_it}, double 1.0, double 0.0")
+                if coordinates == WEIGHTS:
+                    is_last = self.let(f"icmp eq i64 {number}, {last}")
+                    slope = self.let(f"select i1 {is_last}, double -1.0, double {slope}")
+                slope = self.let(f"select i1 {mine}, double {slope}, double 0.0")
+            pair = self.let(f"getelementptr i64, ptr {into}, i64 {self.let(f'mul i64 {number}, 2')}")
+            self.store_word(pair, value, "f")
+            self.store_word(self.header(pair, 1), slope, "f")
+        rank = (len(values) - 2) // 2
+        ref = self.let(f"load ptr, ptr {self.alloca(made)}")
+        return [ref, "0", *values[2 : 2 + rank], *self._contiguous(values)]
+
+    def _write(self, statement: hir.Write) -> None:
+        template, line = statement.template, statement.line
+        values = [self.expr(value, line) for value in statement.values]
+        if statement.tangents:
+            self._write_slopes(template, values)
+            return
+        index = self.with_room(template, statement.indices, line)
+        if isinstance(template.type, Array):
+            values = self._fresh_array(template.type.kind, values, line)
+        for value, kind in zip(values, leaves(template.type), strict=True):
+            if kind == "f":
+                self.fail_if(self.let(f"fcmp uno double {value}, 0.0"), "NaN is written", line)
+        self._log_write(template, index, values, "0", line)
+
+    def _fresh_array(self, kind: Kind, values: list[str], line: int) -> list[str]:
+        """The leaves of an array that is written, as one whose entries lie one behind another."""
+        size = self._size(values)
+        made = Var(f".written{self.count}", "r")
+        into = self.make_list(made, size, size, 1)
+        for number, pointer in self._entries(values, 1):
+            value = self.load_word(pointer, kind)
+            if kind == "f":
+                self.fail_if(self.let(f"fcmp uno double {value}, 0.0"), "NaN is written", line)
+            self.store_word(self.let(f"getelementptr i64, ptr {into}, i64 {number}"), value, kind)
+        rank = (len(values) - 2) // 2
+        ref = self.let(f"load ptr, ptr {self.alloca(made)}")
+        return [ref, "0", *values[2 : 2 + rank], *self._contiguous(values)]
+
+    def _log_write(self, template: Any, index: str, values: list[str], copied: str, line: int) -> None:
+        """Note in the log what is written to a choice."""
+        again = self.is_now(template, TemplateWords.WRITTEN, index)
+        self.fail_if(again, "an address that is written twice", line)
+        observed = self.word(self.words_of(template).stamps(TemplateWords.OBSERVED), "r")
+        byte = self.let(
+            f"load i8, ptr {self.let(f'getelementptr i8, ptr {observed}, i64 {index}')}, !tbaa !9"
+        )
+        self.fail_if(self.let(f"icmp ne i8 {byte}, 0"), "an observation that is written", line)
+        self.mark(template, TemplateWords.WRITTEN, index)
+        words = self.layout.write_words
+        entry = self.moves.new_entry(Word.WRITES, Word.WRITE_COUNT, Word.WRITE_ROOM, words)
+        size = self.dimension(template, values)
+        for place, value in enumerate((self.moves.template_pointer(template), index, copied, size)):
+            self.moves.store(entry, place, value)
+        for leaf, (value, kind) in enumerate(zip(values, leaves(template.type), strict=True)):
+            self.store_word(self.header(entry, WRITE_WORDS + leaf), value, kind, LOG_TAG)
+
+    def _write_slopes(self, template: Any, values: list[str]) -> None:
+        """The next entries of the row of the Jacobian that is followed."""
+        coordinates = self.layout.coordinates.get(template.number, UNKNOWN)
+        if coordinates == DISCRETE:
+            return
+        if coordinates == NUMBER:
+            self._next_slope(values[1])
+            return
+        last = self.let(f"sub i64 {self._size(values)}, 1")
+        for number, pointer in self._entries(values, 2):
+            slope = self.load_word(self.header(pointer, 1), "f")
+            if coordinates == WEIGHTS:
+                with self.moves.when(self.let(f"icmp ne i64 {number}, {last}")):
+                    self._next_slope(slope)
+            else:
+                self._next_slope(slope)
+
+    def _next_slope(self, slope: str) -> None:
+        where = self.word(Word.MATRIX_AT)
+        self.add(f"store double {slope}, ptr {self.moves.pointed(where)}, !tbaa {LOG_TAG}")
+        self.set_word(Word.MATRIX_AT, self.let(f"add i64 {where}, 8"))
+
+    def _copy(self, statement: hir.Copy) -> None:
+        """Copy all choices whose first indices are given."""
+        source, target, line = statement.source, statement.template, statement.line
+        from_, to = self.words_of(source), self.words_of(target)
+        given = [self.expr(expr, line) for expr in statement.source_indices]
+        first = [self.expr(expr, line) for expr in statement.indices]
+        open_ = list(range(len(given), source.rank))
+        capacities = [self.word(from_.capacity(axis)) for axis in open_]
+        counted = self.alloca(statement.target)
+        self.add(f"store i64 0, ptr {counted}")
+        if self.layout.coordinates.get(source.number) != self.layout.coordinates.get(target.number):
+            self.fail_if("true", "a copy between choices with other coordinates", line)
+        size = "1"
+        for capacity in capacities:
+            size = self.let(f"mul i64 {size}, {capacity}")
+        size = self.let(f"select i1 {self.inside(from_, given)}, i64 {size}, i64 0")
+        with self.moves.each(size) as number:
+            rest, more = number, []
+            for capacity in reversed(capacities):
+                more.append(self.let(f"urem i64 {rest}, {capacity}"))
+                rest = self.let(f"udiv i64 {rest}, {capacity}")
+            index = self.row_major(from_, [*given, *reversed(more)])
+            with self.moves.when(self.is_current(source, index)):
+                self.moves.add_to(counted, "1")
+                if not statement.tangents:
+                    kinds = enumerate(leaves(source.type))
+                    values = [
+                        self.load_word(self.cell(source, leaf, index), kind, "!7") for leaf, kind in kinds
+                    ]
+                    self._note_read(source, index, values, copied=True)
+                    places = [*first, *reversed(more)]
+                    self.check_room(to, places, line)
+                    self._log_write(target, self.row_major(to, places), values, "1", line)
+
     # --- functions --------------------------------------------------------------------------------
+
+    def define(self, name: str, parameters: str, result: str, emit: Callable[[], None]) -> None:
+        """A function that gets the context and other parameters."""
+        self.allocas, self.loops, self.result_type = {}, {}, result
+        self.failing, self.leaving, self.block = [], [], "entry"
+        mark, self.out = self.out, []
+        emit()
+        self._ends()
+        inside, self.out = self.out, mark
+        given = f"ptr %ctx, {parameters}" if parameters else "ptr %ctx"
+        attributes = " noinline" if len(inside) > LONG else ""
+        self.out.append(f"define internal {result} @{name}({given}){attributes} {{")
+        self.out.append("entry:")
+        for var, where in self.allocas.items():
+            self.add(f"{where} = alloca {_TYPES[var.kind]}")
+            zero = literal(0, var.kind) if var.kind != "r" else "null"
+            self.add(f"store {_TYPES[var.kind]} {zero}, ptr {where}")
+        self.out += inside
+        self.out.append("}\n")
 
     def function(self, function: Function) -> None:
         """A function."""
-        self.function_, self.allocas, self.loops = function, {}, {}
-        self.result_type = result_type(function)
-        parameters = ", ".join(
-            ["ptr %ctx", *(f"{_TYPES[v.kind]} %p{i}" for i, v in enumerate(function.parameters))]
-        )
-        mark, self.out = self.out, []
-        for i, var in enumerate(function.parameters):
-            self.add(f"store {_TYPES[var.kind]} %p{i}, ptr {self.alloca(var)}")
-        if self.body(function.body):
-            self.add("unreachable")
-        inside, self.out = self.out, mark
-        self.out.append(f"define internal {self.result_type} @{self.prefix}{function.name}({parameters}) {{")
-        self.out.append("entry:")
-        for var, name in self.allocas.items():
-            self.add(f"{name} = alloca {_TYPES[var.kind]}")
-            self.add(
-                f"store {_TYPES[var.kind]} {literal(0, var.kind) if var.kind != 'r' else 'null'}, ptr {name}"
-            )
-        self.out += inside
-        self.out.append("}\n")
+
+        def emit() -> None:
+            for i, var in enumerate(function.parameters):
+                self.add(f"store {_TYPES[var.kind]} %p{i}, ptr {self.alloca(var)}")
+            if self.body(function.body):
+                self.add("unreachable")
+
+        self.function_ = function
+        parameters = ", ".join(f"{_TYPES[v.kind]} %p{i}" for i, v in enumerate(function.parameters))
+        self.define(f"{self.prefix}{function.name}", parameters, result_type(function), emit)
 
     def entry(self, main: Function) -> None:
         """The function that Python calls: arguments and results are words of the context."""
@@ -974,6 +1360,23 @@ def print_llvm(main: Function, layout: Layout) -> tuple[str, list[tuple[int, str
     for function in hir.functions(main):
         printer.function(function)
     printer.entry(main)
+    return _module(printer), printer.sites
+
+
+def print_llvm_steps(steps: Sequence[Function], layout: Layout) -> tuple[str, list[tuple[int, str]]]:
+    """The steps of kernels, and what runs a schedule of them, as LLVM IR; and what may fail where."""
+    printer, seen = LLVMPrinter(layout), set()
+    for step in steps:
+        for function in hir.functions(step):
+            if id(function) not in seen:
+                seen.add(id(function))
+                printer.function(function)
+    printer.moves.functions(sorted(printer.primitives))
+    printer.moves.drive(steps)
+    return _module(printer), printer.sites
+
+
+def _module(printer: LLVMPrinter) -> str:
     declared = {**printer.declared, "fmod": 2}
     extra = ""
     if declared.pop("gendsl_logaddexp", None):
@@ -985,7 +1388,7 @@ def print_llvm(main: Function, layout: Layout) -> tuple[str, list[tuple[int, str
         " nounwind willreturn memory(none)"
         for name, count in declared.items()
     )
-    text = "\n".join(
+    return "\n".join(
         [
             PRELUDE,
             extra,
@@ -994,7 +1397,7 @@ def print_llvm(main: Function, layout: Layout) -> tuple[str, list[tuple[int, str
             *printer.out,
             TBAA,
             '!20 = !{!"branch_weights", i32 1, i32 100000}',
+            '!21 = !{!"branch_weights", i32 1000, i32 1}',
             "",
         ]
     )
-    return text, printer.sites

@@ -33,6 +33,11 @@ def literal(value: Any) -> str:
     return repr(value)
 
 
+def input_name(given: Input) -> str:
+    """The name of an object from outside."""
+    return f"given_{given.number}_{given.leaf}{'_d' if given.tangents else ''}"
+
+
 def drawn(name: str, args: list[str]) -> str:
     """A call of a method of the generator."""
     call = f"state.rng.{name}({', '.join(args)})"
@@ -67,8 +72,8 @@ class PythonPrinter:
                 return f"({text})" if text.startswith("-") and outer > 11 else text
             case Var(name=name):
                 return name
-            case Input(number=number, leaf=leaf):
-                return f"given_{number}_{leaf}"
+            case Input():
+                return input_name(expr)
         name, args = expr.name, expr.args
         if name == "np_div" and isinstance(args[1], Const):
             name = "truediv"
@@ -165,15 +170,18 @@ class PythonPrinter:
             case hir.Read(targets=targets, template=template, indices=indices, followed=followed):
                 names = ", ".join(var.name for var in targets)
                 how = "read" if followed else "look"
+                how = f"{how}_slopes" if statement.tangents else how
                 self.line(f"{names} = state.{template.name}.{how}({self.index(indices)})", at)
             case hir.Present(target=target, template=template, indices=indices):
                 self.line(f"{target.name} = state.{template.name}.has({self.index(indices)})", at)
             case hir.Write(template=template, indices=indices, values=values):
                 given = ", ".join([self.index(indices), *map(self.expr, values)])
-                self.line(f"state.{template.name}.write({given})", at)
+                how = "write_slopes" if statement.tangents else "write"
+                self.line(f"state.{template.name}.{how}({given})", at)
             case hir.Copy(target=target, template=template, indices=indices, source=source):
                 here = f"state.{source.name}, {self.index(statement.source_indices)}"
-                self.line(f"{target.name} = state.{template.name}.copy({self.index(indices)}, {here})", at)
+                how = "count" if statement.tangents else "copy"
+                self.line(f"{target.name} = state.{template.name}.{how}({self.index(indices)}, {here})", at)
             case hir.Given(target=target, template=template, indices=indices):
                 where = ", ".join(map(self.expr, indices)) or "()"
                 tested = f"({where})" if len(indices) > 1 else where
@@ -185,6 +193,10 @@ class PythonPrinter:
                 self.line(f"{target.name} = {drawn(name, [self.expr(arg) for arg in args])}", at)
             case hir.NewNode(target=target):
                 self.line(f"{target.name} = state.new_node()", at)
+            case hir.Primitive(targets=targets, name=name, args=args):
+                call = f"state.{name}({', '.join(self._primitive(statement))})"
+                names = ", ".join(var.name for var in targets)
+                self.line(f"{names} = {call}" if targets else call, at)
             case hir.Choice(targets=targets, template=template):
                 self.line(f"{', '.join(var.name for var in targets)} = choice({template.parts})", at)
             case hir.Return(values=values):
@@ -200,6 +212,13 @@ class PythonPrinter:
                 self._leave(label, "left")
             case hir.Next(label=label):
                 self._leave(label, "next")
+
+    def _primitive(self, statement: hir.Primitive) -> list[str]:
+        """The arguments of an operation of the state."""
+        return [
+            *(f"state.{template.name}" for template in statement.templates),
+            *map(self.expr, statement.args),
+        ]
 
     def _set(self, targets: list[Var], values: list[Expr], at: int) -> None:
         from gendsl.compiler.clean import _variables

@@ -36,22 +36,36 @@ def sample(main: Function) -> Function:
     Functions are changed in place: each that makes choices has two more results, the log density and the
     weight. What the program returns is dropped.
     """
+    return _rewritten(main, ["lp", "weight"])
+
+
+def simulate(main: Function) -> Function:
+    """Make a program, and every function that it calls, draw all choices.
+
+    Functions are changed in place: each that makes choices has one more result, the log density. What the
+    program returns is dropped.
+    """
+    return _rewritten(main, ["lp"])
+
+
+def _rewritten(main: Function, sums: list[str]) -> Function:
     making = makers(main)
     for function in hir.functions(main):
-        _Rewriter(function, making, alone=function is main).rewrite()
+        _Rewriter(function, making, sums, alone=function is main).rewrite()
     return main
 
 
 class _Rewriter:
     """One function, and the variables that its results are summed in."""
 
-    def __init__(self, function: Function, making: set[int], *, alone: bool) -> None:
+    def __init__(self, function: Function, making: set[int], sums: list[str], *, alone: bool) -> None:
         self.function = function
         self.making = making
         self.alone = alone
         self.makes = alone or id(function) in making
         self.names = Text(function, dict.fromkeys(names_of(function), 1))
-        self.sums = [self._fresh("lp"), self._fresh("weight")]
+        self.sum_names = sums
+        self.sums = [self._fresh(name) for name in sums]
 
     def _fresh(self, name: str, kind: str = "f") -> Var:
         return Var(self.names.fresh(name), kind)
@@ -61,9 +75,10 @@ class _Rewriter:
         function = self.function
         function.body = self._body(function.body)
         if self.makes:
-            zeros: list[Expr] = [Const(0.0, "f")] * 2
+            zeros: list[Expr] = [Const(0.0, "f")] * len(self.sums)
+            sums: list[hir.Kind] = ["f"] * len(self.sums)
             function.body = [Set(list(self.sums), zeros), *function.body]
-            function.results = ["f", "f"] if self.alone else ["f", "f", *function.results]
+            function.results = sums if self.alone else [*sums, *function.results]
             function.scores = True
 
     def _add(self, total: Var, term: Var, line: int) -> Statement:
@@ -80,7 +95,7 @@ class _Rewriter:
                     result += self._node(targets[0], template, indices, line)
                 case Call() if id(statement.function) in self.making:
                     name = statement.function.name
-                    terms = [self._fresh(f"lp_{name}"), self._fresh(f"weight_{name}")]
+                    terms = [self._fresh(f"{one}_{name}") for one in self.sum_names]
                     statement.targets = [*terms, *statement.targets]
                     result.append(statement)
                     result += [self._add(*pair, line) for pair in zip(self.sums, terms, strict=True)]
@@ -105,6 +120,14 @@ class _Rewriter:
         term = self._fresh(f"lp_{template.name}")
         fails = Fail("a draw whose log density is not finite", line=line)
         finite = Op("isfinite", (term,), "b")
+        draw: Body = [
+            Call(list(targets), choice.sampler, list(choice.parameters), line=line),
+            Keep(template, indices, list(targets), line=line),
+        ]
+        score = Call([term], choice.density, [*choice.parameters, *targets], line=line)
+        if len(self.sums) == 1:
+            check = If(Op("not", (finite,), "b"), [fails], [], line=line)
+            return [*draw, score, check, self._add(self.sums[0], term, line)]
         weigh = self._add(self.sums[1], term, line)
         drawn: Body = [weigh] if choice.weighs else [If(Op("not", (finite,), "b"), [fails], [], line=line)]
         return [
@@ -112,13 +135,10 @@ class _Rewriter:
             If(
                 given,
                 [Visit(targets, template, indices, line=line)],
-                [
-                    Call(list(targets), choice.sampler, list(choice.parameters), line=line),
-                    Keep(template, indices, list(targets), line=line),
-                ],
+                draw,
                 line=line,
             ),
-            Call([term], choice.density, [*choice.parameters, *targets], line=line),
+            score,
             If(given, [self._add(self.sums[1], term, line)], drawn, line=line),
             self._add(self.sums[0], term, line),
         ]

@@ -13,6 +13,7 @@ number, which whoever takes the determinant must see.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 
@@ -150,21 +151,26 @@ def _binary(name: str, op: Op, dx: Expr, dy: Expr) -> Expr | None:
     return None
 
 
-def differentiate(main: Function) -> Function:
-    """A function, and all that it calls, with tangents; the functions themselves stay as they are."""
-    return _Tangents().function(main)
+def differentiate(main: Function, suffix: str = "") -> Function:
+    """A function, and all that it calls, with tangents; the functions themselves stay as they are.
+
+    Args:
+        suffix: what the names of the new functions end with.
+    """
+    return _Tangents(suffix).function(main)
 
 
 class _Tangents:
     """Makes the functions of a text into those with tangents."""
 
-    def __init__(self) -> None:
+    def __init__(self, suffix: str) -> None:
+        self.suffix = suffix
         self.made: dict[int, Function] = {}
 
     def function(self, one: Function) -> Function:
         """A function with tangents."""
         if id(one) not in self.made:
-            made = self.made[id(one)] = Function(one.name, origin=one.origin)
+            made = self.made[id(one)] = Function(f"{one.name}{self.suffix}", origin=one.origin)
             _Function(self, one, made)
         return self.made[id(one)]
 
@@ -194,7 +200,17 @@ class _Function:
 
     def leaves(self, given: list[Expr] | tuple[Expr, ...]) -> list[Expr]:
         """Expressions, each of floats with its tangent."""
-        return [e for one in given for e in ((one, self.tangent(one)) if one.kind == "f" else (one,))]
+        return [
+            e for one in given for e in ((one, self.tangent(one)) if one.kind == "f" else (self.ref(one),))
+        ]
+
+    def ref(self, expr: Expr) -> Expr:
+        """An expression with the lists from outside in it as those with tangents."""
+        if isinstance(expr, Input) and expr.kind == "r":
+            return Input(expr.number, expr.leaf, expr.kind, True)
+        if isinstance(expr, Op) and any(arg.kind == "r" for arg in expr.args):
+            return Op(expr.name, tuple(map(self.ref, expr.args)), expr.kind)
+        return expr
 
     def tangent(self, expr: Expr) -> Expr:
         """The tangent of an expression of floats."""
@@ -234,17 +250,17 @@ class _Function:
             case hir.Fill(target=target, layout=layout, count=count, item=item):
                 return hir.Fill(target, kinds(layout), count, tuple(self.leaves(item)), line=line)
             case hir.Length(target=target, list=ref, layout=layout):
-                return hir.Length(target, ref, kinds(layout), line=line)
+                return hir.Length(target, self.ref(ref), kinds(layout), line=line)
             case hir.Load(targets=targets, list=ref, layout=layout, index=index):
-                return hir.Load(self.variables(targets), ref, kinds(layout), index, line=line)
+                return hir.Load(self.variables(targets), self.ref(ref), kinds(layout), index, line=line)
             case hir.Store(list=ref, layout=layout, index=index, item=item):
-                return hir.Store(ref, kinds(layout), index, tuple(self.leaves(item)), line=line)
+                return hir.Store(self.ref(ref), kinds(layout), index, tuple(self.leaves(item)), line=line)
             case hir.Append(list=ref, layout=layout, item=item, site=site):
-                return hir.Append(ref, kinds(layout), tuple(self.leaves(item)), site, line=line)
+                return hir.Append(self.ref(ref), kinds(layout), tuple(self.leaves(item)), site, line=line)
             case hir.Truncate(list=ref, layout=layout, count=count, site=site):
-                return hir.Truncate(ref, kinds(layout), count, site, line=line)
+                return hir.Truncate(self.ref(ref), kinds(layout), count, site, line=line)
             case hir.If(test=test, then=then, orelse=orelse):
-                return hir.If(test, self.body(then), self.body(orelse), line=line)
+                return hir.If(self.ref(test), self.body(then), self.body(orelse), line=line)
             case hir.For(var=var, start=start, stop=stop, step=step, body=body, label=label):
                 return hir.For(var, start, stop, step, self.body(body), label, line=line)
             case hir.Loop(body=body, label=label):
@@ -257,10 +273,14 @@ class _Function:
             case Return(values=values):
                 return Return(self.leaves(values), line=line)
             case hir.Read(targets=targets, template=template, indices=indices, followed=followed):
-                return hir.Read(self.variables(targets), template, indices, followed, line=line)
+                return hir.Read(self.variables(targets), template, indices, followed, True, line=line)
             case hir.Write(template=template, indices=indices, values=values):
-                return hir.Write(template, indices, tuple(self.leaves(values)), line=line)
-            case hir.Leave() | hir.Next() | hir.Fail() | hir.Present() | hir.Copy():
+                return hir.Write(template, indices, tuple(self.leaves(values)), True, line=line)
+            case hir.Copy():
+                copied = copy.copy(one)
+                copied.tangents = True
+                return copied
+            case hir.Leave() | hir.Next() | hir.Fail() | hir.Present():
                 return one
         raise NotClosed(f"the derivative of {type(one).__name__}")
 

@@ -15,14 +15,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from gendsl.errors import UnknownAddressError
 from gendsl.inference.adaptation import finish_warmup, start_warmup
 from gendsl.inference.kernel import KernelFunction, kernel_name, run_kernel
-from gendsl.inference.recording import Quantities, Recorder, quantities
+from gendsl.inference.policy import Decision, decide
+from gendsl.inference.recording import Quantities, Recorder, quantities, reader_of
 from gendsl.inference.steps import Steps
 from gendsl.inference.tally import Tallies, count
 from gendsl.interface import Trace
@@ -31,6 +32,9 @@ from gendsl.runtime.program_names import loaded_program
 from gendsl.runtime.saving import latent
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.verify import Schedule, accounted
+
+if TYPE_CHECKING:
+    from gendsl.inference.machine import Machine
 
 REPORT_EVERY = 0.1
 """Seconds between two reports of a chain's progress."""
@@ -205,6 +209,7 @@ class _Steps:
         self.drawing = False
         self.watch = Schedule()
         self.compare_at = self.began
+        self.decision: Decision | None = None
 
     def run(self) -> None:
         """All of them."""
@@ -226,8 +231,14 @@ class _Steps:
             if step > plan.warmup:
                 self.drawing = True
                 self.began += saved.seconds * plan.warmup / step
+        self.decision = self.decide(kernel, plan.steps - step)
         self.advance(kernel, step, plan.steps)
         self.tell(plan.steps)
+
+    def decide(self, kernel: KernelFunction, steps: int) -> Decision:
+        """How the steps of a kernel are to be run."""
+        plan = self.plan
+        return decide(kernel, self.chain.last, plan.rng, steps, plan.thin, plan.recorders)
 
     def advance(self, kernel: KernelFunction, first: int, last: int, *, write: bool = True) -> None:
         """The steps after step `first` up to step `last`, a piece at a time."""
@@ -236,8 +247,14 @@ class _Steps:
             piece = min(last, plan.warmup) if first < plan.warmup else last
             if every:
                 piece = min(piece, (first // every + 1) * every)
-            self.piece(kernel, first, piece)
-            first = piece
+            machine = None if self.decision is None else self.decision.machine
+            if machine is None:
+                self.piece(kernel, first, piece)
+                first = piece
+            else:
+                first = self.machine_piece(machine, first, piece)
+                if first < piece:  # the machine was given up
+                    continue
             if every and (first % every == 0 or first == plan.steps):
                 chain.last = as_saved(chain.last)
                 store = self.store
@@ -266,7 +283,7 @@ class _Steps:
                 count(tallies, name, info, now - start)
                 if drawing and (step - warmup) % thin == 0:
                     if recorders:
-                        row = quantities(trace, recorders, rows)
+                        row = quantities(recorders, rows, reader_of(trace))
                         note(trace.log_prob, tallies)
                         rows.append(row)
                     else:
@@ -280,6 +297,53 @@ class _Steps:
         finally:
             chain.last = trace
             chain.seconds = before + clock() - started
+
+    def machine_piece(self, machine: Machine, first: int, last: int) -> int:
+        """The same by a machine; up to which step it has come before it was given up."""
+        plan, chain, clock = self.plan, self.chain, time.perf_counter
+        drawing = first >= plan.warmup
+        tallies = chain.acceptance if drawing else self.warmup_tallies
+        started, before = clock(), chain.seconds
+        if drawing and not self.drawing:
+            self.drawing, self.began = True, started
+        due, told = self.reported + REPORT_EVERY, started
+        if chain.last is not machine.known:
+            machine.load(chain.last)
+        step, now = first, started
+        reason = None
+        try:
+            while step < last and reason is None:
+                at_once = min(plan.thin - (step - plan.warmup) % plan.thin if drawing else last, last - step)
+                if machine.is_due(now):
+                    machine.compare(tallies)
+                    at_once -= 1
+                    step += 1
+                if at_once:
+                    machine.sweep(at_once, tallies)
+                    step += at_once
+                now = clock()
+                machine.tell(tallies, now - told)
+                told = now
+                if drawing and (step - plan.warmup) % plan.thin == 0:
+                    if plan.recorders:
+                        row = quantities(plan.recorders, chain.rows, machine.quantity)
+                        chain.steps.add(machine.log_density, tallies)
+                        chain.rows.append(row)
+                    else:
+                        chain.steps.add(machine.log_density, tallies)
+                        chain.traces.append(machine.trace)
+                if now >= due:
+                    chain.last = machine.trace
+                    if self.tell(step):
+                        raise KeyboardInterrupt  # from where the run was asked for
+                    due = self.reported + REPORT_EVERY
+                reason = machine.why_given_up()
+        finally:
+            chain.last = machine.trace
+            chain.seconds = before + clock() - started
+        if reason is not None:
+            self.decision = Decision(None, reason)
+        return step
 
     def compare(self, trace: Any, now: float) -> None:
         """Compare a trace that a step led to with a second execution of its program, and say when again.
@@ -306,9 +370,7 @@ class _Steps:
         return bool(stop)
 
 
-def report_of(
-    plan: Plan, step: int, tallies: Tallies, trace: Any, seconds: float | None = None
-) -> Report:
+def report_of(plan: Plan, step: int, tallies: Tallies, trace: Any, seconds: float | None = None) -> Report:
     """How far a chain is."""
     rates = {name: tally.rate for name, tally in tallies.items()}
     return Report(step, rates, _shown(plan.watched, trace), seconds)

@@ -80,6 +80,19 @@ class PickedInfo:
         return int(getattr(self.info, "divergences", 0))
 
 
+@dataclass(frozen=True)
+class Order:
+    """The order in which a composed kernel runs its parts.
+
+    Attributes:
+        times: how often all of them are run, one after the other.
+        bounds: where one part is picked: the numbers between 0 and 1 that its shares end at, but the last.
+    """
+
+    times: int = 1
+    bounds: tuple[float, ...] | None = None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ComposedKernel(Kernel):
     """A kernel made of others, which are adapted with it.
@@ -88,11 +101,13 @@ class ComposedKernel(Kernel):
         parts: the kernels.
         calls: how often each is called in a step, on average.
         rebuild: makes the same composition of other parts.
+        order: the order in which they run; None where that depends on the state.
     """
 
     parts: tuple[KernelFunction, ...] = field(kw_only=True)
     calls: tuple[float, ...] = field(kw_only=True)
     rebuild: Callable[[tuple[KernelFunction, ...]], ComposedKernel] = field(kw_only=True)
+    order: Order | None = field(default=None, kw_only=True)
 
     def start_warmup(self, trace: Any, steps: int, rng: np.random.Generator) -> Any:
         """A warm-up of about `steps` steps of the parts that can be adapted; itself if none can."""
@@ -180,6 +195,7 @@ def cycle(*kernels: KernelFunction, name: str = "cycle") -> ComposedKernel:
             parts=parts,
             calls=(1.0,) * len(parts),
             rebuild=build,
+            order=Order(),
         )
 
     return build(parts)
@@ -205,6 +221,7 @@ def repeat(kernel: KernelFunction, times: int, *, name: str | None = None) -> Co
             parts=parts,
             calls=(float(times),),
             rebuild=build,
+            order=Order(int(times)),
         )
 
     return build((kernel,))
@@ -245,8 +262,15 @@ def mixture(
             return _run_all((parts[chosen],), trace, rng)
 
         calls = tuple(shares.tolist())
+        order = Order(bounds=tuple(bounds.tolist()))
         return ComposedKernel(
-            step, name, reversible=_all_reversible(parts), parts=parts, calls=calls, rebuild=build
+            step,
+            name,
+            reversible=_all_reversible(parts),
+            parts=parts,
+            calls=calls,
+            rebuild=build,
+            order=order,
         )
 
     return build(parts)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gendsl.compiler.moves import Involution
 from gendsl.errors import GenDSLError, KernelError, MoveNaNError, NaNError, ParameterError, TransformError
 from gendsl.inference.frozen import frozen
 from gendsl.inference.kernel import Kernel, accept
@@ -210,9 +211,7 @@ def _checked(
     return there
 
 
-def _log_ratio(
-    f: Transform, there: Image | Step | Scored, aux: ReferenceTrace | None
-) -> tuple[float, float]:
+def _log_ratio(f: Transform, there: Image | Step | Scored, aux: ReferenceTrace | None) -> tuple[float, float]:
     """The log acceptance ratio, and the auxiliary part of it."""
     log_aux = 0.0
     if aux is not None:
@@ -257,4 +256,6 @@ def involutive(
     def step(trace: Any, rng: np.random.Generator) -> tuple[Any, InvolutiveInfo]:
         return _step(trace, q, q_args, f, check, rng)
 
-    return Kernel(step, name or f.__name__, reversible=True)
+    maps = tuple(there for there, _ in directions(f)) if isinstance(f, TransformPair) else (f,)
+    move = None if check else Involution(f.__name__, q, q_args, maps)
+    return Kernel(step, name or f.__name__, reversible=True, move=move)

@@ -57,6 +57,7 @@ class Kernel:
         structure: for gendsl's own kernels the function that made it and its arguments, described (see
             `gendsl.inference.structure`).
         recipe: for these, how they are pickled, as their steps are functions without a name.
+        move: what a step does, for the compiler; None where it can't be compiled.
     """
 
     step: KernelFunction
@@ -64,6 +65,7 @@ class Kernel:
     reversible: bool | None = field(default=None, kw_only=True)
     structure: Any = field(default=None, kw_only=True)
     recipe: Recipe | None = field(default=None, kw_only=True, repr=False)
+    move: Any = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         if not callable(self.step) or not isinstance(self.name, str):
@@ -155,8 +157,9 @@ def check_kernel(kernel: Any) -> KernelFunction:
         many = isinstance(kernel, (list, tuple))
         raise KernelError(
             f"{kernel!r} is no kernel",
-            fix="give kernels one by one: cycle(a, b)" if many else
-            "a kernel is a callable (trace, rng) -> (trace, info)",
+            fix="give kernels one by one: cycle(a, b)"
+            if many
+            else "a kernel is a callable (trace, rng) -> (trace, info)",
         )
     return kernel  # type: ignore[no-any-return]
 

@@ -11,7 +11,7 @@ from gendsl.choices import ChoiceMap
 from gendsl.errors import UnknownAddressError, ValueTypeError, ZeroProbabilityError
 from gendsl.inference.arviz_export import filled
 from gendsl.inference.chain import Chain
-from gendsl.inference.recording import Quantities, as_recorders, quantities
+from gendsl.inference.recording import Quantities, as_recorders, quantities, reader_of
 from gendsl.interface import Rng, Trace, as_rng
 from gendsl.runtime.saving import latent
 
@@ -40,7 +40,9 @@ def predicted_chains(run: Run, record: Any, args: tuple[Any, ...] | None, rng: R
                 names, of = _observed_names(start), start
             trace = _new_trace(start, choices, start.args if args is None else args, generator)
             rows.append(
-                quantities(trace, recorders, rows) if recorders else _observations(trace, names, choices)
+                quantities(recorders, rows, reader_of(trace))
+                if recorders
+                else _observations(trace, names, choices)
             )
         chains.append(Chain(rows, [], chain.last))
     return chains

@@ -46,6 +46,11 @@ class AtAddress:
             raise
 
 
+def is_read(recorder: Recorder) -> bool:
+    """Whether what is recorded is at an address, and not computed from a whole trace."""
+    return type(recorder) is AtAddress
+
+
 def _numbered(trace: Trace, address: Path) -> Any:
     """The choices below an address as an array, if they are numbered from 0 on; None if not."""
     if not isinstance(trace, ReferenceTrace):
@@ -101,13 +106,19 @@ def quantity_name(what: Any) -> str:
     return str(path[0]) if len(path) == 1 else format_address(path)
 
 
-def quantities(trace: Trace, recorders: dict[str, Recorder], before: list[Quantities]) -> Quantities:
-    """What is recorded of one draw, which has the same names as every draw before it."""
+def quantities(
+    recorders: dict[str, Recorder], before: list[Quantities], of: Callable[[Recorder], Any]
+) -> Quantities:
+    """What is recorded of one draw, which has the same names as every draw before it.
+
+    Args:
+        of: gives what a recorder records of the draw.
+    """
     if "" not in recorders:
-        return {name: _as_it_is_now(recorder(trace)) for name, recorder in recorders.items()}
+        return {name: _as_it_is_now(of(recorder)) for name, recorder in recorders.items()}
     draw: Quantities = {}
     for name, recorder in recorders.items():
-        value = recorder(trace)
+        value = of(recorder)
         if name:
             draw[name] = _as_it_is_now(value)
         elif isinstance(value, dict):
@@ -121,6 +132,11 @@ def quantities(trace: Trace, recorders: dict[str, Recorder], before: list[Quanti
             fix="return the same names for every draw; what is missing can be None or float('nan')",
         )
     return draw
+
+
+def reader_of(trace: Trace) -> Callable[[Recorder], Any]:
+    """What gives what a recorder records of a trace."""
+    return lambda recorder: recorder(trace)
 
 
 def _as_it_is_now(value: Any) -> Any:

@@ -33,7 +33,7 @@ _PLAIN = (
     type(None), bool, int, float, str, np.generic, Selection, Kernel, GenerativeFunction, Transform,
     TransformPair, *_FUNCTIONS,
 )  # fmt: skip
-_NOT_DESCRIBED = ("structure", "recipe", "parts")
+_NOT_DESCRIBED = ("structure", "recipe", "parts", "move", "order")
 """The attributes of a kernel that say the same in another way, or are described by themselves."""
 
 _PARTS = ("kernel", "kernels")

@@ -102,6 +102,16 @@ def count_comparison() -> None:
     _ACCOUNT.get().made += 1
 
 
+def is_affordable(seconds: float) -> bool:
+    """Whether a comparison may take so long now."""
+    return _ACCOUNT.get().affordable() >= seconds
+
+
+def spend(seconds: float) -> None:
+    """Count the time that a comparison took."""
+    _ACCOUNT.get().spent += seconds
+
+
 class Schedule:
     """After which edits, or executions, of a program it is compared: 1 to 16, 25, 38, ..., 40 of a million.
 

@@ -15,8 +15,12 @@ from contextlib import contextmanager
 
 from gendsl.errors import ValueTypeError
 
-RUNTIMES = ("reference", "compiled")
-"""The names of the runtimes, the one that all others must agree with first."""
+RUNTIMES = ("reference", "compiled", "native")
+"""The names of the runtimes, the one that all others must agree with first.
+
+"native" is "compiled" where every chain of a kernel that can be compiled runs as machine code, however short
+it is.
+"""
 
 _RUNTIME = os.environ.get("GENDSL_RUNTIME", "")
 _chosen: str | None = None
@@ -37,8 +41,16 @@ def chosen(name: str) -> Iterator[None]:
 if _RUNTIME not in ("", *RUNTIMES):
     raise ValueTypeError(
         f"the environment variable GENDSL_RUNTIME is {_RUNTIME!r}",
-        fix='set it to "reference" or "compiled", or not at all',
+        fix='set it to "reference", "compiled" or "native", or not at all',
     )
+
+
+def runs_native() -> bool | None:
+    """Whether chains are to run as machine code where they can; None where nothing is said about it."""
+    name = _chosen or _RUNTIME
+    if name:
+        return {"native": True, "compiled": False, "reference": False}[name]
+    return False if os.environ.get("GENDSL_NATIVE") == "0" else None
 
 
 def is_forced() -> bool:
@@ -49,7 +61,7 @@ def is_forced() -> bool:
 def is_usual() -> bool:
     """Whether nothing says which runtime runs bodies, and nothing wants to see them run."""
     if _chosen is not None:
-        return _chosen == "compiled"
+        return _chosen != "reference"
     return not (_RUNTIME or runs_whole())
 
 

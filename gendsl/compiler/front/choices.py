@@ -7,6 +7,7 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import draws, families, scores
+from gendsl.compiler.front.coordinates import coordinates
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.values import (
     NOTHING,
@@ -321,8 +322,8 @@ def _choice(frame: Frame, distribution: Value, parts: tuple[Any, ...], indices: 
     sampler = draws.sampler_function(frame, distribution, kind) if frame.program.draws else None
     at = (*frame.prefix_indices, *indices)
     weighs = getattr(distribution.type, "cls", None) is factor
-    choice = hir.Choice(list(targets), template, at, density, given, sampler, weighs)
-    frame.emit(choice)
+    frame.program.note_coordinates(template, coordinates(frame, distribution, kind))
+    frame.emit(hir.Choice(list(targets), template, at, density, given, sampler, weighs))
     return Value(kind, tuple(targets))
 
 

@@ -356,27 +356,31 @@ def _image_type(frame: Frame, distribution: Value) -> Type:
     return Number("i" if whole else "f")
 
 
-def _component_type(frame: Frame, components: Value) -> Type:
-    """The type of the values of distributions, which is the same for all of them."""
-    from gendsl.compiler.front import scores
-
+def component_examples(frame: Frame, components: Value) -> list[Value]:
+    """A value of the type of each of the distributions that another one is made of, in no order."""
     if is_distribution(components):
         found: list[Type] = [components.type]
     elif isinstance(components.type, List):
         item = frame.program.facts.item(components.type.site)
-        if item == NEVER:
-            return Number("f")
-        found = list(item.alternatives) if isinstance(item, Union) else [item]
+        found = [] if item == NEVER else list(item.alternatives) if isinstance(item, Union) else [item]
     else:
         found = [item.type for item in items_of(components)]
+    return [Value(type_, tuple(ZEROS[k] for k in leaves(type_))) for type_ in found]
+
+
+def _component_type(frame: Frame, components: Value) -> Type:
+    """The type of the values of distributions, which is the same for all of them."""
+    from gendsl.compiler.front import scores
+
     types = set()
-    for type_ in found:
-        one = Value(type_, tuple(ZEROS[k] for k in leaves(type_)))
+    for one in component_examples(frame, components):
         kind = scores.value_type(frame, one)
-        is_image = kind == Number("f") and getattr(type_, "cls", None) is affine
+        is_image = kind == Number("f") and getattr(one.type, "cls", None) is affine
         if is_image and scores.value_type(frame, items_of(one)[0]) != kind:
             raise frame.not_closed("components whose values are discrete, and no integers")
         types.add(kind)
+    if not types and isinstance(components.type, List):
+        return Number("f")
     if len(types) != 1:
         raise frame.not_closed("components of different kinds")
     return types.pop()

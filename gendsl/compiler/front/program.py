@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
+from gendsl.compiler.front.coordinates import UNKNOWN
 from gendsl.compiler.front.frame import Frame, Text
 from gendsl.compiler.front.values import (
     NONE,
@@ -163,6 +164,7 @@ class Lowered:
         guards: (where it was found, name, object): what the text took for constant.
         replays: the functions for the return values of traces, by the names of their programs; their bodies
             are still to be made.
+        coordinates: those of the choices of each template, by its number.
     """
 
     main: hir.Function
@@ -173,6 +175,7 @@ class Lowered:
     facts: Facts
     guards: list[tuple[Any, str, Any]] = field(default_factory=list)
     replays: dict[str, hir.Function] = field(default_factory=dict)
+    coordinates: dict[int, int] = field(default_factory=dict)
 
 
 class Lowering:
@@ -202,6 +205,7 @@ class Lowering:
         self.keys: list[Hashable] = []
         self.inputs: list[tuple[Any, Type]] = []
         self.templates: dict[Hashable, Template] = {}
+        self.coordinates: dict[int, int] = {}
         self.guards: dict[Hashable, tuple[Any, str, Any]] = {}
         self.names: dict[str, int] = {}
         self.labels = 10
@@ -251,7 +255,7 @@ class Lowering:
         types = [kind for kind in (*entry.args, *entry.named.values()) if isinstance(kind, Type)]
         return Lowered(
             main, types, self.inputs, list(self.templates.values()), result, self.facts,
-            list(self.guards.values()), self.replays,
+            list(self.guards.values()), self.replays, self.coordinates,
         )  # fmt: skip
 
     def _walk(self, entry: Entry) -> tuple[hir.Function, Type, list[Value]]:
@@ -421,11 +425,17 @@ class Lowering:
         if key not in self.templates:
             strings = [part for part in parts if isinstance(part, str)]
             name = "_".join("".join(c if c.isalnum() else "_" for c in one) for one in strings) or "x"
-            taken = {template.name for template in self.templates.values()}
+            taken = {template.name for template in self.templates.values()} | hir.STATE
             while name in taken or name[0].isdigit() or keyword.iskeyword(name):
                 name = f"{name}_"
             self.templates[key] = Template(len(self.templates), parts, kind, name, calls, self.trace)
         return self.templates[key]
+
+    def note_coordinates(self, template: Template, coordinates: int) -> None:
+        """Note the coordinates of a choice at a template."""
+        before = self.coordinates.setdefault(template.number, coordinates)
+        if before != coordinates:
+            self.coordinates[template.number] = UNKNOWN
 
     def object_fields(self, cls: type, name: str | None = None) -> list[str]:
         """The attributes of objects of a class, in the order in which they were met."""

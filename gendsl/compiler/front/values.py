@@ -9,6 +9,7 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.moves import NotClosed as NotClosed
 from gendsl.compiler.types import (
     BOOL,
     FLOAT,
@@ -42,24 +43,6 @@ MOST_ALTERNATIVES = 8
 DEEPEST = 10
 UNSET = object()
 """The value of a variable that may have none yet."""
-
-
-class NotClosed(Exception):
-    """A program, or a part of it, is not in the subset that the compiler reads.
-
-    Attributes:
-        reason: why, in a few words.
-        line: the line of the user's file.
-    """
-
-    def __init__(self, reason: str, line: int = 0, filename: str = "") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.line = line
-        self.filename = filename
-
-    def __str__(self) -> str:
-        return f"line {self.line}: {self.reason}" if self.line else self.reason
 
 
 @dataclass(frozen=True, slots=True, eq=False)

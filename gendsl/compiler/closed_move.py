@@ -1,0 +1,214 @@
+"""Closed kernels: whole steps of moves as one text, run as Python or as machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from gendsl.compiler import clean, density, hir, move, replay, sampler, tangents
+from gendsl.compiler.addresses import Addresses, Paths
+from gendsl.compiler.closed import PYTHON_FAILURES, Compiled, FailedText
+from gendsl.compiler.closed_sampler import _from_python, _may_meet
+from gendsl.compiler.front.coordinates import UNKNOWN
+from gendsl.compiler.front.program import MODEL, NO_VALUE, Entry, Lowering, type_of
+from gendsl.compiler.front.traces import ArgumentsOf, TraceOf, whole
+from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.moves import Involution
+from gendsl.compiler.print_llvm import print_llvm_steps
+from gendsl.compiler.print_python import print_python
+from gendsl.compiler.state import MoveState, index_of, indices_of
+
+
+class ClosedKernel(Compiled):
+    """The steps of moves on the traces of one program, for arguments of given types.
+
+    Attributes:
+        lowered: the programs in HIR, with the templates of all of them.
+        steps: for each move the function that makes a step.
+        text: these as Python text.
+    """
+
+    def __init__(self, model: Any, args: tuple[Any, ...], moves: Sequence[Involution]) -> None:
+        lowering = Lowering(draws=True)
+        types = [type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args)]
+        entries = [Entry(MODEL, model.compiled.origin, tuple(types), bound=model.bound)]
+        for number, one in enumerate(moves):
+            entries += _entries(lowering, number, one)
+        every = lowering.lower_together(entries)
+        mains = {entry.name: lowered.main for entry, lowered in zip(entries, every, strict=True)}
+        self.lowered = every[0]
+        self.values: dict[str, tuple[Any, ...]] = {MODEL: args}
+        self.values |= {
+            f"q{number}": (None, *one.q_args) for number, one in enumerate(moves)
+        }  # a trace first
+        if _may_meet(self.lowered.templates):
+            raise NotClosed("addresses of which one may be another, or below it")
+        if any(one.calls is not None and one.type != NO_VALUE for one in self.lowered.templates):
+            raise NotClosed("moves of programs that call themselves")
+        self.lowering = lowering
+        for name, made in self.lowered.replays.items():
+            replay.fill(made, mains[name])
+        score = self._called(MODEL, density.score(_assessed(mains[MODEL], ""), stops=True))
+        self.steps = [self._step(number, one, mains, score) for number, one in enumerate(moves)]
+        self._refuse_unknown(mains)
+        for step in self.steps:
+            clean.clean(step)
+        self.text = print_python(_together(self.steps))
+
+    def _called(self, name: str, function: hir.Function) -> move.Called:
+        """A function with the arguments of its program."""
+        every = self.lowering.arguments_of(name)
+        return move.Called(function, tuple(leaf for value in every for leaf in value.leaves))
+
+    def _step(
+        self, number: int, one: Involution, mains: dict[str, hir.Function], score: move.Called
+    ) -> hir.Function:
+        auxiliary = None
+        if one.q is not None:
+            main = mains[f"q{number}"]
+            auxiliary = move.Auxiliary(
+                self._called(f"q{number}", sampler.simulate(hir.copied(main, "_draw", _looked))),
+                self._called(f"q{number}", density.score(_assessed(main, "_score"), stops=True)),
+            )
+        maps = []
+        for place in range(len(one.maps)):
+            main = mains[f"f{number}_{place}"]
+            slopes = tangents.differentiate(main, "_slopes")
+            maps.append(move.Map(move.Called(main), move.Called(slopes)))
+        name = self.lowering.function_name(_identifier(one.name))
+        return move.involutive(name, score, auxiliary, maps)
+
+    def _refuse_unknown(self, mains: dict[str, hir.Function]) -> None:
+        """Refuse transforms of choices whose coordinates are not known."""
+        for name, main in mains.items():
+            functions = hir.functions(main) if name.startswith("f") else []
+            for statement in (one for function in functions for one in hir.walk(function.body)):
+                match statement:
+                    case (
+                        hir.Write(template=template)
+                        | hir.Copy(template=template)
+                        | hir.Read(template=template, followed=True)
+                    ):
+                        if self.lowered.coordinates.get(template.number) == UNKNOWN:
+                            raise NotClosed(f"the coordinates of {template.parts!r}")
+
+    def inputs(self) -> list[tuple[int, Any, Any]]:
+        found = []
+        for number, (one, kind) in enumerate(self.lowered.inputs):
+            if isinstance(one, ArgumentsOf):
+                one = self.values[one.name][one.position]
+            found.append((number, one, kind))
+        return found
+
+    @cached_property
+    def llvm(self) -> tuple[str, list[tuple[int, str]]]:
+        return print_llvm_steps(self.steps, self.layout)
+
+    @cached_property
+    def slopes_of(self) -> set[tuple[int, int]]:
+        """The lists from outside that are needed with tangents: (number, leaf)."""
+        found: set[tuple[int, int]] = set()
+
+        def visit(expr: hir.Expr) -> None:
+            if isinstance(expr, hir.Input) and expr.tangents:
+                found.add((expr.number, expr.leaf))
+            elif isinstance(expr, hir.Op):
+                for arg in expr.args:
+                    visit(arg)
+
+        for function in {id(f): f for step in self.steps for f in hir.functions(step)}.values():
+            for statement in hir.walk(function.body):
+                for expr in hir.expressions(statement):
+                    visit(expr)
+        return found
+
+    # --- Python text ------------------------------------------------------------------------------
+
+    def state(self, choices: dict[Any, Any], observed: Any, lp: float, rng: Any) -> MoveState:
+        """The state of Python text, from the choices of a trace."""
+        state = MoveState(self.lowered.templates, self.lowered.coordinates, rng)
+        addresses = Addresses(self.lowered)
+        for path, value in choices.items():
+            template, indices, parts = addresses.place(path, value)
+            column, index = state.columns[template.number], index_of(indices)
+            column.values[index] = index_of(tuple(parts))
+            column.current[index] = state.current[0]
+            if path in observed:
+                column.observed.add(index)
+        state.counts[0] = len(choices)
+        state.lp = lp
+        return state
+
+    def step_python(self, number: int, state: MoveState) -> tuple[bool, float, float, float, float]:
+        """One step of a move, by Python text.
+
+        Raises:
+            FailedText: the reference interpreter decides.
+        """
+        try:
+            return self.python[self.steps[number].name](state)  # type: ignore[no-any-return]
+        except PYTHON_FAILURES as error:
+            raise FailedText(0, f"{type(error).__name__}: {error}") from error
+
+    def choices(self, state: MoveState) -> dict[Any, Any]:
+        """The choices of the current trace."""
+        paths = Paths(self.lowered, {})
+        found = {}
+        for column in state.columns:
+            if not column.is_model or column.template.calls is not None:
+                continue
+            for index, value in column.values.items():
+                if column.has(index):
+                    path = paths.path(column.template, indices_of(index) if column.template.rank else ())
+                    found[path] = _from_python(column.template.type, indices_of(value))
+        return found
+
+
+def _entries(lowering: Lowering, number: int, one: Involution) -> list[Entry]:
+    """The programs of a move: the auxiliary one, and the transforms."""
+    entries, traces = [], [MODEL]
+    if one.q is not None:
+        name = f"q{number}"
+        own = [type_of(lowering.facts, (name, i), arg) for i, arg in enumerate(one.q_args)]
+        given = (whole(TraceOf(MODEL, "trace")), *own)
+        entries.append(Entry(name, one.q.compiled.origin, given, bound=one.q.bound))
+        traces.append(name)
+    for place, f in enumerate(one.maps):
+        inputs = tuple(whole(TraceOf(name, "input")) for name in traces)
+        outputs = {o: whole(TraceOf(name, "output")) for o, name in zip(f.outputs, traces, strict=True)}
+        entries.append(
+            Entry(
+                f"f{number}_{place}", f.origin, inputs, outputs, bound=f._bound, constants=f.parameters,
+                chooses=False,
+            )
+        )  # fmt: skip
+    return entries
+
+
+def _looked(one: hir.Statement) -> hir.Body | None:
+    """Reads that no transform makes need not be noted."""
+    if isinstance(one, hir.Read):
+        return [hir.Read(list(one.targets), one.template, one.indices, False, line=one.line)]
+    return None
+
+
+def _scored(one: hir.Statement) -> hir.Body | None:
+    return [] if isinstance(one, hir.Keep) else _looked(one)
+
+
+def _assessed(main: hir.Function, suffix: str) -> hir.Function:
+    """A copy of a program, to be scored: nothing is drawn, and calls are not noted."""
+    return hir.copied(main, suffix, _scored)
+
+
+def _identifier(name: str) -> str:
+    """A name as one of a function."""
+    found = "".join(c if c.isalnum() else "_" for c in name)
+    return f"step_{found}"
+
+
+def _together(steps: Sequence[hir.Function]) -> hir.Function:
+    """A function that calls all steps, so that they make one text."""
+    body: hir.Body = [move.Called(step).into() for step in steps]
+    return hir.Function("every_step", body=body)

@@ -1,0 +1,134 @@
+"""The steps of kernels as functions of a text, made of those of a model, an auxiliary program and a map.
+
+An involutive move from the trace x: draw y ~ q_x, map (x', y') = f(x, y), accept x' with probability
+min(1, alpha),
+
+    log alpha = log p(x') - log p(x) + log q_x'(y') - log q_x(y) + log |det J_f(x, y)|.
+
+What the operations of the state do is said in `gendsl.compiler.state`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gendsl.compiler import hir
+from gendsl.compiler.density import IMPOSSIBLE
+from gendsl.compiler.hir import (
+    Body,
+    Call,
+    Const,
+    Draw,
+    Expr,
+    Function,
+    If,
+    Kind,
+    Op,
+    Primitive,
+    Return,
+    Set,
+    Var,
+)
+
+ZERO, HALF = Const(0.0, "f"), Const(0.5, "f")
+
+
+@dataclass(frozen=True)
+class Called:
+    """A function of the text, and what it is called with."""
+
+    function: Function
+    args: tuple[Expr, ...] = ()
+
+    def into(self, *targets: Var) -> Call:
+        """A call whose first results are variables; the others are not used."""
+        kinds = self.function.results[len(targets) :]
+        rest = [Var(f"unused_{place}", kind) for place, kind in enumerate(kinds)]
+        return Call([*targets, *rest], self.function, list(self.args))
+
+
+@dataclass(frozen=True)
+class Auxiliary:
+    """An auxiliary program: what draws its choices and scores them, and what scores those written."""
+
+    draw: Called
+    score: Called
+
+
+@dataclass(frozen=True)
+class Map:
+    """A transform, and it with tangents."""
+
+    run: Called
+    slopes: Called
+
+
+RESULTS: tuple[tuple[str, Kind], ...] = (
+    ("accepted", "b"), ("log_ratio", "f"), ("log_model", "f"), ("log_aux", "f"), ("log_det", "f"),
+)  # fmt: skip
+"""What a step returns."""
+
+
+def _op(name: str, *args: Expr, kind: Kind = "f") -> Op:
+    return Op(name, args, kind)
+
+
+def involutive(name: str, score: Called, auxiliary: Auxiliary | None, maps: Sequence[Map]) -> Function:
+    """The step of an involutive move.
+
+    Args:
+        score: the log density of the model.
+        auxiliary: the auxiliary program, if there is one.
+        maps: the transform; or two, inverse to each other, of which a step takes either.
+    """
+    made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
+    accepted, ratio, log_model, log_aux, log_det = (Var(*result) for result in RESULTS)
+    lp, uniform = Var("lp", "f"), Var("uniform", "f")
+    log_q, log_q_back = Var("log_q", "f"), Var("log_q_back", "f")
+    rows, row = Var("rows", "i"), Var("row", "i")
+    first = Var("first", "b")
+
+    def either(of: Sequence[Called]) -> Body:
+        calls: list[Body] = [[one.into()] for one in of]
+        return calls[0] if len(calls) == 1 else [If(first, calls[0], calls[1])]
+
+    def rejected() -> Body:
+        values: list[Expr] = [hir.FALSE, IMPOSSIBLE, ZERO, ZERO, ZERO]
+        return [Primitive([], "exchange"), Draw(uniform, "random", ()), Return(values)]
+
+    body = made.body
+    body.append(Primitive([], "begin"))
+    if auxiliary is not None:
+        body += [auxiliary.draw.into(log_q), Primitive([], "drawn")]
+    if len(maps) > 1:
+        draw = Draw(uniform, "random", ())
+        body += [draw, Set([first], [_op("lt", uniform, HALF, kind="b")])]
+    body += [*either([one.run for one in maps]), Primitive([], "exchange"), score.into(lp)]
+    body.append(If(_op("eq", lp, IMPOSSIBLE, kind="b"), rejected(), []))
+    if auxiliary is not None:
+        zero = _op("eq", log_q_back, IMPOSSIBLE, kind="b")
+        body += [Primitive([], "turn"), auxiliary.score.into(log_q_back), Primitive([], "turn_back")]
+        body.append(If(zero, rejected(), []))
+    body += [Primitive([], "exchange"), Primitive([rows], "rows")]
+    inside: Body = [Primitive([], "follow", (row,)), *either([one.slopes for one in maps])]
+    body.append(hir.For(row, hir.ZEROS["i"], rows, Const(1, "i"), inside, 1))
+    before = Var("lp_before", "f")
+    difference = ZERO if auxiliary is None else _op("sub", log_q_back, log_q)
+    total = _op("add", _op("add", log_model, log_aux), log_det)
+    sizes: list[Expr] = [lp, before, *([] if auxiliary is None else [log_q, log_q_back])]
+    scale: Expr = _op("abs", log_det)
+    for one in sizes:
+        scale = _op("add", scale, _op("abs", one))
+    body += [
+        Primitive([log_det], "log_abs_det", (rows,)),
+        Primitive([before], "log_density"),
+        Set([log_model], [_op("sub", lp, before)]),
+        Set([log_aux], [difference]),
+        Set([ratio], [total]),
+        Draw(uniform, "random", ()),
+        Primitive([accepted], "decide", (ratio, scale, uniform)),
+        If(accepted, [Primitive([], "commit", (lp,))], []),
+        Return([accepted, ratio, log_model, log_aux, log_det]),
+    ]
+    return made

@@ -1,0 +1,45 @@
+"""What the compiler is given to make steps of; apart from it, as it takes long to import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+RUN, PICK, JUMP, REPEAT = range(4)
+"""The instructions of a schedule: (RUN, kernel); (PICK, n, n bounds, n + 1 places), which goes on at the
+place that a uniform number picks; (JUMP, place); and REPEAT, the end of a sweep.
+"""
+
+
+class NotClosed(Exception):
+    """A program, or a part of it, is not in the subset that the compiler reads.
+
+    Attributes:
+        reason: why, in a few words.
+        line: the line of the user's file.
+    """
+
+    def __init__(self, reason: str, line: int = 0, filename: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.line = line
+        self.filename = filename
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.reason}" if self.line else self.reason
+
+
+@dataclass(frozen=True)
+class Involution:
+    """An involutive move.
+
+    Attributes:
+        name: what to call its step.
+        q, q_args: the auxiliary program, called as `q(trace, *q_args)`; None if there is none.
+        maps: the transform; or two, inverse to each other, of which a step takes either.
+    """
+
+    name: str
+    q: Any
+    q_args: tuple[Any, ...]
+    maps: tuple[Any, ...]

@@ -1,0 +1,500 @@
+"""The operations of the state of moves, in machine code; `gendsl.compiler.state` says what they mean.
+
+What was read and written is noted in two logs, in entries of several words; see `native_layout`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from gendsl.compiler.hir import Function, Kind, Var
+from gendsl.compiler.moves import JUMP, PICK, REPEAT, RUN
+from gendsl.compiler.native_layout import (
+    ACCEPTED,
+    CYCLES,
+    FULL,
+    IMPOSSIBLE,
+    LOG_AUX,
+    LOG_DET,
+    LOG_RATIO,
+    PROPOSED,
+    READ_WORDS,
+    ROW_WORDS,
+    STOPPED,
+    TALLY_WORDS,
+    WEIGHED,
+    WRITE_WORDS,
+    ZERO_WORDS,
+    TemplateWords,
+    Word,
+    is_auxiliary,
+)
+from gendsl.compiler.state import TIE
+
+if TYPE_CHECKING:
+    from gendsl.compiler.print_llvm import LLVMPrinter
+
+LOG_TAG = "!8"
+RESULTS: dict[str, list[Kind]] = {
+    "begin": [], "drawn": [], "exchange": [], "turn": [], "turn_back": [], "rows": ["i"], "follow": [],
+    "log_abs_det": ["f"], "log_density": ["f"], "decide": ["b"], "commit": [],
+}  # fmt: skip
+ARGUMENTS: dict[str, list[Kind]] = {
+    "follow": ["i"], "log_abs_det": ["i"], "decide": ["f", "f", "f"], "commit": ["f"],
+}  # fmt: skip
+_LLVM = {"f": "double", "i": "i64", "b": "i1"}
+
+
+class NativeMoves:
+    """Prints the operations."""
+
+    def __init__(self, printer: LLVMPrinter) -> None:
+        self.p = printer
+
+    # --- pieces -----------------------------------------------------------------------------------
+
+    def at(self, pointer: str, offset: int | str) -> str:
+        """The pointer to a word."""
+        return self.p.let(f"getelementptr i64, ptr {pointer}, i64 {offset}")
+
+    def load(self, pointer: str, offset: int | str = 0, type_: str = "i64", tag: str = LOG_TAG) -> str:
+        """A word."""
+        return self.p.let(f"load {type_}, ptr {self.at(pointer, offset)}, !tbaa {tag}")
+
+    def store(
+        self, pointer: str, offset: int | str, value: str, type_: str = "i64", tag: str = LOG_TAG
+    ) -> None:
+        """Set a word."""
+        self.p.add(f"store {type_} {value}, ptr {self.at(pointer, offset)}, !tbaa {tag}")
+
+    @contextmanager
+    def each(self, count: str, first: str = "0") -> Iterator[str]:
+        """A loop over the integers from one to below another."""
+        p = self.p
+        counter = p.alloca(Var(f".each{p.count}", "i"))
+        head, inside, after = p.label("head"), p.label("each"), p.label("after")
+        p.add(f"store i64 {first}, ptr {counter}")
+        p.add(f"br label %{head}")
+        p.start(head)
+        i = p.let(f"load i64, ptr {counter}")
+        p.add(f"br i1 {p.let(f'icmp slt i64 {i}, {count}')}, label %{inside}, label %{after}")
+        p.start(inside)
+        yield i
+        p.add(f"store i64 {p.let(f'add i64 {i}, 1')}, ptr {counter}")
+        p.add(f"br label %{head}")
+        p.start(after)
+
+    @contextmanager
+    def when(self, test: str) -> Iterator[None]:
+        """What is done where a test holds."""
+        yes, after = self.p.label("when"), self.p.label("after")
+        self.p.add(f"br i1 {test}, label %{yes}, label %{after}")
+        self.p.start(yes)
+        yield
+        self.p.add(f"br label %{after}")
+        self.p.start(after)
+
+    def variable(self, name: str, kind: Kind = "i", first: str = "0") -> str:
+        """Where a variable lies."""
+        where = self.p.alloca(Var(f".{name}{self.p.count}", kind))
+        self.p.add(f"store {_LLVM[kind]} {first}, ptr {where}")
+        return where
+
+    def add_to(self, where: str, value: str) -> None:
+        """Add to an integer variable."""
+        before = self.p.let(f"load i64, ptr {where}")
+        self.p.add(f"store i64 {self.p.let(f'add i64 {before}, {value}')}, ptr {where}")
+
+    def flag(self, test: str) -> str:
+        """A truth value as an integer."""
+        return self.p.let(f"zext i1 {test} to i64")
+
+    def entry(self, log: Word, number: str, words: int) -> str:
+        """The pointer to an entry of a log."""
+        return self.at(self.p.word(log, "r"), self.p.let(f"mul i64 {number}, {words}"))
+
+    def stamp(self, template: str, which: int, index: str) -> str:
+        """A stamp of a choice of a template, whose words are pointed to."""
+        stamps = self.load(template, which, "ptr", "!1")
+        return self.load(stamps, index, "i64", "!6")
+
+    def new_entry(self, log: Word, count: Word, room: Word, words: int) -> str:
+        """The pointer to a new entry of a log; full where there is no room."""
+        p = self.p
+        number = p.word(count)
+        p.fail_if(p.let(f"icmp sge i64 {number}, {p.word(room)}"), status=FULL)
+        p.set_word(count, p.let(f"add i64 {number}, 1"))
+        return self.entry(log, number, words)
+
+    def template_pointer(self, template: object) -> str:
+        """The address of the words of a template."""
+        where = self.at("%ctx", self.p.words_of(template).first)
+        return self.p.let(f"ptrtoint ptr {where} to i64")
+
+    def pointed(self, address: str) -> str:
+        """The pointer of an address."""
+        return self.p.let(f"inttoptr i64 {address} to ptr")
+
+    # --- the operations -----------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        p = self.p
+        p.count_up(Word.NOW)
+        for word in (
+            Word.VISITED,
+            Word.VISITED_AUXILIARY,
+            Word.COUNT_AUXILIARY,
+            Word.WRITE_COUNT,
+            Word.READ_COUNT,
+        ):
+            p.set_word(word, "0")
+        p.set_word(Word.CURRENT_AUXILIARY, "-1")
+        p.set_word(Word.ZERO, "-1")
+        p.set_word(Word.NEXT, p.word(Word.START))
+
+    def _swap_stamps(self, *, auxiliary: bool) -> None:
+        p = self.p
+        for template, words in zip(p.templates, p.layout.templates, strict=True):
+            if is_auxiliary(template) == auxiliary:
+                first, second = words.stamps(TemplateWords.CURRENT), words.stamps(TemplateWords.VISITED)
+                one, other = p.word(first), p.word(second)
+                p.set_word(first, other)
+                p.set_word(second, one)
+
+    def drawn(self) -> None:
+        p = self.p
+        self._swap_stamps(auxiliary=True)
+        p.set_word(Word.CURRENT_AUXILIARY, p.word(Word.NOW))
+        p.set_word(Word.COUNT_AUXILIARY, p.word(Word.VISITED_AUXILIARY))
+        p.set_word(Word.VISITED_AUXILIARY, "0")
+        p.count_up(Word.NOW)
+
+    def turn(self) -> None:
+        p = self.p
+        self._swap_stamps(auxiliary=False)
+        p.set_word(Word.BEFORE, p.word(Word.CURRENT))
+        p.set_word(Word.BEFORE_AUXILIARY, p.word(Word.CURRENT_AUXILIARY))
+        p.set_word(Word.CURRENT, p.word(Word.NOW))
+        p.set_word(Word.CURRENT_AUXILIARY, "-1")
+
+    def turn_back(self) -> None:
+        p = self.p
+        self._swap_stamps(auxiliary=False)
+        p.set_word(Word.CURRENT, p.word(Word.BEFORE))
+        p.set_word(Word.CURRENT_AUXILIARY, p.word(Word.BEFORE_AUXILIARY))
+
+    def exchange(self) -> None:
+        p = self.p
+        with self.each(p.word(Word.WRITE_COUNT)) as number:
+            written = self.entry(Word.WRITES, number, p.layout.write_words)
+            template, index = self.pointed(self.load(written, 0)), self.load(written, 1)
+            with self.each(self.load(template, TemplateWords.LEAVES, tag="!1")) as leaf:
+                column = self.load(self.at(template, TemplateWords.COLUMNS), leaf, "ptr", "!1")
+                mine = p.let(f"add i64 {leaf}, {WRITE_WORDS}")
+                before, value = self.load(column, index, tag="!7"), self.load(written, mine)
+                self.store(column, index, value, tag="!7")
+                self.store(written, mine, before)
+
+    def rows(self) -> str:
+        p, now = self.p, self.p.now()
+        overwritten, new, columns = (self.variable(name) for name in ("overwritten", "new", "columns"))
+        with self.each(p.word(Word.WRITE_COUNT)) as number:
+            written = self.entry(Word.WRITES, number, p.layout.write_words)
+            template, index = self.pointed(self.load(written, 0)), self.load(written, 1)
+            visited = self.stamp(template, TemplateWords.VISITED, index)
+            missing = p.let(f"icmp ne i64 {visited}, {now}")
+            p.fail_if(missing, "a choice is written that the program does not make")
+            model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag='!1')}, 0")
+            current = self.stamp(template, TemplateWords.CURRENT, index)
+            there = p.let(f"icmp eq i64 {current}, {p.word(Word.CURRENT)}")
+            self.add_to(overwritten, self.flag(p.let(f"and i1 {model}, {there}")))
+            absent = p.let(f"xor i1 {there}, true")
+            self.add_to(new, self.flag(p.let(f"and i1 {model}, {absent}")))
+            copied = p.let(f"icmp ne i64 {self.load(written, 2)}, 0")
+            self.add_to(columns, p.let(f"select i1 {copied}, i64 0, i64 {self.load(written, 3)}"))
+        told = [self.variable(name) for name in ("told_auxiliary", "told_written", "told_gone")]
+        made = self.variable("rows")
+        with self.each(p.word(Word.READ_COUNT)) as number:
+            read = self.entry(Word.READS, number, READ_WORDS)
+            template, index, size = self.pointed(self.load(read, 0)), self.load(read, 1), self.load(read, 2)
+            auxiliary = p.let(f"icmp ne i64 {self.load(template, TemplateWords.TRACE, tag='!1')}, 0")
+            model = p.let(f"xor i1 {auxiliary}, true")
+            is_written = p.let(f"icmp eq i64 {self.stamp(template, TemplateWords.WRITTEN, index)}, {now}")
+            is_gone = p.let(f"icmp ne i64 {self.stamp(template, TemplateWords.VISITED, index)}, {now}")
+            model_written = p.let(f"and i1 {model}, {is_written}")
+            left = p.let(f"xor i1 {is_written}, true")
+            model_gone = p.let(f"and i1 {model}, {p.let(f'and i1 {left}, {is_gone}')}")
+            for where, test in zip(told, (auxiliary, model_written, model_gone), strict=True):
+                self.add_to(where, self.flag(test))
+            changed = p.let(f"or i1 {auxiliary}, {p.let(f'or i1 {is_written}, {is_gone}')}")
+            copy_stamp = p.let(f"add i64 {p.let(f'shl i64 {now}, 1')}, 1")
+            copied = p.let(f"icmp eq i64 {self.stamp(template, TemplateWords.READ, index)}, {copy_stamp}")
+            continuous = p.let(f"icmp sgt i64 {size}, 0")
+            stays = p.let(
+                f"and i1 {p.let(f'xor i1 {changed}, true')}, {p.let(f'and i1 {copied}, {continuous}')}"
+            )
+            p.fail_if(stays, "a continuous choice that is copied, and stays")
+            follows = p.let(f"and i1 {changed}, {p.let(f'xor i1 {copied}, true')}")
+            with self.each(p.let(f"select i1 {follows}, i64 {size}, i64 0")) as coordinate:
+                row = p.let(f"load i64, ptr {made}")
+                p.fail_if(p.let(f"icmp sge i64 {row}, {p.word(Word.ROW_ROOM)}"), status=FULL)
+                into = self.entry(Word.ROWS, row, ROW_WORDS)
+                for place, value in enumerate((self.load(read, 0), index, coordinate)):
+                    self.store(into, place, value)
+                self.add_to(made, "1")
+        gone = p.let(f"sub i64 {p.word(Word.COUNT)}, {p.word(Word.VISITED)}")
+        gone = p.let(f"add i64 {gone}, {p.let(f'load i64, ptr {new}')}")
+        expected = [p.word(Word.COUNT_AUXILIARY), p.let(f"load i64, ptr {overwritten}"), gone]
+        for where, value in zip(told, expected, strict=True):
+            differs = p.let(f"icmp ne i64 {p.let(f'load i64, ptr {where}')}, {value}")
+            p.fail_if(differs, "a choice that does not stay is neither read nor copied")
+        count = p.let(f"load i64, ptr {made}")
+        differs = p.let(f"icmp ne i64 {count}, {p.let(f'load i64, ptr {columns}')}")
+        p.fail_if(differs, "the numbers of coordinates that go in and come out differ")
+        p.set_word(Word.ROW_COUNT, count)
+        return count
+
+    def follow(self, row: str) -> None:
+        p = self.p
+        followed = self.entry(Word.ROWS, row, ROW_WORDS)
+        p.set_word(Word.FOLLOWED, p.let(f"ptrtoint ptr {followed} to i64"))
+        start = self.at(p.word(Word.MATRIX, "r"), p.let(f"mul i64 {row}, {p.word(Word.ROW_COUNT)}"))
+        p.set_word(Word.MATRIX_AT, p.let(f"ptrtoint ptr {start} to i64"))
+
+    def log_abs_det(self, size: str) -> str:
+        """Gauss's elimination with the largest entry of each column as the pivot."""
+        p, matrix = self.p, self.p.word(Word.MATRIX, "r")
+        total = self.variable("total", "f", "0.0")
+
+        def entry(row: str, column: str) -> str:
+            return self.at(matrix, p.let(f"add i64 {p.let(f'mul i64 {row}, {size}')}, {column}"))
+
+        def number(where: str) -> str:
+            return p.let(f"load double, ptr {where}, !tbaa {LOG_TAG}")
+
+        with self.each(size) as k:
+            best, pivot = self.variable("best", "f", "-1.0"), self.variable("pivot")
+            with self.each(size, k) as row:
+                value = p.let(f"call double @llvm.fabs.f64(double {number(entry(row, k))})")
+                finite = p.let(f"fcmp olt double {value}, 0x7FF0000000000000")
+                p.fail_if(p.let(f"xor i1 {finite}, true"), "a derivative that is no number")
+                with self.when(p.let(f"fcmp ogt double {value}, {p.let(f'load double, ptr {best}')}")):
+                    p.add(f"store double {value}, ptr {best}")
+                    p.add(f"store i64 {row}, ptr {pivot}")
+            largest, from_ = p.let(f"load double, ptr {best}"), p.let(f"load i64, ptr {pivot}")
+            p.fail_if(p.let(f"fcmp ole double {largest}, 0.0"), "a determinant that is zero")
+            p.declared["log"] = 1
+            log = p.let(f"call double @log(double {largest})")
+            summed = p.let(f"fadd double {p.let(f'load double, ptr {total}')}, {log}")
+            p.add(f"store double {summed}, ptr {total}")
+            with self.when(p.let(f"icmp ne i64 {from_}, {k}")), self.each(size, k) as column:
+                one, other = entry(k, column), entry(from_, column)
+                first, second = number(one), number(other)
+                p.add(f"store double {second}, ptr {one}, !tbaa {LOG_TAG}")
+                p.add(f"store double {first}, ptr {other}, !tbaa {LOG_TAG}")
+            top = number(entry(k, k))
+            behind = p.let(f"add i64 {k}, 1")
+            with self.each(size, behind) as row:
+                factor = p.let(f"fdiv double {number(entry(row, k))}, {top}")
+                with self.when(p.let(f"fcmp une double {factor}, 0.0")), self.each(size, behind) as column:
+                    where = entry(row, column)
+                    taken = p.let(f"fmul double {factor}, {number(entry(k, column))}")
+                    left = p.let(f"fsub double {number(where)}, {taken}")
+                    p.add(f"store double {left}, ptr {where}, !tbaa {LOG_TAG}")
+        return p.let(f"load double, ptr {total}")
+
+    def log_density(self) -> str:
+        return self.p.word(Word.LOG_DENSITY, "f")
+
+    def decide(self, ratio: str, scale: str, uniform: str) -> str:
+        p = self.p
+        p.fail_if(
+            p.let(f"fcmp uge double {ratio}, 0x7FF0000000000000"), "a log acceptance ratio that is none"
+        )
+        p.declared.update(log=1, exp=1)
+        log = p.let(f"call double @log(double {uniform})")
+        distance = p.let(f"call double @llvm.fabs.f64(double {p.let(f'fsub double {log}, {ratio}')})")
+        near = p.let(f"fmul double {TIE:e}, {p.let(f'fadd double 1.0, {scale}')}")
+        p.fail_if(p.let(f"fcmp olt double {distance}, {near}"), "a tie")
+        chance = p.let(f"call double @exp(double {ratio})")
+        surely = p.let(f"fcmp oge double {ratio}, 0.0")
+        return p.let(f"or i1 {surely}, {p.let(f'fcmp olt double {uniform}, {chance}')}")
+
+    def commit(self, lp: str) -> None:
+        p = self.p
+        if p.layout.has_arrays:
+            self._keep_arrays()
+        self.exchange()
+        self.turn()
+        p.set_word(Word.COUNT, p.word(Word.VISITED))
+        p.set_word(Word.LOG_DENSITY, lp, "f")
+
+    def _keep_arrays(self) -> None:
+        """Move the arrays that were written to the memory of those that are kept."""
+        p = self.p
+        with self.each(p.word(Word.WRITE_COUNT)) as number:
+            written = self.entry(Word.WRITES, number, p.layout.write_words)
+            template = self.pointed(self.load(written, 0))
+            model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag='!1')}, 0")
+            several = p.let(f"icmp sgt i64 {self.load(template, TemplateWords.LEAVES, tag='!1')}, 1")
+            with self.when(p.let(f"and i1 {model}, {several}")):
+                old = self.pointed(self.load(written, WRITE_WORDS))
+                count, data = self.load(old, 0, tag="!2"), self.load(old, 2, "ptr", "!2")
+                next_ = p.word(Word.HEAP)
+                bytes_ = p.let(f"shl i64 {count}, 3")
+                end = p.let(f"add i64 {p.let(f'add i64 {next_}, {bytes_}')}, 24")
+                p.fail_if(p.let(f"icmp ugt i64 {end}, {p.word(Word.HEAP_END)}"), status=FULL)
+                p.set_word(Word.HEAP, end)
+                header = self.pointed(next_)
+                fresh = self.at(header, 3)
+                p.add(f"call void @llvm.memcpy.p0.p0.i64(ptr {fresh}, ptr {data}, i64 {bytes_}, i1 false)")
+                self.store(header, 0, count, tag="!2")
+                self.store(header, 1, count, tag="!2")
+                self.store(header, 2, fresh, "ptr", "!2")
+                self.store(written, WRITE_WORDS, next_)
+
+    def functions(self, names: Sequence[str]) -> None:
+        """The operations as functions of the module."""
+        p = self.p
+        for name in names:
+            kinds, given = RESULTS[name], ARGUMENTS.get(name, [])
+            parameters = ", ".join(f"{_LLVM[kind]} %p{place}" for place, kind in enumerate(given))
+
+            def emit(name: str = name, kinds: list[Kind] = kinds, given: list[Kind] = given) -> None:
+                found = getattr(self, name)(*(f"%p{place}" for place in range(len(given))))
+                result = "zeroinitializer"
+                if kinds:
+                    result = p.let(
+                        f"insertvalue {p.result_type} zeroinitializer, {_LLVM[kinds[0]]} {found}, 1"
+                    )
+                p.add(f"ret {p.result_type} {result}")
+
+            type_ = f"{{{', '.join(['i32', *(_LLVM[kind] for kind in kinds)])}}}"
+            p.define(f"gendsl_{name}", parameters, type_, emit)
+
+    # --- the schedule -------------------------------------------------------------------------------
+
+    def drive(self, steps: Sequence[Function]) -> None:
+        """The function that Python calls: it runs the schedule; the status."""
+        p, name = self.p, f"{self.p.prefix}schedule"
+        p.define(name, "", "{i32}", lambda: self._drive(steps))
+        p.out += [
+            f"define i32 @{p.prefix}entry(ptr %ctx) {{",
+            f"  %found = call {{i32}} @{name}(ptr %ctx)",
+            "  %status = extractvalue {i32} %found, 0",
+            "  ret i32 %status",
+            "}",
+        ]
+
+    def _drive(self, steps: Sequence[Function]) -> None:
+        p = self.p
+        schedule = p.word(Word.SCHEDULE, "r")
+        head, other = p.label("head"), p.label("other")
+        instructions = {
+            RUN: p.label("run"),
+            PICK: p.label("pick"),
+            JUMP: p.label("jump"),
+            REPEAT: p.label("end"),
+        }
+        p.add(f"br label %{head}")
+        p.start(head)
+        counter = p.word(Word.COUNTER)
+        code, argument = self.load(schedule, counter), self.load(schedule, p.let(f"add i64 {counter}, 1"))
+        self._switch(code, other, instructions)
+        p.start(other)
+        p.add("unreachable")
+        p.start(instructions[JUMP])
+        p.set_word(Word.COUNTER, argument)
+        p.add(f"br label %{head}")
+        p.start(instructions[REPEAT])
+        p.set_word(Word.COUNTER, "0")
+        left = p.let(f"sub i64 {p.word(Word.SWEEPS)}, 1")
+        p.set_word(Word.SWEEPS, left)
+        done = p.label("done")
+        p.add(f"br i1 {p.let(f'icmp sgt i64 {left}, 0')}, label %{head}, label %{done}")
+        p.start(done)
+        p.add("ret {i32} zeroinitializer")
+        p.start(instructions[PICK])
+        self._pick(schedule, counter, argument)
+        p.add(f"br label %{head}")
+        p.start(instructions[RUN])
+        p.fail_if(p.let(f"icmp eq i64 {p.word(Word.STEPS)}, {p.word(Word.STEP_LIMIT)}"), status=STOPPED)
+        started = p.let("call i64 @llvm.readcyclecounter()")
+        places = {number: p.label("kernel") for number in range(len(steps))}
+        self._switch(argument, other, places)
+        for number, step in enumerate(steps):
+            p.start(places[number])
+            self._run(number, step, started)
+            p.set_word(Word.COUNTER, p.let(f"add i64 {counter}, 2"))
+            p.count_up(Word.STEPS)
+            p.add(f"br label %{head}")
+
+    def _switch(self, value: str, other: str, places: dict[int, str]) -> None:
+        cases = " ".join(f"i64 {number}, label %{label}" for number, label in places.items())
+        self.p.add(f"switch i64 {value}, label %{other} [{cases}]")
+
+    def _pick(self, schedule: str, counter: str, count: str) -> None:
+        """Go on at the place that a uniform number picks among the bounds."""
+        p, chosen = self.p, self.variable("chosen")
+        uniform = p.uniform()
+        bounds = self.at(schedule, p.let(f"add i64 {counter}, 2"))
+        with self.each(count) as number:
+            below = p.let(f"fcmp ole double {self.load(bounds, number, 'double')}, {uniform}")
+            self.add_to(chosen, self.flag(below))
+        place = p.let(f"add i64 {count}, {p.let(f'load i64, ptr {chosen}')}")
+        p.set_word(Word.COUNTER, self.load(bounds, place))
+
+    def _run(self, number: int, step: Function, started: str) -> None:
+        """A step of a kernel, and what is counted of it."""
+        p = self.p
+        results = [Var(f".result{place}", kind) for place, kind in enumerate(step.results)]
+        p.call(results, step, [], 0)
+        accepted, *terms = (p.let(f"load {_LLVM[one.kind]}, ptr {p.alloca(one)}") for one in results)
+        tally = self.at(p.word(Word.TALLIES, "r"), number * TALLY_WORDS)
+
+        def add(place: int, value: str) -> None:
+            self.store(tally, place, p.let(f"add i64 {self.load(tally, place)}, {value}"))
+
+        for word, term in zip(
+            (Word.LAST_RATIO, Word.LAST_MODEL, Word.LAST_AUX, Word.LAST_DET), terms, strict=True
+        ):
+            p.set_word(word, term, "f")
+        add(PROPOSED, "1")
+        add(ACCEPTED, self.flag(accepted))
+        possible = p.let(f"fcmp one double {terms[0]}, 0xFFF0000000000000")
+        with self.when(p.let(f"xor i1 {possible}, true")):
+            add(IMPOSSIBLE, "1")
+            self._note_zero(number)
+        rejected = p.let(f"xor i1 {accepted}, true")
+        with self.when(p.let(f"and i1 {rejected}, {possible}")):
+            add(WEIGHED, "1")
+            for place, term in ((LOG_RATIO, terms[0]), (LOG_AUX, terms[2]), (LOG_DET, terms[3])):
+                summed = p.let(f"fadd double {self.load(tally, place, 'double')}, {term}")
+                self.store(tally, place, summed, "double")
+        ended = p.let("call i64 @llvm.readcyclecounter()")
+        add(CYCLES, p.let(f"sub i64 {ended}, {started}"))
+
+    def _note_zero(self, number: int) -> None:
+        """Count where the density was zero, among the first places where it was."""
+        p = self.p
+        known = self.variable("known")
+        where = p.word(Word.ZERO), p.word(Word.ZERO_PLACE)
+        with self.each(p.word(Word.ZERO_COUNT)) as place:
+            entry = self.entry(Word.ZEROS, place, ZERO_WORDS)
+            same = p.let(f"icmp eq i64 {self.load(entry, 0)}, {number}")
+            for at, wanted in enumerate(where, 1):
+                equal = p.let(f"icmp eq i64 {self.load(entry, at)}, {wanted}")
+                same = p.let(f"and i1 {same}, {equal}")
+            with self.when(same):
+                self.store(entry, 3, p.let(f"add i64 {self.load(entry, 3)}, 1"))
+                p.add(f"store i64 1, ptr {known}")
+        is_new = p.let(f"icmp eq i64 {p.let(f'load i64, ptr {known}')}, 0")
+        count = p.word(Word.ZERO_COUNT)
+        fits = p.let(f"icmp slt i64 {count}, {p.word(Word.ZERO_ROOM)}")
+        with self.when(p.let(f"and i1 {is_new}, {fits}")):
+            entry = self.entry(Word.ZEROS, count, ZERO_WORDS)
+            for at, value in enumerate((str(number), *where, "1")):
+                self.store(entry, at, value)
+            p.set_word(Word.ZERO_COUNT, p.let(f"add i64 {count}, 1"))

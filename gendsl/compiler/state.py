@@ -1,0 +1,391 @@
+"""The state that the Python text of a move works on: the choices of the current trace, and what is proposed.
+
+What the operations mean is said here; machine code has the same ones (`native_moves`), on arrays. A move runs
+
+    begin, draw y ~ q, drawn, f, exchange, score p, turn, score q back, turn back, exchange,
+    rows, (follow, f with tangents) for each row, log_abs_det, decide, commit
+
+between which a choice has up to four stamps, each the number of the phase in which it was put there: it is in
+the *current* trace, it was *visited*, *written*, or *read*. A stamp of an earlier phase says nothing, so that
+nothing is ever cleared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, UNKNOWN, WEIGHTS
+from gendsl.compiler.front.program import MODEL, Template
+from gendsl.compiler.print_runtime import TextFailure
+from gendsl.compiler.types import Array, leaves
+
+TIE = 1e-9
+"""How near to its log acceptance ratio the logarithm of the uniform number may be, relative to the terms of
+the ratio; where it is nearer, the reference interpreter decides.
+"""
+NOTHING_CURRENT = -1
+
+
+class Column:
+    """The choices of one template."""
+
+    def __init__(self, state: MoveState, template: Template, coordinates: int) -> None:
+        self.state, self.template, self.coordinates = state, template, coordinates
+        self.is_model = template.trace == MODEL
+        self.side = 0 if self.is_model else 1
+        self.leaves = leaves(template.type)
+        self.array = isinstance(template.type, Array)
+        self.values: dict[Any, Any] = {}
+        self.observed: set[Any] = set()
+        self.current: dict[Any, int] = defaultdict(int)
+        self.visited: dict[Any, int] = defaultdict(int)
+        self.written: dict[Any, int] = defaultdict(int)
+        self.read_at: dict[Any, tuple[int, bool]] = {}
+
+    # --- programs ---------------------------------------------------------------------------------
+
+    def has(self, index: Any) -> bool:
+        """Whether the current trace has a choice."""
+        return self.current[index] == self.state.current[self.side]
+
+    __contains__ = has
+
+    def __getitem__(self, index: Any) -> Any:
+        """The value of a choice that a program makes, which the current trace has or a move wrote."""
+        now = self.state.now
+        if not self.has(index) and self.written[index] != now:
+            raise TextFailure("a choice that is not given")
+        if self.visited[index] == now:
+            raise TextFailure("a choice that is made twice")
+        self.visited[index] = now
+        self._count()
+        return self.values[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Put in a choice that was drawn."""
+        now = self.state.now
+        if self.has(index) or self.written[index] == now:
+            raise TextFailure("an address that is used twice")
+        self.written[index] = self.visited[index] = now
+        self._count()
+        self.values[index] = value
+
+    def _count(self) -> None:
+        if self.template.calls is None:
+            self.state.visits[self.side] += 1
+
+    def look(self, index: Any) -> Any:
+        """The value of a choice of the current trace."""
+        if not self.has(index):
+            raise TextFailure("a choice that is not given")
+        return self.values[index]
+
+    def look_slopes(self, index: Any) -> Any:
+        """It, with derivatives that are not known."""
+        return self._with_slopes(self.look(index), lambda entry: math.nan)
+
+    # --- transforms -------------------------------------------------------------------------------
+
+    def read(self, index: Any) -> Any:
+        """The value of a choice of the current trace, noting that it was read."""
+        value = self.look(index)
+        self._note_read(index, copied=False)
+        return value
+
+    def _note_read(self, index: Any, *, copied: bool) -> None:
+        phase, before = self.read_at.get(index, (0, False))
+        is_new = phase != self.state.now
+        if copied and not is_new and before and self.coordinates != DISCRETE:
+            raise TextFailure("a continuous choice that is copied twice")
+        self.read_at[index] = self.state.now, copied or (before and not is_new)
+        if is_new and index not in self.observed:
+            self.state.reads.append((self, index))
+
+    def read_slopes(self, index: Any) -> Any:
+        """The value of a choice, with derivatives in the coordinate that is followed."""
+        column, at, followed = self.state.followed
+        mine = column is self and at == index
+        last = -1
+        if mine and self.coordinates == WEIGHTS:
+            last = _size(self.values[index]) - 1
+
+        def slope(entry: int) -> float:
+            if not mine:
+                return 0.0
+            return 1.0 if entry == followed else -1.0 if entry == last else 0.0
+
+        return self._with_slopes(self.look(index), slope)
+
+    def _with_slopes(self, value: Any, slope: Any) -> Any:
+        """The leaves of a value, each float with its derivative behind it."""
+        if self.array:
+            items, start, *axes = value
+            if self.template.type.kind != "f":  # type: ignore[attr-defined]
+                return value
+            return ([(x, slope(i)) for i, x in enumerate(items)], start, *axes)
+        if self.leaves == ("f",):
+            return value, slope(0)
+        if "f" in self.leaves:
+            raise TextFailure("a choice with several parts")
+        return value
+
+    def write(self, index: Any, *given: Any) -> None:
+        """Write a choice of an output trace."""
+        value: Any = given[0] if len(given) == 1 else given
+        if self.array:
+            value = contiguous(given)
+            numbers = value[0]
+        else:
+            numbers = [leaf for leaf, kind in zip(given, self.leaves, strict=True) if kind == "f"]
+        if any(x != x for x in numbers):
+            raise TextFailure("NaN is written")
+        self._write(index, value, None)
+
+    def _write(self, index: Any, value: Any, source: tuple[Column, Any] | None) -> None:
+        if self.written[index] == self.state.now:
+            raise TextFailure("an address that is written twice")
+        if index in self.observed:
+            raise TextFailure("an observation that is written")
+        if self.coordinates == UNKNOWN:
+            raise TextFailure("a choice whose coordinates are not known")
+        if any(i < 0 for i in indices_of(index)):
+            raise TextFailure("a negative index in an address")
+        self.written[index] = self.state.now
+        self.state.writes.append(_Write(self, index, value, source))
+
+    def write_slopes(self, index: Any, *given: Any) -> None:
+        """The next entries of the row of the Jacobian that is followed."""
+        if self.coordinates == DISCRETE:
+            return
+        if not self.array:
+            self.state.row.append(given[1])
+            return
+        items, start, *axes = given
+        positions = [at for at, _ in places(start, axes)]
+        slopes = [items[at][1] for at in positions]
+        self.state.row += slopes[:-1] if self.coordinates == WEIGHTS else slopes
+
+    def _below(self, at: Any) -> list[Any]:
+        """The places of the current trace whose first indices are these."""
+        first = indices_of(at)
+        return [key for key in self.values if indices_of(key)[: len(first)] == first and self.has(key)]
+
+    def count(self, index: Any, source: Column, at: Any) -> int:
+        """How many choices are copied."""
+        return len(source._below(at))
+
+    def copy(self, index: Any, source: Column, at: Any) -> int:
+        """Copy what is there, or what is there with more indices."""
+        if self.coordinates != source.coordinates:
+            raise TextFailure("a copy between choices with other coordinates")
+        found = source._below(at)
+        for key in found:
+            more = (*indices_of(index), *indices_of(key)[len(indices_of(at)) :])
+            source._note_read(key, copied=True)
+            there = more[0] if self.template.rank == 1 else more
+            self._write(there, source.values[key], (source, key))
+        return len(found)
+
+
+class _Write:
+    """What was written to a choice, and the choice that it is a copy of."""
+
+    __slots__ = ("column", "index", "source", "value")
+
+    def __init__(self, column: Column, index: Any, value: Any, source: tuple[Column, Any] | None) -> None:
+        self.column, self.index, self.value, self.source = column, index, value, source
+
+
+class MoveState:
+    """The choices of a trace, and what a move proposes.
+
+    The columns are attributes, by the names of the templates, none of which is in `TAKEN`.
+    """
+
+    def __init__(self, templates: list[Template], coordinates: dict[int, int], rng: Any) -> None:
+        self.rng = rng
+        self.columns = [Column(self, one, coordinates.get(one.number, UNKNOWN)) for one in templates]
+        for column in self.columns:
+            setattr(self, column.template.name, column)
+        self.now = 1
+        self.current = [1, NOTHING_CURRENT]
+        self.before = self.current
+        self.visits = [0, 0]
+        self.counts = [0, 0]
+        self.writes: list[_Write] = []
+        self.reads: list[tuple[Column, Any]] = []
+        self.every_row: list[tuple[Column, Any, int]] = []
+        self.followed: tuple[Any, Any, int] = (None, None, 0)
+        self.row: list[float] = []
+        self.matrix: list[list[float]] = []
+        self.lp = 0.0
+        self.zero: tuple[Column, Any] | None = None
+
+    def begin(self) -> None:
+        """Start a step."""
+        self.now += 1
+        self.visits, self.counts[1] = [0, 0], 0
+        self.current[1] = NOTHING_CURRENT
+        self.writes, self.reads, self.matrix, self.zero = [], [], [], None
+
+    def drawn(self) -> None:
+        """End the drawing of the auxiliary choices: they are the current auxiliary trace."""
+        for column in self.columns:
+            if not column.is_model:
+                column.current, column.visited = column.visited, column.current
+        self.current[1], self.counts[1], self.visits[1] = self.now, self.visits[1], 0
+        self.now += 1
+
+    def exchange(self) -> None:
+        """Exchange what was written with what is there: once to propose it, once more to take it back."""
+        for one in self.writes:
+            values = one.column.values
+            before = values.get(one.index)
+            values[one.index], one.value = one.value, before
+
+    def turn(self) -> None:
+        """Make the proposed trace the current one."""
+        self._swap_stamps()
+        self.before = self.current
+        self.current = [self.now, NOTHING_CURRENT]
+
+    def turn_back(self) -> None:
+        """Make the traces that were the current ones before `turn` the current ones again."""
+        self._swap_stamps()
+        self.current = self.before
+
+    def _swap_stamps(self) -> None:
+        for column in self.columns:
+            if column.is_model:
+                column.current, column.visited = column.visited, column.current
+
+    def impossible(self, column: Column, *indices: int) -> None:
+        """Note the choice whose density is zero."""
+        self.zero = column, index_of(indices)
+
+    def rows(self) -> int:
+        """The number of rows of the Jacobian.
+
+        They are the coordinates of the continuous choices that do not stay as they are: the auxiliary ones,
+        and those of the model that were written or are gone. All that does not stay must have been read, or
+        else nothing says which values to go back to.
+        """
+        overwritten = new = 0
+        columns = 0
+        for one in self.writes:
+            column, index = one.column, one.index
+            if column.visited[index] != self.now:
+                raise TextFailure("a choice is written that the program does not make")
+            if column.is_model:
+                if column.current[index] == self.current[0]:
+                    overwritten += 1
+                else:
+                    new += 1
+            if one.source is None:
+                columns += dimension(column, one.value)
+        gone = self.counts[0] + new - self.visits[0]
+        told = [0, 0, 0]
+        self.every_row = []
+        for column, index in self.reads:
+            is_written = column.written[index] == self.now
+            is_gone = column.visited[index] != self.now
+            changed = not column.is_model or is_written or is_gone
+            told[0 if not column.is_model else 1 if is_written else 2] += changed
+            copied = column.read_at[index][1]
+            if column.coordinates == DISCRETE:
+                continue
+            if not changed:
+                if copied:
+                    raise TextFailure("a continuous choice that is copied, and stays")
+                continue
+            if column.coordinates == UNKNOWN:
+                raise TextFailure("a choice whose coordinates are not known")
+            if not copied:
+                count = dimension(column, column.values[index])
+                self.every_row += [(column, index, entry) for entry in range(count)]
+        if told != [self.counts[1], overwritten, gone]:
+            raise TextFailure("a choice that does not stay is neither read nor copied")
+        if len(self.every_row) != columns:
+            raise TextFailure("the numbers of coordinates that go in and come out differ")
+        return columns
+
+    def follow(self, row: int) -> None:
+        """Take the derivatives in the coordinate of a row from now on."""
+        self.followed = self.every_row[row]
+        self.row = []
+        self.matrix.append(self.row)
+
+    def log_abs_det(self, size: int) -> float:
+        """log |det J|."""
+        if not size:
+            return 0.0
+        jacobian = np.array(self.matrix)
+        found = float(np.linalg.slogdet(jacobian)[1]) if np.isfinite(jacobian).all() else math.nan
+        if not math.isfinite(found):
+            raise TextFailure("a determinant that is zero or no number")
+        return found
+
+    def log_density(self) -> float:
+        """The log density of the current trace."""
+        return self.lp
+
+    def decide(self, ratio: float, scale: float, uniform: float) -> bool:
+        """Whether a proposal is accepted, of its log acceptance ratio and the size of that's terms."""
+        if not ratio < math.inf:
+            raise TextFailure("a log acceptance ratio that is NaN or infinite")
+        log_uniform = math.log(uniform) if uniform > 0.0 else -math.inf
+        if abs(log_uniform - ratio) < TIE * (1.0 + scale):
+            raise TextFailure("a tie")
+        return ratio >= 0.0 or uniform < math.exp(ratio)
+
+    def commit(self, lp: float) -> None:
+        """Make what is proposed the current trace."""
+        self.exchange()
+        self.turn()
+        self.counts[0] = self.visits[0]
+        self.lp = lp
+
+
+def indices_of(index: Any) -> tuple[Any, ...]:
+    """Indices as a tuple."""
+    return index if isinstance(index, tuple) else (index,)
+
+
+def index_of(indices: tuple[Any, ...]) -> Any:
+    """Indices as Python text writes them."""
+    return indices[0] if len(indices) == 1 else indices
+
+
+def places(start: int, axes: list[int]) -> list[tuple[int, int]]:
+    """Where the entries of an array lie, in order: (place, number)."""
+    rank = len(axes) // 2
+    found = [start]
+    for length, stride in zip(axes[:rank], axes[rank:], strict=True):
+        found = [at + stride * i for at in found for i in range(length)]
+    return [(at, number) for number, at in enumerate(found)]
+
+
+def contiguous(given: Any) -> tuple[Any, ...]:
+    """The leaves of an array whose entries lie one behind another."""
+    items, start, *axes = given
+    rank = len(axes) // 2
+    lengths = axes[:rank]
+    strides = [math.prod(lengths[axis + 1 :]) for axis in range(rank)]
+    return [items[at] for at, _ in places(start, axes)], 0, *lengths, *strides
+
+
+def _size(value: Any) -> int:
+    return len(value[0])
+
+
+def dimension(column: Column, value: Any) -> int:
+    """The number of coordinates of a value."""
+    if column.coordinates == DISCRETE:
+        return 0
+    if column.coordinates == NUMBER:
+        return 1
+    return _size(value) - (column.coordinates == WEIGHTS)

@@ -1,0 +1,255 @@
+"""Chains as machine code: what runs them, compares steps with the reference, and tells what became of them.
+
+A step that the machine code can't make, because it fails there, is made by the kernel itself on a trace, so
+that users see their own errors.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gendsl.address import format_address
+from gendsl.choices import same_value
+from gendsl.compiler.closed import FailedText
+from gendsl.compiler.closed_move import ClosedKernel
+from gendsl.compiler.native_layout import (
+    ACCEPTED,
+    CYCLES,
+    IMPOSSIBLE,
+    LOG_AUX,
+    LOG_DET,
+    LOG_RATIO,
+    PROPOSED,
+    WEIGHED,
+    Word,
+)
+from gendsl.compiler.native_state import NativeState
+from gendsl.errors import RuntimeMismatchError
+from gendsl.inference.moves import Part
+from gendsl.inference.recording import is_read
+from gendsl.inference.tally import Tallies, Tally, count
+from gendsl.runtime.trace import definition
+from gendsl.runtime.verify import MISMATCH_FIX, count_comparison, is_affordable, spend
+
+_TOLERANCE = 1e-9
+FIRST_COMPARED = 16
+"""How many steps are compared with the reference in any case."""
+SAMPLED = 0.02
+"""Which part of the time steps are compared in, if nothing is new."""
+MOST_FALLBACKS = 0.1
+"""Which share of its steps a chain may leave to the reference interpreter, and still run as machine code."""
+FIRST_STEPS = 200
+"""After how many steps that share is looked at."""
+
+
+class Machine:
+    """One chain of compiled kernels.
+
+    Attributes:
+        parts: the kernels that make the moves.
+        fallbacks: how often a step was made by its kernel itself, by the reason.
+        steps: how many steps were made.
+    """
+
+    def __init__(self, parts: Sequence[Part], schedule: Sequence[int], trace: Any, rng: Any) -> None:
+        self.parts, self.rng = list(parts), rng
+        self.model, self.args, self.observed = trace.gen_fn, trace.args, trace.observed_paths
+        self.closed = ClosedKernel(self.model, self.args, [part.move for part in parts])
+        self.state = NativeState(self.closed, rng.bit_generator, schedule)
+        self.fallbacks: dict[str, int] = {}
+        self.compared = 0
+        self.counts_seen: set[int] = set()
+        self.compare_at = self.seconds = 0.0
+        self.readers: dict[Any, Any] = {}
+        self.counted = self.state.tallies.copy()
+        self.zeros_counted = self.state.zeros.copy()
+        self.load(trace)
+        self.closed.native  # noqa: B018 (compiled now, and not within the first step)
+
+    def load(self, trace: Any) -> None:
+        """Go on from a trace."""
+        values = {path: record[1] for path, record in trace.records.items()}
+        self.state.load(values, self.observed, trace.log_prob)
+        self.known: Any = trace
+
+    @property
+    def trace(self) -> Any:
+        """The trace that the chain is at."""
+        if self.known is None:
+            self.known = self.model.score(self.args, self.state.choices())
+            self.known.observed_paths = self.observed
+        return self.known
+
+    @property
+    def log_density(self) -> float:
+        """Its log density."""
+        return self.state.log_density()
+
+    def quantity(self, recorder: Any) -> Any:
+        """What is recorded of the trace."""
+        if recorder not in self.readers:
+            self.readers[recorder] = self.state.reader(recorder.address) if is_read(recorder) else None
+        read = self.readers[recorder]
+        value = None if read is None else read()
+        return recorder(self.trace) if value is None else value
+
+    def is_due(self, now: float) -> bool:
+        """Whether steps are to be compared with the reference now: the first, and those from a new structure.
+
+        Others are compared for a small part of the time.
+        """
+        if self.compared < FIRST_COMPARED:
+            return True
+        count = int(self.state.words[Word.COUNT])
+        if count in self.counts_seen and now < self.compare_at:
+            return False
+        return is_affordable(self.seconds)
+
+    def why_given_up(self) -> str | None:
+        """Why the chain is not to go on as machine code; None if it is."""
+        steps = int(self.state.words[Word.STEPS])
+        if steps >= FIRST_STEPS and sum(self.fallbacks.values()) > MOST_FALLBACKS * steps:
+            return "too many steps are left to the reference interpreter"
+        changed = self.closed.changed()
+        return None if changed is None else f"{changed} is not what it was"
+
+    # --- steps ------------------------------------------------------------------------------------
+
+    def sweep(self, times: int, tallies: Tallies) -> None:
+        """So many steps of the whole kernel."""
+        self.known = None
+        self.state.words[Word.SWEEPS] = times
+        self._finish(tallies)
+
+    def _make_step(self, failure: FailedText, tallies: Tallies) -> None:
+        """Make a step by its kernel itself."""
+        part = self.parts[self.state.kernel()]
+        reason = str(failure)
+        self.fallbacks[reason] = self.fallbacks.get(reason, 0) + 1
+        started = time.perf_counter()
+        trace, info = part.kernel(self.trace, self.rng)
+        count(tallies, part.name, info, time.perf_counter() - started)
+        self.state.skip()
+        if trace is not self.known:
+            self.load(trace)
+        self.state.forget()
+        self.known = None
+
+    def compare(self, tallies: Tallies) -> None:
+        """Make the steps of one sweep, and compare the first of them with the reference.
+
+        Raises:
+            RuntimeMismatchError: the machine code does something else than the reference.
+        """
+        started = time.perf_counter()
+        state = self.state
+        self.counts_seen.add(int(state.words[Word.COUNT]))
+        state.words[Word.SWEEPS] = 1
+        steps = int(state.words[Word.STEPS])
+        state.go_on(limit=steps)  # up to the first step
+        part, before = self.parts[state.kernel()], self.trace
+        rng = np.random.Generator(type(self.rng.bit_generator)())
+        rng.bit_generator.state = self.rng.bit_generator.state
+        self.known = None
+        failure = state.go_on(limit=steps + 1)
+        if failure is None:
+            values = {path: record[1] for path, record in before.records.items()}
+            reference = self.model.reference.score(self.args, values)
+            reference.observed_paths = self.observed
+            expected, info = part.kernel(reference, rng)
+            self._check(part, expected, info, rng)
+            self.compared += 1
+            count_comparison()
+        self.seconds = time.perf_counter() - started
+        spend(self.seconds)
+        self.compare_at = started + self.seconds / SAMPLED
+        while failure is not None:
+            self._make_step(failure, tallies)
+            failure = state.go_on()
+        if state.words[Word.SWEEPS]:
+            self._finish(tallies)
+
+    def _finish(self, tallies: Tallies) -> None:
+        """Make what is left of the sweep."""
+        failure = self.state.go_on()
+        while failure is not None:
+            self._make_step(failure, tallies)
+            failure = self.state.go_on()
+
+    def _check(self, part: Part, expected: Any, info: Any, rng: Any) -> None:
+        """Raise unless the last step was what the reference made of it."""
+        words = self.state.words
+        found = float(words[Word.LAST_RATIO : Word.LAST_RATIO + 1].view(np.float64)[0])
+        size = abs(expected.log_prob) + abs(self.log_density)
+        problem, path = "", None
+        values = {path: record[1] for path, record in expected.records.items()}
+        mine = self.state.choices()
+        if not _close(found, info.log_accept_ratio, size):
+            problem = f"has the log acceptance ratio {found}, and the reference {info.log_accept_ratio}"
+        elif mine.keys() != values.keys():
+            path = next(iter(mine.keys() ^ values.keys()))
+            problem = f"has {len(mine)} choices after the step, and the reference {len(values)}"
+        elif str(rng.bit_generator.state) != str(self.rng.bit_generator.state):
+            problem = "draws other random numbers than the reference"
+        elif not _close(self.log_density, expected.log_prob, size):
+            problem = f"has the log density {self.log_density}, and the reference {expected.log_prob}"
+        else:
+            for at, value in values.items():
+                if not same_value(value, mine[at], rtol=_TOLERANCE, atol=_TOLERANCE):
+                    path, problem = at, f"has {mine[at]!r} there, and the reference {value!r}"
+                    break
+        if problem:
+            raise RuntimeMismatchError(
+                f"{part.name}: the machine code of a step {problem}",
+                address=path,
+                location=definition(self.model),
+                fix=f"{MISMATCH_FIX}; with GENDSL_NATIVE=0 it is not used",
+            )
+
+    # --- what became of them ----------------------------------------------------------------------------
+
+    def tell(self, tallies: Tallies, seconds: float) -> None:
+        """Add to the tallies what was counted since they were told last, in so much time."""
+        state = self.state
+        new = state.tallies - self.counted
+        cycles = max(int(new[:, CYCLES].sum()), 1)
+        floats, before = state.tallies.view(np.float64), self.counted.view(np.float64)
+        for number, part in enumerate(self.parts):
+            row = new[number]
+            if not row[PROPOSED]:
+                continue
+            tally = tallies.get(part.name)
+            if tally is None:
+                tally = tallies[part.name] = Tally()
+            tally.proposed += int(row[PROPOSED])
+            tally.accepted += int(row[ACCEPTED])
+            tally.seconds += seconds * int(row[CYCLES]) / cycles
+            if row[WEIGHED]:
+                tally.weighed += int(row[WEIGHED])
+                tally.log_ratio += float(floats[number, LOG_RATIO] - before[number, LOG_RATIO])
+                tally.log_aux += float(floats[number, LOG_AUX] - before[number, LOG_AUX])
+                tally.log_abs_det += float(floats[number, LOG_DET] - before[number, LOG_DET])
+            if row[IMPOSSIBLE]:
+                self._tell_zeros(number, tally, int(row[IMPOSSIBLE]))
+        self.counted[:] = state.tallies
+
+    def _tell_zeros(self, number: int, tally: Tally, times: int) -> None:
+        """Say where the density was zero."""
+        state = self.state
+        for place in range(int(state.words[Word.ZERO_COUNT])):
+            kernel, template, at, often = state.zeros[place].tolist()
+            new = often - int(self.zeros_counted[place, 3])
+            if kernel == number and new > 0:
+                tally.because(f"density 0 at {format_address(state.path_of(template, at))}", new)
+                self.zeros_counted[place, 3] = often
+                times -= new
+        if times > 0:
+            tally.because("other reasons", times)
+
+
+def _close(one: float, other: float, size: float) -> bool:
+    return one == other or abs(one - other) <= _TOLERANCE * (1.0 + size)

@@ -1,0 +1,324 @@
+"""Whole steps of moves as one text: the interpreter's decisions, values, ratios and random numbers."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from benchmarks.models import families
+from gendsl import (
+    bernoulli,
+    continuous,
+    copy,
+    dirichlet,
+    discrete,
+    gen,
+    normal,
+    pair,
+    read,
+    transform,
+    uniform,
+    uniform_discrete,
+    write,
+)
+from gendsl.compiler.closed import FailedText
+from gendsl.compiler.closed_move import ClosedKernel
+from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.moves import REPEAT, RUN, Involution
+from gendsl.compiler.native import available
+from gendsl.compiler.native_layout import ACCEPTED, Word
+from gendsl.compiler.native_state import NativeState
+from gendsl.errors import GenDSLError
+from gendsl.inference import involutive, involutive_mcmc
+from gendsl.transforms.language import directions
+
+needs_llvm = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
+MOVES = {
+    f"{model.name}-{move.f.name}": (model, move)
+    for models in families().values()
+    for model in models
+    for move in model.moves
+    if move.f.name not in ("birth_death", "split_merge")
+}
+REFUSED = {
+    "subset-add_or_drop", "with_matrix-matrix_of_other_size", "with_matrix-exchange", "blocks-more_or_fewer",
+    "restaurant-reseated", "recursive-grown_or_pruned", "heap-split_or_join", "grammar-exchange_trees",
+    "grammar-other_operator", "arma-switch_part", "clusters-parent_comes_or_goes", "exciting-excite_or_not",
+}  # fmt: skip
+"""Moves that are not read yet: of sets, of programs that call themselves, of addresses that may meet."""
+
+
+def compiled(trace, *moves):
+    parts = [Involution(q.f.name, q.q, q.q_args, tuple(there for there, _ in directions(q.f))) for q in moves]
+    return ClosedKernel(trace.gen_fn, trace.args, parts)
+
+
+def values(trace):
+    return {path: record[1] for path, record in trace.records.items()}
+
+
+def alike(found, expected):
+    return found.keys() == expected.keys() and all(
+        np.allclose(found[path], expected[path], rtol=1e-12, atol=1e-12) for path in expected
+    )
+
+
+class AsPython:
+    """The steps of a move, by Python text."""
+
+    def __init__(self, closed, trace, rng):
+        self.closed, self.rng = closed, rng
+        self.state = closed.state(values(trace), trace.observed_paths, trace.log_prob, rng)
+
+    def step(self):
+        accepted, ratio, *_, log_det = self.closed.step_python(0, self.state)
+        return accepted, ratio, log_det
+
+    def choices(self):
+        return self.closed.choices(self.state)
+
+    def log_density(self):
+        return self.state.lp
+
+
+class AsMachineCode:
+    """The same by machine code."""
+
+    def __init__(self, closed, trace, rng):
+        self.native = NativeState(closed, rng.bit_generator, [RUN, 0, REPEAT, 0])
+        self.native.load(values(trace), trace.observed_paths, trace.log_prob)
+
+    def step(self):
+        before = int(self.native.tallies[0, ACCEPTED])
+        self.native.words[Word.SWEEPS] = 1
+        failure = self.native.go_on()
+        if failure is not None:
+            raise failure
+        floats = self.native.words.view(np.float64)
+        accepted = bool(self.native.tallies[0, ACCEPTED] - before)
+        return accepted, float(floats[Word.LAST_RATIO]), float(floats[Word.LAST_DET])
+
+    def choices(self):
+        return self.native.choices()
+
+    def log_density(self):
+        return self.native.log_density()
+
+
+WAYS = [AsPython, pytest.param(AsMachineCode, marks=needs_llvm)]
+
+
+def outcomes(way, closed, trace, move, steps, check_det=True):
+    """What became of steps, each from where the interpreter's chain is."""
+    results = Counter()
+    running = None
+    rng = np.random.default_rng(7)
+    for _ in range(steps):
+        twin = np.random.default_rng()
+        twin.bit_generator.state = rng.bit_generator.state
+        if running is None:
+            running = way(closed, trace, rng)
+        try:
+            made = running.step()
+        except FailedText as failure:
+            made = failure
+        try:
+            new, info = involutive_mcmc(trace, move.q, move.q_args, move.f, rng=twin)
+        except GenDSLError as error:
+            assert isinstance(made, FailedText), (made, error)
+            results["raises"] += 1
+            rng, running = twin, None
+            continue
+        if isinstance(made, FailedText):
+            results[f"fails: {made}"] += 1
+            rng, running = twin, None
+        else:
+            accepted, ratio, log_det = made
+            assert accepted == info.accepted
+            assert str(rng.bit_generator.state) == str(twin.bit_generator.state)
+            assert ratio == pytest.approx(info.log_accept_ratio, rel=1e-9, abs=1e-8)
+            if math.isfinite(ratio):
+                assert log_det == pytest.approx(info.log_abs_det, rel=1e-9, abs=1e-9)
+            assert alike(running.choices(), values(new))
+            assert running.log_density() == pytest.approx(new.log_prob, rel=1e-9, abs=1e-8)
+            results["accepted" if accepted else "rejected"] += 1
+        trace = new
+    return results
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", MOVES)
+def test_moves_of_the_families(name, way):
+    model, move = MOVES[name]
+    trace = model.start()
+    if name in REFUSED:
+        try:
+            closed = compiled(trace, move)
+        except NotClosed:
+            return
+        outcomes(way, closed, trace, move, 10)  # it is read by now, and must be right
+        return
+    results = outcomes(way, compiled(trace, move), trace, move, 30)
+    assert results.keys() <= {"accepted", "rejected", "raises"}, results
+    assert results["accepted"] + results["rejected"] > 0
+
+
+# --- what each part of a step is needed for -----------------------------------------------------------
+
+
+@gen
+def groups(n):
+    k = ~uniform_discrete(1, 40)
+    for j in range(k):
+        ("mu", j) @ ~normal(0, 3)
+    weights = ~dirichlet([1.0, 1.0, 1.0])
+    for i in range(n):
+        ("y", i) @ ~normal(weights[0], 1)
+
+
+@gen
+def more_or_fewer(trace):
+    k = trace["k"]
+    grow = ~bernoulli(1.0 if k == 1 else 0.0 if k == 40 else 0.7)
+    if grow:
+        new = ~normal(0, 1)
+
+
+@transform
+def grown_or_shrunk(model_in, aux_in, *, model_out, aux_out):
+    k = read(model_in["k"], discrete)
+    grow = read(aux_in["grow"], discrete)
+    write(aux_out["grow"], not grow, discrete)
+    if grow:
+        write(model_out["k"], k + 1, discrete)
+        write(model_out["mu", k], 2 * read(aux_in["new"], continuous), continuous)
+    else:
+        write(model_out["k"], k - 1, discrete)
+        write(aux_out["new"], read(model_in["mu", k - 1], continuous) / 2, continuous)
+
+
+@gen
+def shares(trace):
+    u = ~uniform(0.5, 1.5)
+
+
+@transform
+def rescaled(model_in, aux_in, *, model_out, aux_out):
+    w = read(model_in["weights"], continuous)
+    u = read(aux_in["u"], continuous)
+    first = w[0] * u
+    rest = (1 - first) / (1 - w[0])
+    write(model_out["weights"], [first, w[1] * rest, w[2] * rest], continuous)
+    write(aux_out["u"], 1 / u, continuous)
+
+
+@transform
+def forgets(model_in, aux_in, *, model_out, aux_out):
+    copy(aux_in["u"], aux_out["u"])
+    write(model_out["k"], read(model_in["k"], discrete), discrete)
+    write(model_out["mu", 0], 3.0 * read(aux_in["u"], continuous), continuous)
+
+
+@transform
+def to_the_right(model_in, aux_in, *, model_out, aux_out):
+    write(model_out["mu", 0], read(model_in["mu", 0]) + read(aux_in["u"]))
+    copy(aux_in["u"], aux_out["u"])
+
+
+@transform
+def to_the_left(model_in, aux_in, *, model_out, aux_out):
+    write(model_out["mu", 0], read(model_in["mu", 0]) - read(aux_in["u"]))
+    copy(aux_in["u"], aux_out["u"])
+
+
+class Move:
+    def __init__(self, q, f, q_args=()):
+        self.q, self.f, self.q_args = q, f, q_args
+
+
+def start(n=3):
+    return groups.generate((n,), {("y", i): 0.1 * i for i in range(n)}, rng=3).trace
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "move",
+    [
+        Move(more_or_fewer, grown_or_shrunk),
+        Move(shares, rescaled),
+        Move(shares, pair(to_the_right, to_the_left)),
+    ],
+    ids=["grows", "weights", "pair"],
+)
+def test_long_chains(way, move):
+    """Growth beyond the first room, arrays that are kept and given up, and either of two transforms."""
+    results = outcomes(way, compiled(start(), move), start(), move, 400)
+    assert results.keys() == {"accepted", "rejected"}, results
+    assert results["accepted"] > 20
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_wrong_fails(way):
+    """A value that nothing tells any more is the reference's error, so the text fails."""
+    move = Move(shares, forgets)
+    results = outcomes(way, compiled(start(), move), start(), move, 20)
+    assert results["raises"] > 0
+    assert not any(result.startswith("fails") for result in results), results
+
+
+@needs_llvm
+def test_a_failed_step_leaves_all_as_it_was():
+    move = Move(shares, forgets)
+    trace, rng = start(), np.random.default_rng(1)
+    before = rng.bit_generator.state
+    running = AsMachineCode(compiled(trace, move), trace, rng)
+    with pytest.raises(FailedText):
+        running.step()
+    assert rng.bit_generator.state == before
+    assert alike(running.choices(), values(trace))
+
+
+@needs_llvm
+def test_a_step_that_fails_late_is_gone_back_to():
+    """The steps before it are made again, from the state that was kept, with the same random numbers."""
+
+    @transform
+    def breaks_at_five(model_in, aux_in, *, model_out, aux_out):
+        k = read(model_in["k"], discrete)
+        grow = read(aux_in["grow"], discrete)
+        assert k != 5
+        write(aux_out["grow"], not grow, discrete)
+        if grow:
+            write(model_out["k"], k + 1, discrete)
+            write(model_out["mu", k], 2 * read(aux_in["new"], continuous), continuous)
+        else:
+            write(model_out["k"], k - 1, discrete)
+            write(aux_out["new"], read(model_in["mu", k - 1], continuous) / 2, continuous)
+
+    trace = groups.generate((0,), init={"k": 1}, rng=1).trace
+    move = Move(more_or_fewer, breaks_at_five)
+    rng, twin = np.random.default_rng(2), np.random.default_rng(2)
+    running = AsMachineCode(compiled(trace, move), trace, rng)
+    running.native.words[Word.SWEEPS] = 10_000
+    failure = running.native.go_on()
+    steps = int(running.native.words[Word.STEPS])
+    for _ in range(steps):
+        trace, _ = involutive_mcmc(trace, move.q, move.q_args, move.f, rng=twin)
+    assert failure is not None
+    assert trace["k"] == 5
+    assert str(rng.bit_generator.state) == str(twin.bit_generator.state)
+    assert alike(running.choices(), values(trace))
+
+
+def test_the_text_of_a_step_reads_like_the_move():
+    text = compiled(start(), Move(more_or_fewer, grown_or_shrunk)).text
+    assert "def step_grown_or_shrunk(state):" in text
+    assert "log_ratio = log_model + log_aux + log_det" in text
+    for name in ("state.k.read(())", "state.mu.write(k, 2", "grown_or_shrunk_slopes(state)"):
+        assert name in text
+
+
+def test_kernels_say_what_they_are():
+    assert involutive(shares, rescaled).move == Involution("rescaled", shares, (), (rescaled,))
+    assert involutive(shares, pair(to_the_right, to_the_left)).move.maps == (to_the_right, to_the_left)

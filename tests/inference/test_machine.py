@@ -1,0 +1,242 @@
+"""Chains as machine code: the draws, counts and errors of the kernels that they are made of."""
+
+import math
+
+import numpy as np
+import pytest
+
+from benchmarks.models import models
+from gendsl import bernoulli, continuous, discrete, gen, normal, read, sample, transform, uniform, write
+from gendsl.compiler.native import available
+from gendsl.compiler.native_layout import Word
+from gendsl.errors import RuntimeMismatchError
+from gendsl.inference import cycle, involutive, machine, mh, mixture, policy, repeat
+from gendsl.selection import select
+from gendsl.testing import running_on
+
+pytestmark = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
+
+
+@gen
+def walk(n):
+    mu = ~normal(0, 2)
+    k = ~bernoulli(0.4)
+    for j in range(3 if k else 1):
+        ("x", j) @ ~normal(mu, 1)
+    for i in range(n):
+        ("y", i) @ ~normal(mu, 1)
+
+
+@gen
+def step_size(trace):
+    u = ~normal(0, 0.5)
+
+
+@transform
+def shifted(model_in, aux_in, *, model_out, aux_out):
+    mu, u = read(model_in["mu"], continuous), read(aux_in["u"], continuous)
+    write(model_out["mu"], mu + u, continuous)
+    write(aux_out["u"], -u, continuous)
+
+
+@gen
+def two_more(trace):
+    if not trace["k"]:
+        a = ~normal(0, 2)
+        b = ~normal(0, 2)
+
+
+@transform
+def toggled(model_in, aux_in, *, model_out, aux_out):
+    k = read(model_in["k"], discrete)
+    write(model_out["k"], not k, discrete)
+    if k:
+        write(aux_out["a"], read(model_in["x", 1], continuous), continuous)
+        write(aux_out["b"], read(model_in["x", 2], continuous), continuous)
+    else:
+        write(model_out["x", 1], read(aux_in["a"], continuous), continuous)
+        write(model_out["x", 2], read(aux_in["b"], continuous), continuous)
+
+
+def start(n=4):
+    return walk.generate((n,), {("y", i): 0.3 * i for i in range(n)}, rng=5).trace
+
+
+move = involutive(step_size, shifted)
+jump = involutive(two_more, toggled)
+KERNELS = {
+    "alone": move,
+    "cycle": cycle(move, jump),
+    "repeat": repeat(cycle(move, jump, move), 3),
+    "mixture": mixture([move, jump, cycle(jump, move)], [0.5, 0.25, 0.25]),
+    "nested": cycle(mixture([move, mixture([jump, move])]), repeat(jump, 2)),
+}
+
+
+def run(kernel, runtime, **given):
+    with running_on(runtime):
+        return sample(kernel, start(), seed=11, progress=False, **given)
+
+
+def counted(result):
+    return {
+        name: (tally.proposed, tally.accepted, tally.weighed)
+        for name, tally in result.chains[0].acceptance.items()
+    }
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_same_chain(name, monkeypatch):
+    made = []
+    monkeypatch.setattr(machine.Machine, "__init__", noting(made, machine.Machine.__init__))
+    asked = {"draws": 300, "warmup": 20, "thin": 2, "record": ["mu", "k", ("x", 0)]}
+    native = run(KERNELS[name], "native", **asked)
+    expected = run(KERNELS[name], "compiled", **asked)
+    assert len(made) == 1
+    for quantity in ("k", "mu"):
+        np.testing.assert_allclose(native[quantity], expected[quantity], rtol=1e-12)
+    assert counted(native) == counted(expected)
+    steps, others = native.chains[0].steps, expected.chains[0].steps
+    np.testing.assert_allclose(steps.log_prob, others.log_prob, rtol=1e-9)
+    for kernel in counted(native):
+        tally, other = native.chains[0].acceptance[kernel], expected.chains[0].acceptance[kernel]
+        assert tally.log_ratio == pytest.approx(other.log_ratio, rel=1e-8)
+        assert tally.log_aux == pytest.approx(other.log_aux, rel=1e-8, abs=1e-8)
+
+
+def noting(made, function):
+    def noted(self, *args, **kwargs):
+        made.append(self)
+        return function(self, *args, **kwargs)
+
+    return noted
+
+
+def test_whole_traces_and_functions():
+    native = run(KERNELS["cycle"], "native", draws=50)
+    expected = run(KERNELS["cycle"], "compiled", draws=50)
+    for one, other in zip(native.chains[0].traces, expected.chains[0].traces, strict=True):
+        assert one["mu"] == pytest.approx(other["mu"], rel=1e-12)
+        assert one.observed_paths == other.observed_paths
+    of_function = run(KERNELS["cycle"], "native", draws=50, record=lambda trace: trace["mu"] ** 2)
+    np.testing.assert_allclose(
+        of_function[of_function.names[0]], [t["mu"] ** 2 for t in expected.chains[0].traces], rtol=1e-12
+    )
+
+
+def test_arrays_of_numbered_choices():
+    native = run(move, "native", draws=30, record=["x", "mu"])
+    expected = run(move, "compiled", draws=30, record=["x", "mu"])
+    np.testing.assert_allclose(native["x"], expected["x"], rtol=1e-12)
+
+
+def test_kernels_that_are_not_compiled_run_as_before():
+    with running_on("native"):
+        found = policy.decide(cycle(move, mh(select("mu"))), start(), np.random.default_rng(1), 100, 1, {})
+    assert found.machine is None
+    assert "a kernel that is not compiled" in found.reason
+
+
+def test_short_chains_are_not_compiled():
+    found = policy.decide(move, start(), np.random.default_rng(1), 100, 1, {})
+    assert found.machine is None
+    assert "fewer than" in found.reason
+
+
+def test_a_difference_is_an_error(monkeypatch):
+    """A planted mistake: the log density that is kept is not that of the trace."""
+
+    def wrong(self, word, value):
+        self.words[word : word + 1].view(np.float64)[0] = value + 1e-3 * (word == Word.LOG_DENSITY)
+
+    monkeypatch.setattr("gendsl.compiler.native_state.NativeState.set_float", wrong)
+    with pytest.raises(RuntimeMismatchError, match="the machine code of a step has the log acceptance ratio"):
+        run(move, "native", draws=100, record="mu")
+
+
+@transform
+def breaks(model_in, aux_in, *, model_out, aux_out):
+    mu, u = read(model_in["mu"], continuous), read(aux_in["u"], continuous)
+    write(model_out["mu"], mu + u * (1.0 / (u < 0.9)), continuous)
+    write(aux_out["u"], -u, continuous)
+
+
+@transform
+def often_left(model_in, aux_in, *, model_out, aux_out):
+    """The slope of the root at 0 is no number, which the interpreter finds to be multiplied by zero."""
+    mu, u = read(model_in["mu"], continuous), read(aux_in["u"], continuous)
+    write(model_out["mu"], mu + u + 0.0 * math.sqrt(max(u, -0.5) + 0.5), continuous)
+    write(aux_out["u"], -u, continuous)
+
+
+def test_steps_are_left_to_the_interpreter():
+    """It makes every step that the machine code can't, and all of them where there are too many."""
+    native = run(cycle(involutive(step_size, often_left), move, jump), "native", draws=2000, record="mu")
+    expected = run(cycle(involutive(step_size, often_left), move, jump), "compiled", draws=2000, record="mu")
+    np.testing.assert_allclose(native["mu"], expected["mu"], rtol=1e-12)
+    assert counted(native) == counted(expected)
+
+
+def test_the_error_is_the_users_own():
+    """A step that fails is made by the interpreter, so the traceback has the user's line."""
+    with pytest.raises(ZeroDivisionError) as caught:
+        run(involutive(step_size, breaks), "native", draws=2000, record="mu")
+    assert any(entry.path.name == "test_machine.py" for entry in caught.traceback)
+
+
+@gen
+def bounded():
+    x = ~uniform(0, 1)
+
+
+@transform
+def past_the_end(model_in, aux_in, *, model_out, aux_out):
+    x, u = read(model_in["x"], continuous), read(aux_in["u"], continuous)
+    write(model_out["x"], x + u, continuous)
+    write(aux_out["u"], -u, continuous)
+
+
+def test_where_the_density_is_zero_is_counted():
+    with running_on("native"):
+        result = sample(
+            involutive(step_size, past_the_end), bounded.simulate((), rng=1), 500, seed=2, record="x",
+            progress=False,
+        )  # fmt: skip
+    (tally,) = result.chains[0].acceptance.values()
+    (reason,) = tally.reasons
+    assert "x" in reason
+    assert tally.reasons[reason] + tally.weighed + tally.accepted == 500
+
+
+SCALE = 1.0
+
+
+@gen
+def scaled():
+    x = ~normal(0, SCALE)
+
+
+def test_what_changes_outside_ends_it():
+    """A name that the program finds outside of itself is another object."""
+    global SCALE
+    step = involutive(step_size, past_the_end)
+    with running_on("native"):
+        decision = policy.decide(step, scaled.simulate((), rng=1), np.random.default_rng(3), 100, 1, {})
+        try:
+            SCALE = 2.0
+            assert decision.machine.why_given_up() == "SCALE is not what it was"
+        finally:
+            SCALE = 1.0
+        assert decision.machine.why_given_up() is None
+
+
+def test_a_family_through_sample():
+    (model,) = [one for one in models("mixtures") if one.name == "normals"]
+    kernel = repeat(cycle(*(involutive(one.q, one.f, one.q_args) for one in model.moves)), 5)
+    trace = model.start(30)
+    found = {}
+    for runtime in ("native", "compiled"):
+        with running_on(runtime):
+            found[runtime] = sample(kernel, trace, 100, seed=4, record=["k", ("mu", 0)], progress=False)
+    assert counted(found["native"]) == counted(found["compiled"])
+    np.testing.assert_array_equal(found["native"]["k"], found["compiled"]["k"])
