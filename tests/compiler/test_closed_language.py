@@ -462,3 +462,31 @@ def down(n, state):
 def test_a_call_may_make_no_choices():
     assert outcome(down, (3, 0.5)) == "equal"
     raises_everywhere(down, (3, 0.5), {("state",): 0.5, ("next", "state"): 0.5})
+
+
+class Hidden:
+    def __init__(self, scale):
+        self.__scale = scale
+
+    def __twice(self, x):
+        return 2 * x * self.__scale
+
+    def at(self, x):
+        def inner(y):
+            return self.__twice(y)
+
+        return inner(x) + inner(1.0)
+
+    @gen
+    def model(self, n):
+        x = ~normal(self.at(n) + self.__scale, 1)
+
+
+@gen
+def private_names(n):
+    y = ~normal(Hidden(2.0).at(n), 1)
+
+
+def test_private_names():
+    assert outcome(private_names, (3.0,)) == "equal"
+    assert outcome(Hidden(1.5).model, (3.0,)) == "equal"

@@ -88,7 +88,7 @@ def name_value(frame: Frame, name: str) -> Value:
 
 
 def _attribute(frame: Frame, node: ast.Attribute) -> Value:
-    return attribute(frame, expression(frame, node.value), node.attr)
+    return attribute(frame, expression(frame, node.value), frame.private(node.attr))
 
 
 def attribute(frame: Frame, value: Value, name: str) -> Value:

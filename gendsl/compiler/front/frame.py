@@ -282,6 +282,21 @@ class Frame:
         """The site of what a node makes."""
         return self.program.facts.site(self.place(node, what))
 
+    def private(self, name: str) -> str:
+        """The name of an attribute, as Python mangles private ones in the text of a class."""
+        if not name.startswith("__") or name.endswith("__"):
+            return name
+        frame: Frame | None = self
+        while frame is not None and frame.function is None:
+            frame = frame.outer
+        if frame is None or frame.function is None:
+            return name
+        scopes = frame.function.__code__.co_qualname.split(".")[:-1]
+        while scopes and scopes[-1] == "<locals>":  # a function in a function
+            del scopes[-2:]
+        owner = scopes[-1].lstrip("_") if scopes else ""
+        return f"_{owner}{name}" if owner else name
+
     # --- variables --------------------------------------------------------------------------------
 
     def bind(self, name: Name, value: Value) -> None:

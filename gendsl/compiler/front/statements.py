@@ -93,7 +93,7 @@ def assign(frame: Frame, target: ast.expr, value: Value) -> None:
         case ast.Subscript(value=owner, slice=index):
             containers.assign_item(frame, expression(frame, owner), index, frame.atoms(value))
         case ast.Attribute(value=owner, attr=name):
-            calls.assign_attribute(frame, expression(frame, owner), name, value)
+            calls.assign_attribute(frame, expression(frame, owner), frame.private(name), value)
         case _:
             raise frame.not_closed(f"an assignment to {type(target).__name__}", target)
 
@@ -137,7 +137,7 @@ def _augmented(frame: Frame, node: ast.AugAssign) -> None:
         case ast.Attribute(value=owner, attr=name):
             from gendsl.compiler.front.expressions import attribute
 
-            value = frame.atoms(expression(frame, owner))
+            value, name = frame.atoms(expression(frame, owner)), frame.private(name)
             calls.assign_attribute(frame, value, name, changed(attribute(frame, value, name)))
         case ast.Subscript(value=owner, slice=index):
             value = frame.atoms(expression(frame, owner))
