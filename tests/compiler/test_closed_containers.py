@@ -35,6 +35,12 @@ def sets(n, given):
     ("y", 5) @ ~normal(len(other.union([8])) + len(other.difference(x)) + (x[0] in KNOWN), 1)
     alias = other
     alias |= {77}
+    smaller = {1, 2, 3, *x}
+    held = smaller
+    smaller -= {2}
+    smaller &= {1, 3, 4, 5}
+    smaller ^= {3, 8}
+    ("y", 7) @ ~normal(sum(held) + len(held) * 10, 1)
     ("y", 6) @ ~normal((77 in other) + (alias is other) + len({"a", "b"} | {"b"}), 1)
 
 

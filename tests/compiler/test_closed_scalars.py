@@ -151,3 +151,15 @@ def carried(i):
 def test_numbers_of_several_kinds_have_no_known_class(program):
     for i in range(4):
         assert outcome(program, (i,)).startswith(("equal", "refused"))
+
+
+@gen
+def one_or_another(n):
+    found = (OFFSETS[0] > 0) or False
+    a = ~normal(found + (n > 0), 1)
+    both = (OFFSETS[0] > 0) and (OFFSETS[1] > 0)
+    b = ~normal((0 < OFFSETS[0] < 2) + both, 1)
+
+
+def test_or_gives_one_of_its_operands():
+    assert outcome(one_or_another, (1,)).startswith(("equal", "refused"))

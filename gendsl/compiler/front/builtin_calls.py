@@ -20,6 +20,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import sets
 from gendsl.compiler.front.frame import Frame, fresh_name, goes_once, is_never, only
 from gendsl.compiler.front.iterator_calls import ITERATORS, first_of
+from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.front.operator_calls import OPERATORS
 from gendsl.compiler.front.values import (
     NONE,
@@ -118,7 +119,7 @@ def _extreme(name: str) -> Handler:
         values: list[Value] | None = args if len(args) > 1 else None
         if (
             values is None
-            and isinstance(args[0].type, (Tuple, Known))
+            and (is_plain_tuple(args[0].type) or isinstance(args[0].type, Known))
             and not isinstance(getattr(args[0].type, "value", ()), range)
         ):
             values = items_of(args[0])
@@ -327,7 +328,7 @@ def _list(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _tuple(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    if args and isinstance(args[0].type, (Tuple, Known)):
+    if args and (is_plain_tuple(args[0].type) or isinstance(args[0].type, Known)):
         return make_tuple(items_of(args[0])) if not is_known(args[0]) else known(tuple(object_of(args[0])))
     if not args:
         return known(())

@@ -19,7 +19,7 @@ from typing import Any
 from gendsl.compiler import hir
 from gendsl.compiler.front import builtin_calls, containers, draws, sets, tables, traces
 from gendsl.compiler.front.frame import Frame, Join, goes_once, is_never
-from gendsl.compiler.front.numbers import compared, test_of
+from gendsl.compiler.front.numbers import compared, is_plain_tuple, test_of
 from gendsl.compiler.front.values import (
     NONE,
     NOTHING,
@@ -115,7 +115,7 @@ def arguments(frame: Frame, node: ast.Call, *, lazy: bool = False) -> tuple[list
                 args += arguments(frame, ast.copy_location(ast.Call(node.func, shown.elts, []), node))[0]
                 continue
             value = expression(frame, shown)
-            if isinstance(value.type, (Tuple, Known)):
+            if is_plain_tuple(value.type):
                 args += items_of(value)
                 continue
             raise frame.not_closed("a star argument whose length is not known", node)
@@ -150,6 +150,10 @@ def call(frame: Frame, function: Value, args: list[Value], named: dict[str, Valu
         case Method(owner, method):
             return call_function(frame, method, [Value(owner, function.leaves), *args], named)
     cls = getattr(function.type, "cls", None)
+    if cls is functools.partial:
+        inner, given, keywords = items_of(function)
+        more = dict(zip(keywords.type.names, items_of(keywords), strict=True))  # type: ignore[attr-defined]
+        return call(frame, inner, [*items_of(given), *args], {**more, **named})
     if isinstance(cls, type) and any("__call__" in base.__dict__ for base in cls.__mro__):
         return call_method(frame, function, "__call__", args, named)
     raise frame.not_closed(f"a call of {describe(function.type)}")

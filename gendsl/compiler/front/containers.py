@@ -9,6 +9,7 @@ Subscripts, operators and methods of all containers share their items, so this i
 from __future__ import annotations
 
 import ast
+from types import FunctionType
 from typing import Any
 
 from gendsl.compiler import hir
@@ -74,7 +75,7 @@ def length(frame: Frame, value: Value) -> Expr:
     match value.type:
         case Known(value=found) if isinstance(found, (str, tuple, frozenset, range)):
             return Const(len(found), "i")
-        case Tuple(items):
+        case Tuple(items) if is_plain_tuple(value.type):
             return Const(len(items), "i")
         case List(site):
             var = frame.fresh("n", "i")
@@ -374,7 +375,7 @@ def contains(frame: Frame, container: Value, value: Value) -> Expr:
             return inside
         case Known(value=found) if isinstance(found, (tuple, frozenset)):
             return _any(frame, [equal(frame, known(one), frame.atoms(value)) for one in found])
-        case Tuple():
+        case Tuple() if is_plain_tuple(container.type):
             value = frame.atoms(value)
             return _any(frame, [equal(frame, one, value) for one in items_of(container)])
         case List():
@@ -399,6 +400,12 @@ def contains(frame: Frame, container: Value, value: Value) -> Expr:
             return hir.FALSE
     if isinstance(container.type, SubTrace):
         return traces.contains(frame, container, value)
+    cls = getattr(container.type, "cls", None)
+    if isinstance(cls, type) and isinstance(getattr(cls, "__contains__", None), FunctionType):
+        from gendsl.compiler.front import calls
+        from gendsl.compiler.front.numbers import truth
+
+        return truth(frame, calls.call_method(frame, container, "__contains__", [value]))
     raise frame.not_closed(f"`in` {describe(container.type)}")
 
 
@@ -489,7 +496,7 @@ def item_at(frame: Frame, value: Value, index: Value) -> Value:
             return item(frame, value, index_leaf(frame, index))
         case Dict():
             return tables.item(frame, value, index)
-        case Tuple() | Known(value=tuple()):
+        case Tuple() | Known(value=tuple()) if is_plain_tuple(value.type):
             return _of_tuple(frame, items_of(value), index)
         case Known(value=str() as text) if is_known(index):
             try:
@@ -545,7 +552,8 @@ def _slice(frame: Frame, value: Value, node: ast.Slice) -> Value:
     from gendsl.compiler.front.expressions import expression
 
     ends = [NONE if part is None else expression(frame, part) for part in (node.lower, node.upper, node.step)]
-    if all(map(is_known, ends)) and isinstance(value.type, (Tuple, Known)):
+    sliced = is_plain_tuple(value.type) or isinstance(value.type, Known)
+    if all(map(is_known, ends)) and sliced:
         where = slice(*(object_of(end) for end in ends))
         if isinstance(value.type, Known) and isinstance(object_of(value), str):
             return known(object_of(value)[where])

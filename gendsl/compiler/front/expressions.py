@@ -20,7 +20,16 @@ from gendsl.compiler.front import (
 from gendsl.compiler.front.draws import RandomGenerator
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
-from gendsl.compiler.front.numbers import binary, both, compare, negation, test_of, truth, unary
+from gendsl.compiler.front.numbers import (
+    binary,
+    both,
+    compare,
+    is_plain_tuple,
+    negation,
+    test_of,
+    truth,
+    unary,
+)
 from gendsl.compiler.front.values import (
     NOTHING,
     Value,
@@ -157,7 +166,7 @@ def _compare(frame: Frame, node: ast.Compare) -> Value:
             return first
         if is_known(first):
             return from_(i + 1, right) if object_of(first) else first
-        return frame.choose(test_of(first), lambda: from_(i + 1, right), lambda: number(hir.FALSE))
+        return frame.choose(test_of(first), lambda: from_(i + 1, right), lambda: number(hir.FALSE, first))
 
     result = from_(0, left)
     return _simplified(result)
@@ -182,7 +191,7 @@ def _boolean(frame: Frame, node: ast.BoolOp) -> Value:
         if isinstance(test, Const):
             return from_(i + 1) if bool(test.value) == is_and else first
         if not isinstance(first.type, Union) and test == (first.leaves[0] if first.leaves else None):
-            kept = number(Const(not is_and, "b"))
+            kept = number(Const(not is_and, "b"), first)
         else:
             kept = first
         narrowing = narrowings(frame, node.values[i], is_and)
@@ -238,7 +247,7 @@ def _items(frame: Frame, nodes: list[ast.expr]) -> list[Value] | None:
     for node in nodes:
         if isinstance(node, ast.Starred):
             value = expression(frame, node.value)
-            if not isinstance(value.type, (Tuple, Known)):
+            if not is_plain_tuple(value.type):
                 return None
             found += items_of(value)
         else:

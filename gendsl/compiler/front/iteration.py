@@ -13,6 +13,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import tables
 from gendsl.compiler.front.containers import index_leaf, item, length
 from gendsl.compiler.front.frame import Frame, Join, LoopFrame, Name, is_never
+from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.front.values import (
     NOTHING,
     Value,
@@ -61,7 +62,7 @@ def sequence(frame: Frame, value: Value) -> Sequence:
             if isinstance(found, dict):
                 keys = list(found)
                 return Sequence(len(keys), lambda i: known(keys[i]), fixed=True)
-        case Tuple(items):
+        case Tuple(items) if is_plain_tuple(value.type):
             parts = items_of(value)
             return Sequence(len(items), lambda i: parts[i], fixed=True)
         case List():

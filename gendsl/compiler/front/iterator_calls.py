@@ -1,14 +1,15 @@
-"""`next`, `iter` and functions of `itertools`."""
+"""`next`, `iter` and functions of `itertools` and `functools`."""
 
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 from collections.abc import Callable
 from typing import Any
 
 from gendsl.compiler.front.frame import Frame, fresh_name, goes_once, is_never, only
-from gendsl.compiler.front.values import NONE, NOTHING, UNSET, Value, known
+from gendsl.compiler.front.values import NONE, NOTHING, UNSET, Value, known, make_tuple
 from gendsl.compiler.types import Iterator
 
 
@@ -93,6 +94,44 @@ def _accumulate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Val
     return _gone_through_once(frame, made)
 
 
+def _reduce(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`functools.reduce(function, values, initial)`."""
+    from gendsl.compiler.front import calls
+    from gendsl.compiler.front.iteration import loop_over
+
+    only(frame, named)
+    if not 2 <= len(args) <= 3:
+        raise frame.not_closed("functools.reduce with these arguments")
+    node, total = frame.here, fresh_name(frame, "total")
+    frame.env[total] = args[2] if len(args) > 2 else known(UNSET)
+
+    def add(one: Value) -> None:
+        def of(before: Value) -> Value:
+            frame.here = node
+            return one if before.type == known(UNSET).type else calls.call(frame, args[0], [before, one], {})
+
+        one = frame.atoms(one)
+        frame.env[total] = frame.atoms(frame.switch(frame.env[total], of))
+
+    loop_over(frame, node, args[1], [total], add)
+
+    def made(found: Value) -> Value:
+        if found.type == known(UNSET).type:
+            frame.fail("functools.reduce of nothing")
+            return NOTHING
+        return found
+
+    return frame.switch(frame.env.pop(total, NOTHING), made)
+
+
+def _partial(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`functools.partial(function, *args, **named)`."""
+    function, *given = args
+    keywords = make_tuple(list(named.values()), functools.partial, tuple(named))
+    parts = [function, make_tuple(given), keywords]
+    return make_tuple(parts, functools.partial, ("func", "args", "keywords"))
+
+
 def _chain(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`itertools.chain(...)`."""
     from gendsl.compiler.front.containers import extend, list_of
@@ -108,4 +147,5 @@ def _chain(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 ITERATORS: dict[Any, Callable[..., Value]] = {
     iter: _iter, itertools.accumulate: _accumulate, itertools.chain: _chain,
+    functools.reduce: _reduce, functools.partial: _partial,
 }  # fmt: skip

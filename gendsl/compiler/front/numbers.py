@@ -381,11 +381,18 @@ def compared(frame: Frame, name: str, a: Value, b: Value) -> Value:
     return _ordered(frame, name, a, b)
 
 
+_OF_TUPLES = ("__len__", "__iter__", "__getitem__", "__contains__", "__add__", "__mul__", "__eq__", "__lt__")
+
+
 def is_plain_tuple(type: Type) -> bool:
-    """Whether values of a type are tuples, or of a class of tuples."""
+    """Whether values of a type are tuples, or of a class of tuples that does with items what tuples do."""
     if isinstance(type, Known):
         return isinstance(type.value, tuple)
-    return isinstance(type, Tuple) and isinstance(type.cls, type_of_tuples) and issubclass(type.cls, tuple)
+    if not isinstance(type, Tuple) or not isinstance(type.cls, type_of_tuples):
+        return False
+    return issubclass(type.cls, tuple) and all(
+        getattr(type.cls, name) is getattr(tuple, name) for name in _OF_TUPLES
+    )
 
 
 type_of_tuples = type

@@ -156,9 +156,19 @@ def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
 
 def in_place(frame: Frame, node: ast.AST, name: str, value: Value, new: Value) -> None:
     """`value |= new`."""
-    if name != "bitor" or not isinstance(new.type, Set):
-        raise frame.not_closed("an operation in place on a set")
-    update(frame, node, value, new)
+    if not isinstance(new.type, Set):
+        frame.fail("an operation in place of a set and what is none")
+        return
+    if name == "bitor":
+        update(frame, node, value, new)
+        return
+    found = binary(frame, name, value, new)
+    if is_never(found):
+        return
+    tables.clear(frame, table_of(value))
+    frame.unrolled += ("kept",)
+    update(frame, node, value, found)
+    frame.unrolled = frame.unrolled[:-1]
 
 
 def method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.iteration import Sequence, sequence
+from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.front.values import (
     NOTHING,
     NotClosed,
@@ -16,7 +17,7 @@ from gendsl.compiler.front.values import (
     object_of,
 )
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import Array, Known, List, Tuple, Union, describe
+from gendsl.compiler.types import Array, Known, List, Union, describe
 
 
 def _unpacked_around(frame: Frame, given: Sequence, n: Expr, count: int, starred: int) -> list[Value]:
@@ -48,7 +49,7 @@ def unpacked(frame: Frame, value: Value, count: int, starred: int | None) -> lis
         return [NOTHING] * count if is_never(found) else items_of(found)
     if isinstance(value.type, Known) and isinstance(object_of(value), str):
         value = known(tuple(object_of(value)))
-    if isinstance(value.type, (Tuple, Known)) and not is_number(value):
+    if (is_plain_tuple(value.type) or isinstance(value.type, Known)) and not is_number(value):
         try:
             items = items_of(value)
         except NotClosed:
