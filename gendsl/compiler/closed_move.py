@@ -11,10 +11,10 @@ from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.closed import PYTHON_FAILURES, Compiled, FailedText
 from gendsl.compiler.closed_sampler import _from_python, _may_meet
 from gendsl.compiler.front.coordinates import UNKNOWN
-from gendsl.compiler.front.program import MODEL, NO_VALUE, Entry, Lowering, type_of
+from gendsl.compiler.front.program import MODEL, NO_VALUE, Entry, Lowering, Template, type_of
 from gendsl.compiler.front.traces import ArgumentsOf, TraceOf, whole
 from gendsl.compiler.front.values import NotClosed
-from gendsl.compiler.moves import Involution
+from gendsl.compiler.moves import Involution, Move, Proposal
 from gendsl.compiler.print_llvm import print_llvm_steps
 from gendsl.compiler.print_python import print_python
 from gendsl.compiler.state import MoveState, index_of, indices_of
@@ -29,7 +29,7 @@ class ClosedKernel(Compiled):
         text: these as Python text.
     """
 
-    def __init__(self, model: Any, args: tuple[Any, ...], moves: Sequence[Involution]) -> None:
+    def __init__(self, model: Any, args: tuple[Any, ...], moves: Sequence[Move]) -> None:
         lowering = Lowering(draws=True)
         types = [type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args)]
         entries = [Entry(MODEL, model.compiled.origin, tuple(types), bound=model.bound)]
@@ -39,9 +39,7 @@ class ClosedKernel(Compiled):
         mains = {entry.name: lowered.main for entry, lowered in zip(entries, every, strict=True)}
         self.lowered = every[0]
         self.values: dict[str, tuple[Any, ...]] = {MODEL: args}
-        self.values |= {
-            f"q{number}": (None, *one.q_args) for number, one in enumerate(moves)
-        }  # a trace first
+        self.values |= {f"q{i}": (*_given(one), *one.q_args) for i, one in enumerate(moves)}
         if _may_meet(self.lowered.templates):
             raise NotClosed("addresses of which one may be another, or below it")
         if any(one.calls is not None and one.type != NO_VALUE for one in self.lowered.templates):
@@ -62,22 +60,44 @@ class ClosedKernel(Compiled):
         return move.Called(function, tuple(leaf for value in every for leaf in value.leaves))
 
     def _step(
-        self, number: int, one: Involution, mains: dict[str, hir.Function], score: move.Called
+        self, number: int, one: Move, mains: dict[str, hir.Function], score: move.Called
     ) -> hir.Function:
-        auxiliary = None
-        if one.q is not None:
-            main = mains[f"q{number}"]
-            auxiliary = move.Auxiliary(
-                self._called(f"q{number}", sampler.simulate(hir.copied(main, "_draw", _looked))),
-                self._called(f"q{number}", density.score(_assessed(main, "_score"), stops=True)),
-            )
+        name = self.lowering.function_name(_identifier(one.name))
+        auxiliary = None if one.q is None else self._auxiliary(f"q{number}", mains[f"q{number}"])
+        if isinstance(one, Proposal):
+            assert auxiliary is not None
+            return move.proposal(name, score, auxiliary, self._pairs(f"q{number}"))
         maps = []
         for place in range(len(one.maps)):
             main = mains[f"f{number}_{place}"]
             slopes = tangents.differentiate(main, "_slopes")
             maps.append(move.Map(move.Called(main), move.Called(slopes)))
-        name = self.lowering.function_name(_identifier(one.name))
         return move.involutive(name, score, auxiliary, maps)
+
+    def _auxiliary(self, name: str, main: hir.Function) -> move.Auxiliary:
+        """What draws the choices of a program, and what scores them."""
+        return move.Auxiliary(
+            self._called(name, sampler.simulate(hir.copied(main, "_draw", _looked))),
+            self._called(name, density.score(_assessed(main, "_score"), stops=True)),
+        )
+
+    def _pairs(self, name: str) -> list[tuple[Template, Template]]:
+        """For each template of a program that proposes, that of the model at the same addresses."""
+        found = []
+        for drawn in self.lowered.templates:
+            if drawn.trace != name or drawn.calls is not None:
+                continue
+            alike = [
+                one
+                for one in self.lowered.templates
+                if (one.trace, one.parts, one.calls) == (MODEL, drawn.parts, None) and one.type == drawn.type
+            ]
+            if len(alike) != 1:
+                raise NotClosed(f"a proposal at {drawn.parts!r}, where the model makes no such choice")
+            if self.lowered.coordinates[drawn.number] != self.lowered.coordinates[alike[0].number]:
+                raise NotClosed(f"a proposal at {drawn.parts!r} with other coordinates")
+            found.append((drawn, alike[0]))
+        return found
 
     def _refuse_unknown(self, mains: dict[str, hir.Function]) -> None:
         """Refuse transforms of choices whose coordinates are not known."""
@@ -165,16 +185,21 @@ class ClosedKernel(Compiled):
         return found
 
 
-def _entries(lowering: Lowering, number: int, one: Involution) -> list[Entry]:
+def _given(one: Move) -> tuple[None, ...]:
+    """What stands for the trace that an auxiliary program is given."""
+    return () if isinstance(one, Proposal) and not one.sees_trace else (None,)
+
+
+def _entries(lowering: Lowering, number: int, one: Move) -> list[Entry]:
     """The programs of a move: the auxiliary one, and the transforms."""
     entries, traces = [], [MODEL]
     if one.q is not None:
         name = f"q{number}"
         own = [type_of(lowering.facts, (name, i), arg) for i, arg in enumerate(one.q_args)]
-        given = (whole(TraceOf(MODEL, "trace")), *own)
+        given = (*(whole(TraceOf(MODEL, "trace")) for _ in _given(one)), *own)
         entries.append(Entry(name, one.q.compiled.origin, given, bound=one.q.bound))
         traces.append(name)
-    for place, f in enumerate(one.maps):
+    for place, f in enumerate(one.maps if isinstance(one, Involution) else ()):
         inputs = tuple(whole(TraceOf(name, "input")) for name in traces)
         outputs = {o: whole(TraceOf(name, "output")) for o, name in zip(f.outputs, traces, strict=True)}
         entries.append(

@@ -359,9 +359,10 @@ class NewNode(Statement):
 
 
 STATE = frozenset([
-    "rng", "nodes", "new_node", "begin", "drawn", "exchange", "turn", "turn_back", "impossible", "rows",
-    "follow", "log_abs_det", "log_density", "decide", "commit", "columns", "now", "current", "before",
-    "visits", "counts", "writes", "reads", "every_row", "followed", "row", "matrix", "lp", "zero",
+    "before", "begin", "columns", "commit", "counts", "current", "decide", "drawn", "every_row",
+    "exchange", "follow", "followed", "forget_drawn", "give_back", "impossible", "log_abs_det",
+    "log_density", "lp", "matrix", "new_node", "nodes", "now", "reads", "rng", "row", "rows", "settle",
+    "turn", "turn_back", "visits", "writes", "zero",
 ])  # fmt: skip
 """The names of the state's own operations and parts, which no template has."""
 

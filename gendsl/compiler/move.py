@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from gendsl.compiler import hir
 from gendsl.compiler.density import IMPOSSIBLE
+from gendsl.compiler.front.program import Template
 from gendsl.compiler.hir import (
     Body,
     Call,
@@ -74,54 +75,25 @@ def _op(name: str, *args: Expr, kind: Kind = "f") -> Op:
     return Op(name, args, kind)
 
 
-def involutive(name: str, score: Called, auxiliary: Auxiliary | None, maps: Sequence[Map]) -> Function:
-    """The step of an involutive move.
+def _rejected(uniform: Var) -> Body:
+    """The end of a step that leads to where the density is zero."""
+    values: list[Expr] = [hir.FALSE, IMPOSSIBLE, ZERO, ZERO, ZERO]
+    return [Primitive([], "exchange"), Draw(uniform, "random", ()), Return(values)]
 
-    Args:
-        score: the log density of the model.
-        auxiliary: the auxiliary program, if there is one.
-        maps: the transform; or two, inverse to each other, of which a step takes either.
-    """
-    made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
-    accepted, ratio, log_model, log_aux, log_det = (Var(*result) for result in RESULTS)
-    lp, uniform = Var("lp", "f"), Var("uniform", "f")
-    log_q, log_q_back = Var("log_q", "f"), Var("log_q_back", "f")
-    rows, row = Var("rows", "i"), Var("row", "i")
-    first = Var("first", "b")
 
-    def either(of: Sequence[Called]) -> Body:
-        calls: list[Body] = [[one.into()] for one in of]
-        return calls[0] if len(calls) == 1 else [If(first, calls[0], calls[1])]
-
-    def rejected() -> Body:
-        values: list[Expr] = [hir.FALSE, IMPOSSIBLE, ZERO, ZERO, ZERO]
-        return [Primitive([], "exchange"), Draw(uniform, "random", ()), Return(values)]
-
-    body = made.body
-    body.append(Primitive([], "begin"))
-    if auxiliary is not None:
-        body += [auxiliary.draw.into(log_q), Primitive([], "drawn")]
-    if len(maps) > 1:
-        draw = Draw(uniform, "random", ())
-        body += [draw, Set([first], [_op("lt", uniform, HALF, kind="b")])]
-    body += [*either([one.run for one in maps]), Primitive([], "exchange"), score.into(lp)]
-    body.append(If(_op("eq", lp, IMPOSSIBLE, kind="b"), rejected(), []))
-    if auxiliary is not None:
-        zero = _op("eq", log_q_back, IMPOSSIBLE, kind="b")
-        body += [Primitive([], "turn"), auxiliary.score.into(log_q_back), Primitive([], "turn_back")]
-        body.append(If(zero, rejected(), []))
-    body += [Primitive([], "exchange"), Primitive([rows], "rows")]
-    inside: Body = [Primitive([], "follow", (row,)), *either([one.slopes for one in maps])]
-    body.append(hir.For(row, hir.ZEROS["i"], rows, Const(1, "i"), inside, 1))
-    before = Var("lp_before", "f")
-    difference = ZERO if auxiliary is None else _op("sub", log_q_back, log_q)
-    total = _op("add", _op("add", log_model, log_aux), log_det)
-    sizes: list[Expr] = [lp, before, *([] if auxiliary is None else [log_q, log_q_back])]
-    scale: Expr = _op("abs", log_det)
-    for one in sizes:
-        scale = _op("add", scale, _op("abs", one))
-    body += [
-        Primitive([log_det], "log_abs_det", (rows,)),
+def _decided(lp: Var, log_det: Expr, log_q: Var | None, log_q_back: Var | None) -> Body:
+    """The end of a step: the log acceptance ratio, the decision, and what follows from it."""
+    accepted, ratio, log_model, log_aux, _ = (Var(*result) for result in RESULTS)
+    before, uniform = Var("lp_before", "f"), Var("uniform", "f")
+    difference: Expr = ZERO
+    scale: Expr = _op("add", _op("abs", lp), _op("abs", before))
+    if log_q is not None and log_q_back is not None:
+        difference = _op("sub", log_q_back, log_q)
+        scale = _op("add", scale, _op("add", _op("abs", log_q), _op("abs", log_q_back)))
+    total = _op("add", log_model, log_aux)
+    if log_det is not ZERO:
+        total, scale = _op("add", total, log_det), _op("add", scale, _op("abs", log_det))
+    return [
         Primitive([before], "log_density"),
         Set([log_model], [_op("sub", lp, before)]),
         Set([log_aux], [difference]),
@@ -131,4 +103,84 @@ def involutive(name: str, score: Called, auxiliary: Auxiliary | None, maps: Sequ
         If(accepted, [Primitive([], "commit", (lp,))], []),
         Return([accepted, ratio, log_model, log_aux, log_det]),
     ]
+
+
+def _is_zero(lp: Var) -> Op:
+    return _op("eq", lp, IMPOSSIBLE, kind="b")
+
+
+def proposal(
+    name: str, score: Called, auxiliary: Auxiliary, pairs: Sequence[tuple[Template, Template]]
+) -> Function:
+    """The step of a move that proposes what a program draws, at the addresses at which it draws it.
+
+        log alpha = log p(x') - log p(x) + log q(x | x') - log q(x' | x)
+
+    Args:
+        score: the log density of the model.
+        auxiliary: the program.
+        pairs: for each template of it that of the model at the same addresses.
+    """
+    made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
+    lp, uniform = Var("lp", "f"), Var("uniform", "f")
+    log_q, log_q_back = Var("log_q", "f"), Var("log_q_back", "f")
+    made.body = [
+        Primitive([], "begin"),
+        auxiliary.draw.into(log_q),
+        Primitive([], "drawn"),
+        *(hir.Copy(Var(f"copied_{i}", "i"), model, (), drawn, ()) for i, (drawn, model) in enumerate(pairs)),
+        Primitive([], "exchange"),
+        score.into(lp),
+        If(_is_zero(lp), _rejected(uniform), []),
+        Primitive([], "exchange"),
+        Primitive([], "forget_drawn"),
+        *(Primitive([], "give_back", (), pair) for pair in pairs),
+        Primitive([], "exchange"),
+        Primitive([], "turn"),
+        auxiliary.score.into(log_q_back),
+        Primitive([], "turn_back"),
+        If(_is_zero(log_q_back), _rejected(uniform), []),
+        Primitive([], "exchange"),
+        Primitive([], "settle"),
+        *_decided(lp, ZERO, log_q, log_q_back),
+    ]
+    return made
+
+
+def involutive(name: str, score: Called, auxiliary: Auxiliary | None, maps: Sequence[Map]) -> Function:
+    """The step of an involutive move.
+
+    Args:
+        score: the log density of the model.
+        auxiliary: the auxiliary program, if there is one.
+        maps: the transform; or two, inverse to each other, of which a step takes either.
+    """
+    made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
+    lp, uniform, log_det = Var("lp", "f"), Var("uniform", "f"), Var("log_det", "f")
+    log_q, log_q_back = Var("log_q", "f"), Var("log_q_back", "f")
+    rows, row = Var("rows", "i"), Var("row", "i")
+    first = Var("first", "b")
+
+    def either(of: Sequence[Called]) -> Body:
+        calls: list[Body] = [[one.into()] for one in of]
+        return calls[0] if len(calls) == 1 else [If(first, calls[0], calls[1])]
+
+    body = made.body
+    body.append(Primitive([], "begin"))
+    if auxiliary is not None:
+        body += [auxiliary.draw.into(log_q), Primitive([], "drawn")]
+    if len(maps) > 1:
+        draw = Draw(uniform, "random", ())
+        body += [draw, Set([first], [_op("lt", uniform, HALF, kind="b")])]
+    body += [*either([one.run for one in maps]), Primitive([], "exchange"), score.into(lp)]
+    body.append(If(_is_zero(lp), _rejected(uniform), []))
+    if auxiliary is not None:
+        body += [Primitive([], "turn"), auxiliary.score.into(log_q_back), Primitive([], "turn_back")]
+        body.append(If(_is_zero(log_q_back), _rejected(uniform), []))
+    body += [Primitive([], "exchange"), Primitive([rows], "rows")]
+    inside: Body = [Primitive([], "follow", (row,)), *either([one.slopes for one in maps])]
+    body.append(hir.For(row, hir.ZEROS["i"], rows, Const(1, "i"), inside, 1))
+    body.append(Primitive([log_det], "log_abs_det", (rows,)))
+    terms = (None, None) if auxiliary is None else (log_q, log_q_back)
+    body += _decided(lp, log_det, *terms)
     return made

@@ -43,3 +43,23 @@ class Involution:
     q: Any
     q_args: tuple[Any, ...]
     maps: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A move that proposes new values of the model's choices, at the addresses at which a program draws them.
+
+    Attributes:
+        name: what to call its step.
+        q, q_args: the program, called as `q(trace, *q_args)`, or as `q(*q_args)`.
+        sees_trace: whether it is given the trace.
+    """
+
+    name: str
+    q: Any
+    q_args: tuple[Any, ...]
+    sees_trace: bool = True
+
+
+Move = Involution | Proposal
+"""What a kernel does in a step."""

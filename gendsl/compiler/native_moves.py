@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 LOG_TAG = "!8"
 RESULTS: dict[str, list[Kind]] = {
-    "begin": [], "drawn": [], "exchange": [], "turn": [], "turn_back": [], "rows": ["i"], "follow": [],
+    "begin": [], "drawn": [], "exchange": [], "turn": [], "turn_back": [], "settle": [], "forget_drawn": [],
+    "rows": ["i"], "follow": [],
     "log_abs_det": ["f"], "log_density": ["f"], "decide": ["b"], "commit": [],
 }  # fmt: skip
 ARGUMENTS: dict[str, list[Kind]] = {
@@ -202,13 +203,9 @@ class NativeMoves:
         overwritten, new, columns = (self.variable(name) for name in ("overwritten", "new", "columns"))
         with self.each(p.word(Word.WRITE_COUNT)) as number:
             written = self.entry(Word.WRITES, number, p.layout.write_words)
-            template, index = self.pointed(self.load(written, 0)), self.load(written, 1)
-            visited = self.stamp(template, TemplateWords.VISITED, index)
-            missing = p.let(f"icmp ne i64 {visited}, {now}")
-            p.fail_if(missing, "a choice is written that the program does not make")
+            there = self._check_written(written)
+            template = self.pointed(self.load(written, 0))
             model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag='!1')}, 0")
-            current = self.stamp(template, TemplateWords.CURRENT, index)
-            there = p.let(f"icmp eq i64 {current}, {p.word(Word.CURRENT)}")
             self.add_to(overwritten, self.flag(p.let(f"and i1 {model}, {there}")))
             absent = p.let(f"xor i1 {there}, true")
             self.add_to(new, self.flag(p.let(f"and i1 {model}, {absent}")))
@@ -255,6 +252,34 @@ class NativeMoves:
         p.fail_if(differs, "the numbers of coordinates that go in and come out differ")
         p.set_word(Word.ROW_COUNT, count)
         return count
+
+    def forget_drawn(self) -> None:
+        self.p.set_word(Word.COUNT_AUXILIARY, "0")
+
+    def settle(self) -> None:
+        p = self.p
+        overwritten, new = self.variable("overwritten"), self.variable("new")
+        with self.each(p.word(Word.WRITE_COUNT)) as number:
+            written = self.entry(Word.WRITES, number, p.layout.write_words)
+            there = self._check_written(written)
+            self.add_to(overwritten, self.flag(there))
+            self.add_to(new, self.flag(p.let(f"xor i1 {there}, true")))
+        gone = p.let(f"sub i64 {p.word(Word.COUNT)}, {p.word(Word.VISITED)}")
+        changed = p.let(f"add i64 {gone}, {p.let(f'load i64, ptr {new}')}")
+        changed = p.let(f"add i64 {changed}, {p.let(f'load i64, ptr {overwritten}')}")
+        for count in (changed, p.word(Word.VISITED_AUXILIARY)):
+            differs = p.let(f"icmp ne i64 {count}, {p.word(Word.COUNT_AUXILIARY)}")
+            p.fail_if(differs, "what is proposed from here and back are not the same choices")
+
+    def _check_written(self, written: str) -> str:
+        """Fail unless the program makes a choice that was written; whether the current trace has it."""
+        p = self.p
+        template, index = self.pointed(self.load(written, 0)), self.load(written, 1)
+        visited = self.stamp(template, TemplateWords.VISITED, index)
+        missing = p.let(f"icmp ne i64 {visited}, {p.now()}")
+        p.fail_if(missing, "a choice is written that the program does not make")
+        current = self.stamp(template, TemplateWords.CURRENT, index)
+        return p.let(f"icmp eq i64 {current}, {p.word(Word.CURRENT)}")
 
     def follow(self, row: str) -> None:
         p = self.p

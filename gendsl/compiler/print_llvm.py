@@ -1042,12 +1042,47 @@ class LLVMPrinter:
             indices = [self.expr(expr) for expr in statement.args]
             self.set_word(Word.ZERO_PLACE, self.row_major(self.words_of(template), indices))
             return
+        if statement.name == "give_back":
+            self._give_back_choices(*statement.templates)
+            return
         self.primitives.add(statement.name)
         given = [f"{_TYPES[arg.kind]} {self.expr(arg, statement.line)}" for arg in statement.args]
         kinds = [_TYPES[target.kind] for target in statement.targets]
         self._called(
             statement.targets, f"gendsl_{statement.name}", f"{{{', '.join(['i32', *kinds])}}}", given
         )
+
+    def _places_of(self, template: Any, given: list[str], inside: str) -> Iterator[tuple[str, list[str]]]:
+        """A loop over the places whose first indices are given: (place, the other indices)."""
+        words = self.words_of(template)
+        capacities = [self.word(words.capacity(axis)) for axis in range(len(given), template.rank)]
+        size = "1"
+        for capacity in capacities:
+            size = self.let(f"mul i64 {size}, {capacity}")
+        with self.moves.each(self.let(f"select i1 {inside}, i64 {size}, i64 0")) as number:
+            rest, more = number, []
+            for capacity in reversed(capacities):
+                more.append(self.let(f"urem i64 {rest}, {capacity}"))
+                rest = self.let(f"udiv i64 {rest}, {capacity}")
+            more.reverse()
+            yield self.row_major(words, [*given, *more]), more
+
+    def _give_back_choices(self, auxiliary: Any, template: Any) -> None:
+        """Let the auxiliary choices be those of the current trace that were written or are gone."""
+        for index, indices in self._places_of(template, [], "true"):
+            there = self.is_current(template, index)
+            unvisited = self.let(f"xor i1 {self.is_now(template, TemplateWords.VISITED, index)}, true")
+            written = self.is_now(template, TemplateWords.WRITTEN, index)
+            changed = self.let(f"and i1 {there}, {self.let(f'or i1 {unvisited}, {written}')}")
+            with self.moves.when(changed):
+                words = self.words_of(auxiliary)
+                self.check_room(words, indices, 0)
+                place = self.row_major(words, indices)
+                for leaf in range(words.columns):
+                    value = self.load_word(self.cell(template, leaf, index), "i", "!7")
+                    self.store_word(self.cell(auxiliary, leaf, place), value, "i", "!7")
+                self.mark(auxiliary, TemplateWords.WRITTEN, place)
+                self.count_up(Word.COUNT_AUXILIARY)
 
     def dimension(self, template: Any, leaves: list[str]) -> str:
         """The number of coordinates of a value."""
@@ -1241,25 +1276,14 @@ class LLVMPrinter:
     def _copy(self, statement: hir.Copy) -> None:
         """Copy all choices whose first indices are given."""
         source, target, line = statement.source, statement.template, statement.line
-        from_, to = self.words_of(source), self.words_of(target)
+        to = self.words_of(target)
         given = [self.expr(expr, line) for expr in statement.source_indices]
         first = [self.expr(expr, line) for expr in statement.indices]
-        open_ = list(range(len(given), source.rank))
-        capacities = [self.word(from_.capacity(axis)) for axis in open_]
         counted = self.alloca(statement.target)
         self.add(f"store i64 0, ptr {counted}")
         if self.layout.coordinates.get(source.number) != self.layout.coordinates.get(target.number):
             self.fail_if("true", "a copy between choices with other coordinates", line)
-        size = "1"
-        for capacity in capacities:
-            size = self.let(f"mul i64 {size}, {capacity}")
-        size = self.let(f"select i1 {self.inside(from_, given)}, i64 {size}, i64 0")
-        with self.moves.each(size) as number:
-            rest, more = number, []
-            for capacity in reversed(capacities):
-                more.append(self.let(f"urem i64 {rest}, {capacity}"))
-                rest = self.let(f"udiv i64 {rest}, {capacity}")
-            index = self.row_major(from_, [*given, *reversed(more)])
+        for index, more in self._places_of(source, given, self.inside(self.words_of(source), given)):
             with self.moves.when(self.is_current(source, index)):
                 self.moves.add_to(counted, "1")
                 if not statement.tangents:
@@ -1268,9 +1292,8 @@ class LLVMPrinter:
                         self.load_word(self.cell(source, leaf, index), kind, "!7") for leaf, kind in kinds
                     ]
                     self._note_read(source, index, values, copied=True)
-                    places = [*first, *reversed(more)]
-                    self.check_room(to, places, line)
-                    self._log_write(target, self.row_major(to, places), values, "1", line)
+                    self.check_room(to, [*first, *more], line)
+                    self._log_write(target, self.row_major(to, [*first, *more]), values, "1", line)
 
     # --- functions --------------------------------------------------------------------------------
 

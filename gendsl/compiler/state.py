@@ -150,8 +150,6 @@ class Column:
             raise TextFailure("an address that is written twice")
         if index in self.observed:
             raise TextFailure("an observation that is written")
-        if self.coordinates == UNKNOWN:
-            raise TextFailure("a choice whose coordinates are not known")
         if any(i < 0 for i in indices_of(index)):
             raise TextFailure("a negative index in an address")
         self.written[index] = self.state.now
@@ -280,6 +278,8 @@ class MoveState:
             column, index = one.column, one.index
             if column.visited[index] != self.now:
                 raise TextFailure("a choice is written that the program does not make")
+            if column.coordinates == UNKNOWN:
+                raise TextFailure("a choice whose coordinates are not known")
             if column.is_model:
                 if column.current[index] == self.current[0]:
                     overwritten += 1
@@ -312,6 +312,34 @@ class MoveState:
         if len(self.every_row) != columns:
             raise TextFailure("the numbers of coordinates that go in and come out differ")
         return columns
+
+    def forget_drawn(self) -> None:
+        """There are no auxiliary choices any more, until some are given back."""
+        self.counts[1] = 0
+
+    def give_back(self, auxiliary: Column, column: Column) -> None:
+        """Let the auxiliary choices of a template be those that would lead back: what was written or is gone.
+
+        They are given to the program that proposes, at the addresses that they have in the model.
+        """
+        for index, value in column.values.items():
+            stays = column.visited[index] == self.now and column.written[index] != self.now
+            if column.has(index) and not stays:
+                auxiliary.values[index] = value
+                auxiliary.written[index] = self.now
+                self.counts[1] += 1
+
+    def settle(self) -> None:
+        """Fail unless all that was written is a choice of the program, and all that led back was used."""
+        told = [0, 0]
+        for one in self.writes:
+            if one.column.visited[one.index] != self.now:
+                raise TextFailure("a choice is written that the program does not make")
+            told[one.column.has(one.index)] += 1
+        new, overwritten = told
+        gone = self.counts[0] + new - self.visits[0]
+        if not overwritten + gone == self.counts[1] == self.visits[1]:
+            raise TextFailure("what is proposed from here and back are not the same choices")
 
     def follow(self, row: int) -> None:
         """Take the derivatives in the coordinate of a row from now on."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from gendsl.address import Path, as_path, format_address
 from gendsl.choices.unknown import explain_unknown
+from gendsl.compiler.moves import Proposal as ProposalMove
 from gendsl.distributions import Distribution
 from gendsl.distributions.scipy_frozen import find_distribution
 from gendsl.errors import (
@@ -120,18 +121,29 @@ def mh(
     Raises:
         KernelError: the target is none of these.
     """
-    return mh_deciding(decide, target, proposal_args, skip_absent, name)
+    return mh_deciding(decide, target, proposal_args, skip_absent, name, plain=True)
 
 
 def mh_deciding(
-    decide: Decide, target: Any, proposal_args: tuple[Any, ...], skip_absent: bool, name: str | None
+    decide: Decide,
+    target: Any,
+    proposal_args: tuple[Any, ...],
+    skip_absent: bool,
+    name: str | None,
+    *,
+    plain: bool = False,
 ) -> Kernel:
-    """`mh` whose proposals are decided on by a function of the two traces and the log acceptance ratio."""
+    """`mh` whose proposals are decided on by a function of the two traces and the log acceptance ratio.
+
+    Args:
+        plain: whether that is `decide` itself.
+    """
     if isinstance(target, GenFunction):
         if type(proposal_args) is not tuple:
             raise KernelError(f"proposal_args must be a tuple, got {proposal_args!r}", fix="write (x,)")
         step = _proposal_step(target, lambda trace: (trace, *proposal_args), decide)
-        return Kernel(step, name or f"mh {target.name}", reversible=True)
+        move = ProposalMove(target.__name__, target, proposal_args) if plain else None
+        return Kernel(step, name or f"mh {target.name}", reversible=True, move=move)
     if proposal_args:
         raise KernelError("proposal_args were given with a selection", fix="leave them out")
     is_selection = isinstance(target, Selection)
@@ -211,6 +223,7 @@ def independent(
             _proposal_step(proposal, lambda trace: proposal_args),
             name or f"independent {proposal.name}",
             reversible=True,
+            move=ProposalMove(proposal.__name__, proposal, proposal_args, sees_trace=False),
         )
     if not isinstance(proposal, Mapping) or not proposal:
         raise KernelError(

@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from gendsl.compiler.moves import JUMP, PICK, REPEAT, RUN, Involution, NotClosed
+from gendsl.compiler.moves import JUMP, PICK, REPEAT, RUN, Move, NotClosed
 from gendsl.inference.kernel import Kernel, kernel_name
 
 MOST_INSTRUCTIONS = 1 << 20
@@ -23,7 +23,7 @@ class Part:
     """
 
     kernel: Any
-    move: Involution
+    move: Move
     name: str
 
 
