@@ -40,6 +40,10 @@ class Selection:
         """Addresses and patterns at and below which all of the selection lies; `()` is above everything."""
         return ((),)
 
+    def plain_patterns(self) -> tuple[Path, ...] | None:
+        """What the selected addresses begin with, `...` for any component; None if more is to be said."""
+        return None
+
     def __contains__(self, address: Any) -> bool:
         return self.contains(address if type(address) is tuple else (address,))
 
@@ -133,6 +137,9 @@ class _Named(Selection):
         return self.patterns
 
     def reach(self) -> tuple[Path, ...]:
+        return self.patterns
+
+    def plain_patterns(self) -> tuple[Path, ...] | None:
         return self.patterns
 
     def __eq__(self, other: object) -> bool:

@@ -187,7 +187,7 @@ def substitute(statement: Statement, values: dict[Var, Expr]) -> None:
         case hir.Copy():
             statement.indices = all_of(statement.indices)
             statement.source_indices = all_of(statement.source_indices)
-        case hir.Keep():
+        case hir.Keep() | hir.Redraw():
             statement.indices = all_of(statement.indices)
             statement.values = list(all_of(tuple(statement.values)))
         case hir.Draw() | hir.Primitive():

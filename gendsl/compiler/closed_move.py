@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from gendsl.compiler import clean, density, hir, move, replay, sampler, tangents
+from gendsl.compiler import clean, density, hir, move, redraw, replay, sampler, tangents
 from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.closed import PYTHON_FAILURES, Compiled, FailedText
 from gendsl.compiler.closed_sampler import _from_python, _may_meet
 from gendsl.compiler.front.coordinates import UNKNOWN
-from gendsl.compiler.front.program import MODEL, NO_VALUE, Entry, Lowering, Template, type_of
+from gendsl.compiler.front.program import MODEL, NO_VALUE, Entry, Lowering, Template, is_index, type_of
 from gendsl.compiler.front.traces import ArgumentsOf, TraceOf, whole
 from gendsl.compiler.front.values import NotClosed
-from gendsl.compiler.moves import Involution, Move, Proposal
+from gendsl.compiler.moves import Involution, Move, Proposal, Resampling
 from gendsl.compiler.print_llvm import print_llvm_steps
 from gendsl.compiler.print_python import print_python
 from gendsl.compiler.state import MoveState, index_of, indices_of
@@ -39,7 +39,9 @@ class ClosedKernel(Compiled):
         mains = {entry.name: lowered.main for entry, lowered in zip(entries, every, strict=True)}
         self.lowered = every[0]
         self.values: dict[str, tuple[Any, ...]] = {MODEL: args}
-        self.values |= {f"q{i}": (*_given(one), *one.q_args) for i, one in enumerate(moves)}
+        self.values |= {
+            f"q{i}": (*_given(one), *one.q_args) for i, one in enumerate(moves) if one.q is not None
+        }
         if _may_meet(self.lowered.templates):
             raise NotClosed("addresses of which one may be another, or below it")
         if any(one.calls is not None and one.type != NO_VALUE for one in self.lowered.templates):
@@ -59,10 +61,76 @@ class ClosedKernel(Compiled):
         every = self.lowering.arguments_of(name)
         return move.Called(function, tuple(leaf for value in every for leaf in value.leaves))
 
+    def _resampling(self, name: str, one: Resampling, main: hir.Function) -> hir.Function:
+        """The step of a move that draws choices anew."""
+
+        def selected(template: Template, indices: tuple[hir.Expr, ...]) -> hir.Expr:
+            found: hir.Expr = hir.FALSE
+            for pattern in one.patterns:
+                test = self._begins(template, indices, pattern)
+                if test is not None:
+                    found = test if found is hir.FALSE else hir.Op("or", (found, test), "b")
+            return found
+
+        draw = redraw.redrawn(hir.copied(main, "_redrawn", _scored), selected)
+        let_go = redraw.let_go(hir.copied(main, "_let_go", _scored))
+        absent = [self._presence(number, pattern) for number, pattern in enumerate(one.patterns)]
+        return move.resampling(
+            name, self._called(MODEL, draw), self._called(MODEL, let_go), absent, skip_absent=one.skip_absent
+        )
+
+    def _begins(
+        self, template: Template, indices: tuple[hir.Expr, ...], pattern: tuple[Any, ...]
+    ) -> hir.Expr | None:
+        """Whether the address of a choice begins with a pattern; None if it never does."""
+        if len(pattern) > len(template.parts):
+            return None
+        test: hir.Expr = hir.TRUE
+        rest = list(indices)
+        for part, given in zip(template.parts, pattern, strict=False):
+            index = rest.pop(0) if part is None or part is ... else None
+            if given is ...:
+                continue
+            if index is None:
+                if part != given:
+                    return None
+                continue
+            if (part is None) != (type(given) is int):
+                return None
+            number = given if part is None else self.lowered.facts.text_number(given)
+            equal = hir.Op("eq", (index, hir.Const(number, "i")), "b")
+            test = equal if test is hir.TRUE else hir.Op("and", (test, equal), "b")
+        return test
+
+    def _presence(self, number: int, pattern: tuple[Any, ...]) -> tuple[hir.Body, hir.Expr]:
+        """Whether the current trace has a choice whose address begins with a pattern."""
+        body: hir.Body = []
+        found: hir.Expr = hir.FALSE
+        for template in self.lowered.templates:
+            if template.trace != MODEL or template.calls is not None:
+                continue
+            indices = tuple(hir.Var(f"index_{axis}", "i") for axis in range(template.rank))
+            if self._begins(template, indices, pattern) is None:
+                continue
+            there = hir.Var(f"there_{number}_{template.number}", "b")
+            named = [given for part, given in zip(template.parts, pattern, strict=False) if is_index(part)]
+            if not named or all(given is ... for given in named):
+                body.append(hir.Primitive([there], "any_of", (), (template,)))
+            elif len(named) == template.rank and ... not in named:
+                text = self.lowered.facts.text_number
+                at = tuple(hir.Const(one if type(one) is int else text(one), "i") for one in named)
+                body.append(hir.Present(there, template, at))
+            else:
+                raise NotClosed(f"a selection of {pattern!r}")
+            found = there if found is hir.FALSE else hir.Op("or", (found, there), "b")
+        return body, found
+
     def _step(
         self, number: int, one: Move, mains: dict[str, hir.Function], score: move.Called
     ) -> hir.Function:
         name = self.lowering.function_name(_identifier(one.name))
+        if isinstance(one, Resampling):
+            return self._resampling(name, one, mains[MODEL])
         auxiliary = None if one.q is None else self._auxiliary(f"q{number}", mains[f"q{number}"])
         if isinstance(one, Proposal):
             assert auxiliary is not None

@@ -352,6 +352,15 @@ class Keep(Statement):
 
 
 @dataclass(eq=False, slots=True)
+class Redraw(Statement):
+    """Propose a value that was drawn for a choice, whether there is one or not; fails for an observation."""
+
+    template: Any
+    indices: tuple[Expr, ...]
+    values: list[Expr]
+
+
+@dataclass(eq=False, slots=True)
 class NewNode(Statement):
     """The number of a call of a program that calls itself, one more than that of the call before."""
 
@@ -359,6 +368,7 @@ class NewNode(Statement):
 
 
 STATE = frozenset([
+    "is_kept", "any_of", "keep_observed", "nothing_selected",
     "before", "begin", "columns", "commit", "counts", "current", "decide", "drawn", "every_row",
     "exchange", "follow", "followed", "forget_drawn", "give_back", "impossible", "log_abs_det",
     "log_density", "lp", "matrix", "new_node", "nodes", "now", "reads", "rng", "row", "rows", "settle",
@@ -463,7 +473,7 @@ def expressions(statement: Statement) -> Iterator[Expr]:
         case Copy(indices=indices, source_indices=more):
             yield from indices
             yield from more
-        case Keep(indices=indices, values=values):
+        case Keep(indices=indices, values=values) | Redraw(indices=indices, values=values):
             yield from indices
             yield from values
         case Draw(args=given) | Primitive(args=given):
@@ -504,7 +514,7 @@ def targets(statement: Statement) -> list[Var]:
 
 def _concerned(main: Function) -> set[int]:
     """The identities of the functions that have to do with choices, by themselves or by what they call."""
-    about = (Choice, Visit, Keep, Read, Write, Copy, Present, Given, NewNode)
+    about = (Choice, Visit, Keep, Redraw, Read, Write, Copy, Present, Given, NewNode)
     every = functions(main)
     found = {id(one) for one in every if any(isinstance(s, about) for s in walk(one.body))}
     more = True

@@ -147,6 +147,51 @@ def proposal(
     return made
 
 
+def resampling(
+    name: str, draw: Called, let_go: Called, absent: Sequence[tuple[Body, Expr]], *, skip_absent: bool
+) -> Function:
+    """The step of a move that draws selected choices anew from the prior.
+
+        log alpha = log p(u | t') - log p(u | t), with u the choices that are kept
+
+    Args:
+        draw: the program that draws them, with the log densities of all choices and of those that are kept.
+        let_go: the log density of the choices of the current trace that are not kept.
+        absent: for each address that is named, what finds out whether the trace has it, and whether it has.
+        skip_absent: whether those that it hasn't are left out.
+    """
+    made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
+    lp, kept, before, gone = (Var(one, "f") for one in ("lp", "lp_kept", "lp_before", "lp_let_go"))
+    accepted, ratio, uniform = Var("accepted", "b"), Var("log_ratio", "f"), Var("uniform", "f")
+    body = made.body
+    body.append(Primitive([], "begin"))
+    some: Expr = hir.FALSE
+    for finding, found in absent:
+        body += finding
+        if not skip_absent:
+            fails = hir.Fail("a selected address that the trace doesn't have")
+            body.append(If(_op("not", found, kind="b"), [fails], []))
+        some = found if some is hir.FALSE else _op("or", some, found, kind="b")
+    if skip_absent:
+        nothing: list[Expr] = [hir.FALSE, IMPOSSIBLE, ZERO, ZERO, ZERO]
+        body.append(If(_op("not", some, kind="b"), [Primitive([], "nothing_selected"), Return(nothing)], []))
+    rejected: list[Expr] = [hir.FALSE, IMPOSSIBLE, ZERO, ZERO, ZERO]
+    scale: Expr = _op("add", _op("abs", lp), _op("add", _op("abs", before), _op("abs", kept)))
+    body += [
+        draw.into(lp, kept),
+        If(_is_zero(lp), [Draw(uniform, "random", ()), Return(rejected)], []),
+        let_go.into(gone),
+        Primitive([], "keep_observed"),
+        Primitive([before], "log_density"),
+        Set([ratio], [_op("sub", kept, _op("sub", before, gone))]),
+        Draw(uniform, "random", ()),
+        Primitive([accepted], "decide", (ratio, scale, uniform)),
+        If(accepted, [Primitive([], "commit", (lp,))], []),
+        Return([accepted, ratio, ratio, ZERO, ZERO]),
+    ]
+    return made
+
+
 def involutive(name: str, score: Called, auxiliary: Auxiliary | None, maps: Sequence[Map]) -> Function:
     """The step of an involutive move.
 

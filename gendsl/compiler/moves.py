@@ -61,5 +61,22 @@ class Proposal:
     sees_trace: bool = True
 
 
-Move = Involution | Proposal
+@dataclass(frozen=True)
+class Resampling:
+    """A move that draws selected choices anew from the prior, given what comes before them.
+
+    Attributes:
+        name: what to call its step.
+        patterns: what the addresses of the selected choices begin with; `...` stands for any component.
+        skip_absent: whether addresses that the trace doesn't have are left out.
+    """
+
+    name: str
+    patterns: tuple[tuple[Any, ...], ...]
+    skip_absent: bool = False
+    q: None = None
+    q_args: tuple[()] = ()
+
+
+Move = Involution | Proposal | Resampling
 """What a kernel does in a step."""

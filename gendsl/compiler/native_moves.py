@@ -37,8 +37,11 @@ if TYPE_CHECKING:
     from gendsl.compiler.print_llvm import LLVMPrinter
 
 LOG_TAG = "!8"
+NOTHING_SELECTED = "-2"
+"""The number of the template whose density was zero, where a move had nothing to do instead."""
 RESULTS: dict[str, list[Kind]] = {
     "begin": [], "drawn": [], "exchange": [], "turn": [], "turn_back": [], "settle": [], "forget_drawn": [],
+    "keep_observed": [], "nothing_selected": [],
     "rows": ["i"], "follow": [],
     "log_abs_det": ["f"], "log_density": ["f"], "decide": ["b"], "commit": [],
 }  # fmt: skip
@@ -252,6 +255,24 @@ class NativeMoves:
         p.fail_if(differs, "the numbers of coordinates that go in and come out differ")
         p.set_word(Word.ROW_COUNT, count)
         return count
+
+    def nothing_selected(self) -> None:
+        self.p.set_word(Word.ZERO, NOTHING_SELECTED)
+
+    def keep_observed(self) -> None:
+        p = self.p
+        for template, words in zip(p.templates, p.layout.templates, strict=True):
+            if is_auxiliary(template) or template.calls is not None:
+                continue
+            size = "1"
+            for axis in range(words.rank):
+                size = p.let(f"mul i64 {size}, {p.word(words.capacity(axis))}")
+            with self.each(size) as index:
+                there = p.is_current(template, index)
+                unvisited = p.let(f"xor i1 {p.is_now(template, TemplateWords.VISITED, index)}, true")
+                gone = p.let(f"and i1 {there}, {unvisited}")
+                with self.when(gone):
+                    p.fail_if(p.is_observed(template, index), "an observation that is gone")
 
     def forget_drawn(self) -> None:
         self.p.set_word(Word.COUNT_AUXILIARY, "0")

@@ -243,7 +243,9 @@ def _keeps(body: Body, known: dict[int, bool]) -> bool:
                 return True
             case hir.Append(layout=layout) | hir.Store(layout=layout) if "r" in layout:
                 return True
-            case hir.Keep(values=values) | hir.Write(values=values) if any(v.kind == "r" for v in values):
+            case hir.Keep(values=values) | hir.Redraw(values=values) | hir.Write(values=values) if any(
+                v.kind == "r" for v in values
+            ):
                 return True
             case hir.Copy(template=template) if "r" in leaves(template.type):
                 return True
@@ -692,6 +694,8 @@ class LLVMPrinter:
                 self._keep(statement)
             case hir.Draw():
                 self._draw(statement)
+            case hir.Redraw():
+                self._redraw(statement)
             case hir.Read():
                 self._read(statement)
             case hir.Write():
@@ -1042,6 +1046,22 @@ class LLVMPrinter:
             indices = [self.expr(expr) for expr in statement.args]
             self.set_word(Word.ZERO_PLACE, self.row_major(self.words_of(template), indices))
             return
+        if statement.name == "is_kept":
+            (template,), (target,) = statement.templates, statement.targets
+            index = self.row_major(
+                self.words_of(template), [self.expr(expr, statement.line) for expr in statement.args]
+            )
+            visited = self.is_now(template, TemplateWords.VISITED, index)
+            same = self.let(f"xor i1 {self.is_now(template, TemplateWords.WRITTEN, index)}, true")
+            self.add(f"store i1 {self.let(f'and i1 {visited}, {same}')}, ptr {self.alloca(target)}")
+            return
+        if statement.name == "any_of":
+            (template,), (target,) = statement.templates, statement.targets
+            self.add(f"store i1 false, ptr {self.alloca(target)}")
+            for index, _ in self._places_of(template, [], "true"):
+                with self.moves.when(self.is_current(template, index)):
+                    self.add(f"store i1 true, ptr {self.alloca(target)}")
+            return
         if statement.name == "give_back":
             self._give_back_choices(*statement.templates)
             return
@@ -1075,6 +1095,7 @@ class LLVMPrinter:
             written = self.is_now(template, TemplateWords.WRITTEN, index)
             changed = self.let(f"and i1 {there}, {self.let(f'or i1 {unvisited}, {written}')}")
             with self.moves.when(changed):
+                self.fail_if(self.is_observed(template, index), "an observation that is gone")
                 words = self.words_of(auxiliary)
                 self.check_room(words, indices, 0)
                 place = self.row_major(words, indices)
@@ -1204,6 +1225,18 @@ class LLVMPrinter:
         rank = (len(values) - 2) // 2
         ref = self.let(f"load ptr, ptr {self.alloca(made)}")
         return [ref, "0", *values[2 : 2 + rank], *self._contiguous(values)]
+
+    def _redraw(self, statement: hir.Redraw) -> None:
+        template, line = statement.template, statement.line
+        index = self.with_room(template, statement.indices, line)
+        again = self.is_now(template, TemplateWords.VISITED, index)
+        self.fail_if(again, "an address that is used twice", line)
+        values = [self.expr(value, line) for value in statement.values]
+        if isinstance(template.type, Array):
+            values = self._fresh_array(template.type.kind, values, line)
+        self._log_write(template, index, values, "0", line)
+        self.mark(template, TemplateWords.VISITED, index)
+        self.count_visit(template)
 
     def _write(self, statement: hir.Write) -> None:
         template, line = statement.template, statement.line

@@ -189,6 +189,9 @@ class PythonPrinter:
             case hir.Keep(template=template, indices=indices, values=values):
                 where = ", ".join(map(self.expr, indices)) or "()"
                 self.line(f"state.{template.name}[{where}] = {', '.join(map(self.expr, values)) or None}", at)
+            case hir.Redraw(template=template, indices=indices, values=values):
+                given = ", ".join([self.index(indices), *map(self.expr, values)])
+                self.line(f"state.{template.name}.redraw({given})", at)
             case hir.Draw(target=target, name=name, args=args):
                 self.line(f"{target.name} = {drawn(name, [self.expr(arg) for arg in args])}", at)
             case hir.NewNode(target=target):

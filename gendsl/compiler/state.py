@@ -133,6 +133,18 @@ class Column:
             raise TextFailure("a choice with several parts")
         return value
 
+    def redraw(self, index: Any, *given: Any) -> None:
+        """Propose a value that was drawn for a choice."""
+        now = self.state.now
+        if self.written[index] == now or self.visited[index] == now:
+            raise TextFailure("an address that is used twice")
+        if index in self.observed:
+            raise TextFailure("an observation that is drawn anew")
+        value: Any = given[0] if len(given) == 1 else given
+        self.written[index] = self.visited[index] = now
+        self._count()
+        self.state.writes.append(_Write(self, index, contiguous(given) if self.array else value, None))
+
     def write(self, index: Any, *given: Any) -> None:
         """Write a choice of an output trace."""
         value: Any = given[0] if len(given) == 1 else given
@@ -313,6 +325,26 @@ class MoveState:
             raise TextFailure("the numbers of coordinates that go in and come out differ")
         return columns
 
+    def is_kept(self, column: Column, *indices: int) -> bool:
+        """Whether a choice of the current trace is in the proposed one, with the same value."""
+        index = index_of(indices)
+        return column.visited[index] == self.now and column.written[index] != self.now
+
+    def nothing_selected(self) -> None:
+        """Note that a move had nothing to do."""
+        self.zero = None
+
+    def any_of(self, column: Column) -> bool:
+        """Whether the current trace has a choice of a template."""
+        return any(map(column.has, column.values))
+
+    def keep_observed(self) -> None:
+        """Fail where an observation is gone."""
+        for column in self.columns:
+            for index in column.observed:
+                if column.has(index) and column.visited[index] != self.now:
+                    raise TextFailure("an observation that is gone")
+
     def forget_drawn(self) -> None:
         """There are no auxiliary choices any more, until some are given back."""
         self.counts[1] = 0
@@ -325,6 +357,8 @@ class MoveState:
         for index, value in column.values.items():
             stays = column.visited[index] == self.now and column.written[index] != self.now
             if column.has(index) and not stays:
+                if index in column.observed:
+                    raise TextFailure("an observation that is gone")
                 auxiliary.values[index] = value
                 auxiliary.written[index] = self.now
                 self.counts[1] += 1

@@ -244,11 +244,17 @@ class Machine:
             kernel, template, at, often = state.zeros[place].tolist()
             new = often - int(self.zeros_counted[place, 3])
             if kernel == number and new > 0:
-                tally.because(f"density 0 at {format_address(state.path_of(template, at))}", new)
+                tally.because(self._reason(template, at), new)
                 self.zeros_counted[place, 3] = often
                 times -= new
         if times > 0:
             tally.because("other reasons", times)
+
+    def _reason(self, template: int, place: int) -> str:
+        """Why a proposal was rejected without a ratio."""
+        if template < 0:
+            return "the trace has none of the selected choices"
+        return f"density 0 at {format_address(self.state.path_of(template, place))}"
 
 
 def _close(one: float, other: float, size: float) -> bool:

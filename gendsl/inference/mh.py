@@ -12,6 +12,7 @@ import numpy as np
 from gendsl.address import Path, as_path, format_address
 from gendsl.choices.unknown import explain_unknown
 from gendsl.compiler.moves import Proposal as ProposalMove
+from gendsl.compiler.moves import Resampling
 from gendsl.distributions import Distribution
 from gendsl.distributions.scipy_frozen import find_distribution
 from gendsl.errors import (
@@ -151,7 +152,15 @@ def mh_deciding(
         step = _chosen_step(target, _takes_generator(target), skip_absent, decide)
         return Kernel(step, name or f"mh {target.__name__}", reversible=True)
     selection = as_target(target, "mh")
-    return Kernel(_prior_step(selection, skip_absent, decide), name or f"mh {selection!r}", reversible=True)
+    patterns = selection.plain_patterns()
+    known = plain and patterns is not None
+    step = _prior_step(selection, skip_absent, decide)
+    return Kernel(
+        step,
+        name or f"mh {selection!r}",
+        reversible=True,
+        move=Resampling(f"mh {selection!r}", patterns or (), skip_absent) if known else None,
+    )
 
 
 @kernel_maker

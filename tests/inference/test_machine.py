@@ -6,11 +6,26 @@ import numpy as np
 import pytest
 
 from benchmarks.models import families, models
-from gendsl import bernoulli, continuous, discrete, gen, normal, read, sample, transform, uniform, write
+from gendsl import (
+    bernoulli,
+    categorical,
+    continuous,
+    dirichlet,
+    discrete,
+    factor,
+    gamma,
+    gen,
+    normal,
+    read,
+    sample,
+    transform,
+    uniform,
+    write,
+)
 from gendsl.compiler.moves import Proposal
 from gendsl.compiler.native import available
 from gendsl.compiler.native_layout import Word
-from gendsl.errors import CoverageError, RuntimeMismatchError
+from gendsl.errors import CoverageError, ObservedError, RuntimeMismatchError, UnknownAddressError
 from gendsl.inference import cycle, independent, involutive, machine, mh, mixture, policy, repeat
 from gendsl.selection import select
 from gendsl.testing import running_on
@@ -133,7 +148,7 @@ def test_arrays_of_numbered_choices():
 
 def test_kernels_that_are_not_compiled_run_as_before():
     with running_on("native"):
-        found = policy.decide(cycle(move, mh(select("mu"))), start(), np.random.default_rng(1), 100, 1, {})
+        found = policy.decide(cycle(move, random_walk("mu")), start(), np.random.default_rng(1), 100, 1, {})
     assert found.machine is None
     assert "a kernel that is not compiled" in found.reason
 
@@ -314,3 +329,63 @@ def test_proposals_that_change_which_choices_exist():
 def test_a_proposal_that_is_wrong_is_the_users_error():
     with pytest.raises(CoverageError, match="too_few"):
         run(mh(too_few), "native", draws=100, record="mu")
+
+
+@gen
+def weighed(n):
+    shares = ~dirichlet([1.0, 2.0, 3.0])
+    z = ~categorical([0.3, 0.4, 0.3])
+    sd = ~gamma(2, 1)
+    penalty = ~factor(-sd * z)
+    for j in range(z):
+        ("c", j) @ ~normal(0, sd)
+        if z == 2:
+            ("more", j) @ ~factor(0.25)
+    for i in range(n):
+        ("y", i) @ ~normal(shares[z], sd)
+
+
+def weighed_start():
+    return weighed.generate((3,), {("y", i): 0.2 * i for i in range(3)}, rng=2).trace
+
+
+SELECTIONS = {
+    "one": (start, select("mu"), {}),
+    "structure": (start, select("k", "mu"), {}),
+    "wild": (start, select(("x", ...)), {}),
+    "absent": (start, select(("x", 2), ("x", 1)), {"skip_absent": True}),
+    "sometimes": (start, select(("x", 1)), {"skip_absent": True}),
+    "array": (weighed_start, select("shares"), {}),
+    "factors": (weighed_start, select("z"), {}),
+    "scale": (weighed_start, select("sd", "c"), {"skip_absent": True}),
+}
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_choices_drawn_anew(name, monkeypatch):
+    made = []
+    monkeypatch.setattr(machine.Machine, "__init__", noting(made, machine.Machine.__init__))
+    first, selection, options = SELECTIONS[name]
+    kernel = cycle(mh(selection, **options), jump) if first is start else mh(selection, **options)
+    found = {}
+    for runtime in ("native", "compiled"):
+        with running_on(runtime):
+            found[runtime] = sample(kernel, first(), 300, seed=6, progress=False)
+    (native,) = made
+    assert not native.fallbacks
+    assert counted(found["native"]) == counted(found["compiled"])
+    assert sum(tally.accepted for tally in found["native"].chains[0].acceptance.values()) > 20
+    for one, other in zip(found["native"].chains[0].traces, found["compiled"].chains[0].traces, strict=True):
+        assert one.log_prob == pytest.approx(other.log_prob, rel=1e-9, abs=1e-9)
+        expected = {path: record[1] for path, record in other.records.items()}
+        assert one.records.keys() == expected.keys()
+        for path, value in expected.items():
+            np.testing.assert_allclose(one[path], value, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("selection", "error"), [(select("nothing"), UnknownAddressError), (select(("y", 0)), ObservedError)]
+)
+def test_a_selection_that_is_wrong_is_the_users_error(selection, error):
+    with pytest.raises(error):
+        run(mh(selection), "native", draws=10, record="mu")

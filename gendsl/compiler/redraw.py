@@ -1,0 +1,189 @@
+"""From a program to one that draws some choices anew, and keeps the others.
+
+With u the choices that are kept, those that are not selected and that both traces have, the weight is
+
+    log p(t') q(t; u) / (p(t) q(t'; u)) = log p(u | t') - log p(u | t),
+
+each density that of the kept choices alone, in their trace. The first is a sum in the run that draws; for the
+second, the densities of those that are not kept are taken from that of the whole trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gendsl.compiler import hir
+from gendsl.compiler.density import IMPOSSIBLE, makers, names_of
+from gendsl.compiler.front.frame import Text
+from gendsl.compiler.front.program import Template
+from gendsl.compiler.hir import (
+    FALSE,
+    Body,
+    Call,
+    Choice,
+    Const,
+    Expr,
+    Fail,
+    Function,
+    Given,
+    If,
+    Kind,
+    Op,
+    Primitive,
+    Read,
+    Redraw,
+    Return,
+    Set,
+    Var,
+    Visit,
+)
+
+Selected = Callable[[Template, tuple[Expr, ...]], Expr]
+"""Whether a choice is drawn anew."""
+
+
+def redrawn(main: Function, selected: Selected) -> Function:
+    """Make a program, and every function that it calls, draw the choices that are selected or new.
+
+    Functions are changed in place: each that makes choices returns the log density of all choices and that of
+    those that are kept first, -inf where one of these has the density zero.
+    """
+    return _summed(main, lambda names, sums: _Redrawn(names, sums, selected), 2)
+
+
+def let_go(main: Function) -> Function:
+    """Make a program return the log density of the choices of the current trace that were not kept."""
+    return _summed(main, lambda names, sums: _LetGo(names, sums), 1)
+
+
+class _Sums:
+    """The statements for a choice, in a function that adds up terms."""
+
+    def __init__(self, names: Text, sums: list[Var]) -> None:
+        self.names, self.sums = names, sums
+
+    def choice(self, choice: Choice) -> Body:
+        """What becomes of a choice."""
+        raise NotImplementedError
+
+    def add(self, place: int, term: Var) -> hir.Statement:
+        """Add a term to a sum."""
+        return Set([self.sums[place]], [Op("add", (self.sums[place], term), "f")])
+
+    def term(self, choice: Choice) -> tuple[Var, Call]:
+        """The log density of a choice."""
+        term = Var(self.names.fresh(f"lp_{choice.template.name}"), "f")
+        return term, Call([term], choice.density, [*choice.parameters, *choice.targets], line=choice.line)
+
+
+class _Redrawn(_Sums):
+    def __init__(self, names: Text, sums: list[Var], selected: Selected) -> None:
+        super().__init__(names, sums)
+        self.selected = selected
+
+    def choice(self, choice: Choice) -> Body:
+        targets, template, indices, line = choice.targets, choice.template, choice.indices, choice.line
+        assert choice.sampler is not None
+        term, score = self.term(choice)
+        given = Var(self.names.fresh(f"{template.name}_given"), "b")
+        chosen = FALSE if choice.weighs else self.selected(template, indices)
+        kept = given if chosen == FALSE else Op("and", (given, Op("not", (chosen,), "b")), "b")
+        zeros: list[Expr] = [IMPOSSIBLE, *(hir.ZEROS["f"] for _ in self.sums[1:])]
+        impossible: Body = [Primitive([], "impossible", indices, (template,)), Return(zeros)]
+        zero = If(Op("eq", (term, IMPOSSIBLE), "b"), impossible, [])
+        finite = Op("isfinite", (term,), "b")
+        fails = If(Op("not", (finite,), "b"), [Fail("a draw whose log density is not finite", line=line)], [])
+        draw: Body = [
+            Call(list(targets), choice.sampler, list(choice.parameters), line=line),
+            Redraw(template, indices, list(targets), line=line),
+        ]
+        keep: Body = [Visit(targets, template, indices, line=line), score, zero, self.add(1, term)]
+        if choice.weighs:
+            drawn: Body = [*draw, score, zero, self.add(1, term)]
+        else:
+            drawn = [*draw, score, fails]
+        return [
+            Given(given, template, indices, line=line),
+            If(kept, keep, drawn, line=line),
+            self.add(0, term),
+        ]
+
+
+class _LetGo(_Sums):
+    def choice(self, choice: Choice) -> Body:
+        targets, template, indices, line = choice.targets, choice.template, choice.indices, choice.line
+        read = Read(targets, template, indices, False, line=line)
+        if choice.weighs:  # a factor is in both densities, whatever becomes of it
+            return [read]
+        kept = Var(self.names.fresh(f"{template.name}_kept"), "b")
+        term, score = self.term(choice)
+        return [
+            read,
+            Primitive([kept], "is_kept", indices, (template,)),
+            If(Op("not", (kept,), "b"), [score, self.add(0, term)], [], line=line),
+        ]
+
+
+def _summed(main: Function, made: Callable[[Text, list[Var]], _Sums], count: int) -> Function:
+    making = makers(main)
+    for function in hir.functions(main):
+        if id(function) in making or function is main:
+            _rewrite(function, making, made, count, alone=function is main)
+    return main
+
+
+def _rewrite(
+    function: Function,
+    making: set[int],
+    made: Callable[[Text, list[Var]], _Sums],
+    count: int,
+    *,
+    alone: bool,
+) -> None:
+    names = Text(function, dict.fromkeys(names_of(function), 1))
+    sums = [Var(names.fresh(name), "f") for name in ("lp", "kept")[:count]]
+    of = made(names, sums)
+    kinds: list[Kind] = ["f"] * count
+    function.results = kinds if alone else [*kinds, *function.results]
+    rest: list[Expr] = [hir.ZEROS[kind] for kind in function.results[count:]]
+
+    def padded(values: list[Expr]) -> list[Expr]:
+        return values if alone else [*values, *rest]
+
+    def body(statements: Body) -> Body:
+        result: Body = []
+        for statement in statements:
+            match statement:
+                case Choice():
+                    result += body_of_choice(statement)
+                case Call() if id(statement.function) in making:
+                    terms = [Var(names.fresh(f"{one.name}_{statement.function.name}"), "f") for one in sums]
+                    statement.targets = [*terms, *statement.targets]
+                    result.append(statement)
+                    if count > 1:
+                        values = padded([IMPOSSIBLE, *(hir.ZEROS["f"] for _ in sums[1:])])
+                        result.append(If(Op("eq", (terms[0], IMPOSSIBLE), "b"), [Return(values)], []))
+                    result += [of.add(place, term) for place, term in enumerate(terms)]
+                case Return():
+                    statement.values = [*sums, *([] if alone else statement.values)]
+                    result.append(statement)
+                case If():
+                    statement.then, statement.orelse = body(statement.then), body(statement.orelse)
+                    result.append(statement)
+                case hir.For() | hir.Loop() | hir.Block():
+                    statement.body = body(statement.body)
+                    result.append(statement)
+                case _:
+                    result.append(statement)
+        return result
+
+    def body_of_choice(choice: Choice) -> Body:
+        found = of.choice(choice)
+        for one in hir.walk(found):
+            if isinstance(one, Return):
+                one.values = padded(one.values)
+        return found
+
+    zeros: list[Expr] = [Const(0.0, "f")] * count
+    function.body = [Set(list(sums), zeros), *body(function.body)]
+    function.scores = True
