@@ -9,24 +9,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from gendsl.compiler.hir import Function, Kind, Var
-from gendsl.compiler.moves import JUMP, PICK, REPEAT, RUN
+from gendsl.compiler.hir import Kind, Var
 from gendsl.compiler.native_layout import (
-    ACCEPTED,
-    CYCLES,
     FULL,
-    IMPOSSIBLE,
-    LOG_AUX,
-    LOG_DET,
-    LOG_RATIO,
-    PROPOSED,
     READ_WORDS,
     ROW_WORDS,
-    STOPPED,
-    TALLY_WORDS,
-    WEIGHED,
     WRITE_WORDS,
-    ZERO_WORDS,
     TemplateWords,
     Word,
     is_auxiliary,
@@ -419,128 +407,3 @@ class NativeMoves:
 
             type_ = f"{{{', '.join(['i32', *(_LLVM[kind] for kind in kinds)])}}}"
             p.define(f"gendsl_{name}", parameters, type_, emit)
-
-    # --- the schedule -------------------------------------------------------------------------------
-
-    def drive(self, steps: Sequence[Function]) -> None:
-        """The function that Python calls: it runs the schedule; the status."""
-        p, name = self.p, f"{self.p.prefix}schedule"
-        p.define(name, "", "{i32}", lambda: self._drive(steps))
-        p.out += [
-            f"define i32 @{p.prefix}entry(ptr %ctx) {{",
-            f"  %found = call {{i32}} @{name}(ptr %ctx)",
-            "  %status = extractvalue {i32} %found, 0",
-            "  ret i32 %status",
-            "}",
-        ]
-
-    def _drive(self, steps: Sequence[Function]) -> None:
-        p = self.p
-        schedule = p.word(Word.SCHEDULE, "r")
-        head, other = p.label("head"), p.label("other")
-        instructions = {
-            RUN: p.label("run"),
-            PICK: p.label("pick"),
-            JUMP: p.label("jump"),
-            REPEAT: p.label("end"),
-        }
-        p.add(f"br label %{head}")
-        p.start(head)
-        counter = p.word(Word.COUNTER)
-        code, argument = self.load(schedule, counter), self.load(schedule, p.let(f"add i64 {counter}, 1"))
-        self._switch(code, other, instructions)
-        p.start(other)
-        p.add("unreachable")
-        p.start(instructions[JUMP])
-        p.set_word(Word.COUNTER, argument)
-        p.add(f"br label %{head}")
-        p.start(instructions[REPEAT])
-        p.set_word(Word.COUNTER, "0")
-        left = p.let(f"sub i64 {p.word(Word.SWEEPS)}, 1")
-        p.set_word(Word.SWEEPS, left)
-        done = p.label("done")
-        p.add(f"br i1 {p.let(f'icmp sgt i64 {left}, 0')}, label %{head}, label %{done}")
-        p.start(done)
-        p.add("ret {i32} zeroinitializer")
-        p.start(instructions[PICK])
-        self._pick(schedule, counter, argument)
-        p.add(f"br label %{head}")
-        p.start(instructions[RUN])
-        p.fail_if(p.let(f"icmp eq i64 {p.word(Word.STEPS)}, {p.word(Word.STEP_LIMIT)}"), status=STOPPED)
-        started = p.let("call i64 @llvm.readcyclecounter()")
-        places = {number: p.label("kernel") for number in range(len(steps))}
-        self._switch(argument, other, places)
-        for number, step in enumerate(steps):
-            p.start(places[number])
-            self._run(number, step, started)
-            p.set_word(Word.COUNTER, p.let(f"add i64 {counter}, 2"))
-            p.count_up(Word.STEPS)
-            p.add(f"br label %{head}")
-
-    def _switch(self, value: str, other: str, places: dict[int, str]) -> None:
-        cases = " ".join(f"i64 {number}, label %{label}" for number, label in places.items())
-        self.p.add(f"switch i64 {value}, label %{other} [{cases}]")
-
-    def _pick(self, schedule: str, counter: str, count: str) -> None:
-        """Go on at the place that a uniform number picks among the bounds."""
-        p, chosen = self.p, self.variable("chosen")
-        uniform = p.uniform()
-        bounds = self.at(schedule, p.let(f"add i64 {counter}, 2"))
-        with self.each(count) as number:
-            below = p.let(f"fcmp ole double {self.load(bounds, number, 'double')}, {uniform}")
-            self.add_to(chosen, self.flag(below))
-        place = p.let(f"add i64 {count}, {p.let(f'load i64, ptr {chosen}')}")
-        p.set_word(Word.COUNTER, self.load(bounds, place))
-
-    def _run(self, number: int, step: Function, started: str) -> None:
-        """A step of a kernel, and what is counted of it."""
-        p = self.p
-        results = [Var(f".result{place}", kind) for place, kind in enumerate(step.results)]
-        p.call(results, step, [], 0)
-        accepted, *terms = (p.let(f"load {_LLVM[one.kind]}, ptr {p.alloca(one)}") for one in results)
-        tally = self.at(p.word(Word.TALLIES, "r"), number * TALLY_WORDS)
-
-        def add(place: int, value: str) -> None:
-            self.store(tally, place, p.let(f"add i64 {self.load(tally, place)}, {value}"))
-
-        for word, term in zip(
-            (Word.LAST_RATIO, Word.LAST_MODEL, Word.LAST_AUX, Word.LAST_DET), terms, strict=True
-        ):
-            p.set_word(word, term, "f")
-        add(PROPOSED, "1")
-        add(ACCEPTED, self.flag(accepted))
-        possible = p.let(f"fcmp one double {terms[0]}, 0xFFF0000000000000")
-        with self.when(p.let(f"xor i1 {possible}, true")):
-            add(IMPOSSIBLE, "1")
-            self._note_zero(number)
-        rejected = p.let(f"xor i1 {accepted}, true")
-        with self.when(p.let(f"and i1 {rejected}, {possible}")):
-            add(WEIGHED, "1")
-            for place, term in ((LOG_RATIO, terms[0]), (LOG_AUX, terms[2]), (LOG_DET, terms[3])):
-                summed = p.let(f"fadd double {self.load(tally, place, 'double')}, {term}")
-                self.store(tally, place, summed, "double")
-        ended = p.let("call i64 @llvm.readcyclecounter()")
-        add(CYCLES, p.let(f"sub i64 {ended}, {started}"))
-
-    def _note_zero(self, number: int) -> None:
-        """Count where the density was zero, among the first places where it was."""
-        p = self.p
-        known = self.variable("known")
-        where = p.word(Word.ZERO), p.word(Word.ZERO_PLACE)
-        with self.each(p.word(Word.ZERO_COUNT)) as place:
-            entry = self.entry(Word.ZEROS, place, ZERO_WORDS)
-            same = p.let(f"icmp eq i64 {self.load(entry, 0)}, {number}")
-            for at, wanted in enumerate(where, 1):
-                equal = p.let(f"icmp eq i64 {self.load(entry, at)}, {wanted}")
-                same = p.let(f"and i1 {same}, {equal}")
-            with self.when(same):
-                self.store(entry, 3, p.let(f"add i64 {self.load(entry, 3)}, 1"))
-                p.add(f"store i64 1, ptr {known}")
-        is_new = p.let(f"icmp eq i64 {p.let(f'load i64, ptr {known}')}, 0")
-        count = p.word(Word.ZERO_COUNT)
-        fits = p.let(f"icmp slt i64 {count}, {p.word(Word.ZERO_ROOM)}")
-        with self.when(p.let(f"and i1 {is_new}, {fits}")):
-            entry = self.entry(Word.ZEROS, count, ZERO_WORDS)
-            for at, value in enumerate((str(number), *where, "1")):
-                self.store(entry, at, value)
-            p.set_word(Word.ZERO_COUNT, p.let(f"add i64 {count}, 1"))

@@ -33,6 +33,7 @@ from gendsl.compiler.native_layout import (
     is_auxiliary,
 )
 from gendsl.compiler.native_moves import LOG_TAG, NativeMoves
+from gendsl.compiler.native_schedule import NativeSchedule
 from gendsl.compiler.types import Array, leaves
 
 _TYPES = {"f": "double", "i": "i64", "b": "i1", "r": "ptr"}
@@ -1428,7 +1429,7 @@ def print_llvm_steps(steps: Sequence[Function], layout: Layout) -> tuple[str, li
                 seen.add(id(function))
                 printer.function(function)
     printer.moves.functions(sorted(printer.primitives))
-    printer.moves.drive(steps)
+    NativeSchedule(printer).drive(steps)
     return _module(printer), printer.sites
 
 

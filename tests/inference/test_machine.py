@@ -26,7 +26,7 @@ from gendsl.compiler.moves import Proposal
 from gendsl.compiler.native import available
 from gendsl.compiler.native_layout import Word
 from gendsl.errors import CoverageError, ObservedError, RuntimeMismatchError, UnknownAddressError
-from gendsl.inference import cycle, independent, involutive, machine, mh, mixture, policy, repeat
+from gendsl.inference import cycle, independent, involutive, machine, mh, mixture, policy, random_walk, repeat
 from gendsl.selection import select
 from gendsl.testing import running_on
 
