@@ -180,7 +180,7 @@ def substitute(statement: Statement, values: dict[Var, Expr]) -> None:
             statement.step = replaced(statement.step, values)
         case Call():
             statement.args = list(all_of(tuple(statement.args)))
-        case hir.Visit() | hir.Read() | hir.Present() | hir.Given():
+        case hir.Visit() | hir.Read() | hir.Present() | hir.Count() | hir.Given():
             statement.indices = all_of(statement.indices)
         case hir.Write():
             statement.indices, statement.values = all_of(statement.indices), all_of(statement.values)
@@ -259,7 +259,7 @@ def _drop_dead(function: Function) -> bool:
                         statement.targets, statement.values = [t for t, _ in kept], [v for _, v in kept]
                     if not kept:
                         continue
-                case Length() | New() | Fill() | hir.Present() if not used[statement.target]:
+                case Length() | New() | Fill() | hir.Present() | hir.Count() if not used[statement.target]:
                     dropped = True
                     continue
                 case If():

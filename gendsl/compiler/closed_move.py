@@ -47,8 +47,7 @@ class ClosedKernel(Compiled):
         if any(one.calls is not None and one.type != NO_VALUE for one in self.lowered.templates):
             raise NotClosed("moves of programs that call themselves")
         self.lowering = lowering
-        for name, made in self.lowered.replays.items():
-            replay.fill(made, mains[name])
+        replay.fill_all(self.lowered, mains)
         score = self._called(MODEL, density.score(_assessed(mains[MODEL], ""), stops=True))
         self.steps = [self._step(number, one, mains, score) for number, one in enumerate(moves)]
         self._refuse_unknown(mains)
@@ -264,7 +263,7 @@ def _entries(lowering: Lowering, number: int, one: Move) -> list[Entry]:
     if one.q is not None:
         name = f"q{number}"
         own = [type_of(lowering.facts, (name, i), arg) for i, arg in enumerate(one.q_args)]
-        given = (*(whole(TraceOf(MODEL, "trace")) for _ in _given(one)), *own)
+        given = (*(whole(lowering.trace_given(MODEL)) for _ in _given(one)), *own)
         entries.append(Entry(name, one.q.compiled.origin, given, bound=one.q.bound))
         traces.append(name)
     for place, f in enumerate(one.maps if isinstance(one, Involution) else ()):

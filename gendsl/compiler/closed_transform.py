@@ -194,10 +194,19 @@ class _Column:
         if self.place(index)[1] in self.observed:
             raise TextFailure("an observation that is written")
 
+    def _below(self, at: Any) -> list[Any]:
+        """The places whose first indices are these."""
+        first = _indices(at)
+        return [key for key in self.values if _indices(key)[: len(first)] == first]
+
+    def count_below(self, at: Any) -> int:
+        """How many choices have these first indices."""
+        return len(self._below(at))
+
     def count(self, index: Any, source: _Column, at: Any) -> int:
         """Copy what is there, or what is there with more indices."""
         first, rank = _indices(at), self.template.rank
-        found = [key for key in source.values if _indices(key)[: len(first)] == first]
+        found = source._below(at)
         for key in found:
             more = (*_indices(index), *_indices(key)[len(first) :])
             there = more[0] if rank == 1 else more
@@ -242,7 +251,7 @@ class ClosedTransform:
         names = [MODEL]
         if q is not None:
             own = [type_of(lowering.facts, (AUXILIARY, i), arg) for i, arg in enumerate(q_args)]
-            given = (whole(TraceOf(MODEL, "trace")), *own)
+            given = (whole(lowering.trace_given(MODEL)), *own)
             entries.append(Entry(AUXILIARY, q.compiled.origin, given, bound=q.bound))
             names.append(AUXILIARY)
         inputs = tuple(whole(TraceOf(name, "input")) for name in names)
@@ -256,8 +265,7 @@ class ClosedTransform:
         )
         every = lowering.lower_together(entries)
         self.lowered = every[-1]
-        for name, made in self.lowered.replays.items():
-            replay.fill(made, every[names.index(name)].main)
+        replay.fill_all(self.lowered, {name: one.main for name, one in zip(names, every, strict=False)})
         self.main = tangents.differentiate(self.lowered.main)
         clean.clean(self.main)
         self.text = print_python(self.main)

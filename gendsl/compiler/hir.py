@@ -71,7 +71,7 @@ ZEROS: dict[Kind, Const] = {
 TRUE, FALSE = Const(True, "b"), Const(False, "b")
 NEVER_FAIL = frozenset([
     "add", "sub", "mul", "neg", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "select", "float",
-    "bool", "abs", "imin", "imax", "copysign", "isnan", "isinf", "isfinite", "same",
+    "bool", "abs", "imin", "imax", "copysign", "isnan", "isinf", "isfinite", "same", "detached",
 ])  # fmt: skip
 """Operations that never fail, but where the result is an integer of more than 64 bits."""
 
@@ -300,6 +300,15 @@ class Present(Statement):
 
 
 @dataclass(eq=False, slots=True)
+class Count(Statement):
+    """How many choices of a template a trace that a program is given has, whose first indices are given."""
+
+    target: Var
+    template: Any
+    indices: tuple[Expr, ...]
+
+
+@dataclass(eq=False, slots=True)
 class Given(Statement):
     """Whether the state has a choice."""
 
@@ -465,7 +474,7 @@ def expressions(statement: Statement) -> Iterator[Expr]:
             yield from args
         case Visit(indices=indices) | Read(indices=indices):
             yield from indices
-        case Present(indices=indices) | Given(indices=indices):
+        case Present(indices=indices) | Count(indices=indices) | Given(indices=indices):
             yield from indices
         case Write(indices=indices, values=given):
             yield from indices
@@ -501,6 +510,7 @@ def targets(statement: Statement) -> list[Var]:
             | Fill(target=target)
             | Length(target=target)
             | Present(target=target)
+            | Count(target=target)
             | Copy(target=target)
             | Draw(target=target)
             | Given(target=target)
@@ -514,7 +524,7 @@ def targets(statement: Statement) -> list[Var]:
 
 def _concerned(main: Function) -> set[int]:
     """The identities of the functions that have to do with choices, by themselves or by what they call."""
-    about = (Choice, Visit, Keep, Redraw, Read, Write, Copy, Present, Given, NewNode)
+    about = (Choice, Visit, Keep, Redraw, Read, Write, Copy, Present, Count, Given, NewNode)
     every = functions(main)
     found = {id(one) for one in every if any(isinstance(s, about) for s in walk(one.body))}
     more = True

@@ -411,6 +411,8 @@ class LLVMPrinter:
                     f"call {{i64, i1}} @llvm.ssub.with.overflow.i64(i64 0, i64 {args[0]})", line
                 )
                 return self.let(f"select i1 {negative}, i64 {other}, i64 {args[0]}")
+            case "detached":
+                return args[0]
             case "float":
                 return self.let(f"{'uitofp i1' if inner == 'b' else 'sitofp i64'} {args[0]} to double")
             case "int":
@@ -691,6 +693,8 @@ class LLVMPrinter:
                 self._given(template, indices, target, line)
             case hir.Present(template=template, indices=indices, target=target):
                 self._given(template, indices, target, line)
+            case hir.Count():
+                self._count_below(statement)
             case hir.Keep():
                 self._keep(statement)
             case hir.Draw():
@@ -1306,6 +1310,16 @@ class LLVMPrinter:
         where = self.word(Word.MATRIX_AT)
         self.add(f"store double {slope}, ptr {self.moves.pointed(where)}, !tbaa {LOG_TAG}")
         self.set_word(Word.MATRIX_AT, self.let(f"add i64 {where}, 8"))
+
+    def _count_below(self, statement: hir.Count) -> None:
+        """How many choices there are whose first indices are given."""
+        template = statement.template
+        given = [self.expr(expr, statement.line) for expr in statement.indices]
+        counted = self.alloca(statement.target)
+        self.add(f"store i64 0, ptr {counted}")
+        for index, _ in self._places_of(template, given, self.inside(self.words_of(template), given)):
+            with self.moves.when(self.is_current(template, index)):
+                self.moves.add_to(counted, "1")
 
     def _copy(self, statement: hir.Copy) -> None:
         """Copy all choices whose first indices are given."""

@@ -20,9 +20,9 @@ _INFIX = {
     "lshift": ("<<", 10), "rshift": (">>", 10), "same": ("is", 6),
 }  # fmt: skip
 _CALLS = {
-    "float": "float", "bool": "bool", "int": "int", "int_trunc": "int", "int_floor": "floor", "int_ceil":
-    "ceil",
-    "int_round": "round", "imin": "min", "imax": "max", "abs": "abs", "pow": "power",
+    "float": "float", "detached": "float", "bool": "bool", "int": "int", "int_trunc": "int", "int_floor":
+    "floor", "int_ceil": "ceil", "int_round": "round", "imin": "min", "imax": "max", "abs": "abs", "pow":
+    "power",
 }  # fmt: skip
 
 
@@ -174,6 +174,8 @@ class PythonPrinter:
                 self.line(f"{names} = state.{template.name}.{how}({self.index(indices)})", at)
             case hir.Present(target=target, template=template, indices=indices):
                 self.line(f"{target.name} = state.{template.name}.has({self.index(indices)})", at)
+            case hir.Count(target=target, template=template, indices=indices):
+                self.line(f"{target.name} = state.{template.name}.count_below({self.index(indices)})", at)
             case hir.Write(template=template, indices=indices, values=values):
                 given = ", ".join([self.index(indices), *map(self.expr, values)])
                 how = "write_slopes" if statement.tangents else "write"

@@ -184,6 +184,10 @@ class Column:
         first = indices_of(at)
         return [key for key in self.values if indices_of(key)[: len(first)] == first and self.has(key)]
 
+    def count_below(self, at: Any) -> int:
+        """How many choices of the current trace have these first indices."""
+        return len(self._below(at))
+
     def count(self, index: Any, source: Column, at: Any) -> int:
         """How many choices are copied."""
         return len(source._below(at))

@@ -219,6 +219,8 @@ class _Function:
                 return ZERO
             case Var():
                 return self.partner(expr)
+        if expr.name == "detached":
+            return ZERO
         if expr.name == "select":
             test, x, y = expr.args
             dx, dy = self.tangent(x), self.tangent(y)
@@ -280,7 +282,7 @@ class _Function:
                 copied = copy.copy(one)
                 copied.tangents = True
                 return copied
-            case hir.Leave() | hir.Next() | hir.Fail() | hir.Present():
+            case hir.Leave() | hir.Next() | hir.Fail() | hir.Present() | hir.Count():
                 return one
         raise NotClosed(f"the derivative of {type(one).__name__}")
 

@@ -213,6 +213,11 @@ def is_ours(kind: type[Distribution]) -> bool:
     return kind.__module__.startswith("gendsl.")
 
 
+def is_built_in(kind: type[Distribution]) -> bool:
+    """Whether a class is one of the families of this package, for which others have texts and tables."""
+    return kind.__module__.startswith("gendsl.distributions.")
+
+
 def _within_support(logpdf: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """A log density that is -inf outside the support, of which its formula may know nothing."""
     # id -> an array found in its support, and that: data stays what it is for long

@@ -22,6 +22,18 @@ import numpy as np
 from gendsl.address import Path, as_path, format_address
 from gendsl.distributions import bernoulli, uniform_discrete
 from gendsl.errors import KernelError, Location, caller_location
+from gendsl.inference.component_choices import (
+    are_weights,
+    check_component,
+    check_parts,
+    choices_of,
+    copy_all,
+    empty_components,
+    labels_of,
+    trace_of,
+    vector_of,
+    write_labels,
+)
 from gendsl.inference.components import (
     ComponentKernel,
     Giver,
@@ -31,18 +43,11 @@ from gendsl.inference.components import (
     as_number,
     as_others,
     chance_of_more,
-    changed_labels,
     check_probability,
-    choices_of,
     component_kernel,
     defined_at,
-    empty_components,
-    labels_of,
     one_of,
-    owner,
     pointing,
-    support_in,
-    vector_of,
 )
 from gendsl.inference.involutive import Check
 from gendsl.inference.structure import kernel_maker
@@ -92,26 +97,26 @@ class _Move:
         """Whether a death may come next, if there is a component that may die."""
         return k > 0 and self.number.may_be(trace, k - 1)
 
-    def mortal(self, trace: ReferenceTrace, k: int) -> range | list[int]:
+    def mortal(self, trace: ReferenceTrace, k: int) -> list[int]:
         """The components that may die."""
         if not self.may_shrink(trace, k):
             return []
-        candidates: range | list[int] = range(k)
+        candidates = list(range(k))
         if self.allocations is not None:
             candidates = empty_components(trace, self.allocations, k)
         if self.insert == "last":
             return [k - 1] if k - 1 in candidates else []
         if self.insert == "sorted":
-            firsts = self.firsts_of_equals(trace, k)
-            return firsts if candidates == range(k) else [j for j in candidates if j in firsts]
+            firsts = set(self.firsts_of_equals(trace, k))
+            return [j for j in candidates if j in firsts]
         return candidates
 
-    def firsts_of_equals(self, trace: ReferenceTrace, k: int) -> range | list[int]:
+    def firsts_of_equals(self, trace: ReferenceTrace, k: int) -> list[int]:
         """The components that a birth would put where they are: before any that are equal in order."""
         keys = [trace[(*self.order, j)] for j in range(k)]
         firsts = [j for j in range(k) if not j or keys[j - 1] < keys[j]]
         if len(firsts) == k:
-            return range(k)
+            return firsts
         if any(keys[j] < keys[j - 1] for j in range(1, k)):
             raise KernelError(
                 f'birth_death with insert="sorted" met components that are not in increasing order: {keys}',
@@ -320,7 +325,9 @@ def _program(move: _Move, propose: GenFunction) -> GenFunction:
 def _transform(
     move: _Move, grow: Transform | None, shrink: Transform | None, proposal: Location | None
 ) -> Transform:
-    namespaces, vectors, allocations = move.namespaces, move.vectors, move.allocations
+    namespaces, allocations = move.namespaces, move.allocations
+    vectors = tuple(move.vectors.items())
+    others = tuple(move.vectors) if grow is None else None
     count, draws_place, insert = move.number.address, move.draws_place, move.insert
 
     def born_at(model_in: Any, aux_in: Any, k: int) -> int:
@@ -331,26 +338,14 @@ def _transform(
         new = read(aux_in[("new", *move.order)])
         return bisect_left([read(model_in[(*move.order, j)]) for j in range(k)], new)
 
-    def proposed(model_in: Any, aux_in: Any, index: int, k: int) -> list[tuple[Path, Path]]:
-        """The choices of the new component: their addresses in the proposal, and in component `index`."""
-        found = []
-        model = model_in.state.trace
-        known = {path for path, _ in choices_of(model, namespaces, 0)} if k else set()
-        for full in aux_in.state.trace.paths_below(("new",)):
-            path = full[1:]
-            target = owner(namespaces, path, index)
-            if target is not None and not any(_is_above(path, at) or _is_above(at, path) for at in known):
-                found.append((full, target))
-            elif target is not None or (path not in vectors and grow is None):
-                raise _no_part(path, namespaces, proposal)
-        return found
+    def refuse(path: Path) -> KernelError:
+        return _no_part(path, namespaces, proposal)
 
-    def relabelled(model_in: Any, rename: Callable[[int], int], k: int) -> list[tuple[Path, Any]]:
-        """The allocations that change when component j of k becomes rename(j)."""
-        assert allocations is not None
-        old, paths = labels_of(model_in.state.trace, allocations)
-        numbers = np.array([rename(j) for j in range(k)], dtype=int)
-        return changed_labels(old, numbers[old], paths, allocations)
+    def relabel(model_in: Any, model_out: Any, numbers: list[int]) -> None:
+        """Write the allocations that change when component j becomes numbers[j]."""
+        trace = trace_of(model_in)
+        old = labels_of(trace, allocations)  # type: ignore[arg-type]
+        write_labels(trace, model_out, allocations, old, np.array(numbers, dtype=int)[old])  # type: ignore[arg-type]
 
     @transform
     def birth_death(model_in, aux_in, *, model_out, aux_out):  # type: ignore[no-untyped-def]
@@ -368,47 +363,42 @@ def _transform(
             for j, number in place.renumbered:
                 for space in namespaces:
                     copy(model_in[(*space, j)], model_out[(*space, number)])
-            for path, target in proposed(model_in, aux_in, place.index, k):
-                copy(aux_in[path], model_out[target])
-            for address, maps in vectors.items():
+            check_parts(trace_of(model_in), trace_of(aux_in), ("new",), namespaces, others, k, refuse)
+            for space in namespaces:
+                copy_all(aux_in[("new", *space)], model_out[(*space, place.index)])
+            for address, maps in vectors:
                 values = list(read(model_in[address]))
                 new = read(aux_in[("new", *address)])
                 if maps is not None:
                     values = maps[0](values, new)
                 values = place.insert(values, new)
-                write(model_out[address], vector_of(values, support_in(model_in, address)))
+                write(model_out[address], vector_of(values, are_weights(model_in, address)))
             if allocations is not None:
-                for path, label in relabelled(model_in, place.number, k):
-                    write(model_out[path], label, discrete)
+                relabel(model_in, model_out, [place.number(j) for j in range(k)])
             if grow is not None:
                 grow(model_in, aux_in["new"], model_out=model_out, aux_out=aux_out["new"], place=place)
         else:
             place = move.place(read(aux_in["place"], discrete), k - 1)
             if draws_place:
                 copy(aux_in["place"], aux_out["place"])
-            for path, full in choices_of(model_in.state.trace, namespaces, place.index):
-                copy(model_in[full], aux_out[("new", *path)])
+            check_component(trace_of(model_in), namespaces, place.index)
+            for space in namespaces:
+                copy_all(model_in[(*space, place.index)], aux_out[("new", *space)])
             for j, number in place.renumbered:
                 for space in namespaces:
                     copy(model_in[(*space, number)], model_out[(*space, j)])
-            for address, maps in vectors.items():
+            for address, maps in vectors:
                 values, old = place.remove(list(read(model_in[address])))
                 write(aux_out[("new", *address)], old)
                 if maps is not None:
                     values = maps[1](values, old)
-                write(model_out[address], vector_of(values, support_in(model_in, address)))
+                write(model_out[address], vector_of(values, are_weights(model_in, address)))
             if allocations is not None:
-                for path, label in relabelled(model_in, place.number_without, k):
-                    write(model_out[path], label, discrete)
+                relabel(model_in, model_out, [place.number_without(j) for j in range(k)])
             if shrink is not None:
                 shrink(model_in, aux_in["new"], model_out=model_out, aux_out=aux_out["new"], place=place)
 
     return birth_death
-
-
-def _is_above(space: Path, path: Path) -> bool:
-    """Whether a path lies below another."""
-    return len(space) < len(path) and path[: len(space)] == space
 
 
 def _no_part(path: Path, namespaces: tuple[Path, ...], proposal: Location | None) -> KernelError:

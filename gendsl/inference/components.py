@@ -23,18 +23,16 @@ from gendsl.errors import (
     Location,
     is_users_file,
 )
+from gendsl.inference import component_choices
+from gendsl.inference.component_choices import distribution_in
 from gendsl.inference.involutive import Check, involutive
 from gendsl.inference.kernel import Kernel
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import ReferenceTrace, definition
 from gendsl.runtime.travel import register
-from gendsl.supports import FiniteSet, Simplex, Support
-from gendsl.transforms.forward import Dual
+from gendsl.supports import FiniteSet, Support
 from gendsl.transforms.language import Transform, TransformPair
 from gendsl.transforms.run import Copy, Run, Write
-
-_ROUNDING = 1e-6
-"""How far the sum of weights may be from one to count as rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,7 +172,7 @@ class Number:
         """Whether the move may lead to k components."""
         if not self.least <= k <= self.most:
             return False
-        return self.address is None or trace.records[self.address][0].support.contains(k)
+        return self.address is None or distribution_in(trace, self.address).support.contains(k)
 
 
 def as_number(move: str, number: Any, least: float, most: float) -> Number:
@@ -247,97 +245,6 @@ def as_others(others: Any) -> tuple[Transform, Transform]:
     return others.forward, others.backward
 
 
-# --- the choices of a component --------------------------------------------------------------------
-
-
-def key_of(path: Path) -> Any:
-    """A relative address as a user writes it: "mu", or ("component", "mu")."""
-    return path[0] if len(path) == 1 else path
-
-
-def choices_of(trace: ReferenceTrace, namespaces: tuple[Path, ...], j: int) -> list[tuple[Path, Path]]:
-    """The choices of component j: (its address without j, its address in the trace)."""
-    found = []
-    for space in namespaces:
-        path = (*space, j)
-        if path in trace.records:
-            found.append((space, path))
-            continue
-        below = trace.paths_below(path)
-        found.extend(((*space, *full[len(path) :]), full) for full in below)
-        if not below and path not in trace.calls:
-            raise KernelError(
-                f"there are components 0 to {j} or more, and the trace has no choice of number {j} under "
-                f"{format_address(space)}",
-                address=path,
-                fix="the components of a model with k of them are numbered 0 to k - 1, in every namespace",
-            )
-    return found
-
-
-def owner(namespaces: tuple[Path, ...], path: Path, j: int) -> Path | None:
-    """Where a relative address of a proposal lies in component j; None if in none of the namespaces."""
-    for space in namespaces:
-        if path[: len(space)] == space:
-            return (*space, j, *path[len(space) :])
-    return None
-
-
-def support_in(model_in: Any, address: Path) -> Support:
-    """The support of a choice of an input trace, by its handle."""
-    return model_in.state.support(address)  # type: ignore[no-any-return]
-
-
-def vector_of(values: Sequence[Any], support: Support) -> list[Any]:
-    """The entries of a vector to be written, where it was `support` that the old ones lay in.
-
-    Weights that a move scales up by 1 / (1 - w), time after time, stop to sum to one: a rounding error is
-    scaled up with them, and grows like a random walk on the log scale. So theirs is taken out here.
-    """
-    if type(support) is not Simplex:
-        return list(values)
-    total = sum(x.value if type(x) is Dual else x for x in values)
-    if not abs(total - 1.0) < _ROUNDING:  # no rounding error: a mistake, which the support will tell
-        return list(values)
-    return [x / total for x in values]
-
-
-# --- allocations -----------------------------------------------------------------------------------
-
-
-def labels_of(trace: ReferenceTrace, address: Path) -> tuple[np.ndarray, list[Path] | None]:
-    """The number of the component of each data point; and the addresses, where each is a choice."""
-    record = trace.records.get(address)
-    if record is not None:
-        return np.asarray(record[1]), None
-    paths = trace.paths_below(address)
-    if not paths:
-        raise KernelError(
-            "the trace has no allocations", address=address,
-            fix="allocations are choices (*address, i) for each data point, or one vector of integers there",
-        )  # fmt: skip
-    records = trace.records
-    return np.array([records[path][1] for path in paths]), paths
-
-
-def changed_labels(
-    old: np.ndarray, new: np.ndarray, paths: list[Path] | None, address: Path
-) -> list[tuple[Path, Any]]:
-    """What is to be written so that the allocations become `new`."""
-    at = np.flatnonzero(old != new)
-    if not len(at):
-        return []
-    if paths is None:
-        return [(address, new)]
-    return [(paths[i], int(new[i])) for i in at.tolist()]
-
-
-def empty_components(trace: ReferenceTrace, address: Path, k: int) -> list[int]:
-    """The components that no data point is allocated to, in order. The cost is O(data points)."""
-    counts = np.bincount(labels_of(trace, address)[0], minlength=k)
-    return np.flatnonzero(counts[:k] == 0).tolist()
-
-
 # --- what errors point at --------------------------------------------------------------------------
 
 
@@ -364,10 +271,10 @@ class ComponentTransform(Transform):
 
     def run(self, inputs: Any, protected: Any, there: Run | None = None) -> Run:
         run = super().run(inputs, protected, there)
-        generated = self.origin.filename
+        generated = (self.origin.filename, component_choices.__file__)
         for number, output in enumerate(run.outputs):
             for path, entry in output.entries.items():
-                if entry.line[0] == generated:
+                if entry.line[0] in generated:
                     place = self.giver(run, number, path, entry) or self.location
                     entry.line = place.filename, place.lineno, place.function
         return run
@@ -411,13 +318,13 @@ def component_kernel(
         inverse: what to do where the way back leads elsewhere.
     """
     kernel = involutive(q, f, check=check, name=name)
-    generated = f.origin.filename
+    generated = (f.origin.filename, component_choices.__file__)
 
     def step(trace: Any, rng: np.random.Generator) -> tuple[Any, Any]:
         try:
             return kernel.step(trace, rng)
         except GenDSLError as error:
-            if error.location is None or error.location.filename == generated:
+            if error.location is None or error.location.filename in generated:
                 error.location = f.where
             if isinstance(error, CoverageError) and "neither writes nor copies" in error.problem:
                 error.fix = coverage
@@ -426,4 +333,4 @@ def component_kernel(
                 error.fix = inverse if hint is None else f"{inverse}; {hint}"
             raise
 
-    return ComponentKernel(step, name, q, f, reversible=kernel.reversible)
+    return ComponentKernel(step, name, q, f, reversible=kernel.reversible, move=kernel.move)

@@ -23,6 +23,20 @@ import numpy as np
 from gendsl.address import Path, as_path
 from gendsl.distributions import Distribution, bernoulli, uniform_discrete
 from gendsl.errors import KernelError, Location, caller_location
+from gendsl.inference.component_choices import (
+    Values,
+    are_weights,
+    choices_below,
+    choices_of,
+    key_of,
+    labels_of,
+    named_values,
+    trace_of,
+    vector_of,
+    write_component,
+    write_labels,
+    write_named,
+)
 from gendsl.inference.components import (
     ComponentKernel,
     Giver,
@@ -32,16 +46,10 @@ from gendsl.inference.components import (
     as_number,
     as_others,
     chance_of_more,
-    changed_labels,
     check_probability,
-    choices_of,
     component_kernel,
     defined_at,
-    key_of,
-    labels_of,
     pointing,
-    support_in,
-    vector_of,
 )
 from gendsl.inference.involutive import Check
 from gendsl.inference.structure import kernel_maker
@@ -60,7 +68,6 @@ from gendsl.transforms.language import (
 from gendsl.transforms.run import Copy, Run, Write
 
 Pairs = Literal["random", "adjacent"]
-Values = dict[Any, Any]
 Split = Callable[[Values, Values], tuple[Values, Values]]
 Merge = Callable[[Values, Values], tuple[Values, Values]]
 
@@ -81,8 +88,9 @@ class pair_of_components(Distribution):
         self.keys, self.k, self.adjacent = keys, k, adjacent
 
     def _order(self) -> list[int]:
-        assert self.keys is not None
-        return sorted(range(self.k), key=self.keys.__getitem__)
+        keys = self.keys
+        assert keys is not None
+        return sorted(range(self.k), key=lambda j: keys[j])
 
     def sample(self, rng: np.random.Generator) -> int:
         k = self.k
@@ -163,8 +171,8 @@ class _Move:
         """The pairs of components that a trace lets merge."""
         keys = None
         if self.order is not None:
-            records, order = trace.records, self.order
-            keys = [records[(*order, j)][1] for j in range(k)]
+            order = self.order
+            keys = [trace[(*order, j)] for j in range(k)]
         return pair_of_components(keys, k, self.adjacent)
 
     def may_merge(self, trace: ReferenceTrace, k: int) -> bool:
@@ -309,7 +317,7 @@ def _program(move: _Move, auxiliary: GenFunction | None) -> GenFunction:
         return chance_of_more(may_split, may_merge, move.chance, trace) if may_split or may_merge else 0.5
 
     def to_second_probabilities(trace: ReferenceTrace, component: int, u: Any) -> Any:
-        points = np.flatnonzero(labels_of(trace, allocations)[0] == component)  # type: ignore[arg-type]
+        points = np.flatnonzero(labels_of(trace, allocations) == component)  # type: ignore[arg-type]
         if move.allocate is None or not len(points):
             return np.full(len(points), 0.5)
         if u is None and auxiliary is None:
@@ -321,7 +329,8 @@ def _program(move: _Move, auxiliary: GenFunction | None) -> GenFunction:
                 'a dict, return {"u": u}',
             )
         found = {key_of(path): trace[full] for path, full in choices_of(trace, move.namespaces, component)}
-        found.update((key_of(path), trace[path][component]) for path in move.vectors)
+        for path in move.vectors:
+            found[key_of(path)] = trace[path][component]
         first, second = move.split(found, dict(u))
         p = np.asarray(move.allocate(trace, points, first, second), dtype=float)
         if p.shape != points.shape or not np.all((p >= 0.0) & (p <= 1.0)):
@@ -354,61 +363,27 @@ def _program(move: _Move, auxiliary: GenFunction | None) -> GenFunction:
     return split_or_merge
 
 
-class _Given(dict[Any, Any]):
-    """What `split` and `merge` are given: values by address, and an error that says which there are."""
-
-    __slots__ = ("fix", "what")
-
-    def __init__(self, what: str, fix: str) -> None:
-        self.what, self.fix = what, fix
-
-    def __missing__(self, key: Any) -> Any:
-        raise KernelError(f"{self.what} has no {key!r}, but {sorted(self, key=repr)!r}", fix=self.fix)
-
-
 def _transform(
     move: _Move, grow: Transform | None, shrink: Transform | None, where: Location | None
 ) -> Transform:
     namespaces, vectors, allocations, ordered = move.namespaces, move.vectors, move.allocations, move.ordered
     count = move.number.address
     split_one, merge_two = move.split, move.merge
-    places = {"split": defined_at(split_one) or where, "merge": defined_at(merge_two) or where}
-    names = {path: key_of(path) for path in vectors}
+    by_split, by_merge = defined_at(split_one) or where, defined_at(merge_two) or where
 
-    def component_of(model_in: Any, arrays: dict[Path, list[Any]], j: int) -> Values:
+    def component_of(model_in: Any, j: int) -> Values:
         """The values of a component by their relative addresses."""
-        trace = model_in.state.trace
-        found = _Given("a component", "give its namespace to split_merge, or its vector in vectors=[...]")
-        found.update((key_of(path), read(model_in[full])) for path, full in choices_of(trace, namespaces, j))
-        found.update((names[path], values[j]) for path, values in arrays.items())
+        every = choices_of(trace_of(model_in), namespaces, j)
+        found = named_values(
+            [(key_of(path), read(model_in[full])) for path, full in every],
+            "a component", "give its namespace to split_merge, or its vector in vectors=[...]",
+        )  # fmt: skip
+        for path in vectors:
+            found[key_of(path)] = list(read(model_in[path]))[j]
         return found
 
-    def write_component(values: Any, needed: Values, handle: Any, j: int, what: str) -> None:
-        """Write the values of a component, all but its entries of vectors, as component j."""
-        if not isinstance(values, Mapping) or any(key not in values for key in needed):
-            shown = sorted(values, key=repr) if isinstance(values, Mapping) else values
-            raise KernelError(
-                f"{what} returned a component with {shown!r}, and a component has "
-                f"{sorted(needed, key=repr)!r}",
-                location=places[what],
-                fix="return a dict with every choice of a component",
-            )
-        for key, value in values.items():
-            path = as_path(key)
-            if path in names:
-                continue
-            space = next((space for space in namespaces if path[: len(space)] == space), None)
-            if space is None:
-                raise KernelError(
-                    f"{what} returned a component with {key!r}, which is in none of its namespaces",
-                    address=path, location=places[what], fix="return the choices that a component has",
-                )  # fmt: skip
-            write(handle[(*space, j, *path[len(space) :])], value)
-
-    def relabel(model_in: Any, new: np.ndarray, old: np.ndarray, paths: Any, model_out: Any) -> None:
-        assert allocations is not None
-        for path, value in changed_labels(old, new, paths, allocations):
-            write(model_out[path], value, discrete)
+    def relabel(model_in: Any, model_out: Any, old: np.ndarray, new: np.ndarray) -> None:
+        write_labels(trace_of(model_in), model_out, allocations, old, new)  # type: ignore[arg-type]
 
     @transform
     def split_merge(model_in, aux_in, *, model_out, aux_out):  # type: ignore[no-untyped-def]
@@ -420,34 +395,35 @@ def _transform(
         write(aux_out["split"], not to_split, discrete)
         if count is not None:
             write(model_out[count], k + 1 if to_split else k - 1, discrete)
-        arrays = {path: list(read(model_in[path])) for path in vectors}
         if to_split:
             component = read(aux_in["component"], discrete)
             index = component + 1 if ordered else read(aux_in["place"], discrete)
             place = move.place(index, k)
             kept = component if ordered else place.number(component)
             write(aux_out["pair"], kept * (k + 1) + index, discrete)
-            u: Values = _Given("the auxiliary program", "make that choice in the program given as auxiliary=")
-            below = aux_in.state.trace.paths_below(("u",))
-            u.update((key_of(path[1:]), read(aux_in[path])) for path in below)
-            one = component_of(model_in, arrays, component)
+            u = named_values(
+                [(key_of(path), read(aux_in[at])) for path, at in choices_below(trace_of(aux_in), ("u",))],
+                "the auxiliary program", "make that choice in the program given as auxiliary=",
+            )  # fmt: skip
+            one = component_of(model_in, component)
             first, second = split_one(one, u)
-            write_component(first, one, model_out, kept, "split")
-            write_component(second, one, model_out, index, "split")
+            write_component(first, one, model_out, kept, namespaces, vectors, "split", by_split)
+            write_component(second, one, model_out, index, namespaces, vectors, "split", by_split)
             for j, new in place.renumbered:
                 if j != component:
                     for space in namespaces:
                         copy(model_in[(*space, j)], model_out[(*space, new)])
-            for path, values in arrays.items():
-                values[component] = first[names[path]]
-                values = place.insert(values, second[names[path]])
-                write(model_out[path], vector_of(values, support_in(model_in, path)))
+            for path in vectors:
+                values = list(read(model_in[path]))
+                values[component] = first[key_of(path)]
+                values = place.insert(values, second[key_of(path)])
+                write(model_out[path], vector_of(values, are_weights(model_in, path)))
             if allocations is not None:
-                labels, paths = labels_of(model_in.state.trace, allocations)
+                labels = labels_of(trace_of(model_in), allocations)
                 new_labels = np.array([place.number(j) for j in range(k)])[labels]
                 points = np.flatnonzero(labels == component)
                 new_labels[points] = np.where(read(aux_in["to_second"], discrete), index, kept)
-                relabel(model_in, new_labels, labels, paths, model_out)
+                relabel(model_in, model_out, labels, new_labels)
             if grow is not None:
                 grow(model_in, aux_in["u"], model_out=model_out, aux_out=aux_out["u"], place=place)
         else:
@@ -457,27 +433,26 @@ def _transform(
             write(aux_out["component"], component, discrete)
             if not ordered:
                 write(aux_out["place"], index, discrete)
-            first = component_of(model_in, arrays, kept)
-            second = component_of(model_in, arrays, index)
+            first = component_of(model_in, kept)
+            second = component_of(model_in, index)
             one, u = merge_two(first, second)
-            write_component(one, first, model_out, component, "merge")
-            for key, value in u.items():
-                write(aux_out[("u", *as_path(key))], value)
+            write_component(one, first, model_out, component, namespaces, vectors, "merge", by_merge)
+            write_named(u, aux_out, ("u",))
             for j, new in place.renumbered:
                 if new != kept:
                     for space in namespaces:
                         copy(model_in[(*space, new)], model_out[(*space, j)])
-            for path, values in arrays.items():
-                rest, _ = place.remove(values)
-                rest[component] = one[names[path]]
-                write(model_out[path], vector_of(rest, support_in(model_in, path)))
+            for path in vectors:
+                rest, _ = place.remove(list(read(model_in[path])))
+                rest[component] = one[key_of(path)]
+                write(model_out[path], vector_of(rest, are_weights(model_in, path)))
             if allocations is not None:
-                labels, paths = labels_of(model_in.state.trace, allocations)
+                labels = labels_of(trace_of(model_in), allocations)
                 points = np.flatnonzero((labels == kept) | (labels == index))
                 new_labels = np.array([place.number_without(j) for j in range(k)])[labels]
                 new_labels[points] = component
                 write(aux_out["to_second"], labels[points] == index, discrete)
-                relabel(model_in, new_labels, labels, paths, model_out)
+                relabel(model_in, model_out, labels, new_labels)
             if shrink is not None:
                 shrink(model_in, aux_in["u"], model_out=model_out, aux_out=aux_out["u"], place=place)
 

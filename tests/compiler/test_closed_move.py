@@ -39,7 +39,6 @@ MOVES = {
     for models in families().values()
     for model in models
     for move in model.moves
-    if move.f.name not in ("birth_death", "split_merge")
 }
 REFUSED = {
     "subset-add_or_drop", "with_matrix-matrix_of_other_size", "with_matrix-exchange", "blocks-more_or_fewer",

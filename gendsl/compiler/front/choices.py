@@ -322,6 +322,8 @@ def _choice(frame: Frame, distribution: Value, parts: tuple[Any, ...], indices: 
     sampler = draws.sampler_function(frame, distribution, kind) if frame.program.draws else None
     at = (*frame.prefix_indices, *indices)
     weighs = getattr(distribution.type, "cls", None) is factor
+    wide = scores.number_leaves(frame.program.facts.canonical(distribution.type))
+    frame.program.note_distribution(template, distribution, wide)
     frame.program.note_coordinates(template, coordinates(frame, distribution, kind))
     frame.emit(hir.Choice(list(targets), template, at, density, given, sampler, weighs))
     return Value(kind, tuple(targets))

@@ -7,7 +7,7 @@ from gendsl.compiler.front.frame import Frame
 from gendsl.compiler.front.values import Value, alternatives_of, items_of
 from gendsl.compiler.types import Array, Number, Tuple, Type, Union
 from gendsl.distributions import affine, dirichlet, iid, mixture, mvnormal, ordered, product
-from gendsl.distributions.base import ScalarFamily, is_ours
+from gendsl.distributions.base import ScalarFamily, is_built_in
 from gendsl.distributions.mixtures import mixture_of_normals
 from gendsl.supports.scalar import ScalarSupport
 
@@ -30,7 +30,7 @@ def coordinates(frame: Frame, distribution: Value, kind: Type) -> int:
     assert isinstance(distribution.type, Tuple)
     cls = distribution.type.cls
     of_number = isinstance(kind, Number)
-    if not is_ours(cls):
+    if not is_built_in(cls):
         return _of_support(frame, distribution, of_number)
     if issubclass(cls, ScalarFamily) or cls is mixture_of_normals:
         return NUMBER

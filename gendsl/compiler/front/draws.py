@@ -33,7 +33,7 @@ from gendsl.compiler.front.values import (
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.types import Array, Number, Tuple, Type, Union, describe, leaves
 from gendsl.distributions import draw_texts, product
-from gendsl.distributions.base import ScalarFamily, is_ours
+from gendsl.distributions.base import ScalarFamily, is_built_in
 from gendsl.distributions.compound import _ProductOfFamily
 
 
@@ -268,7 +268,7 @@ def _sampled(outer: Frame, frame: Frame, owner: Value, kind: Type) -> Value:
     text = _text_of(cls)
     if text is not None:
         drawn = calls.inline_function(frame, text, [rng, *items_of(owner)])
-    elif is_ours(cls) and not issubclass(cls, ScalarFamily):
+    elif is_built_in(cls) and not issubclass(cls, ScalarFamily):
         raise outer.not_closed(f"draws of the family {cls.__name__}")
     else:
         sample = draw_texts.SAMPLES.get(cls.sample, cls.sample)

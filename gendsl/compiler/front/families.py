@@ -29,7 +29,7 @@ from gendsl.compiler.front.values import (
 from gendsl.compiler.hir import ZEROS, Const, Expr, Op
 from gendsl.compiler.types import NEVER, Array, Known, List, Number, Tuple, Type, Union, describe, leaves
 from gendsl.distributions import Distribution, affine, mvnormal, ordered, parameters, product, texts
-from gendsl.distributions.base import ScalarFamily
+from gendsl.distributions.base import ScalarFamily, is_built_in
 from gendsl.distributions.compound import _ProductOfFamily
 from gendsl.errors import ParameterError
 from gendsl.supports import base as supports
@@ -173,7 +173,7 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
         return _product(frame, args, named)
     text = texts.TEXTS.get(cls)
     if text is None:
-        if cls.__module__.startswith("gendsl.") and not issubclass(cls, ScalarFamily):
+        if is_built_in(cls) and not issubclass(cls, ScalarFamily):
             raise frame.not_closed(f"the family {cls.__name__}")
         return None
     defaults = frame.program.defaults(frame, cls.__init__)  # type: ignore[misc]

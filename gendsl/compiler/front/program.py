@@ -165,6 +165,8 @@ class Lowered:
         replays: the functions for the return values of traces, by the names of their programs; their bodies
             are still to be made.
         coordinates: those of the choices of each template, by its number.
+        asked: the functions for the distributions of choices of traces, with the templates, by their
+            numbers; their bodies are still to be made.
     """
 
     main: hir.Function
@@ -176,6 +178,7 @@ class Lowered:
     guards: list[tuple[Any, str, Any]] = field(default_factory=list)
     replays: dict[str, hir.Function] = field(default_factory=dict)
     coordinates: dict[int, int] = field(default_factory=dict)
+    asked: dict[int, tuple[Template, hir.Function]] = field(default_factory=dict)
 
 
 class Lowering:
@@ -195,6 +198,7 @@ class Lowering:
         self.fields: dict[type, list[str]] = {}
         self.constants: dict[int, Any] = {}
         self.loops: dict[int, tuple[ast.For | ast.While, str]] = {}
+        self.given_traces: dict[str, Any] = {}
         self._start()
 
     def _start(self) -> None:
@@ -206,6 +210,8 @@ class Lowering:
         self.inputs: list[tuple[Any, Type]] = []
         self.templates: dict[Hashable, Template] = {}
         self.coordinates: dict[int, int] = {}
+        self.distributions: dict[int, list[tuple[Value, Type]]] = {}
+        self.asked: dict[int, tuple[Template, hir.Function]] = {}
         self.guards: dict[Hashable, tuple[Any, str, Any]] = {}
         self.names: dict[str, int] = {}
         self.labels = 10
@@ -255,7 +261,7 @@ class Lowering:
         types = [kind for kind in (*entry.args, *entry.named.values()) if isinstance(kind, Type)]
         return Lowered(
             main, types, self.inputs, list(self.templates.values()), result, self.facts,
-            list(self.guards.values()), self.replays, self.coordinates,
+            list(self.guards.values()), self.replays, self.coordinates, self.asked,
         )  # fmt: skip
 
     def _walk(self, entry: Entry) -> tuple[hir.Function, Type, list[Value]]:
@@ -327,6 +333,30 @@ class Lowering:
             )
         given = [leaf for value in self.arguments_of(name) for leaf in value.leaves]
         return result, self.replays[name], given
+
+    def trace_given(self, name: str) -> Any:
+        """The trace of a program, as auxiliary programs are given it."""
+        from gendsl.compiler.front.traces import TraceOf
+
+        return self.given_traces.setdefault(name, TraceOf(name, "trace"))
+
+    def distribution_at(self, frame: Frame, template: Template, indices: tuple[Expr, ...]) -> Value:
+        """The distribution of a choice of a trace: what its program has there."""
+        noted = self.distributions[template.number]
+        first, kind = noted[0]
+        same = all(other.type == first.type and other.leaves == first.leaves for other, _ in noted)
+        if same and all(isinstance(leaf, Const) for leaf in first.leaves):
+            return first
+        if any(other != kind for _, other in noted):
+            raise frame.not_closed("the distribution of a choice, of one family or another")
+        if template.number not in self.asked:
+            name, origin = f"distribution_of_{template.name}", f"the distribution of {template.name}"
+            made = hir.Function(self.function_name(name), results=list(leaves(kind)), origin=origin)
+            self.asked[template.number] = template, made
+        given = [leaf for value in self.arguments_of(template.trace) for leaf in value.leaves]
+        targets = [frame.fresh("parameter", leaf) for leaf in leaves(kind)]
+        frame.emit(hir.Call(list(targets), self.asked[template.number][1], [*indices, *given]))
+        return Value(kind, tuple(targets))
 
     def _body(self, frame: Frame, node: Any, place: Hashable) -> Type:
         """Lower the body of a function of the text; the type of its result."""
@@ -430,6 +460,10 @@ class Lowering:
                 name = f"{name}_"
             self.templates[key] = Template(len(self.templates), parts, kind, name, calls, self.trace)
         return self.templates[key]
+
+    def note_distribution(self, template: Template, distribution: Value, kind: Type) -> None:
+        """Note the distribution of a choice, and its type with numbers in place of constants."""
+        self.distributions.setdefault(template.number, []).append((distribution, kind))
 
     def note_coordinates(self, template: Template, coordinates: int) -> None:
         """Note the coordinates of a choice at a template."""
@@ -670,8 +704,13 @@ def _lambda_source(function: FunctionType) -> FunctionSource:
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Lambda) and node.lineno == line:
-            code = compile(ast.Expression(node), filename, "eval")
-            inner = next(c for c in code.co_consts if hasattr(c, "co_code"))
+            names = [ast.arg(name) for name in function.__code__.co_freevars]
+            around = ast.arguments([], names, None, [], [], None, [])
+            outer = ast.copy_location(ast.Lambda(around, node), node)
+            code = compile(ast.fix_missing_locations(ast.Expression(outer)), filename, "eval")
+            for _ in range(2):  # in a lambda whose parameters are the variables that it finds around it
+                code = next(c for c in code.co_consts if hasattr(c, "co_code"))
+            inner = code
             if inner.co_code == function.__code__.co_code and inner.co_consts == function.__code__.co_consts:
                 found.append(node)
     if len(found) != 1:

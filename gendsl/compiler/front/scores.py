@@ -24,8 +24,8 @@ from gendsl.compiler.front.values import (
     number_leaf,
 )
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import Array, Number, Tuple, Type, Union, describe, leaves
-from gendsl.distributions.base import ScalarFamily
+from gendsl.compiler.types import Array, List, Number, Tuple, Type, Union, describe, leaves
+from gendsl.distributions.base import ScalarFamily, is_built_in
 
 _KINDS = "bif"
 _WHOLE = Const(2.0**53, "f")
@@ -51,7 +51,7 @@ def value_type(frame: Frame, distribution: Value) -> Type:
     found = families.value_type(frame, distribution)
     if found is not None:
         return found
-    if cls.__module__.startswith("gendsl."):
+    if is_built_in(cls):
         raise frame.not_closed(f"choices of the family {cls.__name__}")
     return _type_in(frame, support_of(frame, distribution))
 
@@ -67,6 +67,8 @@ def _type_in(frame: Frame, support: Value) -> Type:
         component = _type_in(frame, items_of(support)[0])
         if isinstance(component, (Number, Array)):
             return families.repeated(component)
+    if cls is supports.FiniteSet:
+        return _type_of_elements(frame, items_of(support)[0])
     if cls is supports.RealArray:
         shape = items_of(support)[0]
         return Array("f", 1 if is_number(shape) else len(items_of(shape)), True)
@@ -75,6 +77,17 @@ def _type_in(frame: Frame, support: Value) -> Type:
     if cls.shape == () and not cls.discrete and cls.canonical is supports.Support.canonical:
         return Number("f")
     return _type_kept(frame, support)
+
+
+def _type_of_elements(frame: Frame, elements: Value) -> Type:
+    """The type of the values of a finite set, where they are numbers of one kind."""
+    if isinstance(elements.type, List):
+        found = {frame.program.facts.item(elements.type.site)}
+    else:
+        found = {number_leaves(one.type) for one in items_of(elements)}
+    if len(found) == 1 and isinstance(kind := found.pop(), Number):
+        return Number(kind.kind)
+    raise frame.not_closed("choices from a finite set of other than numbers of one kind")
 
 
 def _type_kept(frame: Frame, support: Value) -> Type:

@@ -11,7 +11,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import arrays
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.values import NONE, NOTHING, Value, make_tuple, object_of
-from gendsl.compiler.hir import Const, Expr
+from gendsl.compiler.hir import Const, Expr, Var
 from gendsl.compiler.types import Array, Known, List, Number, SubTrace, Tuple, Type, describe, leaves
 
 
@@ -48,7 +48,7 @@ def _trace(value: Value) -> TraceOf:
     return found
 
 
-def _below(frame: Frame, value: Value, address: Value) -> Value:
+def deeper(frame: Frame, value: Value, address: Value) -> Value:
     """`trace[address]` as a deeper address."""
     from gendsl.compiler.front.choices import path
 
@@ -105,9 +105,9 @@ class Found:
     test: Expr = hir.TRUE
 
 
-def _found(frame: Frame, value: Value) -> Iterator[Found]:
+def templates_at(frame: Frame, value: Value) -> Iterator[Found]:
     """The templates of the choices at and below an address."""
-    from gendsl.compiler.front.program import Below
+    from gendsl.compiler.front.program import NO_VALUE, Below
 
     assert isinstance(value.type, SubTrace)
     parts, indices = value.type.prefix, value.leaves
@@ -118,6 +118,8 @@ def _found(frame: Frame, value: Value) -> Iterator[Found]:
             first = template.parts[0] if template.parts else None
             inside = first.function if isinstance(first, Below) else None
             if inside is not below:
+                continue
+            if template.type == NO_VALUE:  # it only notes a call
                 continue
             own = template.parts if below is None else template.parts[1:]
             fit = _fit(frame, own, parts, indices)
@@ -149,16 +151,31 @@ def _all(tests: list[Expr]) -> Expr:
     return result
 
 
-def _present(frame: Frame, found: Found) -> Expr:
+def is_present(frame: Frame, found: Found) -> Expr:
     """Whether a trace has the choice."""
     present = frame.fresh("present", "b")
     frame.emit(hir.Present(present, found.template, found.indices))
     return _all([test for test in (found.test, present) if test is not hir.TRUE])
 
 
+def count(frame: Frame, found: Found) -> Var:
+    """How many choices of a template a trace has."""
+    counted = frame.fresh("count", "i")
+    frame.emit(hir.Count(counted, found.template, found.indices))
+    return counted
+
+
+def is_any(frame: Frame, found: Found) -> Expr:
+    """Whether a trace has a choice of a template."""
+    if not any(part is None or part is ... for part in found.rest):
+        return is_present(frame, found)
+    some = hir.Op("gt", (count(frame, found), Const(0, "i")), "b")
+    return _all([test for test in (found.test, some) if test is not hir.TRUE])
+
+
 def _choices(frame: Frame, value: Value) -> list[Found]:
     """The templates, which differ in their types alone, of a choice."""
-    return [found for found in _found(frame, value) if not found.rest]
+    return [found for found in templates_at(frame, value) if not found.rest]
 
 
 # --- what a program does with a trace ------------------------------------------------------------
@@ -169,10 +186,10 @@ def contains(frame: Frame, container: Value, address: Value) -> Expr:
     if _trace(container).role == "output":
         raise frame.not_closed("`in` an output trace")
     tests: list[Expr] = []
-    for found in _found(frame, _below(frame, container, address)):
+    for found in templates_at(frame, deeper(frame, container, address)):
         if found.rest:
             raise frame.not_closed("`in` a trace, of a namespace")
-        tests.append(_present(frame, found))
+        tests.append(is_present(frame, found))
     result: Expr = hir.FALSE
     for test in tests:
         result = test if result is hir.FALSE else hir.Op("or", (result, test), "b")
@@ -186,7 +203,7 @@ def subscript(frame: Frame, value: Value, node: ast.expr) -> Value:
     address = frame.atoms(expression(frame, node))
     if is_never(address):
         return NOTHING
-    at = _below(frame, value, address)
+    at = deeper(frame, value, address)
     return choice(frame, at) if _trace(value).role == "trace" else at
 
 
@@ -207,7 +224,7 @@ def choice(frame: Frame, at: Value) -> Value:
         if place == len(every) - 1:
             frame.fail_unless(every[place].test, "a choice that the program never makes")
             return read(every[place])
-        present = _present(frame, every[place])
+        present = is_present(frame, every[place])
         return frame.branch(present, lambda: read(every[place]), lambda: from_(place + 1))
 
     return from_(0)
@@ -297,13 +314,20 @@ _KEPT = {("f", "f"), ("f", "i"), ("i", "i"), ("b", "b")}
 
 def copy(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`copy(from, to)`."""
+    frame.fail_if(hir.Op("eq", (copied(frame, args), Const(0, "i")), "b"), "nothing to copy")
+    return NONE
+
+
+def copied(frame: Frame, args: list[Value]) -> Expr:
+    """Copy the choices at and below an address to another one; how many there are."""
     source, target = _handle(frame, args, "input"), _handle(frame, args[1:], "output")
     counts: list[Expr] = []
-    there = list(_found(frame, target))
-    for here in _found(frame, source):
-        for place in there:
-            if place.rest != here.rest or place.template.type != here.template.type:
-                continue
+    there = list(templates_at(frame, target))
+    for here in templates_at(frame, source):
+        fitting = [one for one in there if one.rest == here.rest and one.template.type == here.template.type]
+        if not fitting:
+            frame.fail_if(is_any(frame, here), "a choice is copied to where the program makes none")
+        for place in fitting:
             count = frame.fresh("copied", "i")
             made = hir.Copy(count, place.template, place.indices, here.template, here.indices)
             test = _all([test for test in (place.test, here.test) if test is not hir.TRUE])
@@ -315,8 +339,7 @@ def copy(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     total: Expr = Const(0, "i")
     for one in counts:
         total = hir.Op("add", (total, one), "i")
-    frame.fail_if(hir.Op("eq", (total, Const(0, "i")), "b"), "nothing to copy")
-    return NONE
+    return total
 
 
 def _handle(frame: Frame, args: list[Value], role: str) -> Value:

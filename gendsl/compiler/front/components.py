@@ -1,0 +1,327 @@
+"""What moves on components ask of traces: the functions of `gendsl.inference.component_choices`, which the
+compiler knows, as their own text looks into the records of a trace.
+
+Each means to a text what it means to the interpreter, but for one thing: what the interpreter finds out while
+it runs, as which choices there are below an address, is here known beforehand or makes the text fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from gendsl.compiler import hir
+from gendsl.compiler.front import traces
+from gendsl.compiler.front.arrays import library_call
+from gendsl.compiler.front.containers import length
+from gendsl.compiler.front.coordinates import UNKNOWN, WEIGHTS
+from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.values import (
+    NONE,
+    NOTHING,
+    Value,
+    is_number,
+    known,
+    make_tuple,
+    number,
+    number_leaf,
+    object_of,
+)
+from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.types import Array, Dict, Known, Number, SubTrace, describe
+
+Handler = Callable[[Frame, list[Value]], Value]
+_MODULE = "gendsl.inference.component_choices"
+
+
+def call(frame: Frame, function: Any, args: list[Value]) -> Value | None:
+    """A call of one of these functions; None for any other."""
+    handler = None
+    if getattr(function, "__module__", None) == _MODULE:
+        handler = _HANDLERS.get(function.__qualname__)
+    elif isinstance(function, FunctionType):
+        handler = _OWN.get(function)
+    return None if handler is None else handler(frame, args)
+
+
+def _known_path(frame: Frame, value: Value) -> tuple[Any, ...]:
+    """A path, or several, known when the text is made."""
+    if not isinstance(value.type, Known):
+        raise frame.not_closed("an address that only the data tell")
+    found: tuple[Any, ...] = object_of(value)
+    return found
+
+
+def _at(frame: Frame, trace: Value, path: tuple[Any, ...], *more: Value) -> Value:
+    return traces.deeper(frame, trace, make_tuple([*map(known, path), *more]))
+
+
+def _trace_of(frame: Frame, args: list[Value]) -> Value:
+    """The trace that a handle is of."""
+    (handle,) = args
+    if not isinstance(handle.type, SubTrace) or handle.type.trace.role != "input" or handle.type.prefix:
+        raise frame.not_closed("the trace of what is no input")
+    return traces.whole(frame.program.trace_given(handle.type.trace.name))
+
+
+def _distribution_in(frame: Frame, args: list[Value]) -> Value:
+    """The distribution of a choice."""
+    trace, address = args
+    found = [one for one in traces.templates_at(frame, traces.deeper(frame, trace, address)) if not one.rest]
+    if len(found) != 1 or found[0].test is not hir.TRUE:
+        raise frame.not_closed("the distribution of a choice of one type or another")
+    return frame.program.distribution_at(frame, found[0].template, found[0].indices)
+
+
+def _choices_of(frame: Frame, args: list[Value]) -> Value:
+    """The choices of a component, as pairs of addresses; each must be there."""
+    trace, spaces, j = args
+    pairs: list[Value] = []
+    for space in _known_path(frame, spaces):
+        every = _named_below(frame, _at(frame, trace, space, j))
+        if not every:
+            frame.fail("a component without choices")
+            return NOTHING
+        for rest, test in every.items():
+            frame.fail_unless(test, "a component without one of its choices")
+            full = make_tuple([*map(known, space), j, *map(known, rest)])
+            pairs.append(make_tuple([known((*space, *rest)), full]))
+    return make_tuple(pairs)
+
+
+def _choices_below(frame: Frame, args: list[Value]) -> Value:
+    """The choices in a namespace, as pairs of addresses; each must be there."""
+    trace, prefix = args
+    space = _known_path(frame, prefix)
+    pairs = []
+    for rest, test in _named_below(frame, _at(frame, trace, space)).items():
+        frame.fail_unless(test, "a namespace without one of its choices")
+        pairs.append(make_tuple([known(rest), known((*space, *rest))]))
+    return make_tuple(pairs)
+
+
+def _named_below(frame: Frame, at: Value) -> dict[tuple[Any, ...], Expr]:
+    """The choices at and below an address, which must have names: whether there are, by what the address
+    leaves open.
+    """
+    there: dict[tuple[Any, ...], Expr] = {}
+    for found in traces.templates_at(frame, at):
+        _check_named(frame, found)
+        test = traces.is_any(frame, found)
+        before = there.get(found.rest)
+        there[found.rest] = test if before is None else Op("or", (before, test), "b")
+    return there
+
+
+def _check_named(frame: Frame, found: traces.Found) -> None:
+    if not all(isinstance(part, str) for part in found.rest):
+        raise frame.not_closed("a component, or auxiliary choices, with numbered parts")
+
+
+def _check_parts(frame: Frame, args: list[Value]) -> Value:
+    """Fail where a proposal makes a choice in none of some namespaces.
+
+    One that a component of the model does not have is not copied, where the text fails, too.
+    """
+    _, proposed, prefix, spaces, others, *_ = args
+    named = object_of(others)
+    for found in traces.templates_at(frame, _at(frame, proposed, _known_path(frame, prefix))):
+        inside = any(found.rest[: len(space)] == space for space in _known_path(frame, spaces))
+        if not (inside or named is None or found.rest in named):
+            frame.fail_if(traces.is_any(frame, found), "a choice that is no part of a component")
+    return NONE
+
+
+def _check_component(frame: Frame, args: list[Value]) -> Value:
+    """Fail where a component has no choice in one of its namespaces."""
+    trace, spaces, j = args
+    for space in _known_path(frame, spaces):
+        some: Expr = hir.FALSE
+        for found in traces.templates_at(frame, _at(frame, trace, space, j)):
+            test = traces.is_any(frame, found)
+            some = test if some is hir.FALSE else Op("or", (some, test), "b")
+        frame.fail_unless(some, "a component without choices")
+    return NONE
+
+
+def _named_values(frame: Frame, args: list[Value]) -> Value:
+    """A dict of pairs."""
+    from gendsl.compiler.front.calls import call as called
+
+    return called(frame, known(dict), [args[0]], {})
+
+
+def _write_named(frame: Frame, args: list[Value]) -> Value:
+    """Write values by their addresses below a prefix."""
+    values, target, prefix = args
+    written = _put_below(frame, values, _at(frame, target, _known_path(frame, prefix)), ())
+    _check_all(frame, values, written, 0)
+    return NONE
+
+
+def _write_component(frame: Frame, args: list[Value]) -> Value:
+    """Write the values of a component by their relative addresses, all but its entries of vectors."""
+    values, needed, target, j, spaces, vectors, *_ = args
+    complete = library_call(frame, _has_all, [values, needed])
+    if is_never(complete):
+        return NOTHING
+    frame.fail_unless(number_leaf(complete), "a component without one of its choices")
+    written: Expr = Const(0, "i")
+    for space in _known_path(frame, spaces):
+        more = _put_below(frame, values, _at(frame, target, space, j), space)
+        written = Op("add", (written, more), "i")
+    _check_all(frame, values, written, len(_known_path(frame, vectors)))
+    return NONE
+
+
+def _put_below(frame: Frame, values: Value, target: Value, space: tuple[Any, ...]) -> Expr:
+    """Write those values that are for choices at and below an address; how many there are."""
+    written: Expr = Const(0, "i")
+    every = {}
+    for found in traces.templates_at(frame, target):
+        _check_named(frame, found)
+        every[found.rest] = found
+    for rest in every:
+        path = (*space, *rest)
+        key = known(path[0] if len(path) == 1 else path)
+        place = traces.deeper(frame, target, known(rest)) if rest else target
+        more = library_call(frame, _put, [values, key, place])
+        if is_never(more):
+            return written
+        written = Op("add", (written, number_leaf(more)), "i")
+    return frame.atom(written)
+
+
+def _check_all(frame: Frame, values: Value, written: Expr, others: int) -> None:
+    if not isinstance(values.type, Dict):
+        raise frame.not_closed(f"{describe(values.type)} in place of a dict of choices")
+    size = Op("sub", (length(frame, values), Const(others, "i")), "i")
+    frame.fail_unless(Op("eq", (written, size), "b"), "a value for a choice that there is not")
+
+
+def _has_all(values: Any, needed: Any) -> bool:
+    return all(key in values for key in needed)
+
+
+def _put(values: Any, key: Any, target: Any) -> int:
+    if key in values:
+        write(target, values[key])
+        return 1
+    return 0
+
+
+def _copy_all(frame: Frame, args: list[Value]) -> Value:
+    """Copy the choices at or below an address, of which there may be none."""
+    traces.copied(frame, args)
+    return NONE
+
+
+def _are_weights(frame: Frame, args: list[Value]) -> Value:
+    """Whether the support of a choice is a simplex."""
+    trace, address = args
+    found = [one for one in traces.templates_at(frame, traces.deeper(frame, trace, address)) if not one.rest]
+    every = {frame.program.coordinates.get(one.template.number, UNKNOWN) for one in found}
+    if UNKNOWN in every or len(every) > 1:
+        raise frame.not_closed("a vector of which it is not known whether it sums to one")
+    return known(every == {WEIGHTS})
+
+
+def _value_of(frame: Frame, args: list[Value]) -> Value:
+    """A number without its derivative."""
+    (value,) = args
+    if is_number(value) and value.leaves and value.leaf.kind == "f":
+        return number(frame.atom(Op("detached", value.leaves, "f")))
+    return value
+
+
+# --- allocations -----------------------------------------------------------------------------------
+
+
+def _is_vector(frame: Frame, trace: Value, address: Value) -> bool:
+    """Whether allocations are one vector, and not a choice each."""
+    kinds = {
+        (len(found.rest), found.rest[:1], found.template.type)
+        for found in traces.templates_at(frame, _at(frame, trace, _known_path(frame, address)))
+    }
+    if kinds == {(1, (None,), Number("i"))}:
+        return False
+    if len(kinds) == 1:
+        ((depth, _, kind),) = kinds
+        if not depth and isinstance(kind, Array) and (kind.kind, kind.rank) == ("i", 1):
+            return True
+    raise frame.not_closed("allocations that are neither numbered choices nor a vector of integers")
+
+
+def _labels_of(frame: Frame, args: list[Value]) -> Value:
+    """The number of the component of each data point."""
+    if _is_vector(frame, *args):
+        return traces.choice(frame, traces.deeper(frame, *args))
+    return library_call(frame, _numbered, args)
+
+
+def _count_below(frame: Frame, args: list[Value]) -> Value:
+    """How many choices there are at and below an address."""
+    total: Expr = Const(0, "i")
+    for found in traces.templates_at(frame, traces.deeper(frame, *args)):
+        if found.test is not hir.TRUE:
+            raise frame.not_closed("the number of choices below a string of the data")
+        count = traces.count(frame, found)
+        total = count if total == Const(0, "i") else Op("add", (total, count), "i")
+    return number(frame.atom(total))
+
+
+def count_below(trace: Any, address: Any) -> int:
+    """How many choices there are at and below an address; stands for `_count_below`."""
+    raise NotImplementedError
+
+
+def _numbered(trace: Any, address: Any) -> Any:
+    return np.array([trace[(*address, i)] for i in range(count_below(trace, address))], dtype=int)
+
+
+def _write_labels(frame: Frame, args: list[Value]) -> Value:
+    """Write the allocations that change."""
+    trace, target, address, old, new = args
+    text = _in_vector if _is_vector(frame, trace, address) else _one_by_one
+    return library_call(frame, text, [target, address, old, new])
+
+
+def _in_vector(target: Any, address: Any, old: Any, new: Any) -> None:
+    if np.any(old != new):
+        write(target[address], new)
+
+
+def _one_by_one(target: Any, address: Any, old: Any, new: Any) -> None:
+    for i in range(len(old)):
+        if old[i] != new[i]:
+            write(target[(*address, i)], int(new[i]))
+
+
+def write(target: Any, value: Any) -> None:
+    """Stands for the statement of transforms."""
+    raise NotImplementedError
+
+
+_HANDLERS: dict[str, Handler] = {
+    "trace_of": _trace_of,
+    "distribution_in": _distribution_in,
+    "choices_of": _choices_of,
+    "choices_below": _choices_below,
+    "named_values": _named_values,
+    "write_named": _write_named,
+    "write_component": _write_component,
+    "check_component": _check_component,
+    "check_parts": _check_parts,
+    "copy_all": _copy_all,
+    "are_weights": _are_weights,
+    "value_of": _value_of,
+    "labels_of": _labels_of,
+    "write_labels": _write_labels,
+}
+_OWN: dict[Any, Handler] = {
+    count_below: _count_below,
+    write: lambda frame, args: traces.write(frame, args, {}),
+}

@@ -1,0 +1,252 @@
+"""The steps of `birth_death` and `split_merge` as one text are the interpreter's, in each of their forms."""
+
+import numpy as np
+import pytest
+
+from gendsl import (
+    bernoulli,
+    beta,
+    dirichlet,
+    gen,
+    iid,
+    normal,
+    poisson,
+    uniform,
+    uniform_discrete,
+)
+from gendsl.inference import birth_death, split_merge
+from tests.compiler.test_closed_move import WAYS, Move, compiled, outcomes
+
+# --- models ------------------------------------------------------------------------------------------
+
+
+@gen
+def sums(n, rate):
+    k = ~poisson(rate)
+    total = 0.0
+    for j in range(k):
+        total += ("mu", j) @ ~normal(0, 2)
+        total += ("shift", j) @ ~normal(0, 1)
+    for i in range(n):
+        ("y", i) @ ~normal(total, 1)
+
+
+@gen
+def shares(n):
+    k = ~uniform_discrete(1, 5)
+    weights = ~dirichlet([1.0] * k)
+    mu = [("mu", j) @ ~normal(0, 2) for j in range(k)]
+    for i in range(n):
+        ("y", i) @ ~normal(sum(w * m for w, m in zip(weights, mu, strict=True)), 1)
+
+
+@gen
+def sites(n):
+    k = ~uniform_discrete(1, 6)
+    low = total = 0.0
+    for j in range(k):
+        low = ("site", j) @ ~uniform(low, 10.0)
+        total += low
+    for i in range(n):
+        ("y", i) @ ~normal(total, 2)
+
+
+@gen
+def whole_sites(n):
+    k = ~uniform_discrete(1, 6)
+    low = total = 0
+    for j in range(k):
+        low = ("site", j) @ ~uniform_discrete(low, 4)
+        total += low
+    for i in range(n):
+        ("y", i) @ ~normal(total, 2)
+
+
+@gen
+def part():
+    deep = ~bernoulli(0.5)
+    if deep:
+        for i in range(2):
+            ("x", i) @ ~normal(0, 1)
+    return deep
+
+
+@gen
+def parts(n):
+    k = ~uniform_discrete(0, 4)
+    found = [("part", j) @ ~part() for j in range(k)]
+    for i in range(n):
+        ("y", i) @ ~normal(float(sum(found)), 1)
+
+
+@gen
+def how_many(most):
+    k = ~uniform_discrete(0, most)
+    return k
+
+
+@gen
+def called(n):
+    """The number of components is chosen in a call, and its support depends on another choice."""
+    most = ~uniform_discrete(2, 4)
+    k = "size" @ ~how_many(most)
+    mu = [("mu", j) @ ~normal(0, 1) for j in range(k)]
+    for i in range(n):
+        ("y", i) @ ~normal(sum(mu), 1)
+
+
+@gen
+def labelled(n):
+    k = ~uniform_discrete(1, 4)
+    mu = [("mu", j) @ ~normal(0, 3) for j in range(k)]
+    for i in range(n):
+        z = ("z", i) @ ~uniform_discrete(0, k - 1)
+        ("y", i) @ ~normal(mu[z], 1)
+
+
+@gen
+def labelled_at_once(n):
+    k = ~uniform_discrete(1, 4)
+    mu = [("mu", j) @ ~normal(0, 3) for j in range(k)]
+    z = ~iid(uniform_discrete(0, k - 1), n)
+    for i in range(n):
+        ("y", i) @ ~normal(mu[z[i]], 1)
+
+
+# --- what the moves are given ------------------------------------------------------------------------
+
+
+@gen
+def new_pair(trace):
+    mu = ~normal(0, 2)
+    shift = ~normal(0, 1)
+
+
+@gen
+def new_share(trace):
+    mu = ~normal(0, 2)
+    weights = ~beta(1, trace["k"])
+
+
+@gen
+def new_site(trace):
+    site = ~uniform(0, 10)
+
+
+@gen
+def new_whole_site(trace):
+    site = ~uniform_discrete(0, 4)
+
+
+@gen
+def new_part(trace):
+    part_ = "part" @ ~part()
+
+
+@gen
+def new_mu(trace):
+    mu = ~normal(0, 3)
+
+
+@gen
+def offset(trace, j):
+    u = ~normal(0, 1)
+    return {"u": u}
+
+
+@gen
+def offset_and_share(trace, j):
+    u = ~normal(0, 1)
+    v = ~beta(2, 2)
+
+
+def make_room(weights, new):
+    return [w * (1 - new) for w in weights]
+
+
+def close_up(weights, old):
+    return [w / (1 - old) for w in weights]
+
+
+def apart(one, u):
+    return {"mu": one["mu"] - u["u"]}, {"mu": one["mu"] + u["u"]}
+
+
+def together(first, second):
+    return {"mu": (first["mu"] + second["mu"]) / 2}, {"u": (second["mu"] - first["mu"]) / 2}
+
+
+def share_out(one, u):
+    w, v = one["weights"], u["v"]
+    return (
+        {"mu": one["mu"] - u["u"], "weights": w * v},
+        {"mu": one["mu"] + u["u"], "weights": w * (1 - v)},
+    )
+
+
+def share_together(first, second):
+    w = first["weights"] + second["weights"]
+    one, u = together(first, second)
+    return {"mu": one["mu"], "weights": w}, {
+        "u": u["u"],
+        "v": first["weights"] / w,
+    }
+
+
+def halves(trace, points, first, second):
+    return np.array([0.25 if trace["y", int(i)] < first["mu"] else 0.75 for i in points])
+
+
+def more_where_few(trace):
+    return 0.6 if trace["k"] < 3 else 0.3
+
+
+MOVES = {
+    "swap": (sums, (2, 2.0), birth_death("mu", "shift", propose=new_pair)),
+    "shift": (sums, (2, 2.0), birth_death("mu", "shift", propose=new_pair, insert="shift", birth=0.3)),
+    "last": (sums, (2, 2.0), birth_death("mu", "shift", propose=new_pair, insert="last", most=6)),
+    "chance": (sums, (2, 2.0), birth_death("mu", "shift", propose=new_pair, birth=more_where_few)),
+    "lambda": (sums, (2, 2.0), birth_death("mu", "shift", propose=new_pair, birth=lambda trace: 0.4)),
+    "weights": (
+        shares, (2,), birth_death("mu", propose=new_share, vectors={"weights": (make_room, close_up)}),
+    ),
+    "sorted": (sites, (1,), birth_death("site", propose=new_site, insert="sorted")),
+    "sorted with ties": (whole_sites, (1,), birth_death("site", propose=new_whole_site, insert="sorted")),
+    "calls": (parts, (2,), birth_death("part", propose=new_part)),
+    "number in a call": (called, (2,), birth_death("mu", propose=new_mu, number=("size", "k"))),
+    "empty": (labelled, (3,), birth_death("mu", propose=new_mu, allocations="z")),
+    "empty, at once": (labelled_at_once, (3,), birth_death("mu", propose=new_mu, allocations="z")),
+    "empty, last": (labelled, (3,), birth_death("mu", propose=new_mu, allocations="z", insert="last")),
+    "split": (
+        labelled, (4,), split_merge("mu", bijection=(apart, together), auxiliary=offset, allocations="z"),
+    ),
+    "split, at once": (
+        labelled_at_once, (4,),
+        split_merge("mu", bijection=(apart, together), auxiliary=offset, allocations="z", allocate=halves),
+    ),
+    "adjacent": (
+        labelled, (4,),
+        split_merge(
+            "mu", bijection=(apart, together), auxiliary=offset, allocations="z", order="mu",
+            pairs="adjacent", split=more_where_few,
+        ),
+    ),
+    "split weights": (
+        shares, (2,),
+        split_merge(
+            "mu", bijection=(share_out, share_together), auxiliary=offset_and_share, vectors=["weights"],
+            order="mu",
+        ),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", MOVES)
+def test_forms(name, way):
+    model, args, kernel = MOVES[name]
+    trace = model.generate(args, {("y", i): 0.3 * i for i in range(args[0])}, rng=3).trace
+    move = Move(kernel.q, kernel.f)
+    results = outcomes(way, compiled(trace, move), trace, move, 150)
+    assert results.keys() == {"accepted", "rejected"}, results
+    assert min(results.values()) > 2, results
