@@ -93,6 +93,7 @@ class Chain:
         steps: what became of the steps of each draw.
         comparisons: how often something was compared with a second execution, since the chain started or was
             resumed.
+        ran: how its steps were run, in words.
     """
 
     rows: list[Quantities]
@@ -104,6 +105,7 @@ class Chain:
     rng_state: Any = None
     steps: Steps = field(default_factory=Steps)
     comparisons: int = 0
+    ran: str = ""
 
     def __len__(self) -> int:
         """The number of draws."""
@@ -184,13 +186,15 @@ def run_chain(plan: Plan, report: Listener | None = None, store: Store | None = 
         store: what writes the chain to files, and continues it from them.
     """
     chain = Chain([], [], plan.trace)
+    steps = _Steps(plan, chain, report, store)
     with accounted() as account:
         try:
-            _Steps(plan, chain, report, store).run()
+            steps.run()
         except KeyboardInterrupt:
             chain.interrupted = True
             chain.steps.cut(len(chain))
     chain.comparisons = account.made
+    chain.ran = steps.how()
     chain.rng_state = plan.rng.bit_generator.state
     return chain
 
@@ -210,6 +214,7 @@ class _Steps:
         self.watch = Schedule()
         self.compare_at = self.began
         self.decision: Decision | None = None
+        self.given_up: Machine | None = None
 
     def run(self) -> None:
         """All of them."""
@@ -234,6 +239,18 @@ class _Steps:
         self.decision = self.decide(kernel, plan.steps - step)
         self.advance(kernel, step, plan.steps)
         self.tell(plan.steps)
+
+    def how(self) -> str:
+        """How the steps were run, in words."""
+        decision = self.decision
+        if decision is None:
+            return ""
+        machine = decision.machine or self.given_up
+        if machine is None:
+            return f"step by step: {decision.reason}"
+        left = "".join(f"; {count} by the interpreter: {why}" for why, count in machine.fallbacks.items())
+        end = f"; then step by step: {decision.reason}" if decision.machine is None else ""
+        return f"as machine code{left}{end}"
 
     def decide(self, kernel: KernelFunction, steps: int) -> Decision:
         """How the steps of a kernel are to be run."""
@@ -342,7 +359,7 @@ class _Steps:
             chain.last = machine.trace
             chain.seconds = before + clock() - started
         if reason is not None:
-            self.decision = Decision(None, reason)
+            self.decision, self.given_up = Decision(None, reason), machine
         return step
 
     def compare(self, trace: Any, now: float) -> None:

@@ -120,6 +120,15 @@ class Run:
         return sum(chain.comparisons for chain in self.chains)
 
     @property
+    def ran(self) -> list[str]:
+        """How the steps of each chain were run: as machine code, or step by step, and why.
+
+        "as machine code; 3 by the interpreter: line 12: math domain error" says that 3 steps were left to the
+        reference interpreter, and why. Which way it is makes no difference to the draws.
+        """
+        return [chain.ran for chain in self.chains]
+
+    @property
     def interrupted(self) -> bool:
         """Whether the run was stopped by a KeyboardInterrupt."""
         return any(chain.interrupted for chain in self.chains)
@@ -231,7 +240,8 @@ class Run:
             traces = Draws([kept[i] for i in draws], chain.last) if len(kept) else []
             steps = chain.steps.part(draws) if len(chain.steps) == len(chain) else Steps()
             outcome = chain.last, chain.acceptance, chain.interrupted, chain.seconds
-            chains.append(Chain(rows, traces, *outcome, steps=steps, comparisons=chain.comparisons))
+            made = Chain(rows, traces, *outcome, steps=steps, comparisons=chain.comparisons, ran=chain.ran)
+            chains.append(made)
         return Run(chains, self._names, self.seconds)
 
     def to_arviz(self, names: Sequence[Any] | None = None) -> Any:

@@ -389,3 +389,12 @@ def test_choices_drawn_anew(name, monkeypatch):
 def test_a_selection_that_is_wrong_is_the_users_error(selection, error):
     with pytest.raises(error):
         run(mh(selection), "native", draws=10, record="mu")
+
+
+def test_a_run_says_how_it_ran():
+    assert run(move, "native", draws=20, record="mu").ran == ["as machine code"]
+    left = run(cycle(involutive(step_size, often_left), move, jump), "native", draws=300, record="mu")
+    assert "by the interpreter: line" in left.ran[0]
+    with running_on("compiled"):
+        assert sample(move, start(), 5, seed=1, progress=False).ran[0].startswith("step by step: ")
+
