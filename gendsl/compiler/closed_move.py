@@ -53,7 +53,7 @@ class ClosedKernel(Compiled):
         self._refuse_unknown(mains)
         for step in self.steps:
             clean.clean(step)
-        self.text = print_python(_together(self.steps))
+        self.text = print_python(*self.steps)
 
     def _called(self, name: str, function: hir.Function) -> move.Called:
         """A function with the arguments of its program."""
@@ -298,9 +298,3 @@ def _identifier(name: str) -> str:
     """A name as one of a function."""
     found = "".join(c if c.isalnum() else "_" for c in name)
     return f"step_{found}"
-
-
-def _together(steps: Sequence[hir.Function]) -> hir.Function:
-    """A function that calls all steps, so that they make one text."""
-    body: hir.Body = [move.Called(step).into() for step in steps]
-    return hir.Function("every_step", body=body)

@@ -344,10 +344,10 @@ class PythonPrinter:
         self.line("break")
 
 
-def print_python(main: Function) -> str:
-    """A function, and all that it calls, as Python text."""
+def print_python(*mains: Function) -> str:
+    """Functions, and all that they call, as Python text."""
     printer = PythonPrinter()
-    functions = hir.functions(main)
+    functions = list({id(one): one for main in mains for one in hir.functions(main)}.values())
     taken = {var.name for f in functions for var in f.parameters}
     taken |= {var.name for f in functions for s in hir.walk(f.body) for var in hir.targets(s)} | set(NAMES)
     for function in functions:  # a function and a variable of one name would hide each other

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from gendsl.compiler.moves import NotClosed
 from gendsl.errors import KernelError, Location, caller_location, is_users_file, placed_at, too_deep
 from gendsl.interface import GenerativeFunction, Rng, Trace, as_rng
 from gendsl.runtime.compiled import CompiledTrace
@@ -89,6 +90,34 @@ class Kernel:
             return self.step(trace, as_rng(rng))
         except RecursionError as error:
             raise too_deep(error, f"kernel {self.name}") from None
+
+    def source_of(self, operation: str, trace: Trace) -> str:
+        """The text that the compiler makes of a step of this kernel, for traces like one.
+
+        It is Python; what it does is what runs as machine code. One function makes a step of each kernel that
+        this one is made of, and says which lines of yours what comes of.
+
+        Args:
+            operation: "step".
+            trace: a trace of the model.
+
+        Raises:
+            KernelError: another operation, or there is no text: the kernel, the model, an auxiliary program
+                or a transform is not closed, with the reason.
+        """
+        from gendsl.compiler.closed_move import ClosedKernel  # takes long to import
+        from gendsl.inference.moves import flattened
+
+        if operation != "step":
+            raise KernelError(f"a kernel has no text of {operation!r}", fix='ask for "step"')
+        try:
+            parts, _, _ = flattened(self)
+            return ClosedKernel(trace.gen_fn, trace.args, [part.move for part in parts]).text
+        except NotClosed as reason:
+            raise KernelError(
+                f"there is no text of a step of {self.name}: {reason}",
+                fix="it runs all the same, step by step; sample(...).ran says so",
+            ) from None
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"

@@ -25,7 +25,7 @@ from gendsl import (
 from gendsl.compiler.moves import Proposal
 from gendsl.compiler.native import available
 from gendsl.compiler.native_layout import Word
-from gendsl.errors import CoverageError, ObservedError, RuntimeMismatchError, UnknownAddressError
+from gendsl.errors import CoverageError, KernelError, ObservedError, RuntimeMismatchError, UnknownAddressError
 from gendsl.inference import cycle, independent, involutive, machine, mh, mixture, policy, random_walk, repeat
 from gendsl.selection import select
 from gendsl.testing import running_on
@@ -398,3 +398,18 @@ def test_a_run_says_how_it_ran():
     with running_on("compiled"):
         assert sample(move, start(), 5, seed=1, progress=False).ran[0].startswith("step by step: ")
 
+
+def test_the_text_of_a_step():
+    text = cycle(move, jump).source_of("step", start())
+    for line in (
+        "def step_shifted(state):",
+        "def step_toggled(state):",
+        "def shifted(state):",
+        "state.mu.write((), ",
+    ):
+        assert line in text
+    assert "every_step" not in text
+    with pytest.raises(KernelError, match="has no text of 'assess'"):
+        move.source_of("assess", start())
+    with pytest.raises(KernelError, match="no text of a step of random walk"):
+        random_walk("mu").source_of("step", start())
