@@ -210,6 +210,17 @@ class ClosedKernel(Compiled):
                     visit(expr)
         return found
 
+    @cached_property
+    def written(self) -> set[int]:
+        """The numbers of the templates of the model whose choices a step may change."""
+        every = {id(f): f for step in self.steps for f in hir.functions(step)}.values()
+        return {
+            statement.template.number
+            for function in every
+            for statement in hir.walk(function.body)
+            if isinstance(statement, (hir.Write, hir.Copy)) and statement.template.trace == MODEL
+        }
+
     # --- Python text ------------------------------------------------------------------------------
 
     def state(self, choices: dict[Any, Any], observed: Any, lp: float, rng: Any) -> MoveState:

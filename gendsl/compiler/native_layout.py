@@ -67,6 +67,8 @@ class Word(IntEnum):
     HEAP = auto()
     """The end of what the memory of kept arrays holds."""
     HEAP_END = auto()
+    HEAP_WANTED = auto()
+    """How many bytes there was no room for in it; 0 where there was."""
     ZERO = auto()
     """Where the density was zero: the template, and the place."""
     ZERO_PLACE = auto()
@@ -77,7 +79,9 @@ class Word(IntEnum):
     STEPS = auto()
     """How many steps of kernels were made."""
     STEP_LIMIT = auto()
-    """After how many to stop."""
+    """After how many to stop, before the next one: what picks its kernel is done."""
+    LAST_STEP = auto()
+    """After how many to stop at once."""
     SWEEPS = auto()
     """How many times the whole schedule is still to be run."""
     TALLIES = auto()

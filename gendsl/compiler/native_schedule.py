@@ -87,6 +87,7 @@ class NativeSchedule:
             self._run(number, step, started)
             p.set_word(Word.COUNTER, p.let(f"add i64 {counter}, 2"))
             p.count_up(Word.STEPS)
+            p.fail_if(p.let(f"icmp eq i64 {p.word(Word.STEPS)}, {p.word(Word.LAST_STEP)}"), status=STOPPED)
             p.add(f"br label %{head}")
 
     def _switch(self, value: str, other: str, places: dict[int, str]) -> None:

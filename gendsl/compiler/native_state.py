@@ -39,11 +39,15 @@ if TYPE_CHECKING:
 
 NO_LIMIT = -1
 _FIRST_ROOM = 64
-_FIRST_WORDS = 1 << 14
+_FIRST_WORDS, _FIRST_HEAP = 1 << 14, 1 << 18
 _FIRST_CAPACITY = 8
 _GROWTH = 4
 _LARGEST = 1 << 28
 _MANY = 1 << 62
+_HEAP_A_WORD = 32
+"""How many words there are for arrays that are kept, for each word of those in a trace: where they are used
+up, all but those are forgotten, which takes the longer the more there are.
+"""
 _STEPS_AGAIN = 1000
 """After how many steps the state is kept, to be gone back to where a later step fails."""
 _LOGS = {
@@ -88,12 +92,12 @@ class NativeState:
         self.schedule = np.array(schedule, np.int64)
         self.room = dict.fromkeys(_LOGS, _FIRST_ROOM)
         self.capacities = [[_FIRST_CAPACITY] * template.rank for template in self.templates]
-        self.arena_size = self.heap_size = _FIRST_WORDS
+        self.arena_size, self.heap_size = _FIRST_WORDS, _FIRST_HEAP
         self.words[Word.SCHEDULE] = self.schedule.ctypes.data
         self.words[Word.TALLIES] = self.tallies.ctypes.data
         self.words[Word.ZEROS], self.words[Word.ZERO_ROOM] = self.zeros.ctypes.data, len(self.zeros)
         self.words[Word.GENERATOR] = generator.ctypes.bit_generator.value
-        self.words[Word.STEP_LIMIT] = NO_LIMIT
+        self.words[Word.STEP_LIMIT] = self.words[Word.LAST_STEP] = NO_LIMIT
         self.words[Word.NOW] = 1
 
     def _set_inputs(self) -> None:
@@ -136,16 +140,14 @@ class NativeState:
         for template, given in zip(self.templates, rows, strict=True):
             self._make_columns(template)
             self._put(template, given)
-        self.latent = [
-            not is_auxiliary(template) and not self._all_observed(template) for template in self.templates
-        ]
+        if self.layout.has_arrays:
+            size = sum(_words(parts) for number in self.closed.written for _, parts, _ in rows[number])
+            self.heap_size = max(self.heap_size, min(_HEAP_A_WORD * size, _LARGEST))
         self._make_memory()
 
     def _make_columns(self, template: Template) -> None:
         """New columns, stamps and a mask for a template."""
-        size = max(math.prod(self.capacities[template.number]), 1)
-        if size > _LARGEST:
-            raise NotClosed(f"the indices of {template.parts!r} are far apart")
+        size = _size(template, self.capacities[template.number])
         self.stamps.append(np.zeros((4, size), np.int64))
         self.columns.append([np.zeros(size, np.int64) for _ in leaves(template.type)])
         self.masks.append(np.zeros(size, np.uint8))
@@ -177,10 +179,6 @@ class NativeState:
                 column[at] = np.array([parts[leaf] for _, parts, _ in rows], float).view(np.int64)
             else:
                 column[at] = [self.values.word(parts[leaf], kind, inner) for _, parts, _ in rows]
-
-    def _all_observed(self, template: Template) -> bool:
-        current = self._current(template)
-        return bool(current.any()) and bool(self.masks[template.number][current].all())
 
     def _current(self, template: Template) -> np.ndarray:
         """Which places of a template are in the current trace."""
@@ -315,41 +313,48 @@ class NativeState:
                     wanted[template.number, axis] = index
         return wanted
 
-    def _make_room(self, wanted: dict[tuple[int, int], int], counts: dict[Word, int], heap_left: int) -> None:
-        """More room of what there was too little of.
+    def _make_room(self, wanted: dict[tuple[int, int], int], counts: dict[Word, int], bytes: int) -> None:
+        """More room of what there was too little of; in the memory of arrays that are kept, for some bytes.
 
         Raises:
-            NotClosed: it would be too much.
+            NotClosed: it would be too much; then nothing is changed.
         """
+        capacities = [list(capacity) for capacity in self.capacities]
         for (number, axis), index in wanted.items():
-            self.capacities[number][axis] = max(index + 1, _GROWTH * self.capacities[number][axis])
+            capacities[number][axis] = max(index + 1, _GROWTH * capacities[number][axis])
+        for template, capacity in zip(self.templates, capacities, strict=True):
+            _size(template, capacity)
         full = [log for log in _LOGS if counts[log] >= self.room[log]]
+        heap, arena = self.heap_size, self.arena_size
+        if bytes:
+            used = int(self.words[Word.HEAP] - self.heap.ctypes.data) // 8
+            heap = max(2 * heap if 2 * used < heap else heap, _HEAP_A_WORD * (bytes // 8))
+        elif not wanted and not full:
+            arena *= _GROWTH
+        if max(arena, heap) > _LARGEST or any(_GROWTH * self.room[log] > _LARGEST for log in full):
+            raise NotClosed("more memory than a text may use")
+        self.heap_size, self.arena_size = heap, arena
         for log in full:
             self.room[log] *= _GROWTH
-        if not wanted and not full:
-            if self.layout.has_arrays and heap_left < self.heap_size // 2:
-                self.heap_size *= 2
-            else:
-                self.arena_size *= _GROWTH
-        if max(self.arena_size, self.heap_size) > _LARGEST:
-            raise NotClosed("more memory than a text may use")
-        self.reload()
+        self._reload(capacities)
 
-    def reload(self) -> None:
-        """Make the memory of the current trace anew, without what is no longer in it."""
+    def _reload(self, capacities: list[list[int]]) -> None:
+        """Make the memory of the current trace anew, of other capacities, without what is gone."""
         observed = {
             self.path_of(template.number, place)
             for template in self.templates
             for place in np.flatnonzero(self.masks[template.number]).tolist()
         }
+        choices = self.choices()
+        self.capacities = capacities
         self.words[Word.NOW] += 1
-        self.load(self.choices(), observed, self.log_density())
+        self.load(choices, observed, self.log_density())
 
     def _snapshot(self) -> _Snapshot:
         words = self.words.copy()
         stamps = [self.stamps[t.number][self._row(t, words)].copy() for t in self.templates]
         columns = [
-            [column.copy() for column in self.columns[t.number]] if self.latent[t.number] else []
+            [column.copy() for column in self.columns[t.number]] if t.number in self.closed.written else []
             for t in self.templates
         ]
         return _Snapshot(words, stamps, columns, self.tallies.copy(), self.zeros.copy(), self.generator.state)
@@ -370,19 +375,20 @@ class NativeState:
 
     # --- running ----------------------------------------------------------------------------------
 
-    def go_on(self, limit: int = NO_LIMIT) -> FailedText | None:
-        """Run the sweeps that are left, or up to a number of steps; why a step failed, if one did.
+    def go_on(self, limit: int = NO_LIMIT, last: int = NO_LIMIT) -> FailedText | None:
+        """Run the sweeps that are left, or a part of them; why a step failed, if one did.
 
         Then everything is as it was before that step.
 
-        Raises:
-            NotClosed: there is not enough memory.
+        Args:
+            limit: after how many steps to stop, before the next one; what picks its kernel is done.
+            last: after how many steps to stop at once.
         """
         while True:
             if self.origin is None or self._is_far(self.origin):
                 self.origin = self._snapshot()
             start = self.origin
-            self.words[Word.STEP_LIMIT] = limit
+            self.words[Word.STEP_LIMIT], self.words[Word.LAST_STEP] = limit, last
             status = self._call()
             if status not in (FAILED, FULL):
                 return None
@@ -391,14 +397,18 @@ class NativeState:
                 FailedText(*self.closed.llvm[1][int(self.words[Word.SITE])]) if status == FAILED else None
             )
             wanted, counts = self._wants(), {log: int(self.words[count]) for log, (count, _) in _LOGS.items()}
-            heap_left = int(self.words[Word.HEAP_END] - self.words[Word.HEAP]) // 8
+            bytes = int(self.words[Word.HEAP_WANTED])
             self._restore(start)
-            self.words[Word.STEP_LIMIT], self.words[Word.SWEEPS] = steps, _MANY
+            self.words[Word.STEP_LIMIT], self.words[Word.LAST_STEP] = steps, NO_LIMIT
+            self.words[Word.SWEEPS] = _MANY
             self._call()
             self.words[Word.SWEEPS], self.origin = sweeps, None
             if failure is not None:
                 return failure
-            self._make_room(wanted, counts, heap_left)
+            try:
+                self._make_room(wanted, counts, bytes)
+            except NotClosed as reason:
+                return FailedText(0, str(reason))
 
     def _is_far(self, origin: _Snapshot) -> bool:
         return bool(self.words[Word.STEPS] - origin.words[Word.STEPS] > _STEPS_AGAIN)
@@ -419,3 +429,20 @@ class NativeState:
         """Go on behind the step that failed, which was made in another way."""
         self.words[Word.COUNTER] += 2
         self.words[Word.STEPS] += 1
+
+
+def _size(template: Template, capacity: Sequence[int]) -> int:
+    """How many places there are of a template.
+
+    Raises:
+        NotClosed: there would be too many.
+    """
+    size = max(math.prod(capacity), 1)
+    if size > _LARGEST:
+        raise NotClosed(f"the indices of {template.parts!r} are far apart")
+    return size
+
+
+def _words(parts: Sequence[Any]) -> int:
+    """How much memory the leaves of a choice take, or more."""
+    return sum(len(part) + 4 if isinstance(part, list) else 1 for part in parts)

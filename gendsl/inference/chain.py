@@ -335,7 +335,8 @@ class _Steps:
                     machine.compare(tallies)
                     at_once -= 1
                     step += 1
-                if at_once:
+                if at_once and machine.beyond is None:
+                    at_once = min(at_once, machine.at_once)
                     machine.sweep(at_once, tallies)
                     step += at_once
                 now = clock()

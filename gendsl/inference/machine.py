@@ -16,6 +16,7 @@ from gendsl.address import format_address
 from gendsl.choices import same_value
 from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_move import ClosedKernel
+from gendsl.compiler.moves import PICK, REPEAT, RUN, NotClosed
 from gendsl.compiler.native_layout import (
     ACCEPTED,
     CYCLES,
@@ -42,6 +43,8 @@ SAMPLED = 0.02
 """Which part of the time steps are compared in, if nothing is new."""
 MOST_FALLBACKS = 0.1
 """Which share of its steps a chain may leave to the reference interpreter, and still run as machine code."""
+MOST_SECONDS = 0.05
+"""About how long the machine code runs before Python does, which is told of an interrupt only then."""
 FIRST_STEPS = 200
 """After how many steps that share is looked at."""
 
@@ -52,7 +55,8 @@ class Machine:
     Attributes:
         parts: the kernels that make the moves.
         fallbacks: how often a step was made by its kernel itself, by the reason.
-        steps: how many steps were made.
+        beyond: why the machine code can't go on from the current trace; None if it can.
+        at_once: how many sweeps take about as long as the machine code may run at once.
     """
 
     def __init__(self, parts: Sequence[Part], schedule: Sequence[int], trace: Any, rng: Any) -> None:
@@ -61,6 +65,8 @@ class Machine:
         self.closed = ClosedKernel(self.model, self.args, [part.move for part in parts])
         self.state = NativeState(self.closed, rng.bit_generator, schedule)
         self.fallbacks: dict[str, int] = {}
+        self.beyond: str | None = None
+        self.at_once, self.steps_at_once = 1, 1000
         self.compared = 0
         self.counts_seen: set[int] = set()
         self.compare_at = self.seconds = 0.0
@@ -87,10 +93,12 @@ class Machine:
     @property
     def log_density(self) -> float:
         """Its log density."""
-        return self.state.log_density()
+        return self.state.log_density() if self.beyond is None else float(self.known.log_prob)
 
     def quantity(self, recorder: Any) -> Any:
         """What is recorded of the trace."""
+        if self.beyond is not None:
+            return recorder(self.trace)
         if recorder not in self.readers:
             self.readers[recorder] = self.state.reader(recorder.address) if is_read(recorder) else None
         read = self.readers[recorder]
@@ -111,6 +119,8 @@ class Machine:
 
     def why_given_up(self) -> str | None:
         """Why the chain is not to go on as machine code; None if it is."""
+        if self.beyond is not None:
+            return self.beyond
         steps = int(self.state.words[Word.STEPS])
         if steps >= FIRST_STEPS and sum(self.fallbacks.values()) > MOST_FALLBACKS * steps:
             return "too many steps are left to the reference interpreter"
@@ -123,7 +133,14 @@ class Machine:
         """So many steps of the whole kernel."""
         self.known = None
         self.state.words[Word.SWEEPS] = times
+        started = time.perf_counter()
         self._finish(tallies)
+        if times == self.at_once:
+            seconds = time.perf_counter() - started
+            if seconds < MOST_SECONDS / 2:
+                self.at_once *= 2
+            elif seconds > MOST_SECONDS:
+                self.at_once = max(1, times // 2)
 
     def _make_step(self, failure: FailedText, tallies: Tallies) -> None:
         """Make a step by its kernel itself."""
@@ -135,9 +152,35 @@ class Machine:
         count(tallies, part.name, info, time.perf_counter() - started)
         self.state.skip()
         if trace is not self.known:
-            self.load(trace)
+            try:
+                self.load(trace)
+            except NotClosed as error:
+                self.beyond, self.known = str(error), trace
+                self._go_on_without(tallies)
+                return
         self.state.forget()
         self.known = None
+
+    def _go_on_without(self, tallies: Tallies) -> None:
+        """Make what is left of the sweeps by the kernels themselves."""
+        words, schedule = self.state.words, self.state.schedule
+        while words[Word.SWEEPS] > 0:
+            at = int(words[Word.COUNTER])
+            code, argument = schedule[at : at + 2].tolist()
+            if code == RUN:
+                part = self.parts[argument]
+                started = time.perf_counter()
+                self.known, info = part.kernel(self.known, self.rng)
+                count(tallies, part.name, info, time.perf_counter() - started)
+                at += 2
+            elif code == PICK:
+                bounds = schedule[at + 2 : at + 2 + argument].view(np.float64)
+                chosen = int((bounds <= self.rng.random()).sum())
+                at = int(schedule[at + 2 + argument + chosen])
+            else:
+                at = argument
+                words[Word.SWEEPS] -= code == REPEAT
+            words[Word.COUNTER] = at
 
     def compare(self, tallies: Tallies) -> None:
         """Make the steps of one sweep, and compare the first of them with the reference.
@@ -155,7 +198,7 @@ class Machine:
         rng = np.random.Generator(type(self.rng.bit_generator)())
         rng.bit_generator.state = self.rng.bit_generator.state
         self.known = None
-        failure = state.go_on(limit=steps + 1)
+        failure = state.go_on(last=steps + 1)
         if failure is None:
             values = {path: record[1] for path, record in before.records.items()}
             reference = self.model.reference.score(self.args, values)
@@ -167,18 +210,22 @@ class Machine:
         self.seconds = time.perf_counter() - started
         spend(self.seconds)
         self.compare_at = started + self.seconds / SAMPLED
-        while failure is not None:
+        if failure is not None:
             self._make_step(failure, tallies)
-            failure = state.go_on()
-        if state.words[Word.SWEEPS]:
-            self._finish(tallies)
+        self._finish(tallies)
 
     def _finish(self, tallies: Tallies) -> None:
-        """Make what is left of the sweep."""
-        failure = self.state.go_on()
-        while failure is not None:
-            self._make_step(failure, tallies)
-            failure = self.state.go_on()
+        """Make what is left of the sweeps."""
+        words = self.state.words
+        while words[Word.SWEEPS] > 0:
+            steps, started = int(words[Word.STEPS]), time.perf_counter()
+            failure = self.state.go_on(limit=steps + self.steps_at_once)
+            if failure is not None:
+                self._make_step(failure, tallies)
+            elif time.perf_counter() - started > MOST_SECONDS:
+                self.steps_at_once = max(1, self.steps_at_once // 2)
+            elif words[Word.STEPS] - steps == self.steps_at_once:
+                self.steps_at_once *= 2
 
     def _check(self, part: Part, expected: Any, info: Any, rng: Any) -> None:
         """Raise unless the last step was what the reference made of it."""

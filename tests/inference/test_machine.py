@@ -85,6 +85,7 @@ KERNELS = {
     "cycle": cycle(move, jump),
     "repeat": repeat(cycle(move, jump, move), 3),
     "mixture": mixture([move, jump, cycle(jump, move)], [0.5, 0.25, 0.25]),
+    "second": cycle(move, mixture([move, jump]), repeat(mixture([jump, move, jump]), 2)),
     "nested": cycle(mixture([move, mixture([jump, move])]), repeat(jump, 2)),
 }
 
