@@ -7,8 +7,9 @@ that users see their own errors.
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,6 +50,48 @@ FIRST_STEPS = 200
 """After how many steps that share is looked at."""
 
 
+class _Compiled(NamedTuple):
+    """What was made of kernels for a program and arguments; it lives as long as the first of the kernels."""
+
+    kernels: tuple[weakref.ref[Any], ...]
+    model: Any
+    args: tuple[Any, ...]
+    closed: ClosedKernel
+
+    def is_of(self, kernels: Sequence[Any], model: Any, args: tuple[Any, ...]) -> bool:
+        """Whether it is what would be made of these."""
+        return (
+            len(kernels) == len(self.kernels)
+            and all(known() is one for known, one in zip(self.kernels, kernels, strict=True))
+            and model == self.model
+            and len(args) == len(self.args)
+            and all(map(_is_same, args, self.args))
+            and self.closed.changed() is None
+        )
+
+
+_KNOWN: weakref.WeakKeyDictionary[Any, _Compiled] = weakref.WeakKeyDictionary()
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return one is other or (type(one) is type(other) is int and one == other)
+
+
+def compiled(parts: Sequence[Part], model: Any, args: tuple[Any, ...]) -> ClosedKernel:
+    """The text of kernels for a program and arguments; the last one that was made is kept.
+
+    Raises:
+        NotClosed: there is none.
+    """
+    kernels = [part.kernel for part in parts]
+    known = _KNOWN.get(kernels[0])
+    if known is None or not known.is_of(kernels, model, args):
+        closed = ClosedKernel(model, args, [part.move for part in parts])
+        known = _Compiled(tuple(map(weakref.ref, kernels)), model, args, closed)
+        _KNOWN[kernels[0]] = known
+    return known.closed
+
+
 class Machine:
     """One chain of compiled kernels.
 
@@ -62,7 +105,7 @@ class Machine:
     def __init__(self, parts: Sequence[Part], schedule: Sequence[int], trace: Any, rng: Any) -> None:
         self.parts, self.rng = list(parts), rng
         self.model, self.args, self.observed = trace.gen_fn, trace.args, trace.observed_paths
-        self.closed = ClosedKernel(self.model, self.args, [part.move for part in parts])
+        self.closed = compiled(self.parts, self.model, self.args)
         self.state = NativeState(self.closed, rng.bit_generator, schedule)
         self.fallbacks: dict[str, int] = {}
         self.beyond: str | None = None

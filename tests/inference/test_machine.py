@@ -414,3 +414,15 @@ def test_the_text_of_a_step():
         move.source_of("assess", start())
     with pytest.raises(KernelError, match="no text of a step of random walk"):
         random_walk("mu").source_of("step", start())
+
+
+def test_what_was_compiled_is_kept():
+    """For the same kernels, program and arguments; other arguments have another text."""
+    first, again, other = (policy_of(cycle(move, jump), trace) for trace in (start(), start(), start(5)))
+    assert first.closed is again.closed
+    assert first.closed is not other.closed
+
+
+def policy_of(kernel, trace):
+    with running_on("native"):
+        return policy.decide(kernel, trace, np.random.default_rng(1), 100, 1, {}).machine
