@@ -16,12 +16,16 @@ from typing import Any
 import numpy as np
 
 from gendsl.errors import GenDSLError
-from gendsl.testing import running_on
+from gendsl.testing import running_on, runtimes
 
 Args = tuple[Any, ...]
 SHARED = "what is the same object in retval"
 
 # --- values ------------------------------------------------------------------------------------------
+
+STEPWISE = [name for name in runtimes() if name != "native"]
+"""The runtimes that differ where there are no chains."""
+
 
 
 def alike(a: Any, b: Any) -> bool:

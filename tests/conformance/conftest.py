@@ -1,16 +1,17 @@
 """The runtimes that tests of behaviour run on.
 
 A module whose tests use nothing but what is public says `pytestmark = pytest.mark.usefixtures("runtime")`:
-each of them is then run on all `runtimes()`.
+each of them is then run on all `runtimes()` but "native", which is another one for chains alone.
 """
 
 import pytest
 
 from gendsl.runtime import column_loops, fused, small
-from gendsl.testing import running_on, runtimes
+from gendsl.testing import running_on
+from tests.conformance.comparing import STEPWISE
 
 
-@pytest.fixture(params=runtimes())
+@pytest.fixture(params=STEPWISE)
 def runtime(request, monkeypatch):
     """The runtime that all programs of a test run on.
 

@@ -7,7 +7,8 @@ import os
 
 import pytest
 
-from gendsl.testing import running_on, runtimes
+from gendsl.testing import running_on
+from tests.conformance.comparing import STEPWISE
 from tests.laws.edits import GENERATED_ARGS, Session, random_edits, vary_generated
 from tests.laws.modules import imported
 from tests.laws.source_text import random_source
@@ -16,7 +17,7 @@ from tests.programs import PROGRAMS
 LONG = os.environ.get("GENDSL_LONG", "") not in ("", "0")
 
 
-@pytest.mark.parametrize("runtime", runtimes()[1:])
+@pytest.mark.parametrize("runtime", STEPWISE[1:])
 @pytest.mark.parametrize("block", range(100 if LONG else 1))
 def test_random_programs(block, runtime):
     """Other programs than those of tests/laws."""
@@ -26,7 +27,7 @@ def test_random_programs(block, runtime):
             Session(module.program, pool, vary_generated).run(random_edits(seed, 12), seed)
 
 
-@pytest.mark.parametrize("runtime", runtimes()[1:])
+@pytest.mark.parametrize("runtime", STEPWISE[1:])
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 def test_programs_of_the_tests(program, runtime):
     with running_on(runtime):

@@ -7,15 +7,14 @@ import os
 
 import pytest
 
-from gendsl.testing import runtimes
-from tests.conformance.comparing import compare
+from tests.conformance.comparing import STEPWISE, compare
 from tests.conformance.idioms import GROUPS
 
 LONG = os.environ.get("GENDSL_LONG", "") not in ("", "0")
 PARTS = 1 if LONG else 6
 
 
-@pytest.mark.parametrize("runtime", runtimes()[1:])
+@pytest.mark.parametrize("runtime", STEPWISE[1:])
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_runtime_does_what_the_reference_does(group, runtime):
     found = {}

@@ -7,8 +7,7 @@ import os
 
 import pytest
 
-from gendsl.testing import runtimes
-from tests.conformance.comparing import attempt, first_difference, play, write_script
+from tests.conformance.comparing import STEPWISE, attempt, first_difference, play, write_script
 from tests.conformance.programs import KINDS, built, difference, program, programs
 from tests.conformance.templates import TEMPLATES
 
@@ -16,7 +15,7 @@ LONG = os.environ.get("GENDSL_LONG", "") not in ("", "0")
 COUNT = 500 if LONG else 14  # each piece once, at least
 
 
-@pytest.mark.parametrize("runtime", runtimes()[1:])
+@pytest.mark.parametrize("runtime", STEPWISE[1:])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_runtime_does_what_the_reference_does(kind, runtime):
     for case in programs(kind, COUNT):
