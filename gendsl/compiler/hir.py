@@ -243,8 +243,9 @@ class Choice(Statement):
     Attributes:
         density: the log density as a function of the parameters and the value.
         parameters: the leaves of the distribution.
-        sampler: a draw as a function of the parameters; None where nothing is to be drawn.
+        sampler: a draw as a function of the parameters; None where nothing is, or can be, drawn.
         weighs: whether it counts towards the weight where it is not given, as a factor does.
+        undrawn: the refusal that says why nothing can be drawn, if it can't.
     """
 
     targets: list[Var]
@@ -254,6 +255,7 @@ class Choice(Statement):
     parameters: tuple[Expr, ...]
     sampler: Function | None = None
     weighs: bool = False
+    undrawn: Exception | None = None
 
 
 @dataclass(eq=False, slots=True)

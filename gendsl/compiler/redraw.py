@@ -83,6 +83,8 @@ class _Redrawn(_Sums):
 
     def choice(self, choice: Choice) -> Body:
         targets, template, indices, line = choice.targets, choice.template, choice.indices, choice.line
+        if choice.undrawn is not None:
+            raise choice.undrawn
         assert choice.sampler is not None
         term, score = self.term(choice)
         given = Var(self.names.fresh(f"{template.name}_given"), "b")

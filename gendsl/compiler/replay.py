@@ -49,6 +49,11 @@ def _read(one: Statement) -> Body | None:
             | Visit(targets=targets, template=template, indices=indices)
         ):
             return [Read(list(targets), template, indices, False, line=one.line)]
+        case Read(targets=targets, template=template, indices=indices):
+            # of the trace that the program was given: what was returned tells of discrete choices, but has
+            # no derivatives
+            told = one.followed and not any(target.kind in "fr" for target in targets)
+            return [Read(list(targets), template, indices, told, line=one.line)]
         case hir.Keep():  # a note of a call
             return []
     return None

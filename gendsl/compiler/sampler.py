@@ -115,6 +115,8 @@ class _Rewriter:
 
     def _choice(self, choice: Choice) -> Body:
         targets, template, indices, line = choice.targets, choice.template, choice.indices, choice.line
+        if choice.undrawn is not None:
+            raise choice.undrawn
         assert choice.sampler is not None
         given = self._fresh(f"{template.name}_given", "b")
         term = self._fresh(f"lp_{template.name}")

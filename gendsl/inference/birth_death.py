@@ -26,10 +26,10 @@ from gendsl.inference.component_choices import (
     are_weights,
     check_component,
     check_parts,
-    choices_of,
     copy_all,
     empty_components,
     labels_of,
+    prior_in,
     trace_of,
     vector_of,
     write_labels,
@@ -260,33 +260,9 @@ def _as_vectors(vectors: Any, propose: Any) -> dict[Path, tuple[MapEntries, MapE
 def _from_prior(move: _Move) -> GenFunction:
     namespaces, number = move.namespaces, move.number
 
-    def prior(trace: ReferenceTrace) -> list[tuple[Path, Any]]:
-        """The address and distribution of each choice of a component, as those that there are have them."""
-        k = number.of(trace)
-        if k == 0:
-            if number.address is None:
-                raise KernelError(
-                    "there is no component to see the prior of one from",
-                    fix="give `propose`, a program that draws a component",
-                )
-            k = 2 if number.may_be(trace, 2) else 1  # two show whether they have the same prior
-            grown: Any = trace.update({number.address: k}, rng=0).trace
-            trace = grown  # of which only the distributions are looked at
-        records = trace.records
-        first = [(path, records[full][0]) for path, full in choices_of(trace, namespaces, 0)]
-        if k > 1:
-            second = [(path, records[full][0]) for path, full in choices_of(trace, namespaces, 1)]
-            if first != second:
-                raise KernelError(
-                    "the choices of components 0 and 1 have different distributions, so their prior can't be "
-                    "seen from a trace",
-                    fix="give `propose`: a @gen program that calls the model's own program for a component",
-                )
-        return first
-
     @gen
     def component_from_prior(trace):  # type: ignore[no-untyped-def]
-        for path, distribution in prior(trace):
+        for path, distribution in prior_in(trace, namespaces, number.of(trace), number):
             path @ ~distribution
 
     return component_from_prior

@@ -81,6 +81,36 @@ def choices_below(trace: ReferenceTrace, prefix: Path) -> list[tuple[Path, Path]
     return [(path[len(prefix) :], path) for path in trace.paths_below(prefix)]
 
 
+def prior_in(
+    trace: ReferenceTrace, namespaces: tuple[Path, ...], k: int, number: Any
+) -> list[tuple[Path, Distribution]]:
+    """The address and distribution of each choice of a component, as the k that there are have them.
+
+    Args:
+        number: what is known of how many there may be, a `gendsl.inference.components.Number`.
+    """
+    if k == 0:
+        if number.address is None:
+            raise KernelError(
+                "there is no component to see the prior of one from",
+                fix="give `propose`, a program that draws a component",
+            )
+        k = 2 if number.may_be(trace, 2) else 1  # two show whether they have the same prior
+        grown: Any = trace.update({number.address: k}, rng=0).trace
+        trace = grown  # of which only the distributions are looked at
+    records = trace.records
+    first = [(path, records[full][0]) for path, full in choices_of(trace, namespaces, 0)]
+    if k > 1:
+        second = [(path, records[full][0]) for path, full in choices_of(trace, namespaces, 1)]
+        if first != second:
+            raise KernelError(
+                "the choices of components 0 and 1 have different distributions, so their prior can't be "
+                "seen from a trace",
+                fix="give `propose`: a @gen program that calls the model's own program for a component",
+            )
+    return first
+
+
 def check_component(trace: ReferenceTrace, namespaces: tuple[Path, ...], j: int) -> None:
     """Raise unless a trace has choices of component j, or a call without any, in each namespace."""
     choices_of(trace, namespaces, j)

@@ -3,19 +3,24 @@
 import numpy as np
 import pytest
 
+from examples import mixture_hyper
 from gendsl import (
     bernoulli,
     beta,
+    copy,
     dirichlet,
+    gamma,
     gen,
     iid,
     normal,
     poisson,
+    transform,
     uniform,
     uniform_discrete,
+    write,
 )
 from gendsl.inference import birth_death, split_merge
-from tests.compiler.test_closed_move import WAYS, Move, compiled, outcomes
+from tests.compiler.test_closed_move import WAYS, AsPython, Move, compiled, outcomes
 
 # --- models ------------------------------------------------------------------------------------------
 
@@ -27,6 +32,22 @@ def sums(n, rate):
     for j in range(k):
         total += ("mu", j) @ ~normal(0, 2)
         total += ("shift", j) @ ~normal(0, 1)
+    for i in range(n):
+        ("y", i) @ ~normal(total, 1)
+
+
+@gen
+def made(sd):
+    centre = ~normal(0, sd)
+    width = ~gamma(2, 0.5)
+    return centre * width
+
+
+@gen
+def hierarchy(n):
+    sd = ~gamma(3, 1)
+    k = ~poisson(0.5 + sd)
+    total = sum([("part", j) @ ~made(sd) for j in range(k)])
     for i in range(n):
         ("y", i) @ ~normal(total, 1)
 
@@ -210,6 +231,8 @@ MOVES = {
     "weights": (
         shares, (2,), birth_death("mu", propose=new_share, vectors={"weights": (make_room, close_up)}),
     ),
+    "prior": (sums, (2, 2.0), birth_death("mu", "shift")),
+    "prior of a call": (hierarchy, (2,), birth_death("part", least=1)),
     "sorted": (sites, (1,), birth_death("site", propose=new_site, insert="sorted")),
     "sorted with ties": (whole_sites, (1,), birth_death("site", propose=new_whole_site, insert="sorted")),
     "calls": (parts, (2,), birth_death("part", propose=new_part)),
@@ -250,3 +273,110 @@ def test_forms(name, way):
     results = outcomes(way, compiled(trace, move), trace, move, 150)
     assert results.keys() == {"accepted", "rejected"}, results
     assert min(results.values()) > 2, results
+
+
+def test_the_prior_of_none_is_left_to_the_interpreter():
+    """Where there is no component, and what it is drawn from depends on other choices."""
+    kernel = birth_death("part")
+    trace = hierarchy.generate((1,), {("y", 0): 0.0}, init={"k": 0}, rng=3).trace
+    move = Move(kernel.q, kernel.f)
+    results = outcomes(AsPython, compiled(trace, move), trace, move, 30)
+    assert results["fails: TextFailure: no component to see the prior of one from"] > 0
+    assert results.keys() <= {*results, "accepted", "rejected"}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_example(way):
+    """Vectors, allocations in one vector, and what shares them out, all at once."""
+    y = np.concatenate([np.linspace(-2, -1, 8), np.linspace(1, 3, 8)])
+    trace = mixture_hyper.mixture.generate((16,), {"y": y}, init={"k": 3}, rng=1).trace
+    for kernel in mixture_hyper.kernel().parts[-2:]:
+        move = Move(kernel.q, kernel.f)
+        results = outcomes(way, compiled(trace, move), trace, move, 100)
+        assert results.keys() == {"accepted", "rejected"}, results
+
+
+# --- what the interpreter refuses ----------------------------------------------------------------------
+
+
+def forgetful(one, u):
+    return {"mu": one["mu"]}, {"mu": one["mu"] + u["u"], "shift": 0.0}
+
+
+def forgetful_merge(first, second):
+    return {"mu": first["mu"], "shift": second["shift"]}, {"u": second["mu"] - first["mu"]}
+
+
+@gen
+def stranger(trace):
+    mu = ~normal(0, 2)
+    shift = ~normal(0, 1)
+    other = ~bernoulli(0.5)
+
+
+@gen
+def of_other_kind(trace):
+    mu = ~normal(0, 2)
+    shift = ~bernoulli(0.5)
+
+
+REFUSED = {
+    "a component without a choice": split_merge(
+        "mu", "shift", bijection=(forgetful, forgetful_merge), auxiliary=offset
+    ),
+    "a choice that is none of a component": birth_death("mu", "shift", propose=stranger),
+    "a choice of another type": birth_death("mu", "shift", propose=of_other_kind),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", REFUSED)
+def test_errors_stay_errors(name, way):
+    kernel = REFUSED[name]
+    trace = sums.generate((2, 2.0), {("y", i): 0.3 for i in range(2)}, init={"k": 2}, rng=3).trace
+    move = Move(kernel.q, kernel.f)
+    results = outcomes(way, compiled(trace, move), trace, move, 40)
+    assert results["raises"] > 0, results
+
+
+# --- parts of the compiler that these moves need -------------------------------------------------------
+
+
+@gen
+def looks(trace):
+    u = ~normal(0, 1)
+    return trace["mu", 0]
+
+
+@transform
+def overwrites(model_in, aux_in, *, model_out, aux_out):
+    copy(aux_in["u"], aux_out["u"])
+    write(model_out["mu", 0], -aux_in.retval)
+
+
+@gen
+def numbered(trace):
+    for i in range(2):
+        ("mu", i) @ ~normal(0, 1)
+        ("other", i) @ ~bernoulli(0.5)
+
+
+@transform
+def copies_nowhere(model_in, aux_in, *, model_out, aux_out):
+    """The model makes no such choices, which may not be forgotten."""
+    for i in range(2):
+        copy(model_in["mu", i], aux_out["mu", i])
+        copy(aux_in["mu", i], model_out["mu", i])
+    copy(aux_in["other"], model_out["mu"])
+    copy(aux_in["other"], aux_out["other"])
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "move", [Move(looks, overwrites), Move(numbered, copies_nowhere)], ids=["retval", "copy"]
+)
+def test_what_a_text_may_not_make_of_a_move(way, move):
+    """What an auxiliary program returned has no derivatives, though the program looked at a choice."""
+    trace = sums.generate((2, 2.0), {("y", i): 0.3 for i in range(2)}, init={"k": 2}, rng=3).trace
+    results = outcomes(way, compiled(trace, move), trace, move, 20)
+    assert results.keys() == {"raises"}, results

@@ -11,6 +11,7 @@ from gendsl.compiler.front.coordinates import coordinates
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.values import (
     NOTHING,
+    NotClosed,
     Value,
     items_of,
     known,
@@ -319,14 +320,24 @@ def _choice(frame: Frame, distribution: Value, parts: tuple[Any, ...], indices: 
     names = [part for part in template.parts if isinstance(part, str)]
     targets = [frame.fresh(str(names[-1]) if names else "x", leaf) for leaf in leaves(kind)]
     density, given = scores.density_function(frame, distribution, kind)
-    sampler = draws.sampler_function(frame, distribution, kind) if frame.program.draws else None
+    sampler, undrawn = _sampler(frame, distribution, kind) if frame.program.draws else (None, None)
     at = (*frame.prefix_indices, *indices)
     weighs = getattr(distribution.type, "cls", None) is factor
     wide = scores.number_leaves(frame.program.facts.canonical(distribution.type))
     frame.program.note_distribution(template, distribution, wide)
     frame.program.note_coordinates(template, coordinates(frame, distribution, kind))
-    frame.emit(hir.Choice(list(targets), template, at, density, given, sampler, weighs))
+    frame.emit(hir.Choice(list(targets), template, at, density, given, sampler, weighs, undrawn))
     return Value(kind, tuple(targets))
+
+
+def _sampler(frame: Frame, distribution: Value, kind: Type) -> tuple[hir.Function | None, NotClosed | None]:
+    """The function of the text that draws from a distribution, or why there is none."""
+    point = frame.point()
+    try:
+        return draws.sampler_function(frame, distribution, kind), None
+    except NotClosed as refusal:  # it matters only where the choice is drawn
+        frame.back(point)
+        return None, refusal
 
 
 # --- distributions as values -------------------------------------------------------------------------

@@ -19,11 +19,13 @@ from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.containers import length
 from gendsl.compiler.front.coordinates import UNKNOWN, WEIGHTS
 from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.numbers import compared, test_of
 from gendsl.compiler.front.values import (
     NONE,
     NOTHING,
     Value,
     is_number,
+    items_of,
     known,
     make_tuple,
     number,
@@ -90,6 +92,56 @@ def _choices_of(frame: Frame, args: list[Value]) -> Value:
             full = make_tuple([*map(known, space), j, *map(known, rest)])
             pairs.append(make_tuple([known((*space, *rest)), full]))
     return make_tuple(pairs)
+
+
+def _prior_in(frame: Frame, args: list[Value]) -> Value:
+    """The distributions of the choices of a component, which must be the same for the first two."""
+    trace, spaces, k, _ = args
+    some = test_of(compared(frame, "gt", k, known(0)))
+    if not _is_constant(frame, trace, _known_path(frame, spaces)):
+        frame.fail_unless(some, "no component to see the prior of one from")
+    first: list[Value] = []
+
+    def look() -> Value:
+        found = _choices_of(frame, [trace, spaces, known(0)])
+        first.extend([] if is_never(found) else items_of(found))
+        return NONE
+
+    frame.branch(some, look, lambda: NONE)
+    pairs = []
+    for path, full in map(items_of, first):
+        for found in traces.templates_at(frame, traces.deeper(frame, trace, full)):
+            if len(frame.program.distributions[found.template.number]) > 1:
+                raise frame.not_closed("the prior of a choice that is made in several places")
+        pairs.append(make_tuple([path, _distribution_in(frame, [trace, full])]))
+
+    def compare() -> Value:
+        second = items_of(_choices_of(frame, [trace, spaces, known(1)]))
+        for pair, other in zip(pairs, second, strict=True):
+            mine = items_of(pair)[1]
+            theirs = _distribution_in(frame, [trace, items_of(other)[1]])
+            for one, another in zip(mine.leaves, theirs.leaves, strict=True):
+                if one.kind == "r":
+                    raise frame.not_closed("the prior of a choice with arrays")
+                frame.fail_unless(Op("eq", (one, another), "b"), "components with different priors")
+        return NONE
+
+    frame.branch(test_of(compared(frame, "gt", k, known(1))), compare, lambda: NONE)
+    return make_tuple(pairs)
+
+
+def _is_constant(frame: Frame, trace: Value, spaces: tuple[Any, ...]) -> bool:
+    """Whether each namespace has one choice of a component, with a constant distribution.
+
+    Then it can be told where there is no component. If the program did not make that choice, it would be one
+    that is written and not made, where the text fails.
+    """
+    for space in spaces:
+        every = list(traces.templates_at(frame, _at(frame, trace, space, known(0))))
+        noted = [one for found in every for one, _ in frame.program.distributions[found.template.number]]
+        if len(noted) != 1 or every[0].rest or not all(isinstance(leaf, Const) for leaf in noted[0].leaves):
+            return False
+    return True
 
 
 def _choices_below(frame: Frame, args: list[Value]) -> Value:
@@ -313,6 +365,7 @@ _HANDLERS: dict[str, Handler] = {
     "named_values": _named_values,
     "write_named": _write_named,
     "write_component": _write_component,
+    "prior_in": _prior_in,
     "check_component": _check_component,
     "check_parts": _check_parts,
     "copy_all": _copy_all,
