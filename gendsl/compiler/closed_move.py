@@ -27,9 +27,12 @@ class ClosedKernel(Compiled):
         lowered: the programs in HIR, with the templates of all of them.
         steps: for each move the function that makes a step.
         text: these as Python text.
+        compared: how many steps were compared with the reference.
+        sizes_compared: how many choices the traces had that these started from.
     """
 
     def __init__(self, model: Any, args: tuple[Any, ...], moves: Sequence[Move]) -> None:
+        self.compared, self.sizes_compared = 0, set[int]()
         lowering = Lowering(draws=True)
         types = [type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args)]
         entries = [Entry(MODEL, model.compiled.origin, tuple(types), bound=model.bound)]

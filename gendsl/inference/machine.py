@@ -34,6 +34,7 @@ from gendsl.errors import RuntimeMismatchError
 from gendsl.inference.moves import Part
 from gendsl.inference.recording import is_read
 from gendsl.inference.tally import Tallies, Tally, count
+from gendsl.runtime.change import is_same
 from gendsl.runtime.trace import definition
 from gendsl.runtime.verify import MISMATCH_FIX, count_comparison, is_affordable, spend
 
@@ -65,16 +66,12 @@ class _Compiled(NamedTuple):
             and all(known() is one for known, one in zip(self.kernels, kernels, strict=True))
             and model == self.model
             and len(args) == len(self.args)
-            and all(map(_is_same, args, self.args))
+            and all(map(is_same, args, self.args))
             and self.closed.changed() is None
         )
 
 
 _KNOWN: weakref.WeakKeyDictionary[Any, _Compiled] = weakref.WeakKeyDictionary()
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    return one is other or (type(one) is type(other) is int and one == other)
 
 
 def compiled(parts: Sequence[Part], model: Any, args: tuple[Any, ...]) -> ClosedKernel:
@@ -110,8 +107,6 @@ class Machine:
         self.fallbacks: dict[str, int] = {}
         self.beyond: str | None = None
         self.at_once, self.steps_at_once = 1, 1000
-        self.compared = 0
-        self.counts_seen: set[int] = set()
         self.compare_at = self.seconds = 0.0
         self.readers: dict[Any, Any] = {}
         self.counted = self.state.tallies.copy()
@@ -153,10 +148,10 @@ class Machine:
 
         Others are compared for a small part of the time.
         """
-        if self.compared < FIRST_COMPARED:
+        if self.closed.compared < FIRST_COMPARED:
             return True
         count = int(self.state.words[Word.COUNT])
-        if count in self.counts_seen and now < self.compare_at:
+        if count in self.closed.sizes_compared and now < self.compare_at:
             return False
         return is_affordable(self.seconds)
 
@@ -233,7 +228,7 @@ class Machine:
         """
         started = time.perf_counter()
         state = self.state
-        self.counts_seen.add(int(state.words[Word.COUNT]))
+        self.closed.sizes_compared.add(int(state.words[Word.COUNT]))
         state.words[Word.SWEEPS] = 1
         steps = int(state.words[Word.STEPS])
         state.go_on(limit=steps)  # up to the first step
@@ -248,7 +243,7 @@ class Machine:
             reference.observed_paths = self.observed
             expected, info = part.kernel(reference, rng)
             self._check(part, expected, info, rng)
-            self.compared += 1
+            self.closed.compared += 1
             count_comparison()
         self.seconds = time.perf_counter() - started
         spend(self.seconds)

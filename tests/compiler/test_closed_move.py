@@ -1,6 +1,7 @@
 """Whole steps of moves as one text: the interpreter's decisions, values, ratios and random numbers."""
 
 import math
+import os
 from collections import Counter
 
 import numpy as np
@@ -108,6 +109,13 @@ class AsMachineCode:
 WAYS = [AsPython, pytest.param(AsMachineCode, marks=needs_llvm)]
 
 
+def either(name, way):
+    """A case with the marks of its way."""
+    if way is AsPython:
+        return pytest.param(name, way, id=f"{name}-python")
+    return pytest.param(name, *way.values, marks=way.marks, id=f"{name}-native")
+
+
 def outcomes(way, closed, trace, move, steps, check_det=True):
     """What became of steps, each from where the interpreter's chain is."""
     results = Counter()
@@ -146,8 +154,13 @@ def outcomes(way, closed, trace, move, steps, check_det=True):
     return results
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", MOVES)
+CASES = [(name, WAYS[place % 2]) for place, name in enumerate(MOVES)]
+"""Every move in one of the two ways; in both with GENDSL_LONG=1."""
+if os.environ.get("GENDSL_LONG"):
+    CASES = [(name, way) for name in MOVES for way in WAYS]
+
+
+@pytest.mark.parametrize(("name", "way"), [either(*case) for case in CASES])
 def test_moves_of_the_families(name, way):
     model, move = MOVES[name]
     trace = model.start()
