@@ -20,6 +20,7 @@ from gendsl import (
     write,
 )
 from gendsl.inference import birth_death, split_merge
+from gendsl.inference.component_choices import labels_of
 from tests.compiler.test_closed_move import WAYS, AsPython, Move, compiled, outcomes
 
 # --- models ------------------------------------------------------------------------------------------
@@ -121,6 +122,16 @@ def labelled(n):
     k = ~uniform_discrete(1, 4)
     mu = [("mu", j) @ ~normal(0, 3) for j in range(k)]
     for i in range(n):
+        z = ("z", i) @ ~uniform_discrete(0, k - 1)
+        ("y", i) @ ~normal(mu[z], 1)
+
+
+@gen
+def labelled_backwards(n):
+    """The labels are made in another order than their numbers', which are those of the data points."""
+    k = ~uniform_discrete(1, 4)
+    mu = [("mu", j) @ ~normal(0, 3) for j in range(k)]
+    for i in reversed(range(n)):
         z = ("z", i) @ ~uniform_discrete(0, k - 1)
         ("y", i) @ ~normal(mu[z], 1)
 
@@ -247,6 +258,10 @@ MOVES = {
         labelled_at_once, (4,),
         split_merge("mu", bijection=(apart, together), auxiliary=offset, allocations="z", allocate=halves),
     ),
+    "split, backwards": (
+        labelled_backwards, (4,),
+        split_merge("mu", bijection=(apart, together), auxiliary=offset, allocations="z", allocate=halves),
+    ),
     "adjacent": (
         labelled, (4,),
         split_merge(
@@ -273,6 +288,11 @@ def test_forms(name, way):
     results = outcomes(way, compiled(trace, move), trace, move, 150)
     assert results.keys() == {"accepted", "rejected"}, results
     assert min(results.values()) > 2, results
+
+
+def test_labels_are_in_the_order_of_their_numbers():
+    trace = labelled_backwards.generate((3,), init={"k": 3, "z": [2, 0, 1]}, rng=3).trace
+    assert labels_of(trace, ("z",)).tolist() == [2, 0, 1]
 
 
 def test_the_prior_of_none_is_left_to_the_interpreter():
@@ -355,28 +375,31 @@ def overwrites(model_in, aux_in, *, model_out, aux_out):
 
 
 @gen
-def numbered(trace):
-    for i in range(2):
-        ("mu", i) @ ~normal(0, 1)
-        ("other", i) @ ~bernoulli(0.5)
+def one_in_a_box():
+    ("mu", 0) @ ~normal(0, 1)
+    ("box", "a") @ ~normal(0, 1)
+
+
+@gen
+def two_in_a_bag(trace):
+    ("bag", "a") @ ~normal(0, 1)
+    ("bag", "b") @ ~bernoulli(0.5)
 
 
 @transform
 def copies_nowhere(model_in, aux_in, *, model_out, aux_out):
-    """The model makes no such choices, which may not be forgotten."""
-    for i in range(2):
-        copy(model_in["mu", i], aux_out["mu", i])
-        copy(aux_in["mu", i], model_out["mu", i])
-    copy(aux_in["other"], model_out["mu"])
-    copy(aux_in["other"], aux_out["other"])
+    """The model has no such choice as one of those that are copied, which may not be forgotten."""
+    copy(aux_in["bag"], model_out["box"])
+    copy(model_in["box"], aux_out["bag"])
+    copy(aux_in["bag", "b"], aux_out["bag", "b"])
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
-    "move", [Move(looks, overwrites), Move(numbered, copies_nowhere)], ids=["retval", "copy"]
+    "move", [Move(looks, overwrites), Move(two_in_a_bag, copies_nowhere)], ids=["retval", "copy"]
 )
 def test_what_a_text_may_not_make_of_a_move(way, move):
     """What an auxiliary program returned has no derivatives, though the program looked at a choice."""
-    trace = sums.generate((2, 2.0), {("y", i): 0.3 for i in range(2)}, init={"k": 2}, rng=3).trace
+    trace = one_in_a_box.simulate((), rng=3)
     results = outcomes(way, compiled(trace, move), trace, move, 20)
     assert results.keys() == {"raises"}, results
