@@ -94,7 +94,8 @@ class Word(IntEnum):
     LAST_DET = auto()
     """The log acceptance ratio of the last step, and its terms."""
     ZEROS = auto()
-    """The pointer to where densities were zero: for each (kernel, template, place, how often)."""
+    """The pointer to where densities were zero: for each (kernel, template, place, how often, the step that
+    was the first, the sweeps that were left then)."""
     ZERO_COUNT = auto()
     ZERO_ROOM = auto()
     FIRST = auto()
@@ -103,7 +104,7 @@ class Word(IntEnum):
 
 WRITE_WORDS, READ_WORDS, ROW_WORDS = 4, 3, 3
 """The words of an entry of each log; the leaves of what was written come behind."""
-ZERO_WORDS = 4
+ZERO_WORDS = 6
 TALLY_WORDS = 8
 PROPOSED, ACCEPTED, WEIGHED, LOG_RATIO, LOG_AUX, LOG_DET, CYCLES, IMPOSSIBLE = range(TALLY_WORDS)
 """What is counted of a kernel: steps; those accepted; those rejected with a finite ratio, and the sums of

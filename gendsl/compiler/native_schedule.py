@@ -154,6 +154,6 @@ class NativeSchedule:
         fits = p.let(f"icmp slt i64 {count}, {p.word(Word.ZERO_ROOM)}")
         with self.m.when(p.let(f"and i1 {is_new}, {fits}")):
             entry = self.m.entry(Word.ZEROS, count, ZERO_WORDS)
-            for at, value in enumerate((str(number), *where, "1")):
+            for at, value in enumerate((str(number), *where, "1", p.word(Word.STEPS), p.word(Word.SWEEPS))):
                 self.m.store(entry, at, value)
             p.set_word(Word.ZERO_COUNT, p.let(f"add i64 {count}, 1"))

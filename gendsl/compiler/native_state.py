@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from gendsl.compiler.closed_move import ClosedKernel
 
 NO_LIMIT = -1
+FIRST_ZERO = "the first step whose density is zero there, of which the reference interpreter tells why"
 _FIRST_ROOM = 64
 _FIRST_WORDS, _FIRST_HEAP = 1 << 14, 1 << 18
 _FIRST_CAPACITY = 8
@@ -87,6 +88,7 @@ class NativeState:
         self.inputs = Words()
         self._set_inputs()
         self.origin: _Snapshot | None = None
+        self.told_zeros = 0
         self.tallies = np.zeros((len(closed.steps), TALLY_WORDS), np.int64)
         self.zeros = np.zeros((_FIRST_ROOM, ZERO_WORDS), np.int64)
         self.schedule = np.array(schedule, np.int64)
@@ -390,6 +392,9 @@ class NativeState:
             start = self.origin
             self.words[Word.STEP_LIMIT], self.words[Word.LAST_STEP] = limit, last
             status = self._call()
+            if self.words[Word.ZERO_COUNT] > self.told_zeros:
+                self._before_zero(start)
+                return FailedText(0, FIRST_ZERO)
             if status not in (FAILED, FULL):
                 return None
             steps, sweeps = int(self.words[Word.STEPS]), int(self.words[Word.SWEEPS])
@@ -409,6 +414,20 @@ class NativeState:
                 self._make_room(wanted, counts, bytes)
             except NotClosed as reason:
                 return FailedText(0, str(reason))
+
+    def _before_zero(self, start: _Snapshot) -> None:
+        """Go back to before the first step that met a density of zero at a place where none did before."""
+        zero = self.zeros[self.told_zeros].copy()
+        zero[3] = 0
+        self._restore(start)
+        self.words[Word.STEP_LIMIT], self.words[Word.LAST_STEP] = zero[4], NO_LIMIT
+        self.words[Word.SWEEPS] = _MANY
+        self._call()
+        self.words[Word.SWEEPS] = zero[5]
+        self.zeros[self.told_zeros] = zero
+        self.told_zeros += 1
+        self.words[Word.ZERO_COUNT] = self.told_zeros
+        self.origin = None
 
     def _is_far(self, origin: _Snapshot) -> bool:
         return bool(self.words[Word.STEPS] - origin.words[Word.STEPS] > _STEPS_AGAIN)

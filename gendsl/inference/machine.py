@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gendsl.address import format_address
 from gendsl.choices import same_value
 from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_move import ClosedKernel
@@ -29,7 +28,7 @@ from gendsl.compiler.native_layout import (
     WEIGHED,
     Word,
 )
-from gendsl.compiler.native_state import NativeState
+from gendsl.compiler.native_state import FIRST_ZERO, NativeState
 from gendsl.errors import RuntimeMismatchError
 from gendsl.inference.moves import Part
 from gendsl.inference.recording import is_read
@@ -107,6 +106,7 @@ class Machine:
         self.fallbacks: dict[str, int] = {}
         self.beyond: str | None = None
         self.at_once, self.steps_at_once = 1, 1000
+        self.why_zero: list[str] = []
         self.compare_at = self.seconds = 0.0
         self.readers: dict[Any, Any] = {}
         self.counted = self.state.tallies.copy()
@@ -184,10 +184,13 @@ class Machine:
         """Make a step by its kernel itself."""
         part = self.parts[self.state.kernel()]
         reason = str(failure)
-        self.fallbacks[reason] = self.fallbacks.get(reason, 0) + 1
+        if reason != FIRST_ZERO:
+            self.fallbacks[reason] = self.fallbacks.get(reason, 0) + 1
         started = time.perf_counter()
         trace, info = part.kernel(self.trace, self.rng)
         count(tallies, part.name, info, time.perf_counter() - started)
+        if reason == FIRST_ZERO:
+            self.why_zero.append(getattr(info, "reason", None) or "other reasons")
         self.state.skip()
         if trace is not self.known:
             try:
@@ -326,20 +329,14 @@ class Machine:
         """Say where the density was zero."""
         state = self.state
         for place in range(int(state.words[Word.ZERO_COUNT])):
-            kernel, template, at, often = state.zeros[place].tolist()
+            kernel, _, _, often, *_ = state.zeros[place].tolist()
             new = often - int(self.zeros_counted[place, 3])
             if kernel == number and new > 0:
-                tally.because(self._reason(template, at), new)
+                tally.because(self.why_zero[place], new)
                 self.zeros_counted[place, 3] = often
                 times -= new
         if times > 0:
             tally.because("other reasons", times)
-
-    def _reason(self, template: int, place: int) -> str:
-        """Why a proposal was rejected without a ratio."""
-        if template < 0:
-            return "the trace has none of the selected choices"
-        return f"density 0 at {format_address(self.state.path_of(template, place))}"
 
 
 def _close(one: float, other: float, size: float) -> bool:

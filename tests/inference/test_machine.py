@@ -98,7 +98,7 @@ def run(kernel, runtime, **given):
 
 def counted(result):
     return {
-        name: (tally.proposed, tally.accepted, tally.weighed)
+        name: (tally.proposed, tally.accepted, tally.weighed, tally.reasons)
         for name, tally in result.chains[0].acceptance.items()
     }
 
