@@ -393,6 +393,27 @@ def test_a_selection_that_is_wrong_is_the_users_error(selection, error):
         run(mh(selection), "native", draws=10, record="mu")
 
 
+@transform
+def toggled_by_numbers(model_in, aux_in, *, model_out, aux_out):
+    k = read(model_in["k"], discrete)
+    write(model_out["k"], 1 - k, discrete)
+    if k:
+        write(aux_out["a"], read(model_in["x", 1], continuous), continuous)
+        write(aux_out["b"], read(model_in["x", 2], continuous), continuous)
+    else:
+        write(model_out["x", 1], read(aux_in["a"], continuous), continuous)
+        write(model_out["x", 2], read(aux_in["b"], continuous), continuous)
+
+
+def test_zero_and_one_are_truth_values():
+    kernel = involutive(two_more, toggled_by_numbers)
+    native = run(kernel, "native", draws=200, record="k")
+    expected = run(kernel, "compiled", draws=200, record="k")
+    assert native.ran == ["as machine code"]
+    assert native["k"].dtype == expected["k"].dtype
+    np.testing.assert_array_equal(native["k"], expected["k"])
+
+
 def test_a_run_says_how_it_ran():
     assert run(move, "native", draws=20, record="mu").ran == ["as machine code"]
     left = run(cycle(involutive(step_size, often_left), move, jump), "native", draws=300, record="mu")

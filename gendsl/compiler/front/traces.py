@@ -10,9 +10,19 @@ from typing import Any
 from gendsl.compiler import hir
 from gendsl.compiler.front import arrays
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.values import NONE, NOTHING, Value, make_tuple, object_of
+from gendsl.compiler.front.numbers import both
+from gendsl.compiler.front.values import (
+    NONE,
+    NOTHING,
+    Value,
+    kind_of,
+    make_tuple,
+    number,
+    number_leaf,
+    object_of,
+)
 from gendsl.compiler.hir import Const, Expr, Var
-from gendsl.compiler.types import Array, Known, List, Number, SubTrace, Tuple, Type, describe, leaves
+from gendsl.compiler.types import BOOL, Array, Known, List, Number, SubTrace, Tuple, Type, describe, leaves
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,6 +291,8 @@ def write(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
                 fitting = value
                 if isinstance(kind, Array):
                     fitting = arrays.as_array(frame, value, kind.kind, what=("written", place))
+                elif kind == BOOL and kind_of(value) == "i":
+                    fitting = _truth_value(frame, value)
                 values = frame.program.facts.convert(fitting, kind)
                 frame.emit(hir.Write(found.template, found.indices, tuple(values)))
                 return NONE
@@ -293,6 +305,14 @@ def write(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     return NONE
 
 
+def _truth_value(frame: Frame, value: Value) -> Value:
+    """0 and 1 as truth values."""
+    leaf = frame.atom(number_leaf(value))
+    inside = both(hir.Op("ge", (leaf, Const(0, "i")), "b"), hir.Op("le", (leaf, Const(1, "i")), "b"))
+    frame.fail_unless(inside, "a number that is no truth value")
+    return number(hir.Op("ne", (leaf, Const(0, "i")), "b"))
+
+
 def _takes(type: Type, given: Type) -> bool:
     """Whether a choice of a type may be set to a value of another one."""
     if isinstance(type, Number):
@@ -300,13 +320,16 @@ def _takes(type: Type, given: Type) -> bool:
             kind = {bool: "b", int: "i", float: "f"}.get(given.value.__class__)
         else:
             kind = given.kind if isinstance(given, Number) else None
-        return kind == type.kind or (kind == "i" and type.kind == "f")
+        return kind == type.kind or (kind, type.kind) in _WIDENED
     if isinstance(type, Array):
         if isinstance(given, Array):
             return given.rank == type.rank and (type.kind, given.kind) in _KEPT
         return isinstance(given, List) or (isinstance(given, Tuple) and given.cls is tuple)
     return type.__class__ is given.__class__
 
+
+_WIDENED = {("i", "f"), ("i", "b")}
+"""For numbers that are written: (what is written, what the choice has instead)."""
 
 _KEPT = {("f", "f"), ("f", "i"), ("i", "i"), ("b", "b")}
 """For arrays that are written: (what the choice has, what is written)."""
