@@ -140,7 +140,7 @@ class ClosedKernel(Compiled):
         maps = []
         for place in range(len(one.maps)):
             main = mains[f"f{number}_{place}"]
-            slopes = tangents.differentiate(main, "_slopes")
+            slopes = tangents.differentiate(main, "_slopes", passed=True)
             maps.append(move.Map(move.Called(main), move.Called(slopes)))
         return move.involutive(name, score, auxiliary, maps)
 

@@ -33,6 +33,7 @@ from gendsl.compiler.hir import (
     Set,
     Var,
 )
+from gendsl.compiler.types import leaves
 
 ZERO, ONE, TWO = Const(0.0, "f"), Const(1.0, "f"), Const(2.0, "f")
 _TWO_OVER_ROOT_PI = Const(2.0 / math.sqrt(math.pi), "f")
@@ -151,20 +152,22 @@ def _binary(name: str, op: Op, dx: Expr, dy: Expr) -> Expr | None:
     return None
 
 
-def differentiate(main: Function, suffix: str = "") -> Function:
+def differentiate(main: Function, suffix: str = "", *, passed: bool = False) -> Function:
     """A function, and all that it calls, with tangents; the functions themselves stay as they are.
 
     Args:
         suffix: what the names of the new functions end with.
+        passed: whether the function itself has been run on the same values, and has not failed. Then there is
+            nothing to check, and what has no tangents need not be written or copied.
     """
-    return _Tangents(suffix).function(main)
+    return _Tangents(suffix, passed).function(main)
 
 
 class _Tangents:
     """Makes the functions of a text into those with tangents."""
 
-    def __init__(self, suffix: str) -> None:
-        self.suffix = suffix
+    def __init__(self, suffix: str, passed: bool) -> None:
+        self.suffix, self.passed = suffix, passed
         self.made: dict[int, Function] = {}
 
     def function(self, one: Function) -> Function:
@@ -238,7 +241,13 @@ class _Function:
 
     def body(self, statements: Body) -> Body:
         """Statements with tangents."""
-        return [self.statement(one) for one in statements]
+        result: Body = []
+        for one in statements:
+            if self.every.passed and isinstance(one, hir.Copy):
+                result.append(Set([one.target], [Const(1, "i")], line=one.line))
+            elif not (self.every.passed and _only_checks(one)):
+                result.append(self.statement(one))
+        return result
 
     def statement(self, one: hir.Statement) -> hir.Statement:
         """A statement with tangents."""
@@ -283,8 +292,19 @@ class _Function:
                 copied.tangents = True
                 return copied
             case hir.Leave() | hir.Next() | hir.Fail() | hir.Present() | hir.Count():
-                return one
+                return copy.copy(one)
         raise NotClosed(f"the derivative of {type(one).__name__}")
+
+
+def _only_checks(one: hir.Statement) -> bool:
+    """Whether a statement does nothing but fail, or write what has no tangents."""
+    match one:
+        case hir.If(then=then, orelse=orelse):
+            return all(map(_only_checks, then)) and all(map(_only_checks, orelse))
+        case hir.Write(template=template):
+            found = getattr(template.type, "kind", None)
+            return found != "f" and "f" not in leaves(template.type)
+    return isinstance(one, hir.Fail)
 
 
 def kinds(layout: tuple[Kind, ...]) -> tuple[Kind, ...]:
