@@ -44,6 +44,8 @@ _FIRST_WORDS, _FIRST_HEAP = 1 << 14, 1 << 18
 _FIRST_CAPACITY = 8
 _GROWTH = 4
 _LARGEST = 1 << 28
+_MOST_PLACES = 1 << 22
+"""How many places a template may have, of 40 bytes or more each."""
 _MANY = 1 << 62
 _HEAP_A_WORD = 32
 """How many words there are for arrays that are kept, for each word of those in a trace: where they are used
@@ -457,7 +459,7 @@ def _size(template: Template, capacity: Sequence[int]) -> int:
         NotClosed: there would be too many.
     """
     size = max(math.prod(capacity), 1)
-    if size > _LARGEST:
+    if size > _MOST_PLACES:
         raise NotClosed(f"the indices of {template.parts!r} are far apart")
     return size
 
