@@ -39,6 +39,7 @@ from gendsl.transforms.language import directions
 from tests.laws.modules import imported
 from tests.transforms import test_programs, test_random_moves
 
+LONG = os.environ.get("GENDSL_LONG", "") not in ("", "0")
 MOVES = {
     f"{model.name}-{f.name}": (model, move._replace(f=f))
     for family in families()
@@ -129,7 +130,7 @@ def compare_moves(model, move, cases):
     return results
 
 
-@pytest.mark.parametrize("name", MOVES)
+@pytest.mark.parametrize("name", MOVES if LONG else list(MOVES)[::2])
 def test_moves_of_the_families(name):
     model, move = MOVES[name]
     if name in REFUSED:
@@ -153,7 +154,6 @@ def compare_random_move(seed):
         return Counter(compare(closed, trace, move, move.q.simulate((trace,), rng=rng))[0] for _ in range(4))
 
 
-LONG = os.environ.get("GENDSL_LONG", "") not in ("", "0")
 SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 80 if LONG else 16))]
 
 

@@ -274,7 +274,7 @@ PROPOSALS = {
 }
 
 
-@pytest.mark.parametrize("name", PROPOSALS if os.environ.get("GENDSL_LONG") else list(PROPOSALS)[::2])
+@pytest.mark.parametrize("name", PROPOSALS if os.environ.get("GENDSL_LONG") else list(PROPOSALS)[::4])
 def test_proposals_of_the_families(name, monkeypatch):
     """The same chain as that of the kernel itself, of which the machine code makes nearly all steps."""
     model, kernel = PROPOSALS[name]

@@ -360,6 +360,8 @@ def component_examples(frame: Frame, components: Value) -> list[Value]:
     """A value of the type of each of the distributions that another one is made of, in no order."""
     if is_distribution(components):
         found: list[Type] = [components.type]
+    elif isinstance(components.type, Union) and all(map(is_family, components.type.alternatives)):
+        found = list(components.type.alternatives)
     elif isinstance(components.type, List):
         item = frame.program.facts.item(components.type.site)
         found = [] if item == NEVER else list(item.alternatives) if isinstance(item, Union) else [item]
