@@ -10,6 +10,7 @@ second, the densities of those that are not kept are taken from that of the whol
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from gendsl.compiler import hir
@@ -56,15 +57,15 @@ def let_go(main: Function) -> Function:
     return _summed(main, lambda names, sums: _LetGo(names, sums), 1)
 
 
-class _Sums:
+class _Sums(ABC):
     """The statements for a choice, in a function that adds up terms."""
 
     def __init__(self, names: Text, sums: list[Var]) -> None:
         self.names, self.sums = names, sums
 
+    @abstractmethod
     def choice(self, choice: Choice) -> Body:
         """What becomes of a choice."""
-        raise NotImplementedError
 
     def add(self, place: int, term: Var) -> hir.Statement:
         """Add a term to a sum."""

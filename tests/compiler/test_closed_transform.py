@@ -130,7 +130,7 @@ def compare_moves(model, move, cases):
     return results
 
 
-@pytest.mark.parametrize("name", MOVES if LONG else list(MOVES)[::2])
+@pytest.mark.parametrize("name", MOVES)
 def test_moves_of_the_families(name):
     model, move = MOVES[name]
     if name in REFUSED:
