@@ -172,6 +172,7 @@ def test_a_page_runs_and_prints_what_it_says(name, build, tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     text = (DOCS / name).read_text(encoding="utf-8")
     monkeypatch.setenv("COLUMNS", COLUMNS)
+    monkeypatch.delenv("GENDSL_NATIVE", raising=False)  # pages print what happens where nothing is set
     printed = run_page(name, text, tmp_path)
     assert list(differences(text, printed)) == []
     assert [figure for figure in build.figures(text) if not (tmp_path / figure).exists()] == []
