@@ -221,7 +221,7 @@ class ClosedKernel(Compiled):
             statement.template.number
             for function in every
             for statement in hir.walk(function.body)
-            if isinstance(statement, (hir.Write, hir.Copy)) and statement.template.trace == MODEL
+            if isinstance(statement, (hir.Write, hir.Copy, hir.Redraw)) and statement.template.trace == MODEL
         }
 
     # --- Python text ------------------------------------------------------------------------------

@@ -385,6 +385,16 @@ def test_choices_drawn_anew(name, monkeypatch):
             np.testing.assert_allclose(one[path], value, rtol=1e-12)
 
 
+def test_choices_drawn_anew_are_gone_back_to():
+    """Where a later step fails, and what its transform does not write was drawn anew before."""
+    kernel = cycle(mh(select("k")), mh(select("x"), skip_absent=True), involutive(step_size, often_left))
+    asked = {"draws": 1000, "record": ["mu", "k", ("x", 0)]}
+    native, expected = run(kernel, "native", **asked), run(kernel, "compiled", **asked)
+    assert counted(native) == counted(expected)
+    for name in expected.names:
+        np.testing.assert_allclose(native[name], expected[name], rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("selection", "error"), [(select("nothing"), UnknownAddressError), (select(("y", 0)), ObservedError)]
 )
