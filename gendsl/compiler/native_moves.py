@@ -5,11 +5,11 @@ What was read and written is noted in two logs, in entries of several words; see
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gendsl.compiler.hir import Kind, Var
+from gendsl.compiler.hir import Kind
+from gendsl.compiler.llvm_text import TYPES
 from gendsl.compiler.native_layout import (
     FULL,
     READ_WORDS,
@@ -22,7 +22,7 @@ from gendsl.compiler.native_layout import (
 from gendsl.compiler.state import TIE
 
 if TYPE_CHECKING:
-    from gendsl.compiler.print_llvm import LLVMPrinter
+    from gendsl.compiler.llvm_transforms import Transforms
 
 LOG_TAG = "!8"
 NOTHING_SELECTED = "-2"
@@ -36,13 +36,12 @@ RESULTS: dict[str, list[Kind]] = {
 ARGUMENTS: dict[str, list[Kind]] = {
     "follow": ["i"], "log_abs_det": ["i"], "decide": ["f", "f", "f"], "commit": ["f"],
 }  # fmt: skip
-_LLVM = {"f": "double", "i": "i64", "b": "i1"}
 
 
 class NativeMoves:
     """Prints the operations."""
 
-    def __init__(self, printer: LLVMPrinter) -> None:
+    def __init__(self, printer: Transforms) -> None:
         self.p = printer
 
     # --- pieces -----------------------------------------------------------------------------------
@@ -60,48 +59,6 @@ class NativeMoves:
     ) -> None:
         """Set a word."""
         self.p.add(f"store {type_} {value}, ptr {self.at(pointer, offset)}, !tbaa {tag}")
-
-    @contextmanager
-    def each(self, count: str, first: str = "0") -> Iterator[str]:
-        """A loop over the integers from one to below another."""
-        p = self.p
-        counter = p.alloca(Var(f".each{p.count}", "i"))
-        head, inside, after = p.label("head"), p.label("each"), p.label("after")
-        p.add(f"store i64 {first}, ptr {counter}")
-        p.add(f"br label %{head}")
-        p.start(head)
-        i = p.let(f"load i64, ptr {counter}")
-        p.add(f"br i1 {p.let(f'icmp slt i64 {i}, {count}')}, label %{inside}, label %{after}")
-        p.start(inside)
-        yield i
-        p.add(f"store i64 {p.let(f'add i64 {i}, 1')}, ptr {counter}")
-        p.add(f"br label %{head}")
-        p.start(after)
-
-    @contextmanager
-    def when(self, test: str) -> Iterator[None]:
-        """What is done where a test holds."""
-        yes, after = self.p.label("when"), self.p.label("after")
-        self.p.add(f"br i1 {test}, label %{yes}, label %{after}")
-        self.p.start(yes)
-        yield
-        self.p.add(f"br label %{after}")
-        self.p.start(after)
-
-    def variable(self, name: str, kind: Kind = "i", first: str = "0") -> str:
-        """Where a variable lies."""
-        where = self.p.alloca(Var(f".{name}{self.p.count}", kind))
-        self.p.add(f"store {_LLVM[kind]} {first}, ptr {where}")
-        return where
-
-    def add_to(self, where: str, value: str) -> None:
-        """Add to an integer variable."""
-        before = self.p.let(f"load i64, ptr {where}")
-        self.p.add(f"store i64 {self.p.let(f'add i64 {before}, {value}')}, ptr {where}")
-
-    def flag(self, test: str) -> str:
-        """A truth value as an integer."""
-        return self.p.let(f"zext i1 {test} to i64")
 
     def entry(self, log: Word, number: str, words: int) -> str:
         """The pointer to an entry of a log."""
@@ -125,10 +82,6 @@ class NativeMoves:
         where = self.at("%ctx", self.p.words_of(template).first)
         return self.p.let(f"ptrtoint ptr {where} to i64")
 
-    def pointed(self, address: str) -> str:
-        """The pointer of an address."""
-        return self.p.let(f"inttoptr i64 {address} to ptr")
-
     # --- the operations -----------------------------------------------------------------------------
 
     def begin(self) -> None:
@@ -148,7 +101,7 @@ class NativeMoves:
 
     def _swap_stamps(self, *, auxiliary: bool) -> None:
         p = self.p
-        for template, words in zip(p.templates, p.layout.templates, strict=True):
+        for template, words in zip(p.layout.program_templates, p.layout.templates, strict=True):
             if is_auxiliary(template) == auxiliary:
                 first, second = words.stamps(TemplateWords.CURRENT), words.stamps(TemplateWords.VISITED)
                 one, other = p.word(first), p.word(second)
@@ -179,10 +132,10 @@ class NativeMoves:
 
     def exchange(self) -> None:
         p = self.p
-        with self.each(p.word(Word.WRITE_COUNT)) as number:
+        with p.each(p.word(Word.WRITE_COUNT)) as number:
             written = self.entry(Word.WRITES, number, p.layout.write_words)
-            template, index = self.pointed(self.load(written, 0)), self.load(written, 1)
-            with self.each(self.load(template, TemplateWords.LEAVES, tag="!1")) as leaf:
+            template, index = p.pointed(self.load(written, 0)), self.load(written, 1)
+            with p.each(self.load(template, TemplateWords.LEAVES, tag="!1")) as leaf:
                 column = self.load(self.at(template, TemplateWords.COLUMNS), leaf, "ptr", "!1")
                 mine = p.let(f"add i64 {leaf}, {WRITE_WORDS}")
                 before, value = self.load(column, index, tag="!7"), self.load(written, mine)
@@ -191,22 +144,22 @@ class NativeMoves:
 
     def rows(self) -> str:
         p, now = self.p, self.p.now()
-        overwritten, new, columns = (self.variable(name) for name in ("overwritten", "new", "columns"))
-        with self.each(p.word(Word.WRITE_COUNT)) as number:
+        overwritten, new, columns = (p.variable(name) for name in ("overwritten", "new", "columns"))
+        with p.each(p.word(Word.WRITE_COUNT)) as number:
             written = self.entry(Word.WRITES, number, p.layout.write_words)
             there = self._check_written(written)
-            template = self.pointed(self.load(written, 0))
+            template = p.pointed(self.load(written, 0))
             model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag='!1')}, 0")
-            self.add_to(overwritten, self.flag(p.let(f"and i1 {model}, {there}")))
+            p.add_to(overwritten, p.flag(p.let(f"and i1 {model}, {there}")))
             absent = p.let(f"xor i1 {there}, true")
-            self.add_to(new, self.flag(p.let(f"and i1 {model}, {absent}")))
+            p.add_to(new, p.flag(p.let(f"and i1 {model}, {absent}")))
             copied = p.let(f"icmp ne i64 {self.load(written, 2)}, 0")
-            self.add_to(columns, p.let(f"select i1 {copied}, i64 0, i64 {self.load(written, 3)}"))
-        told = [self.variable(name) for name in ("told_auxiliary", "told_written", "told_gone")]
-        made = self.variable("rows")
-        with self.each(p.word(Word.READ_COUNT)) as number:
+            p.add_to(columns, p.let(f"select i1 {copied}, i64 0, i64 {self.load(written, 3)}"))
+        told = [p.variable(name) for name in ("told_auxiliary", "told_written", "told_gone")]
+        made = p.variable("rows")
+        with p.each(p.word(Word.READ_COUNT)) as number:
             read = self.entry(Word.READS, number, READ_WORDS)
-            template, index, size = self.pointed(self.load(read, 0)), self.load(read, 1), self.load(read, 2)
+            template, index, size = p.pointed(self.load(read, 0)), self.load(read, 1), self.load(read, 2)
             auxiliary = p.let(f"icmp ne i64 {self.load(template, TemplateWords.TRACE, tag='!1')}, 0")
             model = p.let(f"xor i1 {auxiliary}, true")
             is_written = p.let(f"icmp eq i64 {self.stamp(template, TemplateWords.WRITTEN, index)}, {now}")
@@ -215,7 +168,7 @@ class NativeMoves:
             left = p.let(f"xor i1 {is_written}, true")
             model_gone = p.let(f"and i1 {model}, {p.let(f'and i1 {left}, {is_gone}')}")
             for where, test in zip(told, (auxiliary, model_written, model_gone), strict=True):
-                self.add_to(where, self.flag(test))
+                p.add_to(where, p.flag(test))
             changed = p.let(f"or i1 {auxiliary}, {p.let(f'or i1 {is_written}, {is_gone}')}")
             copy_stamp = p.let(f"add i64 {p.let(f'shl i64 {now}, 1')}, 1")
             copied = p.let(f"icmp eq i64 {self.stamp(template, TemplateWords.READ, index)}, {copy_stamp}")
@@ -225,13 +178,13 @@ class NativeMoves:
             )
             p.fail_if(stays, "a continuous choice that is copied, and stays")
             follows = p.let(f"and i1 {changed}, {p.let(f'xor i1 {copied}, true')}")
-            with self.each(p.let(f"select i1 {follows}, i64 {size}, i64 0")) as coordinate:
+            with p.each(p.let(f"select i1 {follows}, i64 {size}, i64 0")) as coordinate:
                 row = p.let(f"load i64, ptr {made}")
                 p.fail_if(p.let(f"icmp sge i64 {row}, {p.word(Word.ROW_ROOM)}"), status=FULL)
                 into = self.entry(Word.ROWS, row, ROW_WORDS)
                 for place, value in enumerate((self.load(read, 0), index, coordinate)):
                     self.store(into, place, value)
-                self.add_to(made, "1")
+                p.add_to(made, "1")
         gone = p.let(f"sub i64 {p.word(Word.COUNT)}, {p.word(Word.VISITED)}")
         gone = p.let(f"add i64 {gone}, {p.let(f'load i64, ptr {new}')}")
         expected = [p.word(Word.COUNT_AUXILIARY), p.let(f"load i64, ptr {overwritten}"), gone]
@@ -249,17 +202,17 @@ class NativeMoves:
 
     def keep_observed(self) -> None:
         p = self.p
-        for template, words in zip(p.templates, p.layout.templates, strict=True):
+        for template, words in zip(p.layout.program_templates, p.layout.templates, strict=True):
             if is_auxiliary(template) or template.calls is not None:
                 continue
             size = "1"
             for axis in range(words.rank):
                 size = p.let(f"mul i64 {size}, {p.word(words.capacity(axis))}")
-            with self.each(size) as index:
+            with p.each(size) as index:
                 there = p.is_current(template, index)
                 unvisited = p.let(f"xor i1 {p.is_now(template, TemplateWords.VISITED, index)}, true")
                 gone = p.let(f"and i1 {there}, {unvisited}")
-                with self.when(gone):
+                with p.when(gone):
                     p.fail_if(p.is_observed(template, index), "an observation that is gone")
 
     def forget_drawn(self) -> None:
@@ -267,12 +220,12 @@ class NativeMoves:
 
     def settle(self) -> None:
         p = self.p
-        overwritten, new = self.variable("overwritten"), self.variable("new")
-        with self.each(p.word(Word.WRITE_COUNT)) as number:
+        overwritten, new = p.variable("overwritten"), p.variable("new")
+        with p.each(p.word(Word.WRITE_COUNT)) as number:
             written = self.entry(Word.WRITES, number, p.layout.write_words)
             there = self._check_written(written)
-            self.add_to(overwritten, self.flag(there))
-            self.add_to(new, self.flag(p.let(f"xor i1 {there}, true")))
+            p.add_to(overwritten, p.flag(there))
+            p.add_to(new, p.flag(p.let(f"xor i1 {there}, true")))
         gone = p.let(f"sub i64 {p.word(Word.COUNT)}, {p.word(Word.VISITED)}")
         changed = p.let(f"add i64 {gone}, {p.let(f'load i64, ptr {new}')}")
         changed = p.let(f"add i64 {changed}, {p.let(f'load i64, ptr {overwritten}')}")
@@ -283,7 +236,7 @@ class NativeMoves:
     def _check_written(self, written: str) -> str:
         """Fail unless the program makes a choice that was written; whether the current trace has it."""
         p = self.p
-        template, index = self.pointed(self.load(written, 0)), self.load(written, 1)
+        template, index = p.pointed(self.load(written, 0)), self.load(written, 1)
         visited = self.stamp(template, TemplateWords.VISITED, index)
         missing = p.let(f"icmp ne i64 {visited}, {p.now()}")
         p.fail_if(missing, "a choice is written that the program does not make")
@@ -300,7 +253,7 @@ class NativeMoves:
     def log_abs_det(self, size: str) -> str:
         """Gauss's elimination with the largest entry of each column as the pivot."""
         p, matrix = self.p, self.p.word(Word.MATRIX, "r")
-        total = self.variable("total", "f", "0.0")
+        total = p.variable("total", "f", "0.0")
 
         def entry(row: str, column: str) -> str:
             return self.at(matrix, p.let(f"add i64 {p.let(f'mul i64 {row}, {size}')}, {column}"))
@@ -308,13 +261,13 @@ class NativeMoves:
         def number(where: str) -> str:
             return p.let(f"load double, ptr {where}, !tbaa {LOG_TAG}")
 
-        with self.each(size) as k:
-            best, pivot = self.variable("best", "f", "-1.0"), self.variable("pivot")
-            with self.each(size, k) as row:
+        with p.each(size) as k:
+            best, pivot = p.variable("best", "f", "-1.0"), p.variable("pivot")
+            with p.each(size, k) as row:
                 value = p.let(f"call double @llvm.fabs.f64(double {number(entry(row, k))})")
                 finite = p.let(f"fcmp olt double {value}, 0x7FF0000000000000")
                 p.fail_if(p.let(f"xor i1 {finite}, true"), "a derivative that is no number")
-                with self.when(p.let(f"fcmp ogt double {value}, {p.let(f'load double, ptr {best}')}")):
+                with p.when(p.let(f"fcmp ogt double {value}, {p.let(f'load double, ptr {best}')}")):
                     p.add(f"store double {value}, ptr {best}")
                     p.add(f"store i64 {row}, ptr {pivot}")
             largest, from_ = p.let(f"load double, ptr {best}"), p.let(f"load i64, ptr {pivot}")
@@ -323,16 +276,16 @@ class NativeMoves:
             log = p.let(f"call double @log(double {largest})")
             summed = p.let(f"fadd double {p.let(f'load double, ptr {total}')}, {log}")
             p.add(f"store double {summed}, ptr {total}")
-            with self.when(p.let(f"icmp ne i64 {from_}, {k}")), self.each(size, k) as column:
+            with p.when(p.let(f"icmp ne i64 {from_}, {k}")), p.each(size, k) as column:
                 one, other = entry(k, column), entry(from_, column)
                 first, second = number(one), number(other)
                 p.add(f"store double {second}, ptr {one}, !tbaa {LOG_TAG}")
                 p.add(f"store double {first}, ptr {other}, !tbaa {LOG_TAG}")
             top = number(entry(k, k))
             behind = p.let(f"add i64 {k}, 1")
-            with self.each(size, behind) as row:
+            with p.each(size, behind) as row:
                 factor = p.let(f"fdiv double {number(entry(row, k))}, {top}")
-                with self.when(p.let(f"fcmp une double {factor}, 0.0")), self.each(size, behind) as column:
+                with p.when(p.let(f"fcmp une double {factor}, 0.0")), p.each(size, behind) as column:
                     where = entry(row, column)
                     taken = p.let(f"fmul double {factor}, {number(entry(k, column))}")
                     left = p.let(f"fsub double {number(where)}, {taken}")
@@ -368,13 +321,13 @@ class NativeMoves:
     def _keep_arrays(self) -> None:
         """Move the arrays that were written to the memory of those that are kept."""
         p = self.p
-        with self.each(p.word(Word.WRITE_COUNT)) as number:
+        with p.each(p.word(Word.WRITE_COUNT)) as number:
             written = self.entry(Word.WRITES, number, p.layout.write_words)
-            template = self.pointed(self.load(written, 0))
+            template = p.pointed(self.load(written, 0))
             model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag='!1')}, 0")
             several = p.let(f"icmp sgt i64 {self.load(template, TemplateWords.LEAVES, tag='!1')}, 1")
-            with self.when(p.let(f"and i1 {model}, {several}")):
-                old = self.pointed(self.load(written, WRITE_WORDS))
+            with p.when(p.let(f"and i1 {model}, {several}")):
+                old = p.pointed(self.load(written, WRITE_WORDS))
                 count, data = self.load(old, 0, tag="!2"), self.load(old, 2, "ptr", "!2")
                 next_ = p.word(Word.HEAP)
                 bytes_ = p.let(f"shl i64 {count}, 3")
@@ -383,7 +336,7 @@ class NativeMoves:
                 p.fail_if(p.let(f"icmp ugt i64 {end}, {p.word(Word.HEAP_END)}"), status=FULL)
                 p.set_word(Word.HEAP_WANTED, "0")
                 p.set_word(Word.HEAP, end)
-                header = self.pointed(next_)
+                header = p.pointed(next_)
                 fresh = self.at(header, 3)
                 p.add(f"call void @llvm.memcpy.p0.p0.i64(ptr {fresh}, ptr {data}, i64 {bytes_}, i1 false)")
                 self.store(header, 0, count, tag="!2")
@@ -396,16 +349,16 @@ class NativeMoves:
         p = self.p
         for name in names:
             kinds, given = RESULTS[name], ARGUMENTS.get(name, [])
-            parameters = ", ".join(f"{_LLVM[kind]} %p{place}" for place, kind in enumerate(given))
+            parameters = ", ".join(f"{TYPES[kind]} %p{place}" for place, kind in enumerate(given))
 
             def emit(name: str = name, kinds: list[Kind] = kinds, given: list[Kind] = given) -> None:
                 found = getattr(self, name)(*(f"%p{place}" for place in range(len(given))))
                 result = "zeroinitializer"
                 if kinds:
                     result = p.let(
-                        f"insertvalue {p.result_type} zeroinitializer, {_LLVM[kinds[0]]} {found}, 1"
+                        f"insertvalue {p.result_type} zeroinitializer, {TYPES[kinds[0]]} {found}, 1"
                     )
                 p.add(f"ret {p.result_type} {result}")
 
-            type_ = f"{{{', '.join(['i32', *(_LLVM[kind] for kind in kinds)])}}}"
+            type_ = f"{{{', '.join(['i32', *(TYPES[kind] for kind in kinds)])}}}"
             p.define(f"gendsl_{name}", parameters, type_, emit)

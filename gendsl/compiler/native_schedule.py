@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gendsl.compiler.hir import Function, Var
+from gendsl.compiler.llvm_text import TYPES
 from gendsl.compiler.moves import JUMP, PICK, REPEAT, RUN
 from gendsl.compiler.native_layout import (
     ACCEPTED,
@@ -24,8 +25,6 @@ from gendsl.compiler.native_layout import (
 
 if TYPE_CHECKING:
     from gendsl.compiler.print_llvm import LLVMPrinter
-
-_LLVM = {"f": "double", "i": "i64", "b": "i1"}
 
 
 class NativeSchedule:
@@ -96,12 +95,12 @@ class NativeSchedule:
 
     def _pick(self, schedule: str, counter: str, count: str) -> None:
         """Go on at the place that a uniform number picks among the bounds."""
-        p, chosen = self.p, self.m.variable("chosen")
+        p, chosen = self.p, self.p.variable("chosen")
         uniform = p.uniform()
         bounds = self.m.at(schedule, p.let(f"add i64 {counter}, 2"))
-        with self.m.each(count) as number:
+        with p.each(count) as number:
             below = p.let(f"fcmp ole double {self.m.load(bounds, number, 'double')}, {uniform}")
-            self.m.add_to(chosen, self.m.flag(below))
+            p.add_to(chosen, p.flag(below))
         place = p.let(f"add i64 {count}, {p.let(f'load i64, ptr {chosen}')}")
         p.set_word(Word.COUNTER, self.m.load(bounds, place))
 
@@ -110,7 +109,7 @@ class NativeSchedule:
         p = self.p
         results = [Var(f".result{place}", kind) for place, kind in enumerate(step.results)]
         p.call(results, step, [], 0)
-        accepted, *terms = (p.let(f"load {_LLVM[one.kind]}, ptr {p.alloca(one)}") for one in results)
+        accepted, *terms = (p.let(f"load {TYPES[one.kind]}, ptr {p.alloca(one)}") for one in results)
         tally = self.m.at(p.word(Word.TALLIES, "r"), number * TALLY_WORDS)
 
         def add(place: int, value: str) -> None:
@@ -121,13 +120,13 @@ class NativeSchedule:
         ):
             p.set_word(word, term, "f")
         add(PROPOSED, "1")
-        add(ACCEPTED, self.m.flag(accepted))
+        add(ACCEPTED, p.flag(accepted))
         possible = p.let(f"fcmp one double {terms[0]}, 0xFFF0000000000000")
-        with self.m.when(p.let(f"xor i1 {possible}, true")):
+        with p.when(p.let(f"xor i1 {possible}, true")):
             add(IMPOSSIBLE, "1")
             self._note_zero(number)
         rejected = p.let(f"xor i1 {accepted}, true")
-        with self.m.when(p.let(f"and i1 {rejected}, {possible}")):
+        with p.when(p.let(f"and i1 {rejected}, {possible}")):
             add(WEIGHED, "1")
             for place, term in ((LOG_RATIO, terms[0]), (LOG_AUX, terms[2]), (LOG_DET, terms[3])):
                 summed = p.let(f"fadd double {self.m.load(tally, place, 'double')}, {term}")
@@ -138,21 +137,21 @@ class NativeSchedule:
     def _note_zero(self, number: int) -> None:
         """Count where the density was zero, among the first places where it was."""
         p = self.p
-        known = self.m.variable("known")
+        known = p.variable("known")
         where = p.word(Word.ZERO), p.word(Word.ZERO_PLACE)
-        with self.m.each(p.word(Word.ZERO_COUNT)) as place:
+        with p.each(p.word(Word.ZERO_COUNT)) as place:
             entry = self.m.entry(Word.ZEROS, place, ZERO_WORDS)
             same = p.let(f"icmp eq i64 {self.m.load(entry, 0)}, {number}")
             for at, wanted in enumerate(where, 1):
                 equal = p.let(f"icmp eq i64 {self.m.load(entry, at)}, {wanted}")
                 same = p.let(f"and i1 {same}, {equal}")
-            with self.m.when(same):
+            with p.when(same):
                 self.m.store(entry, 3, p.let(f"add i64 {self.m.load(entry, 3)}, 1"))
                 p.add(f"store i64 1, ptr {known}")
         is_new = p.let(f"icmp eq i64 {p.let(f'load i64, ptr {known}')}, 0")
         count = p.word(Word.ZERO_COUNT)
         fits = p.let(f"icmp slt i64 {count}, {p.word(Word.ZERO_ROOM)}")
-        with self.m.when(p.let(f"and i1 {is_new}, {fits}")):
+        with p.when(p.let(f"and i1 {is_new}, {fits}")):
             entry = self.m.entry(Word.ZEROS, count, ZERO_WORDS)
             for at, value in enumerate((str(number), *where, "1", p.word(Word.STEPS), p.word(Word.SWEEPS))):
                 self.m.store(entry, at, value)

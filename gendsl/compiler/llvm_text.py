@@ -1,0 +1,190 @@
+"""What is the same in every text of LLVM IR, and how numbers and types are written there."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Mapping
+
+from gendsl.compiler.hir import Function, Kind
+from gendsl.compiler.native_draws import DECLARATIONS
+
+TYPES = {"f": "double", "i": "i64", "b": "i1", "r": "ptr"}
+TAG = {"f": "!3", "i": "!4", "b": "!4", "r": "!5"}
+_PRELUDE = """
+declare double @llvm.fabs.f64(double)
+declare double @llvm.floor.f64(double)
+declare double @llvm.ceil.f64(double)
+declare double @llvm.rint.f64(double)
+declare double @llvm.copysign.f64(double, double)
+declare {i64, i1} @llvm.sadd.with.overflow.i64(i64, i64)
+declare {i64, i1} @llvm.ssub.with.overflow.i64(i64, i64)
+declare {i64, i1} @llvm.smul.with.overflow.i64(i64, i64)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare i64 @llvm.readcyclecounter()
+
+define internal ptr @gendsl_allocate(ptr %ctx, i64 %words) alwaysinline {
+  %next = load i64, ptr %ctx, !tbaa !1
+  %bytes = shl i64 %words, 3
+  %new = add i64 %next, %bytes
+  %endp = getelementptr i64, ptr %ctx, i64 1
+  %end = load i64, ptr %endp, !tbaa !1
+  %fits = icmp ule i64 %new, %end
+  br i1 %fits, label %yes, label %no
+yes:
+  store i64 %new, ptr %ctx, !tbaa !1
+  %p = inttoptr i64 %next to ptr
+  ret ptr %p
+no:
+  ret ptr null
+}
+
+define internal i64 @gendsl_mix(i64 %h, i64 %x) alwaysinline {
+  %a = xor i64 %h, %x
+  %b = mul i64 %a, -7046029254386353131
+  %c = lshr i64 %b, 29
+  %d = xor i64 %b, %c
+  ret i64 %d
+}
+
+define internal {i64, i1} @gendsl_ipow(i64 %x, i64 %n) {
+entry:
+  %negative = icmp slt i64 %n, 0
+  br i1 %negative, label %bad, label %loop
+loop:
+  %i = phi i64 [0, %entry], [%i1, %body]
+  %r = phi i64 [1, %entry], [%r1, %body]
+  %more = icmp slt i64 %i, %n
+  br i1 %more, label %body, label %done
+body:
+  %m = call {i64, i1} @llvm.smul.with.overflow.i64(i64 %r, i64 %x)
+  %r1 = extractvalue {i64, i1} %m, 0
+  %o = extractvalue {i64, i1} %m, 1
+  %i1 = add i64 %i, 1
+  br i1 %o, label %bad, label %loop
+done:
+  %ok = insertvalue {i64, i1} zeroinitializer, i64 %r, 0
+  ret {i64, i1} %ok
+bad:
+  %no = insertvalue {i64, i1} zeroinitializer, i1 true, 1
+  ret {i64, i1} %no
+}
+
+define internal double @gendsl_fmod(double %x, double %y) {
+  %r = call double @fmod(double %x, double %y)
+  %zero = fcmp oeq double %r, 0.0
+  br i1 %zero, label %signed, label %other
+signed:
+  %s = call double @llvm.copysign.f64(double 0.0, double %y)
+  ret double %s
+other:
+  %rn = fcmp olt double %r, 0.0
+  %yn = fcmp olt double %y, 0.0
+  %differ = xor i1 %rn, %yn
+  %moved = fadd double %r, %y
+  %result = select i1 %differ, double %moved, double %r
+  ret double %result
+}
+
+define internal double @gendsl_ffloordiv(double %x, double %y) {
+  %m = call double @gendsl_fmod(double %x, double %y)
+  %d = fsub double %x, %m
+  %q = fdiv double %d, %y
+  %f = call double @llvm.floor.f64(double %q)
+  %over = fsub double %q, %f
+  %more = fcmp ogt double %over, 0.5
+  %f1 = fadd double %f, 1.0
+  %r = select i1 %more, double %f1, double %f
+  ret double %r
+}
+"""
+_TBAA = """
+!0 = !{!"gendsl"}
+!10 = !{!"context", !0}
+!11 = !{!"header", !0}
+!12 = !{!"float", !0}
+!13 = !{!"integer", !0}
+!14 = !{!"reference", !0}
+!15 = !{!"stamp", !0}
+!16 = !{!"state", !0}
+!17 = !{!"log", !0}
+!18 = !{!"observed", !0}
+!1 = !{!10, !10, i64 0}
+!2 = !{!11, !11, i64 0}
+!3 = !{!12, !12, i64 0}
+!4 = !{!13, !13, i64 0}
+!5 = !{!14, !14, i64 0}
+!6 = !{!15, !15, i64 0}
+!7 = !{!16, !16, i64 0}
+!8 = !{!17, !17, i64 0}
+!9 = !{!18, !18, i64 0}
+"""
+_LOGADDEXP = """
+define internal double @gendsl_logaddexp(double %x, double %y) {
+  %equal = fcmp oeq double %x, %y
+  br i1 %equal, label %same, label %other
+same:
+  %two = fadd double %x, 0x3FE62E42FEFA39EF
+  ret double %two
+other:
+  %d = fsub double %x, %y
+  %size = call double @llvm.fabs.f64(double %d)
+  %minus = fneg double %size
+  %e = call double @exp(double %minus)
+  %l = call double @log1p(double %e)
+  %above = fcmp ogt double %d, 0.0
+  %top = select i1 %above, double %x, double %y
+  %s = fadd double %top, %l
+  %nan = fcmp uno double %d, 0.0
+  %r = select i1 %nan, double %d, double %s
+  ret double %r
+}
+"""
+
+
+def literal(value: float | int | bool | None, kind: Kind) -> str:
+    """A number as LLVM writes it."""
+    if kind == "f":
+        assert value is not None
+        return f"0x{struct.unpack('>Q', struct.pack('>d', float(value)))[0]:016X}"
+    if kind == "b":
+        return "true" if value else "false"
+    return "null" if kind == "r" else str(value)
+
+
+def result_type(function: Function) -> str:
+    """The LLVM type of what a function returns: the status and the results."""
+    return f"{{{', '.join(['i32', *(TYPES[kind] for kind in function.results)])}}}"
+
+
+def module(functions: Mapping[str, int], draws: Iterable[str], lines: Iterable[str]) -> str:
+    """The text of a module.
+
+    Args:
+        functions: the functions of numbers that it calls, with how many each takes.
+        draws: the methods of generators that it calls.
+        lines: its own functions.
+    """
+    declared = {**functions, "fmod": 2}
+    extra = ""
+    if declared.pop("gendsl_logaddexp", None):
+        declared.update(exp=1, log1p=1)
+        extra = _LOGADDEXP
+    special = {name for name in declared if name.startswith("gendsl_special_")}
+    declarations = "\n".join(
+        f"declare double @{name}({', '.join(['double'] * count + ['i32'] * (name in special))})"
+        " nounwind willreturn memory(none)"
+        for name, count in declared.items()
+    )
+    return "\n".join(
+        [
+            _PRELUDE,
+            extra,
+            declarations,
+            *(DECLARATIONS[name] for name in sorted(draws)),
+            *lines,
+            _TBAA,
+            '!20 = !{!"branch_weights", i32 1, i32 100000}',
+            '!21 = !{!"branch_weights", i32 1000, i32 1}',
+            "",
+        ]
+    )

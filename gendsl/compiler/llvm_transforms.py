@@ -1,0 +1,257 @@
+"""What moves do with choices, in LLVM IR: reads, writes and copies, with derivatives, noted in two logs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gendsl.compiler import hir
+from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, UNKNOWN, WEIGHTS
+from gendsl.compiler.hir import Var
+from gendsl.compiler.llvm_choices import Choices
+from gendsl.compiler.llvm_text import TYPES, literal
+from gendsl.compiler.native_layout import READ_WORDS, WRITE_WORDS, Layout, TemplateWords, Word
+from gendsl.compiler.native_moves import LOG_TAG, NativeMoves
+from gendsl.compiler.types import Array, leaves
+
+
+class Transforms(Choices):
+    """Writes the statements of moves.
+
+    Attributes:
+        moves: what writes the operations of the state.
+        primitives: the names of those that are called.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        super().__init__(layout)
+        self.moves = NativeMoves(self)
+        self.primitives: set[str] = set()
+
+    # --- reads ------------------------------------------------------------------------------------
+
+    def _read(self, statement: hir.Read) -> None:
+        template, line = statement.template, statement.line
+        index = self.existing(template, statement.indices, line)
+        there = self.is_current(template, index)
+        self.fail_if(self.let(f"xor i1 {there}, true"), "a choice that is not given", line)
+        kinds = leaves(template.type)
+        values = [
+            self.load_word(self.cell(template, leaf, index), kind, "!7") for leaf, kind in enumerate(kinds)
+        ]
+        if statement.followed and not statement.tangents:
+            self._note_read(template, index, values, copied=False)
+        if statement.tangents:
+            values = self._with_slopes(statement, index, values)
+        for target, value in zip(statement.targets, values, strict=True):
+            self.add(f"store {TYPES[target.kind]} {value}, ptr {self.alloca(target)}")
+
+    def _note_read(self, template: Any, index: str, values: list[str], *, copied: bool) -> None:
+        """Note in the log that a choice was read or copied, where it is the first time."""
+        where, stamp = self.stamp(template, TemplateWords.READ, index)
+        twice = self.let(f"shl i64 {self.now()}, 1")
+        is_new = self.let(f"icmp ult i64 {stamp}, {twice}")
+        size = self.dimension(template, values)
+        if copied:
+            again = self.let(f"icmp ugt i64 {stamp}, {twice}")
+            continuous = self.let(f"icmp sgt i64 {size}, 0")
+            both = self.let(f"and i1 {again}, {continuous}")
+            self.fail_if(both, "a continuous choice that is copied twice")
+            self.add(f"store i64 {self.let(f'add i64 {twice}, 1')}, ptr {where}, !tbaa !6")
+        with self.when(is_new):
+            if not copied:
+                self.add(f"store i64 {twice}, ptr {where}, !tbaa !6")
+            observed = self.word(self.words_of(template).stamps(TemplateWords.OBSERVED), "r")
+            byte = self.let(
+                f"load i8, ptr {self.let(f'getelementptr i8, ptr {observed}, i64 {index}')}, !tbaa !9"
+            )
+            with self.when(self.let(f"icmp eq i8 {byte}, 0")):
+                entry = self.moves.new_entry(Word.READS, Word.READ_COUNT, Word.READ_ROOM, READ_WORDS)
+                for place, value in enumerate((self.moves.template_pointer(template), index, size)):
+                    self.moves.store(entry, place, value)
+
+    def _with_slopes(self, statement: hir.Read, index: str, values: list[str]) -> list[str]:
+        """The leaves of a choice, each float with its derivative in the coordinate that is followed."""
+        template = statement.template
+        coordinates = self.layout.coordinates.get(template.number, UNKNOWN)
+        kinds = leaves(template.type)
+        array = isinstance(template.type, Array)
+        if "f" not in kinds and not (array and template.type.kind == "f"):
+            return values
+        nan, followed = literal(float("nan"), "f"), "null"
+        mine = "false"
+        if statement.followed:
+            followed = self.pointed(self.word(Word.FOLLOWED))
+            same = self.let(
+                f"icmp eq i64 {self.moves.load(followed, 0)}, {self.moves.template_pointer(template)}"
+            )
+            here = self.let(f"icmp eq i64 {self.moves.load(followed, 1)}, {index}")
+            mine = self.let(f"and i1 {same}, {here}")
+        if not array:
+            slope = self.let(f"select i1 {mine}, double 1.0, double 0.0") if statement.followed else nan
+            return [one for value, kind in zip(values, kinds, strict=True)
+                    for one in ((value, slope) if kind == "f" else (value,))]  # fmt: skip
+        size = self._size(values)
+        made = Var(f".slopes{self.count}", "r")
+        into = self.make_list(made, size, size, 2)
+        coordinate = self.moves.load(followed, 2) if statement.followed else "0"
+        last = self.let(f"sub i64 {size}, 1")
+        for number, pointer in self._entries(values, 1):
+            value = self.load_word(pointer, "f")
+            slope = nan
+            if statement.followed:
+                is_it = self.let(f"icmp eq i64 {number}, {coordinate}")
+                slope = self.let(f"select i1 {is_it}, double 1.0, double 0.0")
+                if coordinates == WEIGHTS:
+                    is_last = self.let(f"icmp eq i64 {number}, {last}")
+                    slope = self.let(f"select i1 {is_last}, double -1.0, double {slope}")
+                slope = self.let(f"select i1 {mine}, double {slope}, double 0.0")
+            pair = self.let(f"getelementptr i64, ptr {into}, i64 {self.let(f'mul i64 {number}, 2')}")
+            self.store_word(pair, value, "f")
+            self.store_word(self.header(pair, 1), slope, "f")
+        rank = (len(values) - 2) // 2
+        ref = self.let(f"load ptr, ptr {self.alloca(made)}")
+        return [ref, "0", *values[2 : 2 + rank], *self._contiguous(values)]
+
+    # --- writes -----------------------------------------------------------------------------------
+
+    def _redraw(self, statement: hir.Redraw) -> None:
+        template, line = statement.template, statement.line
+        index = self.with_room(template, statement.indices, line)
+        again = self.is_now(template, TemplateWords.VISITED, index)
+        self.fail_if(again, "an address that is used twice", line)
+        values = [self.expr(value, line) for value in statement.values]
+        if isinstance(template.type, Array):
+            values = self._fresh_array(template.type.kind, values, line)
+        self._log_write(template, index, values, "0", line)
+        self.mark(template, TemplateWords.VISITED, index)
+        self.count_visit(template)
+
+    def _write(self, statement: hir.Write) -> None:
+        template, line = statement.template, statement.line
+        values = [self.expr(value, line) for value in statement.values]
+        if statement.tangents:
+            self._write_slopes(template, values)
+            return
+        index = self.with_room(template, statement.indices, line)
+        if isinstance(template.type, Array):
+            values = self._fresh_array(template.type.kind, values, line)
+        for value, kind in zip(values, leaves(template.type), strict=True):
+            if kind == "f":
+                self.fail_if(self.let(f"fcmp uno double {value}, 0.0"), "NaN is written", line)
+        self._log_write(template, index, values, "0", line)
+
+    def _log_write(self, template: Any, index: str, values: list[str], copied: str, line: int) -> None:
+        """Note in the log what is written to a choice."""
+        again = self.is_now(template, TemplateWords.WRITTEN, index)
+        self.fail_if(again, "an address that is written twice", line)
+        observed = self.word(self.words_of(template).stamps(TemplateWords.OBSERVED), "r")
+        byte = self.let(
+            f"load i8, ptr {self.let(f'getelementptr i8, ptr {observed}, i64 {index}')}, !tbaa !9"
+        )
+        self.fail_if(self.let(f"icmp ne i8 {byte}, 0"), "an observation that is written", line)
+        self.mark(template, TemplateWords.WRITTEN, index)
+        words = self.layout.write_words
+        entry = self.moves.new_entry(Word.WRITES, Word.WRITE_COUNT, Word.WRITE_ROOM, words)
+        size = self.dimension(template, values)
+        for place, value in enumerate((self.moves.template_pointer(template), index, copied, size)):
+            self.moves.store(entry, place, value)
+        for leaf, (value, kind) in enumerate(zip(values, leaves(template.type), strict=True)):
+            self.store_word(self.header(entry, WRITE_WORDS + leaf), value, kind, LOG_TAG)
+
+    def _copy(self, statement: hir.Copy) -> None:
+        """Copy all choices whose first indices are given."""
+        source, target, line = statement.source, statement.template, statement.line
+        to = self.words_of(target)
+        given = [self.expr(expr, line) for expr in statement.source_indices]
+        first = [self.expr(expr, line) for expr in statement.indices]
+        counted = self.alloca(statement.target)
+        self.add(f"store i64 0, ptr {counted}")
+        if self.layout.coordinates.get(source.number) != self.layout.coordinates.get(target.number):
+            self.fail_if("true", "a copy between choices with other coordinates", line)
+        for index, more in self._places_of(source, given, self.inside(self.words_of(source), given)):
+            with self.when(self.is_current(source, index)):
+                self.add_to(counted, "1")
+                if not statement.tangents:
+                    kinds = enumerate(leaves(source.type))
+                    values = [
+                        self.load_word(self.cell(source, leaf, index), kind, "!7") for leaf, kind in kinds
+                    ]
+                    self._note_read(source, index, values, copied=True)
+                    self.check_room(to, [*first, *more], line)
+                    self._log_write(target, self.row_major(to, [*first, *more]), values, "1", line)
+
+    def _write_slopes(self, template: Any, values: list[str]) -> None:
+        """The next entries of the row of the Jacobian that is followed."""
+        coordinates = self.layout.coordinates.get(template.number, UNKNOWN)
+        if coordinates == DISCRETE:
+            return
+        if coordinates == NUMBER:
+            self._next_slope(values[1])
+            return
+        last = self.let(f"sub i64 {self._size(values)}, 1")
+        for number, pointer in self._entries(values, 2):
+            slope = self.load_word(self.header(pointer, 1), "f")
+            if coordinates == WEIGHTS:
+                with self.when(self.let(f"icmp ne i64 {number}, {last}")):
+                    self._next_slope(slope)
+            else:
+                self._next_slope(slope)
+
+    def _next_slope(self, slope: str) -> None:
+        where = self.word(Word.MATRIX_AT)
+        self.add(f"store double {slope}, ptr {self.pointed(where)}, !tbaa {LOG_TAG}")
+        self.set_word(Word.MATRIX_AT, self.let(f"add i64 {where}, 8"))
+
+    # --- operations of the state ------------------------------------------------------------------
+
+    def _primitive(self, statement: hir.Primitive) -> None:
+        """An operation of the state."""
+        if statement.name == "impossible":
+            (template,) = statement.templates
+            self.set_word(Word.ZERO, str(template.number))
+            indices = [self.expr(expr) for expr in statement.args]
+            self.set_word(Word.ZERO_PLACE, self.row_major(self.words_of(template), indices))
+            return
+        if statement.name == "is_kept":
+            (template,), (target,) = statement.templates, statement.targets
+            index = self.row_major(
+                self.words_of(template), [self.expr(expr, statement.line) for expr in statement.args]
+            )
+            visited = self.is_now(template, TemplateWords.VISITED, index)
+            same = self.let(f"xor i1 {self.is_now(template, TemplateWords.WRITTEN, index)}, true")
+            self.add(f"store i1 {self.let(f'and i1 {visited}, {same}')}, ptr {self.alloca(target)}")
+            return
+        if statement.name == "any_of":
+            (template,), (target,) = statement.templates, statement.targets
+            self.add(f"store i1 false, ptr {self.alloca(target)}")
+            for index, _ in self._places_of(template, [], "true"):
+                with self.when(self.is_current(template, index)):
+                    self.add(f"store i1 true, ptr {self.alloca(target)}")
+            return
+        if statement.name == "give_back":
+            self._give_back_choices(*statement.templates)
+            return
+        self.primitives.add(statement.name)
+        given = [f"{TYPES[arg.kind]} {self.expr(arg, statement.line)}" for arg in statement.args]
+        kinds = [TYPES[target.kind] for target in statement.targets]
+        self._called(
+            statement.targets, f"gendsl_{statement.name}", f"{{{', '.join(['i32', *kinds])}}}", given
+        )
+
+    def _give_back_choices(self, auxiliary: Any, template: Any) -> None:
+        """Let the auxiliary choices be those of the current trace that were written or are gone."""
+        for index, indices in self._places_of(template, [], "true"):
+            there = self.is_current(template, index)
+            unvisited = self.let(f"xor i1 {self.is_now(template, TemplateWords.VISITED, index)}, true")
+            written = self.is_now(template, TemplateWords.WRITTEN, index)
+            changed = self.let(f"and i1 {there}, {self.let(f'or i1 {unvisited}, {written}')}")
+            with self.when(changed):
+                self.fail_if(self.is_observed(template, index), "an observation that is gone")
+                words = self.words_of(auxiliary)
+                self.check_room(words, indices, 0)
+                place = self.row_major(words, indices)
+                for leaf in range(words.columns):
+                    value = self.load_word(self.cell(template, leaf, index), "i", "!7")
+                    self.store_word(self.cell(auxiliary, leaf, place), value, "i", "!7")
+                self.mark(auxiliary, TemplateWords.WRITTEN, place)
+                self.count_up(Word.COUNT_AUXILIARY)

@@ -1,0 +1,213 @@
+"""Functions of LLVM IR: values, variables, blocks, loops, words of the context, and failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from gendsl.compiler.hir import Kind, Var
+from gendsl.compiler.llvm_text import TYPES, literal
+from gendsl.compiler.native_layout import FAILED, Layout, Word
+
+LONG = 100
+"""How many instructions a function has that is not inlined: LLVM would work on them once for each caller."""
+
+
+class Writer:
+    """Writes functions, one at a time.
+
+    Attributes:
+        layout: where things lie in the context.
+        prefix: what the names of functions of the text begin with.
+        out: the lines.
+        loops: for each loop of the function, by its label, the blocks after it and of its next iteration.
+        sites: the line and reason of each place where a function may fail.
+        declared: functions of numbers that are called, with how many they take.
+        drawn: the methods of generators that are called.
+    """
+
+    def __init__(self, layout: Layout, prefix: str = "gendsl_text_") -> None:
+        self.layout = layout
+        self.prefix = prefix
+        self.out: list[str] = []
+        self.count = 0
+        self.allocas: dict[Var, str] = {}
+        self.loops: dict[int, tuple[str, str]] = {}
+        self.sites: list[tuple[int, str]] = []
+        self.declared: dict[str, int] = {}
+        self.drawn: set[str] = set()
+        self.result_type = ""
+        self.block = ""
+        self.failing: list[tuple[str, int]] = []
+        self.leaving: list[tuple[str, str]] = []
+
+    # --- values and variables ---------------------------------------------------------------------
+
+    def add(self, text: str) -> None:
+        """Add an instruction."""
+        self.out.append(f"  {text}")
+
+    def new(self) -> str:
+        """A new name of a value."""
+        self.count += 1
+        return f"%v{self.count}"
+
+    def label(self, hint: str = "b") -> str:
+        """A new name of a block."""
+        self.count += 1
+        return f"{hint}{self.count}"
+
+    def let(self, text: str) -> str:
+        """A new value."""
+        name = self.new()
+        self.add(f"{name} = {text}")
+        return name
+
+    def alloca(self, var: Var) -> str:
+        """Where a variable lies."""
+        if var not in self.allocas:
+            self.allocas[var] = f"%x{len(self.allocas)}"
+        return self.allocas[var]
+
+    def variable(self, name: str, kind: Kind = "i", first: str = "0") -> str:
+        """Where a new variable lies, which has a value first."""
+        where = self.alloca(Var(f".{name}{self.count}", kind))
+        self.add(f"store {TYPES[kind]} {first}, ptr {where}")
+        return where
+
+    def add_to(self, where: str, value: str) -> None:
+        """Add to an integer variable."""
+        before = self.let(f"load i64, ptr {where}")
+        self.add(f"store i64 {self.let(f'add i64 {before}, {value}')}, ptr {where}")
+
+    def flag(self, test: str) -> str:
+        """A truth value as an integer."""
+        return self.let(f"zext i1 {test} to i64")
+
+    def pointed(self, address: str) -> str:
+        """The pointer of an address."""
+        return self.let(f"inttoptr i64 {address} to ptr")
+
+    # --- blocks -----------------------------------------------------------------------------------
+
+    def start(self, label: str) -> None:
+        """Start a block."""
+        self.out.append(f"{label}:")
+        self.block = label
+
+    @contextmanager
+    def each(self, count: str, first: str = "0") -> Iterator[str]:
+        """A loop over the integers from one to below another."""
+        counter = self.alloca(Var(f".each{self.count}", "i"))
+        head, inside, after = self.label("head"), self.label("each"), self.label("after")
+        self.add(f"store i64 {first}, ptr {counter}")
+        self.add(f"br label %{head}")
+        self.start(head)
+        i = self.let(f"load i64, ptr {counter}")
+        self.add(f"br i1 {self.let(f'icmp slt i64 {i}, {count}')}, label %{inside}, label %{after}")
+        self.start(inside)
+        yield i
+        self.add(f"store i64 {self.let(f'add i64 {i}, 1')}, ptr {counter}")
+        self.add(f"br label %{head}")
+        self.start(after)
+
+    @contextmanager
+    def when(self, test: str) -> Iterator[None]:
+        """What is done where a test holds."""
+        yes, after = self.label("when"), self.label("after")
+        self.add(f"br i1 {test}, label %{yes}, label %{after}")
+        self.start(yes)
+        yield
+        self.add(f"br label %{after}")
+        self.start(after)
+
+    # --- words of the context ---------------------------------------------------------------------
+
+    def word(self, index: int, kind: Kind = "i") -> str:
+        """A word of the context."""
+        where = self.let(f"getelementptr i64, ptr %ctx, i64 {int(index)}")
+        if kind == "b":
+            return self.let(f"trunc i64 {self.let(f'load i64, ptr {where}, !tbaa !1')} to i1")
+        return self.let(f"load {TYPES[kind]}, ptr {where}, !tbaa !1")
+
+    def set_word(self, index: int, value: str, kind: Kind = "i") -> None:
+        """Set a word of the context."""
+        where = self.let(f"getelementptr i64, ptr %ctx, i64 {int(index)}")
+        self.add(f"store {TYPES[kind]} {value}, ptr {where}, !tbaa !1")
+
+    def count_up(self, index: int) -> None:
+        """Add one to a word of the context."""
+        self.set_word(index, self.let(f"add i64 {self.word(index)}, 1"))
+
+    def now(self) -> str:
+        """The stamp of what is done now."""
+        return self.word(Word.NOW)
+
+    # --- functions and failures -------------------------------------------------------------------
+
+    def define(self, name: str, parameters: str, result: str, emit: Callable[[], None]) -> None:
+        """A function that gets the context and other parameters."""
+        self.allocas, self.loops, self.result_type = {}, {}, result
+        self.failing, self.leaving, self.block = [], [], "entry"
+        mark, self.out = self.out, []
+        emit()
+        self._ends()
+        inside, self.out = self.out, mark
+        given = f"ptr %ctx, {parameters}" if parameters else "ptr %ctx"
+        attributes = " noinline" if len(inside) > LONG else ""
+        self.out.append(f"define internal {result} @{name}({given}){attributes} {{")
+        self.out.append("entry:")
+        for var, where in self.allocas.items():
+            self.add(f"{where} = alloca {TYPES[var.kind]}")
+            zero = literal(0, var.kind) if var.kind != "r" else "null"
+            self.add(f"store {TYPES[var.kind]} {zero}, ptr {where}")
+        self.out += inside
+        self.out.append("}\n")
+
+    def _called(self, targets: list[Var], name: str, type_: str, given: list[str]) -> None:
+        """Call a function that returns a status and results, and return the status if it is one."""
+        found = self.let(f"call {type_} @{name}({', '.join(['ptr %ctx', *given])})")
+        status = self.let(f"extractvalue {type_} {found}, 0")
+        good = self.label("ok")
+        self.leaving.append((self.block, status))
+        self.add(f"br i1 {self.let(f'icmp ne i32 {status}, 0')}, label %leave, label %{good}, !prof !20")
+        self.start(good)
+        for i, target in enumerate(targets):
+            value = self.let(f"extractvalue {type_} {found}, {i + 1}")
+            self.add(f"store {TYPES[target.kind]} {value}, ptr {self.alloca(target)}")
+
+    def fail_if(self, test: str, reason: str = "", line: int = 0, status: int = FAILED) -> None:
+        """Return a status where a test holds."""
+        good = self.label("ok")
+        self.add(f"br i1 {test}, label %{self._end_of(reason, line, status)}, label %{good}, !prof !20")
+        self.start(good)
+
+    def fail(self, reason: str, line: int, status: int = FAILED) -> None:
+        """Return a status."""
+        self.add(f"br label %{self._end_of(reason, line, status)}")
+
+    def _end_of(self, reason: str, line: int, status: int) -> str:
+        """The block, one for each function, that is gone to where it returns a status."""
+        if status != FAILED:
+            self.leaving.append((self.block, str(status)))
+            return "leave"
+        self.failing.append((self.block, len(self.sites)))
+        self.sites.append((line, reason))
+        return "failed"
+
+    def _ends(self) -> None:
+        """The blocks that a function ends with where it returns a status other than 0."""
+        if self.failing:
+            incoming = ", ".join(f"[{site}, %{block}]" for block, site in self.failing)
+            self.start("failed")
+            site = self.let(f"phi i64 {incoming}")
+            where = self.let(f"getelementptr i64, ptr %ctx, i64 {Word.SITE:d}")
+            self.add(f"store i64 {site}, ptr {where}, !tbaa !1")
+            self.leaving.append(("failed", str(FAILED)))
+            self.add("br label %leave")
+        if self.leaving:
+            incoming = ", ".join(f"[{status}, %{block}]" for block, status in self.leaving)
+            self.start("leave")
+            status = self.let(f"phi i32 {incoming}")
+            found = self.let(f"insertvalue {self.result_type} zeroinitializer, i32 {status}, 0")
+            self.add(f"ret {self.result_type} {found}")
