@@ -10,8 +10,8 @@ loop's iteration or a function makes there is given back when it ends, unless so
 may refer to it.
 
 What prints it is one class in layers, each of which needs only those below it: functions of LLVM IR
-(`llvm_writer`), expressions, lists and arrays, choices, what moves do with choices (`llvm_transforms`), and here
-statements, loops and whole modules.
+(`llvm_writer`), expressions, lists and arrays, choices, what moves do with choices (`llvm_transforms`),
+and here statements, loops and whole modules.
 """
 
 from __future__ import annotations
