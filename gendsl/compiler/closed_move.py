@@ -10,6 +10,7 @@ from gendsl.compiler import clean, density, hir, move, redraw, replay, sampler, 
 from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.closed import PYTHON_FAILURES, Compiled, FailedText
 from gendsl.compiler.closed_sampler import _from_python, _may_meet
+from gendsl.compiler.density import Zeros
 from gendsl.compiler.front.coordinates import UNKNOWN
 from gendsl.compiler.front.program import MODEL, NO_VALUE, Entry, Lowering, Template, is_index, type_of
 from gendsl.compiler.front.traces import ArgumentsOf, TraceOf, whole
@@ -50,9 +51,9 @@ class ClosedKernel(Compiled):
         if any(one.calls is not None and one.type != NO_VALUE for one in self.lowered.templates):
             raise NotClosed("moves of programs that call themselves")
         self.lowering = lowering
+        self.scores: dict[Zeros, hir.Function] = {}
         replay.fill_all(self.lowered, mains)
-        score = self._called(MODEL, density.score(_assessed(mains[MODEL], ""), stops=True))
-        self.steps = [self._step(number, one, mains, score) for number, one in enumerate(moves)]
+        self.steps = [self._step(number, one, mains) for number, one in enumerate(moves)]
         self._refuse_unknown(mains)
         for step in self.steps:
             clean.clean(step)
@@ -127,13 +128,21 @@ class ClosedKernel(Compiled):
             found = there if found is hir.FALSE else hir.Op("or", (found, there), "b")
         return body, found
 
-    def _step(
-        self, number: int, one: Move, mains: dict[str, hir.Function], score: move.Called
-    ) -> hir.Function:
+    def _score(self, main: hir.Function, zeros: Zeros) -> move.Called:
+        """The log density of the model."""
+        if zeros not in self.scores:
+            suffix = "" if zeros is Zeros.END else "_whole"
+            self.scores[zeros] = density.score(_assessed(main, suffix), zeros=zeros)
+        return self._called(MODEL, self.scores[zeros])
+
+    def _step(self, number: int, one: Move, mains: dict[str, hir.Function]) -> hir.Function:
         name = self.lowering.function_name(_identifier(one.name))
         if isinstance(one, Resampling):
             return self._resampling(name, one, mains[MODEL])
-        auxiliary = None if one.q is None else self._auxiliary(f"q{number}", mains[f"q{number}"])
+        check = isinstance(one, Involution) and one.check
+        zeros = Zeros.NOTED if check else Zeros.END
+        score = self._score(mains[MODEL], zeros)
+        auxiliary = None if one.q is None else self._auxiliary(f"q{number}", mains[f"q{number}"], zeros)
         if isinstance(one, Proposal):
             assert auxiliary is not None
             return move.proposal(name, score, auxiliary, self._pairs(f"q{number}"))
@@ -142,13 +151,13 @@ class ClosedKernel(Compiled):
             main = mains[f"f{number}_{place}"]
             slopes = tangents.differentiate(main, "_slopes", passed=True)
             maps.append(move.Map(move.Called(main), move.Called(slopes)))
-        return move.involutive(name, score, auxiliary, maps)
+        return move.involutive(name, score, auxiliary, maps, check=check)
 
-    def _auxiliary(self, name: str, main: hir.Function) -> move.Auxiliary:
+    def _auxiliary(self, name: str, main: hir.Function, zeros: Zeros) -> move.Auxiliary:
         """What draws the choices of a program, and what scores them."""
         return move.Auxiliary(
             self._called(name, sampler.simulate(hir.copied(main, "_draw", _looked))),
-            self._called(name, density.score(_assessed(main, "_score"), stops=True)),
+            self._called(name, density.score(_assessed(main, "_score"), zeros=zeros)),
         )
 
     def _pairs(self, name: str) -> list[tuple[Template, Template]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import Enum, auto
+
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Text
 from gendsl.compiler.hir import (
@@ -43,28 +45,36 @@ def makers(main: Function) -> set[int]:
     return found
 
 
-def score(main: Function, *, stops: bool = False) -> Function:
+class Zeros(Enum):
+    """What is done where the density of a choice is zero."""
+
+    ADDED = auto()
+    """Nothing but to add -inf."""
+    NOTED = auto()
+    """It is noted which choice it is."""
+    END = auto()
+    """It is noted, and the program ends there."""
+
+
+def score(main: Function, *, zeros: Zeros = Zeros.ADDED) -> Function:
     """Make a program, and every function that it calls, return the log density of its choices first.
 
     Functions are changed in place: each that makes choices has one more result.
-
-    Args:
-        stops: whether it ends at the first choice whose density is zero, and notes which that is.
     """
     scoring = makers(main)
     for function in hir.functions(main):
         if id(function) in scoring or function is main:
-            _Scored(function, scoring, alone=function is main, stops=stops)
+            _Scored(function, scoring, alone=function is main, zeros=zeros)
     return main
 
 
 class _Scored:
     """One function that returns a log density."""
 
-    def __init__(self, function: Function, scoring: set[int], *, alone: bool, stops: bool) -> None:
+    def __init__(self, function: Function, scoring: set[int], *, alone: bool, zeros: Zeros) -> None:
         self.names = Text(function, dict.fromkeys(names_of(function), 1))
         self.lp = Var(self.names.fresh("lp"), "f")
-        self.scoring, self.alone, self.stops = scoring, alone, stops
+        self.scoring, self.alone, self.zeros = scoring, alone, zeros
         function.results = ["f"] if alone else ["f", *function.results]
         self.results = function.results
         function.body = [Set([self.lp], [Const(0.0, "f")]), *self._body(function.body)]
@@ -73,10 +83,12 @@ class _Scored:
     def _add(self, term: Var, line: int, zero: Body) -> Body:
         """Add a term to the log density."""
         added: Body = [Set([self.lp], [Op("add", (self.lp, term), "f")], line=line)]
-        if not self.stops:
+        if self.zeros is Zeros.END:
+            values: list[Expr] = [term, *(hir.ZEROS[kind] for kind in self.results[1:])]
+            zero = [*zero, Return(values)]
+        elif self.zeros is Zeros.ADDED or not zero:
             return added
-        values: list[Expr] = [term, *(hir.ZEROS[kind] for kind in self.results[1:])]
-        return [If(Op("eq", (term, IMPOSSIBLE), "b"), [*zero, Return(values)], []), *added]
+        return [If(Op("eq", (term, IMPOSSIBLE), "b"), zero, []), *added]
 
     def _body(self, body: Body) -> Body:
         result: Body = []

@@ -379,11 +379,11 @@ class NewNode(Statement):
 
 
 STATE = frozenset([
-    "is_kept", "any_of", "keep_observed", "nothing_selected",
-    "before", "begin", "columns", "commit", "counts", "current", "decide", "drawn", "every_row",
-    "exchange", "follow", "followed", "forget_drawn", "give_back", "impossible", "log_abs_det",
-    "log_density", "lp", "matrix", "new_node", "nodes", "now", "reads", "rng", "row", "rows", "settle",
-    "turn", "turn_back", "visits", "writes", "zero",
+    "any_of", "before", "begin", "came_back", "columns", "commit", "counts", "current", "decide", "drawn",
+    "elsewhere", "every_row", "exchange", "follow", "followed", "forget_drawn", "give_back", "go_there",
+    "impossible", "is_kept", "keep_observed", "log_abs_det", "log_density", "lp", "matrix", "new_node",
+    "nodes", "nothing_selected", "now", "proposed", "reads", "return_here", "rng", "row", "rows",
+    "settle", "turn", "turn_back", "visits", "writes", "zero",
 ])  # fmt: skip
 """The names of the state's own operations and parts, which no template has."""
 

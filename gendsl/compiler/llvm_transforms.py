@@ -208,9 +208,10 @@ class Transforms(Choices):
         """An operation of the state."""
         if statement.name == "impossible":
             (template,) = statement.templates
-            self.set_word(Word.ZERO, str(template.number))
-            indices = [self.expr(expr) for expr in statement.args]
-            self.set_word(Word.ZERO_PLACE, self.row_major(self.words_of(template), indices))
+            with self.when(self.let(f"icmp eq i64 {self.word(Word.ZERO)}, -1")):
+                self.set_word(Word.ZERO, str(template.number))
+                indices = [self.expr(expr) for expr in statement.args]
+                self.set_word(Word.ZERO_PLACE, self.row_major(self.words_of(template), indices))
             return
         if statement.name == "is_kept":
             (template,), (target,) = statement.templates, statement.targets

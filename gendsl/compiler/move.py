@@ -75,10 +75,13 @@ def _op(name: str, *args: Expr, kind: Kind = "f") -> Op:
     return Op(name, args, kind)
 
 
+REJECTED: tuple[Expr, ...] = (hir.FALSE, IMPOSSIBLE, ZERO, ZERO, ZERO)
+"""What a step returns that leads to where the density is zero."""
+
+
 def _rejected(uniform: Var) -> Body:
-    """The end of a step that leads to where the density is zero."""
-    values: list[Expr] = [hir.FALSE, IMPOSSIBLE, ZERO, ZERO, ZERO]
-    return [Primitive([], "exchange"), Draw(uniform, "random", ()), Return(values)]
+    """The end of a step that has found that the density is zero where it leads to."""
+    return [Primitive([], "exchange"), Draw(uniform, "random", ()), Return(list(REJECTED))]
 
 
 def _decided(lp: Var, log_det: Expr, log_q: Var | None, log_q_back: Var | None) -> Body:
@@ -173,13 +176,12 @@ def resampling(
             body.append(If(_op("not", found, kind="b"), [fails], []))
         some = found if some is hir.FALSE else _op("or", some, found, kind="b")
     if skip_absent:
-        nothing: list[Expr] = [hir.FALSE, IMPOSSIBLE, ZERO, ZERO, ZERO]
-        body.append(If(_op("not", some, kind="b"), [Primitive([], "nothing_selected"), Return(nothing)], []))
-    rejected: list[Expr] = [hir.FALSE, IMPOSSIBLE, ZERO, ZERO, ZERO]
+        nothing: Body = [Primitive([], "nothing_selected"), Return(list(REJECTED))]
+        body.append(If(_op("not", some, kind="b"), nothing, []))
     scale: Expr = _op("add", _op("abs", lp), _op("add", _op("abs", before), _op("abs", kept)))
     body += [
         draw.into(lp, kept),
-        If(_is_zero(lp), [Draw(uniform, "random", ()), Return(rejected)], []),
+        If(_is_zero(lp), [Draw(uniform, "random", ()), Return(list(REJECTED))], []),
         let_go.into(gone),
         Primitive([], "keep_observed"),
         Primitive([before], "log_density"),
@@ -192,23 +194,36 @@ def resampling(
     return made
 
 
-def involutive(name: str, score: Called, auxiliary: Auxiliary | None, maps: Sequence[Map]) -> Function:
+def involutive(
+    name: str, score: Called, auxiliary: Auxiliary | None, maps: Sequence[Map], *, check: bool
+) -> Function:
     """The step of an involutive move.
 
     Args:
         score: the log density of the model.
         auxiliary: the auxiliary program, if there is one.
         maps: the transform; or two, inverse to each other, of which a step takes either.
+        check: whether to go back by the transform, or its inverse, and find out that all is as it was. Then
+            the densities must not end where they are zero, for what follows is needed to go back.
     """
     made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
-    lp, uniform, log_det = Var("lp", "f"), Var("uniform", "f"), Var("log_det", "f")
+    lp, uniform = Var("lp", "f"), Var("uniform", "f")
     log_q, log_q_back = Var("log_q", "f"), Var("log_q_back", "f")
+    log_det, log_det_back = Var("log_det", "f"), Var("log_det_back", "f")
     rows, row = Var("rows", "i"), Var("row", "i")
     first = Var("first", "b")
 
     def either(of: Sequence[Called]) -> Body:
         calls: list[Body] = [[one.into()] for one in of]
         return calls[0] if len(calls) == 1 else [If(first, calls[0], calls[1])]
+
+    def determinant(of: Sequence[Map], into: Var) -> Body:
+        inside: Body = [Primitive([], "follow", (row,)), *either([one.slopes for one in of])]
+        return [
+            Primitive([rows], "rows"),
+            hir.For(row, hir.ZEROS["i"], rows, Const(1, "i"), inside, 1),
+            Primitive([into], "log_abs_det", (rows,)),
+        ]
 
     body = made.body
     body.append(Primitive([], "begin"))
@@ -218,14 +233,26 @@ def involutive(name: str, score: Called, auxiliary: Auxiliary | None, maps: Sequ
         draw = Draw(uniform, "random", ())
         body += [draw, Set([first], [_op("lt", uniform, HALF, kind="b")])]
     body += [*either([one.run for one in maps]), Primitive([], "exchange"), score.into(lp)]
-    body.append(If(_is_zero(lp), _rejected(uniform), []))
+    if not check:
+        body.append(If(_is_zero(lp), _rejected(uniform), []))
     if auxiliary is not None:
         body += [Primitive([], "turn"), auxiliary.score.into(log_q_back), Primitive([], "turn_back")]
-        body.append(If(_is_zero(log_q_back), _rejected(uniform), []))
-    body += [Primitive([], "exchange"), Primitive([rows], "rows")]
-    inside: Body = [Primitive([], "follow", (row,)), *either([one.slopes for one in maps])]
-    body.append(hir.For(row, hir.ZEROS["i"], rows, Const(1, "i"), inside, 1))
-    body.append(Primitive([log_det], "log_abs_det", (rows,)))
+        if not check:
+            body.append(If(_is_zero(log_q_back), _rejected(uniform), []))
+    body += [Primitive([], "exchange"), *determinant(maps, log_det)]
+    if check:
+        inverse = maps[::-1]
+        body += [
+            Primitive([], "go_there"),
+            *either([one.run for one in inverse]),
+            *determinant(inverse, log_det_back),
+            Primitive([], "return_here"),
+            Primitive([], "came_back", (log_det, log_det_back)),
+        ]
+        zero = _is_zero(lp)
+        if auxiliary is not None:
+            zero = _op("or", zero, _is_zero(log_q_back), kind="b")
+        body.append(If(zero, [Draw(uniform, "random", ()), Return(list(REJECTED))], []))
     terms = (None, None) if auxiliary is None else (log_q, log_q_back)
     body += _decided(lp, log_det, *terms)
     return made

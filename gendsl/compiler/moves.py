@@ -37,12 +37,14 @@ class Involution:
         name: what to call its step.
         q, q_args: the auxiliary program, called as `q(trace, *q_args)`; None if there is none.
         maps: the transform; or two, inverse to each other, of which a step takes either.
+        check: whether each step finds out that the way back leads to where it came from.
     """
 
     name: str
     q: Any
     q_args: tuple[Any, ...]
     maps: tuple[Any, ...]
+    check: bool = False
 
 
 @dataclass(frozen=True)

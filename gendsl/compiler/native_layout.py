@@ -17,8 +17,9 @@ class Word(IntEnum):
     """The words that every context has.
 
     A choice at a place of a template is in the *current* trace where the first stamp there is CURRENT (of
-    the model or of the auxiliary trace), it was visited where the second is NOW, written where the third is
-    NOW, and read where the fourth is 2 NOW or, if it was copied, 2 NOW + 1. So nothing has to be cleared.
+    the model or of the auxiliary trace), and in the proposed one where the second, put there where it was
+    visited, is PROPOSED. It was written where the third is NOW, and read where the fourth is 2 NOW or, if it
+    was copied, 2 NOW + 1. So nothing has to be cleared.
     """
 
     NEXT = 0
@@ -37,6 +38,8 @@ class Word(IntEnum):
     BEFORE = auto()
     BEFORE_AUXILIARY = auto()
     """What the two words before this were before the proposed trace was made the current one."""
+    PROPOSED = auto()
+    PROPOSED_AUXILIARY = auto()
     VISITED = auto()
     """How many choices were visited or drawn now, of the model and of the auxiliary trace."""
     VISITED_AUXILIARY = auto()
@@ -54,6 +57,11 @@ class Word(IntEnum):
     """The pointer to what was read: for each (template, place, coordinates)."""
     READ_COUNT = auto()
     READ_ROOM = auto()
+    WRITES_ELSEWHERE = auto()
+    WRITE_COUNT_ELSEWHERE = auto()
+    READS_ELSEWHERE = auto()
+    READ_COUNT_ELSEWHERE = auto()
+    """The logs of the way back while those of the way there are in use, and the other way round."""
     ROWS = auto()
     """The pointer to the rows of the Jacobian: for each (template, place, entry)."""
     ROW_COUNT = auto()
@@ -117,15 +125,15 @@ class TemplateWords:
     """The words of a template.
 
     They are the pointers to the four stamps of each place and to a byte that says whether it is observed,
-    which trace it is of, the number of leaves, whether it has coordinates, a pointer to the column of each
-    leaf, for each index the capacity, and for each the index for which there was no room.
+    which trace it is of, the number of leaves, whether its numbers are floats, a pointer to the column of
+    each leaf, for each index the capacity, and for each the index for which there was no room.
     """
 
     first: int
     columns: int
     rank: int
 
-    CURRENT, VISITED, WRITTEN, READ, OBSERVED, TRACE, LEAVES, COORDINATES, COLUMNS = range(9)
+    CURRENT, VISITED, WRITTEN, READ, OBSERVED, TRACE, LEAVES, FLOATS, COLUMNS = range(9)
 
     def column(self, leaf: int) -> int:
         """The pointer to the numbers of a leaf."""

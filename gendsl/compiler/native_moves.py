@@ -19,7 +19,7 @@ from gendsl.compiler.native_layout import (
     Word,
     is_auxiliary,
 )
-from gendsl.compiler.state import TIE
+from gendsl.compiler.state import CANCEL, CLOSE, TIE
 
 if TYPE_CHECKING:
     from gendsl.compiler.llvm_transforms import Transforms
@@ -29,12 +29,13 @@ NOTHING_SELECTED = "-2"
 """The number of the template whose density was zero, where a move had nothing to do instead."""
 RESULTS: dict[str, list[Kind]] = {
     "begin": [], "drawn": [], "exchange": [], "turn": [], "turn_back": [], "settle": [], "forget_drawn": [],
-    "keep_observed": [], "nothing_selected": [],
+    "keep_observed": [], "nothing_selected": [], "go_there": [], "return_here": [], "came_back": [],
     "rows": ["i"], "follow": [],
     "log_abs_det": ["f"], "log_density": ["f"], "decide": ["b"], "commit": [],
 }  # fmt: skip
 ARGUMENTS: dict[str, list[Kind]] = {
     "follow": ["i"], "log_abs_det": ["i"], "decide": ["f", "f", "f"], "commit": ["f"],
+    "came_back": ["f", "f"],
 }  # fmt: skip
 
 
@@ -98,15 +99,25 @@ class NativeMoves:
         p.set_word(Word.CURRENT_AUXILIARY, "-1")
         p.set_word(Word.ZERO, "-1")
         p.set_word(Word.NEXT, p.word(Word.START))
+        self._propose()
+
+    def _propose(self) -> None:
+        """What is visited from now on is in the proposed traces."""
+        for word in (Word.PROPOSED, Word.PROPOSED_AUXILIARY):
+            self.p.set_word(word, self.p.now())
+
+    def swap(self, one: int, other: int) -> None:
+        """Exchange two words."""
+        p = self.p
+        first, second = p.word(one), p.word(other)
+        p.set_word(one, second)
+        p.set_word(other, first)
 
     def _swap_stamps(self, *, auxiliary: bool) -> None:
-        p = self.p
-        for template, words in zip(p.layout.program_templates, p.layout.templates, strict=True):
+        layout = self.p.layout
+        for template, words in zip(layout.program_templates, layout.templates, strict=True):
             if is_auxiliary(template) == auxiliary:
-                first, second = words.stamps(TemplateWords.CURRENT), words.stamps(TemplateWords.VISITED)
-                one, other = p.word(first), p.word(second)
-                p.set_word(first, other)
-                p.set_word(second, one)
+                self.swap(words.stamps(TemplateWords.CURRENT), words.stamps(TemplateWords.VISITED))
 
     def drawn(self) -> None:
         p = self.p
@@ -115,13 +126,14 @@ class NativeMoves:
         p.set_word(Word.COUNT_AUXILIARY, p.word(Word.VISITED_AUXILIARY))
         p.set_word(Word.VISITED_AUXILIARY, "0")
         p.count_up(Word.NOW)
+        self._propose()
 
     def turn(self) -> None:
         p = self.p
         self._swap_stamps(auxiliary=False)
         p.set_word(Word.BEFORE, p.word(Word.CURRENT))
         p.set_word(Word.BEFORE_AUXILIARY, p.word(Word.CURRENT_AUXILIARY))
-        p.set_word(Word.CURRENT, p.word(Word.NOW))
+        p.set_word(Word.CURRENT, p.word(Word.PROPOSED))
         p.set_word(Word.CURRENT_AUXILIARY, "-1")
 
     def turn_back(self) -> None:
@@ -129,6 +141,111 @@ class NativeMoves:
         self._swap_stamps(auxiliary=False)
         p.set_word(Word.CURRENT, p.word(Word.BEFORE))
         p.set_word(Word.CURRENT_AUXILIARY, p.word(Word.BEFORE_AUXILIARY))
+
+    def go_there(self) -> None:
+        p = self.p
+        self.exchange()
+        self._exchange_roles()
+        p.count_up(Word.NOW)
+        p.set_word(Word.WRITE_COUNT, "0")
+        p.set_word(Word.READ_COUNT, "0")
+
+    def return_here(self) -> None:
+        self._exchange_roles()
+        self.exchange()
+
+    def _exchange_roles(self) -> None:
+        self._swap_stamps(auxiliary=True)
+        self._swap_stamps(auxiliary=False)
+        for one, other in (
+            (Word.CURRENT, Word.PROPOSED),
+            (Word.CURRENT_AUXILIARY, Word.PROPOSED_AUXILIARY),
+            (Word.COUNT, Word.VISITED),
+            (Word.COUNT_AUXILIARY, Word.VISITED_AUXILIARY),
+            (Word.WRITES, Word.WRITES_ELSEWHERE),
+            (Word.WRITE_COUNT, Word.WRITE_COUNT_ELSEWHERE),
+            (Word.READS, Word.READS_ELSEWHERE),
+            (Word.READ_COUNT, Word.READ_COUNT_ELSEWHERE),
+        ):
+            self.swap(one, other)
+
+    def came_back(self, log_det: str, log_det_back: str) -> None:
+        p, now = self.p, self.p.now()
+        auxiliary = p.variable("auxiliary")
+        with p.each(p.word(Word.WRITE_COUNT_ELSEWHERE)) as number:
+            back = self.entry(Word.WRITES_ELSEWHERE, number, p.layout.write_words)
+            template = p.pointed(self.load(back, 0))
+            p.fail_if(self._differs(back, template), "a value that does not come back")
+            p.add_to(auxiliary, self.load(template, TemplateWords.TRACE, tag="!1"))
+        missing = p.let(f"icmp ne i64 {p.let(f'load i64, ptr {auxiliary}')}, {p.word(Word.COUNT_AUXILIARY)}")
+        p.fail_if(missing, "an auxiliary choice that does not come back")
+        with p.each(p.word(Word.WRITE_COUNT)) as number:
+            written = self.entry(Word.WRITES, number, p.layout.write_words)
+            template, index = p.pointed(self.load(written, 0)), self.load(written, 1)
+            model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag='!1')}, 0")
+            current = self.stamp(template, TemplateWords.CURRENT, index)
+            there = p.let(f"icmp eq i64 {current}, {p.word(Word.CURRENT)}")
+            left = p.let(f"icmp ne i64 {self.stamp(template, TemplateWords.WRITTEN, index)}, {now}")
+            with p.when(p.let(f"and i1 {model}, {p.let(f'and i1 {there}, {left}')}")):
+                p.fail_if(self._differs(written, template), "a choice that does not come back")
+        with p.each(p.word(Word.READ_COUNT)) as number:
+            read = self.entry(Word.READS, number, READ_WORDS)
+            template, index = p.pointed(self.load(read, 0)), self.load(read, 1)
+            model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag='!1')}, 0")
+            visited = self.stamp(template, TemplateWords.VISITED, index)
+            gone = p.let(f"icmp ne i64 {visited}, {p.word(Word.PROPOSED)}")
+            left = p.let(f"icmp ne i64 {self.stamp(template, TemplateWords.WRITTEN, index)}, {now}")
+            lost = p.let(f"and i1 {model}, {p.let(f'and i1 {gone}, {left}')}")
+            p.fail_if(lost, "a choice that is gone and does not come back")
+        total = p.let(f"call double @llvm.fabs.f64(double {p.let(f'fadd double {log_det}, {log_det_back}')})")
+        p.fail_if(p.let(f"fcmp ugt double {total}, {CANCEL:e}"), "determinants that do not cancel")
+
+    def _differs(self, written: str, template: str) -> str:
+        """Whether the value of an entry of a log is not as good as that which the choice has.
+
+        Of arrays all that their memory holds must be the same, and where in it the entries lie.
+        """
+        p = self.p
+        found = p.variable("differs")
+        index, leaves = self.load(written, 1), self.load(template, TemplateWords.LEAVES, tag="!1")
+        floats = p.let(f"icmp ne i64 {self.load(template, TemplateWords.FLOATS, tag='!1')}, 0")
+        columns, values = self.at(template, TemplateWords.COLUMNS), self.at(written, WRITE_WORDS)
+        column = self.load(columns, 0, "ptr", "!1")
+        before, after = self.load(column, index, tag="!7"), self.load(values, 0)
+        is_number = p.let(f"icmp eq i64 {leaves}, 1")
+        with p.when(is_number):
+            p.add_to(found, self._are_apart(before, after, floats))
+        other = p.let(f"icmp ne i64 {before}, {after}")
+        with p.when(p.let(f"and i1 {other}, {p.let(f'xor i1 {is_number}, true')}")):
+            with p.each(leaves, "1") as leaf:
+                column = self.load(columns, leaf, "ptr", "!1")
+                apart = p.let(f"icmp ne i64 {self.load(column, index, tag='!7')}, {self.load(values, leaf)}")
+                p.add_to(found, p.flag(apart))
+            one, two = p.pointed(before), p.pointed(after)
+            count, data, others = (
+                self.load(one, 0, tag="!2"),
+                *(self.load(x, 2, "ptr", "!2") for x in (one, two)),
+            )
+            apart = p.let(f"icmp ne i64 {count}, {self.load(two, 0, tag='!2')}")
+            p.add_to(found, p.flag(apart))
+            with p.each(p.let(f"select i1 {apart}, i64 0, i64 {count}")) as place:
+                first, second = (p.let(f"load i64, ptr {self.at(each, place)}") for each in (data, others))
+                p.add_to(found, self._are_apart(first, second, floats))
+        return p.let(f"icmp ne i64 {p.let(f'load i64, ptr {found}')}, 0")
+
+    def _are_apart(self, before: str, after: str, floats: str) -> str:
+        """Whether two numbers, given as words, are not the same, or not close where they are floats."""
+        p = self.p
+        x, y = (p.let(f"bitcast i64 {word} to double") for word in (before, after))
+        apart, size = (
+            p.let(f"call double @llvm.fabs.f64(double {value})")
+            for value in (p.let(f"fsub double {y}, {x}"), x)
+        )
+        near = p.let(f"fcmp ole double {apart}, {p.let(f'fmul double {CLOSE:e}, {size}')}")
+        finite = p.let(f"fcmp olt double {size}, 0x7FF0000000000000")
+        close = p.let(f"and i1 {floats}, {p.let(f'and i1 {near}, {finite}')}")
+        same = p.let(f"icmp eq i64 {before}, {after}")
+        return p.flag(p.let(f"xor i1 {p.let(f'or i1 {same}, {close}')}, true"))
 
     def exchange(self) -> None:
         p = self.p
@@ -163,7 +280,8 @@ class NativeMoves:
             auxiliary = p.let(f"icmp ne i64 {self.load(template, TemplateWords.TRACE, tag='!1')}, 0")
             model = p.let(f"xor i1 {auxiliary}, true")
             is_written = p.let(f"icmp eq i64 {self.stamp(template, TemplateWords.WRITTEN, index)}, {now}")
-            is_gone = p.let(f"icmp ne i64 {self.stamp(template, TemplateWords.VISITED, index)}, {now}")
+            visited = self.stamp(template, TemplateWords.VISITED, index)
+            is_gone = p.let(f"icmp ne i64 {visited}, {p.word(Word.PROPOSED)}")
             model_written = p.let(f"and i1 {model}, {is_written}")
             left = p.let(f"xor i1 {is_written}, true")
             model_gone = p.let(f"and i1 {model}, {p.let(f'and i1 {left}, {is_gone}')}")
@@ -238,7 +356,10 @@ class NativeMoves:
         p = self.p
         template, index = p.pointed(self.load(written, 0)), self.load(written, 1)
         visited = self.stamp(template, TemplateWords.VISITED, index)
-        missing = p.let(f"icmp ne i64 {visited}, {p.now()}")
+        model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag='!1')}, 0")
+        proposed, auxiliary = p.word(Word.PROPOSED), p.word(Word.PROPOSED_AUXILIARY)
+        now = p.let(f"select i1 {model}, i64 {proposed}, i64 {auxiliary}")
+        missing = p.let(f"icmp ne i64 {visited}, {now}")
         p.fail_if(missing, "a choice is written that the program does not make")
         current = self.stamp(template, TemplateWords.CURRENT, index)
         return p.let(f"icmp eq i64 {current}, {p.word(Word.CURRENT)}")

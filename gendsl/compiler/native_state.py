@@ -161,6 +161,7 @@ class NativeState:
         self.words[words.stamps(TemplateWords.OBSERVED)] = self.masks[-1].ctypes.data
         self.words[words.stamps(TemplateWords.TRACE)] = is_auxiliary(template)
         self.words[words.stamps(TemplateWords.LEAVES)] = words.columns
+        self.words[words.stamps(TemplateWords.FLOATS)] = getattr(template.type, "kind", None) == "f"
         for leaf, column in enumerate(self.columns[-1]):
             self.words[words.column(leaf)] = column.ctypes.data
         for axis, extent in enumerate(self.capacities[template.number]):
@@ -300,6 +301,8 @@ class NativeState:
         self.words[Word.HEAP_END] = self.heap.ctypes.data + 8 * self.heap_size
         widths = {Word.WRITES: self.layout.write_words, Word.READS: READ_WORDS, Word.ROWS: ROW_WORDS}
         self.logs = {log: np.zeros(self.room[log] * width, np.int64) for log, width in widths.items()}
+        for log, elsewhere in ((Word.WRITES, Word.WRITES_ELSEWHERE), (Word.READS, Word.READS_ELSEWHERE)):
+            self.logs[elsewhere] = np.zeros_like(self.logs[log])
         self.logs[Word.MATRIX] = np.zeros(self.room[Word.ROWS] ** 2, np.int64)
         for log, memory in self.logs.items():
             self.words[log] = memory.ctypes.data

@@ -5,7 +5,11 @@ What the operations mean is said here; machine code has the same ones (`native_m
     begin, draw y ~ q, drawn, f, exchange, score p, turn, score q back, turn back, exchange,
     rows, (follow, f with tangents) for each row, log_abs_det, decide, commit
 
-between which a choice has up to four stamps, each the number of the phase in which it was put there: it is in
+where a checked move goes back before it decides:
+
+    go there, f, rows, (follow, f with tangents) for each row, log_abs_det, return here, came back
+
+Between these a choice has up to four stamps, each the number of the phase in which it was put there: it is in
 the *current* trace, it was *visited*, *written*, or *read*. A stamp of an earlier phase says nothing, so that
 nothing is ever cleared.
 """
@@ -26,6 +30,10 @@ from gendsl.compiler.types import Array, leaves
 TIE = 1e-9
 """How near to its log acceptance ratio the logarithm of the uniform number may be, relative to the terms of
 the ratio; where it is nearer, the reference interpreter decides.
+"""
+CLOSE, CANCEL = 5e-9, 5e-7
+"""How near to what it was a value must come back, relative to it, and how near to zero the logarithms of the
+two determinants must cancel; else the reference interpreter decides, which allows more.
 """
 NOTHING_CURRENT = -1
 
@@ -228,10 +236,12 @@ class MoveState:
         self.now = 1
         self.current = [1, NOTHING_CURRENT]
         self.before = self.current
+        self.proposed = [1, 1]
         self.visits = [0, 0]
         self.counts = [0, 0]
         self.writes: list[_Write] = []
         self.reads: list[tuple[Column, Any]] = []
+        self.elsewhere: tuple[list[_Write], list[tuple[Column, Any]]] = [], []
         self.every_row: list[tuple[Column, Any, int]] = []
         self.followed: tuple[Any, Any, int] = (None, None, 0)
         self.row: list[float] = []
@@ -243,8 +253,9 @@ class MoveState:
         """Start a step."""
         self.now += 1
         self.visits, self.counts[1] = [0, 0], 0
+        self.proposed = [self.now, self.now]
         self.current[1] = NOTHING_CURRENT
-        self.writes, self.reads, self.matrix, self.zero = [], [], [], None
+        self.writes, self.reads, self.zero = [], [], None
 
     def drawn(self) -> None:
         """End the drawing of the auxiliary choices: they are the current auxiliary trace."""
@@ -253,6 +264,7 @@ class MoveState:
                 column.current, column.visited = column.visited, column.current
         self.current[1], self.counts[1], self.visits[1] = self.now, self.visits[1], 0
         self.now += 1
+        self.proposed = [self.now, self.now]
 
     def exchange(self) -> None:
         """Exchange what was written with what is there: once to propose it, once more to take it back."""
@@ -265,21 +277,61 @@ class MoveState:
         """Make the proposed trace the current one."""
         self._swap_stamps()
         self.before = self.current
-        self.current = [self.now, NOTHING_CURRENT]
+        self.current = [self.proposed[0], NOTHING_CURRENT]
 
     def turn_back(self) -> None:
         """Make the traces that were the current ones before `turn` the current ones again."""
         self._swap_stamps()
         self.current = self.before
 
-    def _swap_stamps(self) -> None:
+    def _swap_stamps(self, *, auxiliary: bool = False) -> None:
         for column in self.columns:
-            if column.is_model:
+            if column.is_model or auxiliary:
                 column.current, column.visited = column.visited, column.current
 
+    def go_there(self) -> None:
+        """Make both proposed traces the current ones, and the current ones those proposed."""
+        self.exchange()
+        self._exchange_roles()
+        self.now += 1
+        self.writes, self.reads = [], []
+
+    def return_here(self) -> None:
+        """Undo that, and keep what was written on the way back."""
+        self._exchange_roles()
+        self.exchange()
+
+    def _exchange_roles(self) -> None:
+        self._swap_stamps(auxiliary=True)
+        self.current, self.proposed = self.proposed, self.current
+        self.counts, self.visits = self.visits, self.counts
+        here = self.writes, self.reads
+        (self.writes, self.reads), self.elsewhere = self.elsewhere, here
+
+    def came_back(self, log_det: float, log_det_back: float) -> None:
+        """Fail unless the way back led to the current traces, with the inverse determinant."""
+        back = self.elsewhere[0]
+        for one in back:
+            if not _is_close(one.column.values[one.index], one.value):
+                raise TextFailure("a value that does not come back")
+        if sum(not one.column.is_model for one in back) != self.counts[1]:
+            raise TextFailure("an auxiliary choice that does not come back")
+        for one in self.writes:
+            column, index = one.column, one.index
+            changed = column.is_model and column.has(index) and not _is_close(column.values[index], one.value)
+            if changed and column.written[index] != self.now:
+                raise TextFailure("a choice that does not come back")
+        for column, index in self.reads:
+            is_gone = column.is_model and column.visited[index] != self.proposed[0]
+            if is_gone and column.written[index] != self.now:
+                raise TextFailure("a choice that is gone and does not come back")
+        if not abs(log_det + log_det_back) <= CANCEL:
+            raise TextFailure("determinants that do not cancel")
+
     def impossible(self, column: Column, *indices: int) -> None:
-        """Note the choice whose density is zero."""
-        self.zero = column, index_of(indices)
+        """Note the first choice whose density is zero."""
+        if self.zero is None:
+            self.zero = column, index_of(indices)
 
     def rows(self) -> int:
         """The number of rows of the Jacobian.
@@ -290,9 +342,10 @@ class MoveState:
         """
         overwritten = new = 0
         columns = 0
+        self.matrix = []
         for one in self.writes:
             column, index = one.column, one.index
-            if column.visited[index] != self.now:
+            if column.visited[index] != self.proposed[column.side]:
                 raise TextFailure("a choice is written that the program does not make")
             if column.coordinates == UNKNOWN:
                 raise TextFailure("a choice whose coordinates are not known")
@@ -308,7 +361,7 @@ class MoveState:
         self.every_row = []
         for column, index in self.reads:
             is_written = column.written[index] == self.now
-            is_gone = column.visited[index] != self.now
+            is_gone = column.visited[index] != self.proposed[column.side]
             changed = not column.is_model or is_written or is_gone
             told[0 if not column.is_model else 1 if is_written else 2] += changed
             copied = column.read_at[index][1]
@@ -442,6 +495,15 @@ def contiguous(given: Any) -> tuple[Any, ...]:
     lengths = axes[:rank]
     strides = [math.prod(lengths[axis + 1 :]) for axis in range(rank)]
     return [items[at] for at, _ in places(start, axes)], 0, *lengths, *strides
+
+
+def _is_close(before: Any, after: Any) -> bool:
+    """Whether a value is as good as another; entries of arrays lie one behind another."""
+    if isinstance(before, (list, tuple)):
+        return len(before) == len(after) and all(map(_is_close, before, after))
+    if isinstance(before, float):
+        return bool(before == after or abs(after - before) <= CLOSE * abs(before) < math.inf)
+    return bool(before == after)
 
 
 def _size(value: Any) -> int:

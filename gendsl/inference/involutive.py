@@ -257,5 +257,5 @@ def involutive(
         return _step(trace, q, q_args, f, check, rng)
 
     maps = tuple(there for there, _ in directions(f)) if isinstance(f, TransformPair) else (f,)
-    move = None if check else Involution(f.__name__, q, q_args, maps)
+    move = Involution(f.__name__, q, q_args, maps, bool(check))
     return Kernel(step, name or f.__name__, reversible=True, move=move)

@@ -49,8 +49,11 @@ REFUSED = {
 """Moves that are not read yet: of sets, of programs that call themselves, of addresses that may meet."""
 
 
-def compiled(trace, *moves):
-    parts = [Involution(q.f.name, q.q, q.q_args, tuple(there for there, _ in directions(q.f))) for q in moves]
+def compiled(trace, *moves, check=False):
+    parts = [
+        Involution(q.f.name, q.q, q.q_args, tuple(there for there, _ in directions(q.f)), check)
+        for q in moves
+    ]
     return ClosedKernel(trace.gen_fn, trace.args, parts)
 
 
@@ -110,14 +113,15 @@ class AsMachineCode:
 WAYS = [AsPython, pytest.param(AsMachineCode, marks=needs_llvm)]
 
 
-def either(name, way):
+def either(name, way, check):
     """A case with the marks of its way."""
+    shown = f"{name}{'-checked' * check}"
     if way is AsPython:
-        return pytest.param(name, way, id=f"{name}-python")
-    return pytest.param(name, *way.values, marks=way.marks, id=f"{name}-native")
+        return pytest.param(name, way, check, id=f"{shown}-python")
+    return pytest.param(name, *way.values, check, marks=way.marks, id=f"{shown}-native")
 
 
-def outcomes(way, closed, trace, move, steps, check_det=True):
+def outcomes(way, closed, trace, move, steps, check=False):
     """What became of steps, each from where the interpreter's chain is."""
     results = Counter()
     running = None
@@ -132,7 +136,7 @@ def outcomes(way, closed, trace, move, steps, check_det=True):
         except FailedText as failure:
             made = failure
         try:
-            new, info = involutive_mcmc(trace, move.q, move.q_args, move.f, rng=twin)
+            new, info = involutive_mcmc(trace, move.q, move.q_args, move.f, rng=twin, check=check)
         except GenDSLError as error:
             assert isinstance(made, FailedText), (made, error)
             results["raises"] += 1
@@ -155,14 +159,14 @@ def outcomes(way, closed, trace, move, steps, check_det=True):
     return results
 
 
-CASES = [(name, WAYS[place // 2 % 2]) for place, name in enumerate(MOVES) if place % 2]
-"""Every second move in one of the two ways; all in both with GENDSL_LONG=1."""
+CASES = [(name, WAYS[place // 2 % 2], bool(place // 4 % 2)) for place, name in enumerate(MOVES) if place % 2]
+"""Every second move in one of the two ways, checked or not; all in all of them with GENDSL_LONG=1."""
 if os.environ.get("GENDSL_LONG"):
-    CASES = [(name, way) for name in MOVES for way in WAYS]
+    CASES = [(name, way, check) for name in MOVES for way in WAYS for check in (False, True)]
 
 
-@pytest.mark.parametrize(("name", "way"), [either(*case) for case in CASES])
-def test_moves_of_the_families(name, way):
+@pytest.mark.parametrize(("name", "way", "check"), [either(*case) for case in CASES])
+def test_moves_of_the_families(name, way, check):
     model, move = MOVES[name]
     trace = model.start()
     if name in REFUSED:
@@ -172,7 +176,7 @@ def test_moves_of_the_families(name, way):
             return
         outcomes(way, closed, trace, move, 10)  # it is read by now, and must be right
         return
-    results = outcomes(way, compiled(trace, move), trace, move, 30)
+    results = outcomes(way, compiled(trace, move, check=check), trace, move, 30, check)
     assert results.keys() <= {"accepted", "rejected", "raises"}, results
     assert results["accepted"] + results["rejected"] > 0
 
@@ -254,6 +258,7 @@ def start(n=3):
     return groups.generate((n,), {("y", i): 0.1 * i for i in range(n)}, rng=3).trace
 
 
+@pytest.mark.parametrize("check", [False, True], ids=["", "checked"])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     "move",
@@ -264,9 +269,9 @@ def start(n=3):
     ],
     ids=["grows", "weights", "pair"],
 )
-def test_long_chains(way, move):
+def test_long_chains(way, move, check):
     """Growth beyond the first room, arrays that are kept and given up, and either of two transforms."""
-    results = outcomes(way, compiled(start(), move), start(), move, 400)
+    results = outcomes(way, compiled(start(), move, check=check), start(), move, 400, check)
     assert results.keys() == {"accepted", "rejected"}, results
     assert results["accepted"] > 20
 
@@ -278,6 +283,164 @@ def test_what_is_wrong_fails(way):
     results = outcomes(way, compiled(start(), move), start(), move, 20)
     assert results["raises"] > 0
     assert not any(result.startswith("fails") for result in results), results
+
+
+# --- the way back ---------------------------------------------------------------------------------------
+
+
+@gen
+def pieces():
+    x = ~uniform(0.5, 8)
+    k = ~bernoulli(0.5)
+    if k:
+        m = ~normal(0, 1)
+        shares = ~dirichlet([1.0, 1.0])
+
+
+@gen
+def counts():
+    n = ~uniform_discrete(0, 9)
+    k = ~bernoulli(0.5)
+    if k:
+        z = ~uniform_discrete(0, 9)
+    else:
+        v = ~uniform_discrete(0, 9)
+
+
+@gen
+def a_count(trace):
+    w = ~uniform_discrete(0, 9)
+
+
+@gen
+def nothing(trace):
+    pass
+
+
+@gen
+def a_number(trace):
+    u = ~uniform(0.9, 1.1)
+
+
+@gen
+def what_is_missing(trace):
+    if not trace["k"]:
+        m = ~normal(0, 1)
+        shares = ~dirichlet([1.0, 1.0])
+
+
+def swapped(restored, written, reversed_=False):
+    """A transform that moves two choices between the traces; on the way back some are not restored."""
+
+    @transform
+    def exchanged(model_in, aux_in, *, model_out, aux_out):
+        k = read(model_in["k"], discrete)
+        write(model_out["k"], not k, discrete)
+        if k:
+            write(aux_out["m"], read(model_in["m"], continuous), continuous)
+            shares = read(model_in["shares"], continuous)
+            write(aux_out["shares"], [shares[1], shares[0]] if reversed_ else shares, continuous)
+        else:
+            m = read(aux_in["m"], continuous)
+            if restored:
+                write(model_out["m"], written * m, continuous)
+            write(model_out["shares"], read(aux_in["shares"], continuous), continuous)
+
+    return Move(what_is_missing, exchanged)
+
+
+def counted(forgotten=""):
+    """A transform that exchanges a count of the model with an auxiliary one; something is left out."""
+
+    @transform
+    def exchanged(model_in, aux_in, *, model_out, aux_out):
+        n, k = read(model_in["n"], discrete), read(model_in["k"], discrete)
+        w = read(aux_in["w"], discrete)
+        write(model_out["k"], not k, discrete)
+        if not k or forgotten != "n":
+            write(model_out["n"], 9 - n, discrete)
+        if forgotten == "z":
+            if k:
+                read(model_in["z"], discrete)
+                write(model_out["v"], 0, discrete)
+            write(aux_out["w"], w, discrete)
+        elif k:
+            z = read(model_in["z"], discrete)
+            if forgotten != "w":
+                write(aux_out["w"], z, discrete)
+            write(model_out["v"], w, discrete)
+        else:
+            write(aux_out["w"], read(model_in["v"], discrete), discrete)
+            write(model_out["z"], w, discrete)
+
+    return Move(a_count, exchanged)
+
+
+@transform
+def scaled(model_in, aux_in, *, model_out, aux_out):
+    write(model_out["x"], read(model_in["x"], continuous) * read(aux_in["u"], continuous), continuous)
+    copy(aux_in["u"], aux_out["u"])
+
+
+@transform
+def squared(model_in, aux_in, *, model_out, aux_out):
+    write(model_out["x"], read(model_in["x"], continuous) ** 2, continuous)
+
+
+@transform
+def inverted_above(model_in, aux_in, *, model_out, aux_out):
+    """An involution, whose image is often where the density is zero."""
+    write(model_out["x"], 1 / read(model_in["x"], continuous), continuous)
+
+
+@transform
+def far_away(model_in, aux_in, *, model_out, aux_out):
+    """It leads to where the density is zero, and there is no way back."""
+    write(model_out["x"], 1 + 9 * read(model_in["x"], continuous), continuous)
+
+
+WRONG = {
+    "a sign": Move(a_number, scaled),
+    "a determinant": Move(nothing, squared),
+    "what is gone": swapped(restored=False, written=1),
+    "a value": swapped(restored=True, written=1.001),
+    "an array": swapped(restored=True, written=1, reversed_=True),
+    "outside": Move(nothing, far_away),
+}
+FORGOTTEN = {"w": 0, "n": 0, "z": 1}
+"""What is not written, and the value of k from which the way back is where it is not."""
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", WRONG)
+def test_a_way_back_that_leads_elsewhere_fails(way, name):
+    """Where the reference raises the text fails, and it would not without the check."""
+    move = WRONG[name]
+    trace = pieces.generate(init={"x": 1.0, "k": 1, "m": 0.4, "shares": [0.25, 0.75]}).trace
+    results = outcomes(way, compiled(trace, move, check=True), trace, move, 20, check=True)
+    assert results["raises"] > 0
+    assert not any(result.startswith("fails") for result in results), results
+    if name != "what is gone":
+        assert outcomes(way, compiled(trace, move), trace, move, 3)["raises"] == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", FORGOTTEN)
+def test_a_count_that_does_not_come_back_fails(way, name):
+    move, k = counted(name), FORGOTTEN[name]
+    trace = counts.generate(init={"n": 3, "k": k, "z" if k else "v": 5}).trace
+    assert outcomes(way, compiled(trace, move, check=True), trace, move, 1, check=True) == {"raises": 1}
+    right = counted()
+    results = outcomes(way, compiled(trace, right, check=True), trace, right, 20, check=True)
+    assert results.keys() == {"accepted", "rejected"} or results == {"accepted": 20}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_way_back_from_where_the_density_is_zero(way):
+    move = Move(nothing, inverted_above)
+    trace = pieces.generate(init={"x": 4.0, "k": 0}).trace
+    results = outcomes(way, compiled(trace, move, check=True), trace, move, 20, check=True)
+    assert results == {"rejected": 20}
 
 
 @needs_llvm
@@ -333,5 +496,6 @@ def test_the_text_of_a_step_reads_like_the_move():
 
 
 def test_kernels_say_what_they_are():
+    assert involutive(shares, rescaled, check="reject").move.check
     assert involutive(shares, rescaled).move == Involution("rescaled", shares, (), (rescaled,))
     assert involutive(shares, pair(to_the_right, to_the_left)).move.maps == (to_the_right, to_the_left)

@@ -1,5 +1,7 @@
 """The steps of `birth_death` and `split_merge` as one text are the interpreter's, in each of their forms."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -22,6 +24,8 @@ from gendsl import (
 from gendsl.inference import birth_death, split_merge
 from gendsl.inference.component_choices import labels_of
 from tests.compiler.test_closed_move import WAYS, AsPython, Move, compiled, outcomes
+
+LONG = [False, True] if os.environ.get("GENDSL_LONG") else []
 
 # --- models ------------------------------------------------------------------------------------------
 
@@ -279,13 +283,21 @@ MOVES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", MOVES)
-def test_forms(name, way):
+@pytest.mark.parametrize(
+    ("name", "check", "way"),
+    [
+        pytest.param(name, check, *getattr(way, "values", [way]), marks=getattr(way, "marks", ()))
+        for place, name in enumerate(MOVES)
+        for turn, way in enumerate(WAYS)
+        for check in (LONG or [bool((place + turn) % 2)])
+    ],
+)
+def test_forms(name, check, way):
+    """Checked or not, by turns; both with GENDSL_LONG=1."""
     model, args, kernel = MOVES[name]
     trace = model.generate(args, {("y", i): 0.3 * i for i in range(args[0])}, rng=3).trace
     move = Move(kernel.q, kernel.f)
-    results = outcomes(way, compiled(trace, move), trace, move, 150)
+    results = outcomes(way, compiled(trace, move, check=check), trace, move, 150, check)
     assert results.keys() == {"accepted", "rejected"}, results
     assert min(results.values()) > 2, results
 

@@ -26,7 +26,14 @@ from gendsl import (
 from gendsl.compiler.moves import Proposal
 from gendsl.compiler.native import available
 from gendsl.compiler.native_layout import Word
-from gendsl.errors import CoverageError, KernelError, ObservedError, RuntimeMismatchError, UnknownAddressError
+from gendsl.errors import (
+    CoverageError,
+    InvolutionError,
+    KernelError,
+    ObservedError,
+    RuntimeMismatchError,
+    UnknownAddressError,
+)
 from gendsl.inference import cycle, independent, involutive, machine, mh, mixture, policy, random_walk, repeat
 from gendsl.selection import select
 from gendsl.testing import running_on
@@ -88,6 +95,9 @@ KERNELS = {
     "mixture": mixture([move, jump, cycle(jump, move)], [0.5, 0.25, 0.25]),
     "second": cycle(move, mixture([move, jump]), repeat(mixture([jump, move, jump]), 2)),
     "nested": cycle(mixture([move, mixture([jump, move])]), repeat(jump, 2)),
+    "checked": cycle(
+        involutive(step_size, shifted, check=True), involutive(two_more, toggled, check="reject"), jump
+    ),
 }
 
 
@@ -193,6 +203,28 @@ def test_steps_are_left_to_the_interpreter():
     expected = run(cycle(involutive(step_size, often_left), move, jump), "compiled", draws=2000, record="mu")
     np.testing.assert_allclose(native["mu"], expected["mu"], rtol=1e-12)
     assert counted(native) == counted(expected)
+
+
+@transform
+def shifted_one_way(model_in, aux_in, *, model_out, aux_out):
+    mu, u = read(model_in["mu"], continuous), read(aux_in["u"], continuous)
+    write(model_out["mu"], mu + u, continuous)
+    write(aux_out["u"], -u if u > -0.9 else u, continuous)
+
+
+def test_a_check_that_fails_is_the_references():
+    """With "reject" it is counted, with True an error, and without the check nobody notices."""
+    asked = {"draws": 2000, "record": "mu"}
+    native = run(involutive(step_size, shifted_one_way, check="reject"), "native", **asked)
+    expected = run(involutive(step_size, shifted_one_way, check="reject"), "compiled", **asked)
+    np.testing.assert_allclose(native["mu"], expected["mu"], rtol=1e-12)
+    assert counted(native) == counted(expected)
+    (tally,), (other,) = (one.chains[0].acceptance.values() for one in (native, expected))
+    assert tally.failed_checks == other.failed_checks > 10
+    assert native.ran[0].startswith("as machine code; ")
+    assert run(involutive(step_size, shifted_one_way), "native", **asked).ran == ["as machine code"]
+    with pytest.raises(InvolutionError):
+        run(involutive(step_size, shifted_one_way, check=True), "native", **asked)
 
 
 def test_the_error_is_the_users_own():
