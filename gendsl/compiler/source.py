@@ -130,6 +130,11 @@ def _parse(text: str) -> _File:
     return replace(file, imports=tuple(imports))
 
 
+def module_imports(text: str) -> tuple[str, ...]:
+    """The names that a module itself imports."""
+    return _parse(text).imports
+
+
 def _text(function: FunctionType) -> str:
     filename = function.__code__.co_filename
     linecache.checkcache(filename)

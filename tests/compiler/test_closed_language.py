@@ -490,3 +490,16 @@ def private_names(n):
 def test_private_names():
     assert outcome(private_names, (3.0,)) == "equal"
     assert outcome(Hidden(1.5).model, (3.0,)) == "equal"
+
+
+grown, shrunk = (lambda x: math.exp(x)), (lambda x: math.log(x))
+
+
+@gen
+def of_lambdas(n):
+    y = ~normal(grown(0.5) + shrunk(n + 2.0) + np.hypot(n, 1.0), 1)
+
+
+def test_lambdas_that_use_a_module():
+    """The compiler calls what a module imports by other instructions; names tell those of one line apart."""
+    assert outcome(of_lambdas, (3,)) == "equal"

@@ -14,7 +14,7 @@ import inspect
 import keyword
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from types import FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ from gendsl.compiler.front.values import (
     numpy_number,
 )
 from gendsl.compiler.hir import Const, Expr, Input, Var
-from gendsl.compiler.source import find_source
+from gendsl.compiler.source import find_source, module_imports
 from gendsl.compiler.types import (
     NEVER,
     TEXT,
@@ -700,22 +700,29 @@ def _lambda_source(function: FunctionType) -> FunctionSource:
     import linecache
 
     filename, line = function.__code__.co_filename, function.__code__.co_firstlineno
-    tree = ast.parse("".join(linecache.getlines(filename, function.__globals__)))
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Lambda) and node.lineno == line:
-            names = [ast.arg(name) for name in function.__code__.co_freevars]
-            around = ast.arguments([], names, None, [], [], None, [])
-            outer = ast.copy_location(ast.Lambda(around, node), node)
-            code = compile(ast.fix_missing_locations(ast.Expression(outer)), filename, "eval")
-            for _ in range(2):  # in a lambda whose parameters are the variables that it finds around it
-                code = next(c for c in code.co_consts if hasattr(c, "co_code"))
-            inner = code
-            if inner.co_code == function.__code__.co_code and inner.co_consts == function.__code__.co_consts:
-                found.append(node)
-    if len(found) != 1:
-        raise OSError("a lambda that can't be told from others")
-    return FunctionSource(found[0], filename)
+    text = "".join(linecache.getlines(filename, function.__globals__))
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Lambda)]
+    # an interactive shell compiles each statement by itself, without the imports before it
+    for imports in (module_imports(text), ()):
+        found = [one for one in nodes if one.lineno == line and _is_of(function.__code__, one, imports)]
+        if len(found) == 1:
+            return FunctionSource(found[0], filename)
+    raise OSError("a lambda that can't be told from others")
+
+
+def _is_of(running: CodeType, node: ast.Lambda, imports: tuple[str, ...]) -> bool:
+    """Whether a lambda, in a module that imports some names, has the code that runs."""
+    names = [ast.arg(name) for name in running.co_freevars]
+    outer = ast.copy_location(ast.Lambda(ast.arguments([], names, None, [], [], None, []), node), node)
+    body: list[ast.stmt] = [ast.Import([ast.alias(name)]) for name in imports]
+    module = ast.fix_missing_locations(ast.Module([*body, ast.Expr(outer)], []))
+    code: Any = compile(module, running.co_filename, "exec")
+    for _ in range(2):  # in a lambda whose parameters are the variables that it finds around it
+        code = next(one for one in code.co_consts if isinstance(one, CodeType))
+    return all(getattr(code, part) == getattr(running, part) for part in _TELLING)
+
+
+_TELLING = ("co_code", "co_consts", "co_names", "co_varnames", "co_freevars")
 
 
 # --- types of values -------------------------------------------------------------------------------
