@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from gendsl.compiler import clean, density, hir, move, redraw, replay, sampler, tangents
+from gendsl.compiler import clean, density, hir, move, picking, redraw, replay, sampler, tangents
 from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.closed import PYTHON_FAILURES, Compiled, FailedText
 from gendsl.compiler.closed_sampler import _from_python, _may_meet
@@ -15,36 +15,60 @@ from gendsl.compiler.front.coordinates import UNKNOWN
 from gendsl.compiler.front.program import MODEL, NO_VALUE, Entry, Lowering, Template, is_index, type_of
 from gendsl.compiler.front.traces import ArgumentsOf, TraceOf, whole
 from gendsl.compiler.front.values import NotClosed
-from gendsl.compiler.moves import Involution, Move, Proposal, Resampling
+from gendsl.compiler.moves import (
+    Involution,
+    Move,
+    Picked,
+    Proposal,
+    Resampling,
+    Several,
+    Step,
+    all_within,
+)
 from gendsl.compiler.print_llvm import print_llvm_steps
 from gendsl.compiler.print_python import print_python
+from gendsl.compiler.source import find_source
 from gendsl.compiler.state import MoveState, index_of, indices_of
+from gendsl.compiler.types import Number
 
 
 class ClosedKernel(Compiled):
-    """The steps of moves on the traces of one program, for arguments of given types.
+    """Steps on the traces of one program, for arguments of given types.
 
     Attributes:
         lowered: the programs in HIR, with the templates of all of them.
-        steps: for each move the function that makes a step.
+        steps: for each step the function that makes it.
+        rows: for each which row of the tallies it is counted in: where one move is picked among several, with
+            probabilities that depend on the state, the row of the first.
+        row_count: how many rows there are.
         text: these as Python text.
         compared: how many steps were compared with the reference.
         sizes_compared: how many choices the traces had that these started from.
     """
 
-    def __init__(self, model: Any, args: tuple[Any, ...], moves: Sequence[Move]) -> None:
+    def __init__(self, model: Any, args: tuple[Any, ...], steps: Sequence[Step]) -> None:
         self.compared, self.sizes_compared = 0, set[int]()
         lowering = Lowering(draws=True)
         types = [type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args)]
         entries = [Entry(MODEL, model.compiled.origin, tuple(types), bound=model.bound)]
-        for number, one in enumerate(moves):
-            entries += _entries(lowering, number, one)
-        every = lowering.lower_together(entries)
+        within = list({id(one): one for step in steps for one in all_within(step)}.values())
+        titles = {MODEL: f"model {model.name}"}
+        for number, one in enumerate(within):
+            own = _entries(lowering, number, one)
+            titles |= {entry.name: f"kernel {one.name}" for entry in own}
+            entries += own
+        try:
+            every = lowering.lower_together(entries)
+        except NotClosed as reason:
+            reason.about = titles.get(reason.program, "")
+            raise
         mains = {entry.name: lowered.main for entry, lowered in zip(entries, every, strict=True)}
         self.lowered = every[0]
         self.values: dict[str, tuple[Any, ...]] = {MODEL: args}
         self.values |= {
-            f"q{i}": (*_given(one), *one.q_args) for i, one in enumerate(moves) if one.q is not None
+            f"q{i}": (*_given(one), *one.q_args)
+            for i, one in enumerate(within)
+            if isinstance(one, (Involution, Proposal)) and one.q is not None
         }
         if _may_meet(self.lowered.templates):
             raise NotClosed("addresses of which one may be another, or below it")
@@ -53,7 +77,18 @@ class ClosedKernel(Compiled):
         self.lowering = lowering
         self.scores: dict[Zeros, hir.Function] = {}
         replay.fill_all(self.lowered, mains)
-        self.steps = [self._step(number, one, mains) for number, one in enumerate(moves)]
+        made: dict[int, hir.Function] = {}
+        for number, one in enumerate(within):
+            parts = [made[id(part)] for part in one.parts] if isinstance(one, (Several, Picked)) else []
+            try:
+                made[id(one)] = self._step(number, one, mains, parts)
+            except NotClosed as reason:
+                reason.about = f"kernel {one.name}"
+                raise
+        self.steps = [made[id(step)] for step in steps]
+        sizes = [len(step.parts) if isinstance(step, Picked) else 1 for step in steps]
+        self.rows = [sum(sizes[:number]) for number in range(len(sizes))]
+        self.row_count = sum(sizes)
         self._refuse_unknown(mains)
         for step in self.steps:
             clean.clean(step)
@@ -135,8 +170,21 @@ class ClosedKernel(Compiled):
             self.scores[zeros] = density.score(_assessed(main, suffix), zeros=zeros)
         return self._called(MODEL, self.scores[zeros])
 
-    def _step(self, number: int, one: Move, mains: dict[str, hir.Function]) -> hir.Function:
+    def _step(
+        self, number: int, one: Step, mains: dict[str, hir.Function], parts: Sequence[hir.Function]
+    ) -> hir.Function:
         name = self.lowering.function_name(_identifier(one.name))
+        if isinstance(one, Several):
+            return move.several(name, parts, one.times, one.bounds)
+        if isinstance(one, Picked):
+            copies: dict[int, hir.Function] = {}
+            pick, log_share = (
+                hir.copied(mains[f"{which}{number}"], "", _looked, made=copies) for which in _PICKING
+            )
+            if (pick.results, log_share.results) != (["i", "f"], ["f"]):
+                raise NotClosed(f"the weights of {one.name}, which are none")
+            several = [not isinstance(part, Move) for part in one.parts]
+            return move.picked(name, pick, log_share, parts, several)
         if isinstance(one, Resampling):
             return self._resampling(name, one, mains[MODEL])
         check = isinstance(one, Involution) and one.check
@@ -202,7 +250,7 @@ class ClosedKernel(Compiled):
 
     @cached_property
     def llvm(self) -> tuple[str, list[tuple[int, str]]]:
-        return print_llvm_steps(self.steps, self.layout)
+        return print_llvm_steps(self.steps, self.layout, self.rows)
 
     @cached_property
     def slopes_of(self) -> set[tuple[int, int]]:
@@ -280,9 +328,22 @@ def _given(one: Move) -> tuple[None, ...]:
     return () if isinstance(one, Proposal) and not one.sees_trace else (None,)
 
 
-def _entries(lowering: Lowering, number: int, one: Move) -> list[Entry]:
-    """The programs of a move: the auxiliary one, and the transforms."""
+_PICKING = {"pick": picking.picked, "share": picking.log_share}
+"""What the functions that pick a move are known by; a number comes behind."""
+
+
+def _entries(lowering: Lowering, number: int, one: Step) -> list[Entry]:
+    """The programs of a step: the auxiliary one and the transforms, or what picks a move."""
     entries, traces = [], [MODEL]
+    if isinstance(one, Several):
+        return []
+    if isinstance(one, Picked):
+        constants = {"weights": one.weights, "count": len(one.parts)}
+        for (which, function), kind in zip(_PICKING.items(), ("f", "i"), strict=True):
+            values = (whole(lowering.trace_given(MODEL)), Number(kind))
+            source = find_source(function, "gen")
+            entries.append(Entry(f"{which}{number}", source, values, constants=constants, chooses=False))
+        return entries
     if one.q is not None:
         name = f"q{number}"
         own = [type_of(lowering.facts, (name, i), arg) for i, arg in enumerate(one.q_args)]

@@ -379,11 +379,12 @@ class NewNode(Statement):
 
 
 STATE = frozenset([
-    "any_of", "before", "begin", "came_back", "columns", "commit", "counts", "current", "decide", "drawn",
-    "elsewhere", "every_row", "exchange", "follow", "followed", "forget_drawn", "give_back", "go_there",
-    "impossible", "is_kept", "keep_observed", "log_abs_det", "log_density", "lp", "matrix", "new_node",
-    "nodes", "nothing_selected", "now", "proposed", "reads", "return_here", "rng", "row", "rows",
-    "settle", "turn", "turn_back", "visits", "writes", "zero",
+    "any_of", "before", "before_last", "begin", "came_back", "columns", "commit", "counts", "current",
+    "decide", "drawn", "elsewhere", "every_row", "exchange", "follow", "followed", "forget_drawn",
+    "give_back", "give_up", "go_back", "go_there", "impossible", "is_kept", "keep_observed", "log_abs_det",
+    "log_density", "lp", "matrix", "never_picked", "new_node", "nodes", "nothing_selected", "now",
+    "proposed", "reads", "return_here", "rng", "row", "rows", "save", "settle", "take_back", "turn",
+    "turn_back", "visits", "writes", "zero",
 ])  # fmt: skip
 """The names of the state's own operations and parts, which no template has."""
 
@@ -545,7 +546,13 @@ Change = Callable[[Statement], Body | None]
 """What becomes of a statement, in a copy of a function; None where it stays as it is."""
 
 
-def copied(main: Function, suffix: str, change: Change, into: Function | None = None) -> Function:
+def copied(
+    main: Function,
+    suffix: str,
+    change: Change,
+    into: Function | None = None,
+    made: dict[int, Function] | None = None,
+) -> Function:
     """A copy of a function, and of all that it calls, with other statements in place of some.
 
     Functions that have nothing to do with choices, and call none that has, are not copied.
@@ -553,8 +560,9 @@ def copied(main: Function, suffix: str, change: Change, into: Function | None = 
     Args:
         suffix: what the names of the copies end with.
         into: the function to fill, if there is one already.
+        made: the copies that there are already, by the `id` of what they are copies of; new ones are added.
     """
-    made: dict[int, Function] = {}
+    made = {} if made is None else made
     concerned = _concerned(main)
 
     def function(one: Function, into: Function | None = None) -> Function:

@@ -5,11 +5,15 @@ min(1, alpha),
 
     log alpha = log p(x') - log p(x) + log q_x'(y') - log q_x(y) + log |det J_f(x, y)|.
 
+A move that is picked with probability w_i(x) is, where it leads to x', accepted with probability
+min(1, w_i(x') / w_i(x)).
+
 What the operations of the state do is said in `gendsl.compiler.state`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -69,6 +73,10 @@ RESULTS: tuple[tuple[str, Kind], ...] = (
     ("accepted", "b"), ("log_ratio", "f"), ("log_model", "f"), ("log_aux", "f"), ("log_det", "f"),
 )  # fmt: skip
 """What a step returns."""
+CHOSEN: tuple[str, Kind] = ("chosen", "i")
+"""What a step of a move that is picked returns besides."""
+UNTOLD = Const(math.inf, "f")
+"""The log acceptance ratio that a step of several moves returns, as it has none."""
 
 
 def _op(name: str, *args: Expr, kind: Kind = "f") -> Op:
@@ -190,6 +198,78 @@ def resampling(
         Primitive([accepted], "decide", (ratio, scale, uniform)),
         If(accepted, [Primitive([], "commit", (lp,))], []),
         Return([accepted, ratio, ratio, ZERO, ZERO]),
+    ]
+    return made
+
+
+def several(name: str, steps: Sequence[Function], times: int, bounds: Sequence[float] | None) -> Function:
+    """The step of several moves: all, so many times; or the one that a uniform number picks among bounds."""
+    made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
+    accepted, moved, uniform = Var("accepted", "b"), Var("moved", "b"), Var("uniform", "f")
+    each: list[Body] = [
+        [Called(step).into(moved), Set([accepted], [_op("or", accepted, moved, kind="b")])] for step in steps
+    ]
+    made.body = [Set([accepted], [hir.FALSE])]
+    if bounds is None:
+        inside = [statement for body in each for statement in body]
+        loop = hir.For(Var("time", "i"), hir.ZEROS["i"], Const(times, "i"), Const(1, "i"), inside, 1)
+        made.body += inside if times == 1 else [loop]
+    else:
+        tests = [_op("lt", uniform, Const(bound, "f"), kind="b") for bound in bounds]
+        made.body += [Draw(uniform, "random", ()), *_one_of(tests, each)]
+    made.body.append(Return([accepted, UNTOLD, ZERO, ZERO, ZERO]))
+    return made
+
+
+def _one_of(tests: Sequence[Expr], bodies: Sequence[Body]) -> Body:
+    """The first body whose test holds, or the last one, which has none."""
+    *others, found = bodies
+    for test, body in zip(reversed(tests), reversed(others), strict=True):
+        found = [If(test, body, found)]
+    return found
+
+
+def picked(
+    name: str, pick: Function, log_share: Function, steps: Sequence[Function], are_several: Sequence[bool]
+) -> Function:
+    """The step of a move that is picked with probabilities that depend on the state.
+
+    Args:
+        pick: which of them a uniform number picks, and the logarithm of that one's probability.
+        log_share: that logarithm, for the current trace.
+        steps: the steps of the moves.
+        are_several: for each whether it is made of several, which together are gone back from.
+    """
+    made = Function(name, results=[kind for _, kind in (*RESULTS, CHOSEN)], origin=f"a step of {name}")
+    accepted, ratio, log_model, log_aux, log_det = results = [Var(*result) for result in RESULTS]
+    chosen, uniform, before = Var(*CHOSEN), Var("uniform", "f"), Var("before", "r")
+    share, after = Var("log_share", "f"), Var("log_share_after", "f")
+    tests = [_op("eq", chosen, Const(number, "i"), kind="b") for number in range(len(steps) - 1)]
+    each: list[Body] = [[Called(step).into(*results)] for step in steps]
+    back: list[Body] = [[Primitive([], "take_back")] for _ in steps]
+    end: list[Body] = [[] for _ in steps]
+    for number, is_several in enumerate(are_several):
+        if is_several:
+            each[number].insert(0, Primitive([before], "save"))
+            back[number] = [Primitive([], "go_back", (before,))]
+            end[number] = [Primitive([], "give_up", (before,))]
+    never = If(_is_zero(ratio), [Primitive([], "never_picked")], [])
+    moved: Body = [
+        Call([after], log_share, [chosen]),
+        Set([ratio], [_op("sub", after, share)]),
+        Set([log_model, log_aux, log_det], [ZERO, ratio, ZERO]),
+        Draw(uniform, "random", ()),
+        Primitive([accepted], "decide", (ratio, _op("add", _op("abs", share), _op("abs", after)), uniform)),
+        If(accepted, [], [*(_one_of(tests, back) if any(are_several) else back[0]), never]),
+    ]
+    made.body = [
+        Primitive([], "begin"),
+        Draw(uniform, "random", ()),
+        Call([chosen, share], pick, [uniform]),
+        *_one_of(tests, each),
+        If(accepted, moved, []),
+        *(_one_of(tests, end) if any(are_several) else []),
+        Return([*results, chosen]),
     ]
     return made
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from os.path import basename
 from typing import Any
+
+from gendsl.errors import is_users_file
 
 RUN, PICK, JUMP, REPEAT = range(4)
 """The instructions of a schedule: (RUN, kernel); (PICK, n, n bounds, n + 1 places), which goes on at the
@@ -16,7 +20,9 @@ class NotClosed(Exception):
 
     Attributes:
         reason: why, in a few words.
-        line: the line of the user's file.
+        line, filename: where.
+        program: the name of the program that is read, where several are read together.
+        about: what to call it.
     """
 
     def __init__(self, reason: str, line: int = 0, filename: str = "") -> None:
@@ -24,9 +30,14 @@ class NotClosed(Exception):
         self.reason = reason
         self.line = line
         self.filename = filename
+        self.program = self.about = ""
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.reason}" if self.line else self.reason
+        about = f"{self.about}: " if self.about else ""
+        if not self.line or (self.filename and not is_users_file(self.filename)):
+            return f"{about}{self.reason}"
+        of = f" of {basename(self.filename)}" if self.filename else ""
+        return f"{about}line {self.line}{of}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -80,5 +91,47 @@ class Resampling:
     q_args: tuple[()] = ()
 
 
+@dataclass(frozen=True)
+class Several:
+    """Several moves in one step: all, one after the other; or one, picked with fixed probabilities.
+
+    Attributes:
+        name: what to call its step.
+        parts: what the moves are.
+        times: how often all are made.
+        bounds: where one is picked: the numbers between 0 and 1 that its probabilities end at, but the last.
+    """
+
+    name: str
+    parts: tuple[Step, ...]
+    times: int = 1
+    bounds: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Picked:
+    """A move that is picked among some with probabilities that depend on the state.
+
+    Attributes:
+        name: what to call its step.
+        parts: what the moves are.
+        weights: the function of the trace that returns the probabilities, up to a factor.
+    """
+
+    name: str
+    parts: tuple[Step, ...]
+    weights: Callable[[Any], Sequence[float]]
+
+
 Move = Involution | Proposal | Resampling
+"""What a simple kernel does in a step."""
+Step = Move | Several | Picked
 """What a kernel does in a step."""
+
+
+def all_within(step: Step) -> Iterator[Step]:
+    """A step, and before it all that it is made of."""
+    if isinstance(step, (Several, Picked)):
+        for part in step.parts:
+            yield from all_within(part)
+    yield step

@@ -96,14 +96,17 @@ class Word(IntEnum):
     """The pointer to the tallies of the kernels."""
     LOG_DENSITY = auto()
     """That of the current trace."""
+    COUNT_BEFORE = auto()
+    LOG_DENSITY_BEFORE = auto()
+    """What COUNT and LOG_DENSITY were before the last proposal was accepted."""
     LAST_RATIO = auto()
     LAST_MODEL = auto()
     LAST_AUX = auto()
     LAST_DET = auto()
     """The log acceptance ratio of the last step, and its terms."""
     ZEROS = auto()
-    """The pointer to where densities were zero: for each (kernel, template, place, how often, the step that
-    was the first, the sweeps that were left then)."""
+    """The pointer to where densities were zero: for each (row of the tallies, template, place, how often, the
+    step that was the first, the sweeps that were left then)."""
     ZERO_COUNT = auto()
     ZERO_ROOM = auto()
     FIRST = auto()
@@ -115,8 +118,8 @@ WRITE_WORDS, READ_WORDS, ROW_WORDS = 4, 3, 3
 ZERO_WORDS = 6
 TALLY_WORDS = 8
 PROPOSED, ACCEPTED, WEIGHED, LOG_RATIO, LOG_AUX, LOG_DET, CYCLES, IMPOSSIBLE = range(TALLY_WORDS)
-"""What is counted of a kernel: steps; those accepted; those rejected with a finite ratio, and the sums of
-that and of its terms over them; the processor's cycles; those whose density was zero.
+"""What is counted of a kernel, in a row: steps; those accepted; those rejected with a finite ratio, and the
+sums of that and of its terms over them; the processor's cycles; those whose density was zero.
 """
 
 

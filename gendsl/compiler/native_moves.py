@@ -19,37 +19,35 @@ from gendsl.compiler.native_layout import (
     Word,
     is_auxiliary,
 )
+from gendsl.compiler.native_saved import NativeSaved
 from gendsl.compiler.state import CANCEL, CLOSE, TIE
 
 if TYPE_CHECKING:
-    from gendsl.compiler.llvm_transforms import Transforms
+    pass
 
 LOG_TAG = "!8"
 NOTHING_SELECTED = "-2"
 """The number of the template whose density was zero, where a move had nothing to do instead."""
+NEVER_PICKED = "-3"
+"""The same where a move led to where it is never picked."""
 RESULTS: dict[str, list[Kind]] = {
     "begin": [], "drawn": [], "exchange": [], "turn": [], "turn_back": [], "settle": [], "forget_drawn": [],
     "keep_observed": [], "nothing_selected": [], "go_there": [], "return_here": [], "came_back": [],
+    "never_picked": [], "save": ["r"], "go_back": [], "give_up": [], "take_back": [],
     "rows": ["i"], "follow": [],
     "log_abs_det": ["f"], "log_density": ["f"], "decide": ["b"], "commit": [],
 }  # fmt: skip
 ARGUMENTS: dict[str, list[Kind]] = {
+    "go_back": ["r"], "give_up": ["r"],
     "follow": ["i"], "log_abs_det": ["i"], "decide": ["f", "f", "f"], "commit": ["f"],
     "came_back": ["f", "f"],
 }  # fmt: skip
 
 
-class NativeMoves:
+class NativeMoves(NativeSaved):
     """Prints the operations."""
 
-    def __init__(self, printer: Transforms) -> None:
-        self.p = printer
-
     # --- pieces -----------------------------------------------------------------------------------
-
-    def at(self, pointer: str, offset: int | str) -> str:
-        """The pointer to a word."""
-        return self.p.let(f"getelementptr i64, ptr {pointer}, i64 {offset}")
 
     def load(self, pointer: str, offset: int | str = 0, type_: str = "i64", tag: str = LOG_TAG) -> str:
         """A word."""
@@ -316,17 +314,21 @@ class NativeMoves:
         return count
 
     def nothing_selected(self) -> None:
-        self.p.set_word(Word.ZERO, NOTHING_SELECTED)
+        self._note(NOTHING_SELECTED)
+
+    def never_picked(self) -> None:
+        self._note(NEVER_PICKED)
+
+    def _note(self, what: str) -> None:
+        self.p.set_word(Word.ZERO, what)
+        self.p.set_word(Word.ZERO_PLACE, "0")
 
     def keep_observed(self) -> None:
         p = self.p
         for template, words in zip(p.layout.program_templates, p.layout.templates, strict=True):
             if is_auxiliary(template) or template.calls is not None:
                 continue
-            size = "1"
-            for axis in range(words.rank):
-                size = p.let(f"mul i64 {size}, {p.word(words.capacity(axis))}")
-            with p.each(size) as index:
+            with p.each(self.size(words)) as index:
                 there = p.is_current(template, index)
                 unvisited = p.let(f"xor i1 {p.is_now(template, TemplateWords.VISITED, index)}, true")
                 gone = p.let(f"and i1 {there}, {unvisited}")
@@ -436,8 +438,17 @@ class NativeMoves:
             self._keep_arrays()
         self.exchange()
         self.turn()
+        p.set_word(Word.COUNT_BEFORE, p.word(Word.COUNT))
+        p.set_word(Word.LOG_DENSITY_BEFORE, p.word(Word.LOG_DENSITY))
         p.set_word(Word.COUNT, p.word(Word.VISITED))
         p.set_word(Word.LOG_DENSITY, lp, "f")
+
+    def take_back(self) -> None:
+        p = self.p
+        self.turn_back()
+        self.exchange()
+        p.set_word(Word.COUNT, p.word(Word.COUNT_BEFORE))
+        p.set_word(Word.LOG_DENSITY, p.word(Word.LOG_DENSITY_BEFORE))
 
     def _keep_arrays(self) -> None:
         """Move the arrays that were written to the memory of those that are kept."""

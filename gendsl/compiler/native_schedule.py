@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gendsl.compiler.hir import Function, Var
 from gendsl.compiler.llvm_text import TYPES
+from gendsl.compiler.move import RESULTS
 from gendsl.compiler.moves import JUMP, PICK, REPEAT, RUN
 from gendsl.compiler.native_layout import (
     ACCEPTED,
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 class NativeSchedule:
     """Prints the function that Python calls."""
 
-    def __init__(self, printer: LLVMPrinter) -> None:
-        self.p, self.m = printer, printer.moves
+    def __init__(self, printer: LLVMPrinter, rows: Sequence[int]) -> None:
+        self.p, self.m, self.rows = printer, printer.moves, rows
 
     def drive(self, steps: Sequence[Function]) -> None:
         """The function that Python calls: it runs the schedule; the status."""
@@ -109,8 +110,12 @@ class NativeSchedule:
         p = self.p
         results = [Var(f".result{place}", kind) for place, kind in enumerate(step.results)]
         p.call(results, step, [], 0)
-        accepted, *terms = (p.let(f"load {TYPES[one.kind]}, ptr {p.alloca(one)}") for one in results)
-        tally = self.m.at(p.word(Word.TALLIES, "r"), number * TALLY_WORDS)
+        values = [p.let(f"load {TYPES[one.kind]}, ptr {p.alloca(one)}") for one in results]
+        accepted, *terms = values[: len(RESULTS)]
+        row = str(self.rows[number])
+        for chosen in values[len(RESULTS) :]:
+            row = p.let(f"add i64 {row}, {chosen}")
+        tally = self.m.entry(Word.TALLIES, row, TALLY_WORDS)
 
         def add(place: int, value: str) -> None:
             self.m.store(tally, place, p.let(f"add i64 {self.m.load(tally, place)}, {value}"))
@@ -124,9 +129,10 @@ class NativeSchedule:
         possible = p.let(f"fcmp one double {terms[0]}, 0xFFF0000000000000")
         with p.when(p.let(f"xor i1 {possible}, true")):
             add(IMPOSSIBLE, "1")
-            self._note_zero(number)
+            self._note_zero(row)
         rejected = p.let(f"xor i1 {accepted}, true")
-        with p.when(p.let(f"and i1 {rejected}, {possible}")):
+        told = p.let(f"fcmp olt double {terms[0]}, 0x7FF0000000000000")
+        with p.when(p.let(f"and i1 {rejected}, {p.let(f'and i1 {possible}, {told}')}")):
             add(WEIGHED, "1")
             for place, term in ((LOG_RATIO, terms[0]), (LOG_AUX, terms[2]), (LOG_DET, terms[3])):
                 summed = p.let(f"fadd double {self.m.load(tally, place, 'double')}, {term}")
@@ -134,14 +140,14 @@ class NativeSchedule:
         ended = p.let("call i64 @llvm.readcyclecounter()")
         add(CYCLES, p.let(f"sub i64 {ended}, {started}"))
 
-    def _note_zero(self, number: int) -> None:
+    def _note_zero(self, row: str) -> None:
         """Count where the density was zero, among the first places where it was."""
         p = self.p
         known = p.variable("known")
         where = p.word(Word.ZERO), p.word(Word.ZERO_PLACE)
         with p.each(p.word(Word.ZERO_COUNT)) as place:
             entry = self.m.entry(Word.ZEROS, place, ZERO_WORDS)
-            same = p.let(f"icmp eq i64 {self.m.load(entry, 0)}, {number}")
+            same = p.let(f"icmp eq i64 {self.m.load(entry, 0)}, {row}")
             for at, wanted in enumerate(where, 1):
                 equal = p.let(f"icmp eq i64 {self.m.load(entry, at)}, {wanted}")
                 same = p.let(f"and i1 {same}, {equal}")
@@ -153,6 +159,6 @@ class NativeSchedule:
         fits = p.let(f"icmp slt i64 {count}, {p.word(Word.ZERO_ROOM)}")
         with p.when(p.let(f"and i1 {is_new}, {fits}")):
             entry = self.m.entry(Word.ZEROS, count, ZERO_WORDS)
-            for at, value in enumerate((str(number), *where, "1", p.word(Word.STEPS), p.word(Word.SWEEPS))):
+            for at, value in enumerate((row, *where, "1", p.word(Word.STEPS), p.word(Word.SWEEPS))):
                 self.m.store(entry, at, value)
             p.set_word(Word.ZERO_COUNT, p.let(f"add i64 {count}, 1"))

@@ -80,7 +80,7 @@ class NativeState:
         columns: for each template the leaves of the choices.
         masks: for each template a byte for each place, 1 where the choice is observed.
         capacities: for each template how many places there are along each index.
-        tallies: what is counted of each kernel.
+        tallies: what is counted of each kernel, a row for each.
     """
 
     def __init__(self, closed: ClosedKernel, generator: Any, schedule: Sequence[int]) -> None:
@@ -91,7 +91,7 @@ class NativeState:
         self._set_inputs()
         self.origin: _Snapshot | None = None
         self.told_zeros = 0
-        self.tallies = np.zeros((len(closed.steps), TALLY_WORDS), np.int64)
+        self.tallies = np.zeros((closed.row_count, TALLY_WORDS), np.int64)
         self.zeros = np.zeros((_FIRST_ROOM, ZERO_WORDS), np.int64)
         self.schedule = np.array(schedule, np.int64)
         self.room = dict.fromkeys(_LOGS, _FIRST_ROOM)

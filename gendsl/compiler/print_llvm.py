@@ -301,8 +301,14 @@ def print_llvm(main: Function, layout: Layout) -> tuple[str, list[tuple[int, str
     return module(printer.declared, printer.drawn, printer.out), printer.sites
 
 
-def print_llvm_steps(steps: Sequence[Function], layout: Layout) -> tuple[str, list[tuple[int, str]]]:
-    """The steps of kernels, and what runs a schedule of them, as LLVM IR; and what may fail where."""
+def print_llvm_steps(
+    steps: Sequence[Function], layout: Layout, rows: Sequence[int]
+) -> tuple[str, list[tuple[int, str]]]:
+    """The steps of kernels, and what runs a schedule of them, as LLVM IR; and what may fail where.
+
+    Args:
+        rows: for each step which row of the tallies it is counted in; the first of them if there are several.
+    """
     printer, seen = LLVMPrinter(layout), set()
     for step in steps:
         for function in hir.functions(step):
@@ -310,5 +316,5 @@ def print_llvm_steps(steps: Sequence[Function], layout: Layout) -> tuple[str, li
                 seen.add(id(function))
                 printer.function(function)
     printer.moves.functions(sorted(printer.primitives))
-    NativeSchedule(printer).drive(steps)
+    NativeSchedule(printer, rows).drive(steps)
     return module(printer.declared, printer.drawn, printer.out), printer.sites

@@ -9,9 +9,13 @@ where a checked move goes back before it decides:
 
     go there, f, rows, (follow, f with tangents) for each row, log_abs_det, return here, came back
 
+and one that is picked with a probability that depends on the state is taken back where that is so decided:
+
+    begin, pick, the step of the move, (score its probability, decide, take back)
+
 Between these a choice has up to four stamps, each the number of the phase in which it was put there: it is in
 the *current* trace, it was *visited*, *written*, or *read*. A stamp of an earlier phase says nothing, so that
-nothing is ever cleared.
+nothing is ever cleared. The state and its columns share these stamps, so this is one module.
 """
 
 from __future__ import annotations
@@ -247,6 +251,7 @@ class MoveState:
         self.row: list[float] = []
         self.matrix: list[list[float]] = []
         self.lp = 0.0
+        self.before_last = (0, 0.0)
         self.zero: tuple[Column, Any] | None = None
 
     def begin(self) -> None:
@@ -387,6 +392,25 @@ class MoveState:
         index = index_of(indices)
         return column.visited[index] == self.now and column.written[index] != self.now
 
+    def save(self) -> Any:
+        """What `go_back` needs to make the current trace the current one again."""
+        kept = [(c, dict(c.values), dict(c.current)) for c in self.columns if c.is_model]
+        return self.current, self.counts[0], self.lp, kept
+
+    def go_back(self, saved: Any) -> None:
+        """Make the trace that was saved the current one again."""
+        current, self.counts[0], self.lp, kept = saved
+        self.current = [current[0], NOTHING_CURRENT]
+        for column, values, stamps in kept:
+            column.values, column.current = dict(values), defaultdict(int, stamps)
+
+    def give_up(self, saved: Any) -> None:
+        """Forget what was saved."""
+
+    def never_picked(self) -> None:
+        """Note that a move leads to where it is never picked."""
+        self.zero = None
+
     def nothing_selected(self) -> None:
         """Note that a move had nothing to do."""
         self.zero = None
@@ -465,8 +489,15 @@ class MoveState:
         """Make what is proposed the current trace."""
         self.exchange()
         self.turn()
+        self.before_last = self.counts[0], self.lp
         self.counts[0] = self.visits[0]
         self.lp = lp
+
+    def take_back(self) -> None:
+        """Make the trace that was the current one before the last `commit` the current one again."""
+        self.turn_back()
+        self.exchange()
+        self.counts[0], self.lp = self.before_last
 
 
 def indices_of(index: Any) -> tuple[Any, ...]:

@@ -87,10 +87,12 @@ class Order:
     Attributes:
         times: how often all of them are run, one after the other.
         bounds: where one part is picked: the numbers between 0 and 1 that its shares end at, but the last.
+        weights: the function of the trace that returns the shares, where they depend on it.
     """
 
     times: int = 1
     bounds: tuple[float, ...] | None = None
+    weights: Callable[[Any], Sequence[float]] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,7 +103,7 @@ class ComposedKernel(Kernel):
         parts: the kernels.
         calls: how often each is called in a step, on average.
         rebuild: makes the same composition of other parts.
-        order: the order in which they run; None where that depends on the state.
+        order: the order in which they run; None where only the kernel itself knows it.
     """
 
     parts: tuple[KernelFunction, ...] = field(kw_only=True)
@@ -310,7 +312,13 @@ def _mixture_by_state(
             return after if kept else trace, ComposedInfo(((part, picked),), ran.seconds)
 
         return ComposedKernel(
-            step, name, reversible=True, parts=parts, calls=(1.0 / count,) * count, rebuild=build
+            step,
+            name,
+            reversible=True,
+            parts=parts,
+            calls=(1.0 / count,) * count,
+            rebuild=build,
+            order=Order(weights=weights),
         )
 
     return build(parts)

@@ -6,6 +6,7 @@ that users see their own errors.
 
 from __future__ import annotations
 
+import math
 import time
 import weakref
 from collections.abc import Sequence
@@ -30,9 +31,10 @@ from gendsl.compiler.native_layout import (
 )
 from gendsl.compiler.native_state import FIRST_ZERO, NativeState
 from gendsl.errors import RuntimeMismatchError
+from gendsl.inference.compose import ComposedInfo
 from gendsl.inference.moves import Part
 from gendsl.inference.recording import is_read
-from gendsl.inference.tally import Tallies, Tally, count
+from gendsl.inference.tally import OTHER, Tallies, Tally, count
 from gendsl.runtime.change import is_same
 from gendsl.runtime.trace import definition
 from gendsl.runtime.verify import MISMATCH_FIX, count_comparison, is_affordable, spend
@@ -92,7 +94,8 @@ class Machine:
     """One chain of compiled kernels.
 
     Attributes:
-        parts: the kernels that make the moves.
+        parts: the kernels that the schedule runs.
+        names: what is counted, by the rows of the tallies.
         fallbacks: how often a step was made by its kernel itself, by the reason.
         beyond: why the machine code can't go on from the current trace; None if it can.
         at_once: how many sweeps take about as long as the machine code may run at once.
@@ -100,6 +103,7 @@ class Machine:
 
     def __init__(self, parts: Sequence[Part], schedule: Sequence[int], trace: Any, rng: Any) -> None:
         self.parts, self.rng = list(parts), rng
+        self.names = [name for part in parts for name in part.names]
         self.model, self.args, self.observed = trace.gen_fn, trace.args, trace.observed_paths
         self.closed = compiled(self.parts, self.model, self.args)
         self.state = NativeState(self.closed, rng.bit_generator, schedule)
@@ -188,9 +192,12 @@ class Machine:
             self.fallbacks[reason] = self.fallbacks.get(reason, 0) + 1
         started = time.perf_counter()
         trace, info = part.kernel(self.trace, self.rng)
-        count(tallies, part.name, info, time.perf_counter() - started)
+        counted: Tallies = {}
+        count(counted, part.name, info, time.perf_counter() - started)
+        for name, tally in counted.items():
+            tallies[name] = tallies.get(name, Tally()) + tally
         if reason == FIRST_ZERO:
-            self.why_zero.append(getattr(info, "reason", None) or "other reasons")
+            self.why_zero.append(next((why for one in counted.values() for why in one.reasons), OTHER))
         self.state.skip()
         if trace is not self.known:
             try:
@@ -276,8 +283,9 @@ class Machine:
         problem, path = "", None
         values = {path: record[1] for path, record in expected.records.items()}
         mine = self.state.choices()
-        if not _close(found, info.log_accept_ratio, size):
-            problem = f"has the log acceptance ratio {found}, and the reference {info.log_accept_ratio}"
+        ratio = _ratio(info)
+        if not _close(found, ratio, size):
+            problem = f"has the log acceptance ratio {found}, and the reference {ratio}"
         elif mine.keys() != values.keys():
             path = next(iter(mine.keys() ^ values.keys()))
             problem = f"has {len(mine)} choices after the step, and the reference {len(values)}"
@@ -306,13 +314,13 @@ class Machine:
         new = state.tallies - self.counted
         cycles = max(int(new[:, CYCLES].sum()), 1)
         floats, before = state.tallies.view(np.float64), self.counted.view(np.float64)
-        for number, part in enumerate(self.parts):
+        for number, name in enumerate(self.names):
             row = new[number]
             if not row[PROPOSED]:
                 continue
-            tally = tallies.get(part.name)
+            tally = tallies.get(name)
             if tally is None:
-                tally = tallies[part.name] = Tally()
+                tally = tallies[name] = Tally()
             tally.proposed += int(row[PROPOSED])
             tally.accepted += int(row[ACCEPTED])
             tally.seconds += seconds * int(row[CYCLES]) / cycles
@@ -329,14 +337,27 @@ class Machine:
         """Say where the density was zero."""
         state = self.state
         for place in range(int(state.words[Word.ZERO_COUNT])):
-            kernel, _, _, often, *_ = state.zeros[place].tolist()
+            row, _, _, often, *_ = state.zeros[place].tolist()
             new = often - int(self.zeros_counted[place, 3])
-            if kernel == number and new > 0:
+            if row == number and new > 0:
                 tally.because(self.why_zero[place], new)
                 self.zeros_counted[place, 3] = often
                 times -= new
         if times > 0:
-            tally.because("other reasons", times)
+            tally.because(OTHER, times)
+
+
+def _ratio(info: Any) -> float:
+    """The log acceptance ratio of a step; of a kernel that was picked its own, or that of its weights.
+
+    It is inf, as in the machine code, where the kernel is made of several, which have none in common.
+    """
+    if isinstance(info, ComposedInfo):
+        ((_, picked),) = info.parts
+        if picked.info.accepted:
+            return float(picked.log_weight_ratio)
+        info = picked.info
+    return float(getattr(info, "log_accept_ratio", math.inf))
 
 
 def _close(one: float, other: float, size: float) -> bool:

@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from gendsl.compiler.moves import JUMP, PICK, REPEAT, RUN, Move, NotClosed
+from gendsl.compiler.moves import JUMP, PICK, REPEAT, RUN, NotClosed, Picked, Several, Step
 from gendsl.inference.kernel import Kernel, kernel_name
 
 MOST_INSTRUCTIONS = 1 << 20
@@ -14,33 +14,39 @@ MOST_INSTRUCTIONS = 1 << 20
 
 @dataclass(frozen=True)
 class Part:
-    """A kernel that makes a move.
+    """A kernel that the schedule of a chain runs.
 
     Attributes:
         kernel: the kernel.
-        move: its move, for the compiler.
-        name: under which it is counted.
+        move: its step, for the compiler.
+        names: what is counted of it: itself, or what it picks from with weights that depend on the state.
     """
 
     kernel: Any
-    move: Move
-    name: str
+    move: Step
+    names: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return kernel_name(self.kernel)
 
 
 def flattened(kernel: Any) -> tuple[list[Part], list[int], float]:
-    """The moves of a kernel, the schedule of one step of it, and how many of them there are in that.
+    """The parts of a kernel, the schedule of one step of it, and how many moves there are in that.
 
     Raises:
         NotClosed: a part of it is no move that can be compiled.
     """
     parts: dict[int, tuple[int, Part]] = {}
+    steps: dict[int, Step] = {}
     words: list[int] = []
 
     def visit(one: Any) -> float:
         order = getattr(one, "order", None)
-        if order is None:
+        if order is None or order.weights is not None:
             words.extend((RUN, _number(one)))
-            return 1.0
+            return _count(one)
         if order.bounds is None:
             count = 0.0
             for _ in range(order.times):
@@ -66,12 +72,44 @@ def flattened(kernel: Any) -> tuple[list[Part], list[int], float]:
 
     def _number(one: Any) -> int:
         if id(one) not in parts:
-            move = getattr(one, "move", None)
-            if not isinstance(one, Kernel) or move is None:
-                raise NotClosed(f"{kernel_name(one)}, a kernel that is not compiled")
-            parts[id(one)] = len(parts), Part(one, move, kernel_name(one))
+            picks = getattr(one, "order", None) is not None
+            names = tuple(map(kernel_name, one.parts if picks else (one,)))
+            parts[id(one)] = len(parts), Part(one, _step(one, steps), names)
         return parts[id(one)][0]
 
     count = visit(kernel)
     words.extend((REPEAT, 0))
     return [part for _, part in parts.values()], words, count
+
+
+def _step(kernel: Any, known: dict[int, Step]) -> Step:
+    """A kernel as one step; those of kernels that are known already are the same."""
+    if id(kernel) not in known:
+        order = getattr(kernel, "order", None)
+        if order is None:
+            known[id(kernel)] = _move(kernel)
+        else:
+            name, parts = kernel_name(kernel), tuple(_step(part, known) for part in kernel.parts)
+            if order.weights is None:
+                known[id(kernel)] = Several(name, parts, order.times, order.bounds)
+            else:  # of its parts, one that is made of others is a kernel without a ratio of its own
+                alone = (Several(part.name, (part,)) if isinstance(part, Picked) else part for part in parts)
+                known[id(kernel)] = Picked(name, tuple(alone), order.weights)
+    return known[id(kernel)]
+
+
+def _move(kernel: Any) -> Step:
+    """What a kernel that is made of no others does."""
+    move = getattr(kernel, "move", None)
+    if not isinstance(kernel, Kernel) or move is None:
+        raise NotClosed(f"{kernel_name(kernel)}, a kernel that is not compiled")
+    return move  # type: ignore[no-any-return]
+
+
+def _count(kernel: Any) -> float:
+    """How many moves there are in a step of a kernel, or at most."""
+    order = getattr(kernel, "order", None)
+    if order is None:
+        return 1.0
+    counts = list(map(_count, kernel.parts))
+    return order.times * sum(counts) if order.bounds is None and order.weights is None else max(counts)

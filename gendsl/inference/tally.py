@@ -14,7 +14,7 @@ from gendsl.inference.compose import ComposedInfo, PickedInfo
 _REASONS = 20
 """How many different reasons are counted by themselves."""
 
-_OTHER = "other reasons"
+OTHER = "other reasons"
 _ZERO = "the density there is zero"
 _LOWEST = -1e300  # a log ratio down to which sums stay finite
 
@@ -70,7 +70,7 @@ class Tally:
     def because(self, reason: str, times: int = 1) -> None:
         """Count a proposal that was rejected for some reason."""
         if reason not in self.reasons and len(self.reasons) >= _REASONS:
-            reason = _OTHER
+            reason = OTHER
         self.reasons[reason] = self.reasons.get(reason, 0) + times
 
     def __add__(self, other: Tally) -> Tally:

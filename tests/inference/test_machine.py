@@ -88,6 +88,13 @@ def start(n=4):
 
 move = involutive(step_size, shifted)
 jump = involutive(two_more, toggled)
+
+
+def by_number(trace):
+    """Weights that depend on the state."""
+    return [1.0 + trace["k"], 2.0 if trace["mu"] < 0 else 0.5]
+
+
 KERNELS = {
     "alone": move,
     "cycle": cycle(move, jump),
@@ -98,6 +105,9 @@ KERNELS = {
     "checked": cycle(
         involutive(step_size, shifted, check=True), involutive(two_more, toggled, check="reject"), jump
     ),
+    "weights": cycle(move, mixture([jump, move], by_number), repeat(mixture([move, jump], by_number), 2)),
+    "weights of several": mixture([repeat(jump, 3), mixture([move, jump], by_number)], by_number),
+    "weights of zero": mixture([jump, move], lambda trace: [0 if trace["k"] else 1, 2]),
 }
 
 
@@ -163,6 +173,55 @@ def test_kernels_that_are_not_compiled_run_as_before():
         found = policy.decide(cycle(move, random_walk("mu")), start(), np.random.default_rng(1), 100, 1, {})
     assert found.machine is None
     assert "a kernel that is not compiled" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("weights", "why"),
+    [
+        (lambda trace: [trace.log_prob, 1.0], "log_prob"),
+        (lambda trace: {0: 1.0, 1: 2.0}, "kernel mixture: an array of dict"),
+        (lambda trace: [os.getpid(), 1.0], " of test_machine.py: a call of getpid"),
+    ],
+)
+def test_weights_that_are_not_compiled(weights, why):
+    with running_on("native"):
+        kernel = mixture([move, jump], weights)
+        found = policy.decide(kernel, start(), np.random.default_rng(1), 100, 1, {})
+    assert found.machine is None
+    assert why in found.reason
+
+
+def test_a_kernel_that_is_picked_may_fail():
+    """The whole mixture then makes the step, from where it started."""
+    kernel = cycle(move, mixture([involutive(step_size, often_left), repeat(jump, 2)], by_number))
+    native, expected = run(kernel, "native", draws=800), run(kernel, "compiled", draws=800)
+    assert "by the interpreter: line" in native.ran[0]
+    assert counted(native) == counted(expected)
+    for one, other in zip(native.chains[0].traces, expected.chains[0].traces, strict=True):
+        assert values_of(one) == pytest.approx(values_of(other), rel=1e-12)
+
+
+def values_of(trace):
+    return {path: record[1] for path, record in trace.records.items()}
+
+
+def test_weights_that_are_none_are_the_users_error():
+    with pytest.raises(KernelError, match="mixture of 2 kernels got weights"):
+        run(
+            mixture([move, jump], lambda trace: [1.0 - 2 * trace["k"], 1.0]), "native", draws=500, record="mu"
+        )
+
+
+def test_weights_that_change_outside_end_it():
+    global SCALE
+    kernel = mixture([move, jump], lambda trace: [SCALE, 1.0])
+    with running_on("native"):
+        found = policy.decide(kernel, start(), np.random.default_rng(3), 100, 1, {})
+    try:
+        SCALE = 2.0
+        assert found.machine.why_given_up() == "SCALE is not what it was"
+    finally:
+        SCALE = 1.0
 
 
 def test_short_chains_are_not_compiled():

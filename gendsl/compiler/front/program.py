@@ -243,14 +243,17 @@ class Lowering:
         for _ in range(MOST_WALKS):
             self._start()
             self.facts.changed = False
+            program = ""
             try:
                 for entry in entries:
+                    program = entry.name
                     self.entries[entry.name] = self._walk(entry)
             except RecursionError:
                 raise NotClosed("expressions or calls that are nested too deeply") from None
-            except NotClosed:
+            except NotClosed as reason:
                 if self.facts.changed:  # it may come of what was not known yet
                     continue
+                reason.program = program
                 raise
             if not self.facts.changed:
                 return [self._lowered(entry) for entry in entries]
