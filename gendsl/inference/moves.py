@@ -10,6 +10,10 @@ from gendsl.compiler.moves import JUMP, PICK, REPEAT, RUN, NotClosed, Picked, Se
 from gendsl.inference.kernel import Kernel, kernel_name
 
 MOST_INSTRUCTIONS = 1 << 20
+_COMPILED = (
+    "what is compiled: involutive, birth_death, split_merge, mh of a program or a selection, independent of "
+    "a program"
+)
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,10 @@ def _move(kernel: Any) -> Step:
     """What a kernel that is made of no others does."""
     move = getattr(kernel, "move", None)
     if not isinstance(kernel, Kernel) or move is None:
-        raise NotClosed(f"{kernel_name(kernel)}, a kernel that is not compiled")
+        step = getattr(kernel, "step", kernel)
+        is_ours = getattr(step, "__module__", "").startswith("gendsl.")
+        why = "has no compiled form" if is_ours else "is plain Python"
+        raise NotClosed(f"{kernel_name(kernel)} {why}, and one such kernel is enough; {_COMPILED}")
     return move  # type: ignore[no-any-return]
 
 

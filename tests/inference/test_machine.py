@@ -34,7 +34,18 @@ from gendsl.errors import (
     RuntimeMismatchError,
     UnknownAddressError,
 )
-from gendsl.inference import cycle, independent, involutive, machine, mh, mixture, policy, random_walk, repeat
+from gendsl.inference import (
+    Kernel,
+    cycle,
+    independent,
+    involutive,
+    machine,
+    mh,
+    mixture,
+    policy,
+    random_walk,
+    repeat,
+)
 from gendsl.selection import select
 from gendsl.testing import running_on
 
@@ -168,11 +179,43 @@ def test_arrays_of_numbered_choices():
     np.testing.assert_allclose(native["x"], expected["x"], rtol=1e-12)
 
 
-def test_kernels_that_are_not_compiled_run_as_before():
+def stay(trace, rng):
+    """A kernel of the user's own."""
+    return trace, None
+
+
+@pytest.mark.parametrize(
+    ("kernel", "why"),
+    [
+        (random_walk("mu", 0.3), "random walk select('mu') has no compiled form"),
+        (mixture([move, random_walk("mu", 0.3, name="w")], [1.0, 2.0]), "w has no compiled form"),
+        (mixture([move, random_walk("mu", 0.3, name="w")], by_number), "w has no compiled form"),
+        (mh(lambda trace: select("mu"), name="mine"), "mine has no compiled form"),
+        (stay, "stay is plain Python"),
+        (Kernel(stay, "own", reversible=True), "own is plain Python"),
+    ],
+)
+def test_kernels_that_are_not_compiled_run_as_before(kernel, why):
+    """The run says which one it was, and what could stand in its place."""
+    result = run(cycle(move, kernel), "native", draws=30, record="mu")
+    (told,) = result.ran
+    assert told.startswith(f"step by step: {why}, and one such kernel is enough; what is compiled: ")
+    expected = run(cycle(move, kernel), "compiled", draws=30, record="mu")
+    np.testing.assert_array_equal(result["mu"], expected["mu"])
+
+
+def test_the_reason_names_the_kernel_and_the_line():
     with running_on("native"):
-        found = policy.decide(cycle(move, random_walk("mu")), start(), np.random.default_rng(1), 100, 1, {})
+        kernel = cycle(move, involutive(of_this_process, shifted))
+        found = policy.decide(kernel, start(), np.random.default_rng(1), 100, 1, {})
     assert found.machine is None
-    assert "a kernel that is not compiled" in found.reason
+    assert found.reason.startswith("kernel shifted: line ")
+    assert found.reason.endswith(" of test_machine.py: a call of getpid")
+
+
+@gen
+def of_this_process(trace):
+    u = ~normal(0 * os.getpid(), 0.5)
 
 
 @pytest.mark.parametrize(
