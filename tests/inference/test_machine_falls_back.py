@@ -1,0 +1,137 @@
+"""Whatever goes wrong in a chain that runs as machine code is raised, or counted with its reason."""
+
+import numpy as np
+import pytest
+
+from gendsl import sample
+from gendsl.compiler.closed import FailedText
+from gendsl.compiler.closed_move import ClosedKernel
+from gendsl.compiler.moves import NotClosed
+from gendsl.compiler.native import Native, available
+from gendsl.compiler.native_layout import Word
+from gendsl.compiler.native_state import NativeState
+from gendsl.inference import cycle, involutive
+from gendsl.inference.machine import Machine
+from gendsl.testing import running_on
+from tests.inference.test_machine import counted, jump, move, often_left, start, step_size
+
+pytestmark = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
+
+KERNEL = cycle(involutive(step_size, often_left), move, jump)
+STARTS = [
+    (ClosedKernel, "__init__"),
+    (ClosedKernel, "inputs"),
+    (Native, "__init__"),
+    (NativeState, "__init__"),
+    (NativeState, "_make_memory"),
+    (Machine, "__init__"),
+]
+"""What a chain does once, before its first step."""
+STEPS = [
+    (NativeState, "load"),
+    (NativeState, "go_on"),
+    (NativeState, "_call"),
+    (NativeState, "_snapshot"),
+    (NativeState, "_restore"),
+    (NativeState, "_make_room"),
+    (NativeState, "_reload"),
+    (NativeState, "choices"),
+    (NativeState, "reader"),
+    (NativeState, "kernel"),
+    (NativeState, "log_density"),
+    (Machine, "load"),
+    (Machine, "is_due"),
+    (Machine, "compare"),
+    (Machine, "_check"),
+    (Machine, "sweep"),
+    (Machine, "_make_step"),
+    (Machine, "quantity"),
+    (Machine, "tell"),
+    (Machine, "why_given_up"),
+]
+"""What it does again and again."""
+
+
+def run(runtime):
+    with running_on(runtime):
+        return sample(KERNEL, start(), 150, seed=11, record=["mu", ("x", 0)], progress=False)
+
+
+@pytest.fixture(autouse=True)
+def little_room(monkeypatch):
+    """So that there has to be more of it."""
+    monkeypatch.setattr("gendsl.compiler.native_state._FIRST_CAPACITY", 1)
+    monkeypatch.setattr("gendsl.inference.machine._KNOWN", {})
+
+
+def plant(monkeypatch, owner, name, error, at):
+    """Make a method raise an error when it is called for the time `at`; the calls that there were."""
+    calls, method = [], getattr(owner, name)
+
+    def planted(*args, **kwargs):
+        calls.append(name)
+        if len(calls) == at:
+            raise error
+        return method(*args, **kwargs)
+
+    monkeypatch.setattr(owner, name, planted)
+    return calls
+
+
+def cases():
+    for path in (*STARTS, *STEPS):
+        yield *path, 1
+    for path in STEPS:
+        if path[1] not in ("_make_room", "_reload", "reader"):
+            yield *path, 3
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "at"), [pytest.param(*case, id="-".join(map(str, case[1:]))) for case in cases()]
+)
+def test_an_error_is_raised(monkeypatch, owner, name, at):
+    calls = plant(monkeypatch, owner, name, RuntimeError("planted"), at)
+    with pytest.raises(RuntimeError, match="planted"):
+        run("native")
+    assert len(calls) >= at
+
+
+@pytest.mark.parametrize(("owner", "name"), STARTS)
+def test_what_is_refused_before_the_first_step_is_told(monkeypatch, owner, name):
+    plant(monkeypatch, owner, name, NotClosed("planted"), 1)
+    result = run("native")
+    assert result.ran == ["step by step: planted"]
+    np.testing.assert_array_equal(result["mu"], run("compiled")["mu"])
+
+
+def test_steps_that_fail_are_counted(monkeypatch):
+    """With the reason, whatever that is; and the chain is the same."""
+    calls, planted, method = [], [], NativeState.go_on
+
+    def failing(self, *args, **kwargs):
+        steps = int(self.words[Word.STEPS])
+        calls.append(kwargs)
+        if len(calls) % 5 or kwargs.get("limit") == steps:
+            return method(self, *args, **kwargs)
+        failure = method(self, limit=steps)  # up to the next step
+        if failure is None:
+            planted.append(steps)
+        return failure or FailedText(0, "planted")
+
+    monkeypatch.setattr(NativeState, "go_on", failing)
+    result, expected = run("native"), run("compiled")
+    assert len(planted) > 5
+    assert f"; {len(planted)} by the interpreter: planted" in result.ran[0]
+    assert counted(result) == counted(expected)
+    np.testing.assert_allclose(result["mu"], expected["mu"], rtol=1e-12)
+
+
+def test_a_trace_that_is_not_taken_ends_it(monkeypatch):
+    """The chain goes on step by step, and says from when and why."""
+    calls = plant(monkeypatch, NativeState, "load", NotClosed("planted"), 3)
+    result, expected = run("native"), run("compiled")
+    assert len(calls) >= 3
+    assert "as machine code; " in result.ran[0]
+    assert result.ran[0].endswith("; then step by step: planted")
+    assert counted(result) == counted(expected)
+    np.testing.assert_allclose(result["mu"], expected["mu"], rtol=1e-12)
