@@ -100,6 +100,18 @@ def functions(n):
     )
     ("y", 14) @ ~normal(np.nonzero(k)[0].sum() + np.eye(2, dtype=int)[0, 0] + np.append(1, m).sum(), 1)
     ("y", 15) @ ~normal(np.logical_xor(k, x > 0).sum() + np.logical_and.reduce(k > 0), 1)
+    centred = m - m.mean(axis=1, keepdims=True) + m.max(axis=0, keepdims=True) * m.sum(keepdims=True)
+    ("y", 16) @ ~normal((centred * m).sum() + np.sum(x, keepdims=True)[0] + x.min(0, keepdims=False), 1)
+    edge = k > 1
+    inserted = np.insert(edge, 0, False) & np.insert(edge, n, True) | np.insert(edge, -1, True)
+    ("y", 17) @ ~normal(inserted @ np.arange(n + 1.0) + np.insert(x, 1, 2)[1] + np.insert(k, 1, 7)[1], 1)
+    upto = np.cumsum(m, axis=1) * np.arange(3.0) + np.cumprod(m + 1, axis=0) + (m > 2).cumsum(axis=-1)
+    ("y", 19) @ ~normal(upto.sum() + m[0].cumsum(axis=0)[2] + np.cumsum(m)[3] + np.append(k, k[:1])[-1], 1)
+    whole = np.arange(6).reshape(2, 3)
+    above = (whole > 1).sum(axis=1)
+    ("y", 20) @ ~normal(whole[above[0] - 1, whole.max(axis=0)[0] - 2] + m[whole.min(axis=1) // 3, 1].sum(), 1)
+    every = [1.0, *(2 * z for z in x if z > 0), x[0], *(float(i) for i in range(n))]
+    ("y", 18) @ ~normal(sum(every) + len(every) + len({0, *(i // 2 for i in range(n))}), 1)
 
 
 @pytest.mark.parametrize("n", [2, 5])

@@ -52,6 +52,7 @@ from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.types import (
     Array,
     Known,
+    List,
     Method,
     Number,
     Tuple,
@@ -382,6 +383,8 @@ _REDUCED: dict[Any, tuple[Any, Any]] = {
 }  # fmt: skip
 
 
+_OF_THE_KIND = (np.sum, np.prod, np.max, np.min, np.amax, np.amin)
+"""Reductions whose result is of the kind of the entries."""
 _COUNTING = (np.sum, np.prod, np.mean, np.var, np.std)
 """Reductions for which a truth value counts as 0 or 1."""
 
@@ -396,9 +399,15 @@ def _reduce(frame: Frame, function: Any, args: list[Value], named: dict[str, Val
         value = flat(frame, as_array(frame, args[0], "f", what="reduced"))
         text = library_more.spread if function is np.var else library_more.root_spread
         return library_call(frame, text, [value, ddof])
-    given = arguments(frame, ("a", "axis"), args, named)
+    given = arguments(frame, ("a", "axis", "keepdims"), args, named)
     if is_never(given["a"]):
         return NOTHING
+    if "keepdims" in given:
+        kept = given.pop("keepdims")
+        if not is_known(kept) or not isinstance(object_of(kept), bool):
+            raise frame.not_closed("keepdims that is not a constant")
+        if object_of(kept):
+            return _with_axes(frame, function, given)
     if is_number(given["a"]):
         if "axis" in given:
             raise frame.not_closed("a reduction of a number along an axis")
@@ -417,9 +426,26 @@ def _reduce(frame: Frame, function: Any, args: list[Value], named: dict[str, Val
         return library_call(frame, whole, [flat(frame, value)])
     if along is None or value.type.rank != 2 or not isinstance(where, int):
         raise frame.not_closed("a reduction along this axis")
+    kind = value.type.kind
     if where % 2 == 0:
         value = attribute(frame, value, "T")
-    return library_call(frame, along, [value])
+    result = library_call(frame, along, [value])
+    if kind != "f" and function in _OF_THE_KIND and not is_never(result):
+        return as_array(frame, result, kind, what="reduced along")
+    return result
+
+
+def _with_axes(frame: Frame, function: Any, given: dict[str, Value]) -> Value:
+    """A reduction that keeps the axes that are gone through, with one entry each."""
+    value = as_array(frame, given["a"], what="reduced")
+    reduced = _reduce(frame, function, [value], {"axis": given.get("axis", NONE)})
+    if is_never(value) or is_never(reduced):
+        return NOTHING
+    assert isinstance(value.type, Array)
+    if is_number(reduced):
+        return reshaped(frame, as_array(frame, make_tuple([reduced]), what="kept"), [_ONE] * value.type.rank)
+    (n,) = shape_of(reduced)
+    return reshaped(frame, reduced, [_ONE, n] if object_of(given["axis"]) % 2 == 0 else [n, _ONE])
 
 
 def _concatenate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -432,11 +458,18 @@ def _concatenate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Va
         frame.unrolled += (("concatenate", i),)
         result = library_call(frame, library.concatenate, [result, part])
         frame.unrolled = frame.unrolled[:-1]
-    return result
+    if any(map(is_never, [*parts, result])):
+        return NOTHING
+    kind = max((part.type.kind for part in parts), key="bif".index)  # type: ignore[attr-defined]
+    return as_array(frame, result, kind, what="joined")
 
 
 def _concatenate_display(frame: Frame, value: Value) -> Value:
-    return library_call(frame, library.concatenate_rows, [value])
+    result = library_call(frame, library.concatenate_rows, [value])
+    item = frame.program.facts.item(value.type.site) if isinstance(value.type, List) else None
+    if isinstance(item, Array) and item.kind != "f" and not is_never(result):
+        return as_array(frame, result, item.kind, what="joined")
+    return result
 
 
 def _stack(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -452,10 +485,34 @@ def _column_stack(frame: Frame, args: list[Value], named: dict[str, Value]) -> V
     return attribute(frame, made, "T")
 
 
+def _cumulative(along: Any, whole: Any) -> Callable[..., Value]:
+    """A cumulative sum or product: of all entries, or along an axis of a matrix."""
+
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        given = arguments(frame, ("a", "axis"), args, named)
+        value = as_array(frame, given["a"], what="cumulated")
+        if getattr(value.type, "kind", "f") == "b":
+            value = as_array(frame, value, "i", what="counted")
+        axis = given.get("axis", NONE)
+        if is_never(value):
+            return NOTHING
+        assert isinstance(value.type, Array)
+        if not is_known(axis):
+            raise frame.not_closed("an axis that is not a constant")
+        if object_of(axis) is None or value.type.rank == 1:
+            return library_call(frame, whole, [flat(frame, value)])
+        if value.type.rank != 2 or not isinstance(object_of(axis), int):
+            raise frame.not_closed("a cumulative sum along this axis")
+        if object_of(axis) % 2:
+            return library_call(frame, along, [value])
+        return attribute(frame, library_call(frame, along, [attribute(frame, value, "T")]), "T")
+
+    return handle
+
+
 _Texts = dict[Any, tuple[Any, tuple[str, ...]]]
 _TEXTS: _Texts = {
-    np.cumsum: (library.cumsum, ("a",)), np.cumprod: (library.cumprod, ("a",)), np.dot: (library.matmul,
-    ("a", "b")),
+    np.dot: (library.matmul, ("a", "b")),
     np.matmul: (library.matmul, ("a", "b")), np.outer: (library.outer, ("a", "b")),
     np.sort: (library.sort, ("a",)), np.argsort: (library.argsort, ("a",)), np.diag: (library.diag, ("v",)),
     np.trace: (library.trace, ("a",)), np.linalg.cholesky: (library.cholesky, ("a",)),
@@ -626,6 +683,8 @@ def _functions() -> dict[Any, Callable[..., Value]]:
         np.logical_and: _logical("bitand"), np.logical_or: _logical("bitor"),
         np.logical_xor: _logical("bitxor"), np.mod: _entrywise("mod"),
         scipy.special.logsumexp: _logsumexp, np.square: _square,
+        np.cumsum: _cumulative(library_more.cumsum_rows, library.cumsum),
+        np.cumprod: _cumulative(library_more.cumprod_rows, library.cumprod),
         np.interp: _interp, np.diag_indices: _diag_indices, np.fill_diagonal: _fill_diagonal,
     })  # fmt: skip
     found.update(MORE)
@@ -686,9 +745,7 @@ def _called(frame: Frame, function: Any, args: list[Value], named: dict[str, Val
             raise frame.not_closed("a NumPy function with these arguments")
         arrays = [as_array(frame, given[name], what=name) for name in names]
         if all(getattr(one.type, "kind", "f") == "b" for one in arrays) and function not in _OF_TRUTHS:
-            if function not in (np.cumsum, np.cumprod):
-                raise frame.not_closed(f"{function.__name__} of truth values")
-            arrays = [as_array(frame, one, "i", what="counted") for one in arrays]
+            raise frame.not_closed(f"{function.__name__} of truth values")
         return library_call(frame, text, arrays)
     handler = _FUNCTIONS.get(function)
     if handler is None:

@@ -13,7 +13,7 @@ from gendsl.compiler.front import library, library_more
 from gendsl.compiler.front.array_places import Place, at_place
 from gendsl.compiler.front.arrays import as_array, fitting, flat, library_call, shape_of, strides_of, view
 from gendsl.compiler.front.frame import Frame
-from gendsl.compiler.front.values import NONE, Value, is_known, is_number, known, object_of
+from gendsl.compiler.front.values import NONE, Value, is_known, is_number, known, make_tuple, object_of
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.types import Array
 
@@ -52,6 +52,20 @@ def _roll(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     if len(given) != 2 or not is_number(given["shift"]):
         raise frame.not_closed("np.roll with these arguments")
     return library_call(frame, library_more.roll, [_vector(frame, given["a"], "a"), given["shift"]])
+
+
+def _insert(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front.array_calls import arguments
+
+    given = arguments(frame, ("arr", "obj", "values"), args, named)
+    if len(given) != 3 or not is_number(given["obj"]) or not is_number(given["values"]):
+        raise frame.not_closed("np.insert with these arguments")
+    value = _vector(frame, given["arr"], "arr")
+    new = as_array(frame, make_tuple([given["values"]]), what="values")
+    kinds = [one.type.kind for one in (new, value)]  # type: ignore[attr-defined]
+    if "bif".index(kinds[0]) > "bif".index(kinds[1]):
+        raise frame.not_closed("np.insert of a number that is no entry of this kind")
+    return library_call(frame, library_more.insert, [value, given["obj"], as_array(frame, new, kinds[1])])
 
 
 def _flip(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -223,7 +237,8 @@ def _trapezoids() -> dict[Any, Handler]:
 
 
 MORE: dict[Any, Handler] = {
-    np.roll: _roll, np.flip: _flip, np.average: _average, np.convolve: _convolve, np.take: _take,
+    np.roll: _roll, np.insert: _insert, np.flip: _flip,
+    np.average: _average, np.convolve: _convolve, np.take: _take,
     np.median: _of_vectors(library_more.median, "a"), np.unique: _of_vectors(library_more.unique, "ar"),
     np.count_nonzero: _count_nonzero, np.broadcast_to: _broadcast_to, np.nan_to_num: _nan_to_num,
     np.stack: _stack, np.nonzero: _nonzero, np.polyval: _polyval, math.dist: _dist, **_trapezoids(),

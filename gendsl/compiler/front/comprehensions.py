@@ -123,6 +123,14 @@ def iterable(frame: Frame, node: ast.expr) -> Value:
     return Value(Generator(node, frame, source.type), source.leaves)
 
 
+def spread(frame: Frame, node: ast.Starred) -> Value:
+    """What has a star in a display or a call: a generator is gone through at once."""
+    shown = node.value
+    if isinstance(shown, ast.GeneratorExp):
+        return list_comprehension(frame, shown)
+    return expression(frame, shown)
+
+
 def visit_generated(
     frame: Frame, node: ast.GeneratorExp, item: Value, lower: Callable[[Value], None]
 ) -> None:

@@ -17,7 +17,7 @@ from autograd.tracer import getval
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame, Text, is_never
-from gendsl.compiler.front.numbers import both
+from gendsl.compiler.front.numbers import both, is_plain_tuple
 from gendsl.compiler.front.values import (
     NOTHING,
     Value,
@@ -180,17 +180,20 @@ def _argument(frame: Frame, name: str, parameter: Parameter, value: Value) -> Ex
 
 
 def _many(frame: Frame, size: Value, kind: str, one: Callable[[], Value]) -> Value:
-    """An array of draws."""
+    """An array of draws, of as many or of a shape."""
     from gendsl.compiler.front import arrays
     from gendsl.compiler.front.containers import append, list_of
 
-    if not is_number(size) or kind_of(size) == "f":
+    parts = items_of(size) if is_plain_tuple(size.type) else [size]
+    if not parts or not all(is_number(part) and kind_of(part) != "f" for part in parts):
         raise frame.not_closed("draws whose number is no integer")
-    n = frame.atom(number_leaf(size, "i"))
-    frame.fail_unless(Op("ge", (n, Const(0, "i")), "b"), "a negative number of draws")
+    shape = [frame.atom(number_leaf(part, "i")) for part in parts]
+    for n in shape:
+        frame.fail_unless(Op("ge", (n, Const(0, "i")), "b"), "a negative number of draws")
     made = list_of(frame, frame.here, [], "draws")
-    arrays.over(frame, [n], lambda at: append(frame, made, one()), "draws")
-    return arrays.as_array(frame, made, kind, what="draws")
+    arrays.over(frame, shape, lambda at: append(frame, made, one()), "draws")
+    drawn = arrays.as_array(frame, made, kind, what="draws")
+    return drawn if len(shape) == 1 else arrays.reshaped(frame, drawn, shape)
 
 
 def _range(frame: Frame, args: list[Value], named: dict[str, Value]) -> tuple[list[Value], dict[str, Value]]:

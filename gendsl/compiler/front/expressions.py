@@ -246,7 +246,7 @@ def _items(frame: Frame, nodes: list[ast.expr]) -> list[Value] | None:
     found: list[Value] = []
     for node in nodes:
         if isinstance(node, ast.Starred):
-            value = expression(frame, node.value)
+            value = comprehensions.spread(frame, node)
             if not is_plain_tuple(value.type):
                 return None
             found += items_of(value)
@@ -271,7 +271,7 @@ def _list(frame: Frame, node: ast.List) -> Value:
     for i, part in enumerate(node.elts):
         frame.unrolled += (("star", i),)
         if isinstance(part, ast.Starred):
-            containers.extend(frame, part, made, expression(frame, part.value))
+            containers.extend(frame, part, made, comprehensions.spread(frame, part))
         else:
             containers.append(frame, made, expression(frame, part))
         frame.unrolled = frame.unrolled[:-1]
@@ -293,7 +293,7 @@ def _set(frame: Frame, node: ast.Set) -> Value:
     for i, part in enumerate(node.elts):
         frame.unrolled += (("item", i),)
         if isinstance(part, ast.Starred):
-            sets.update(frame, part, made, expression(frame, part.value))
+            sets.update(frame, part, made, comprehensions.spread(frame, part))
         else:
             sets.add(frame, made, frame.atoms(expression(frame, part)))
         frame.unrolled = frame.unrolled[:-1]

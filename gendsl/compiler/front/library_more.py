@@ -16,6 +16,31 @@ def roll(a: Any, shift: int) -> Any:
     return result
 
 
+def insert(a: Any, index: int, new: Any) -> Any:
+    """The entries of a vector with one more, before that with an index."""
+    at = index + len(a) if index < 0 else index
+    assert 0 <= at <= len(a)
+    return np.concatenate([np.concatenate([a[:at], new]), a[at:]])
+
+
+def cumsum_rows(a: Any) -> Any:
+    """The cumulative sums along each row."""
+    result = a.copy()
+    for i in range(a.shape[0]):
+        for j in range(1, a.shape[1]):
+            result[i, j] += result[i, j - 1]
+    return result
+
+
+def cumprod_rows(a: Any) -> Any:
+    """The cumulative products along each row."""
+    result = a.copy()
+    for i in range(a.shape[0]):
+        for j in range(1, a.shape[1]):
+            result[i, j] *= result[i, j - 1]
+    return result
+
+
 def median(a: Any) -> float:
     """The median of a vector."""
     n = len(a)
