@@ -296,6 +296,7 @@ class NativeMoves(NativeSaved):
             follows = p.let(f"and i1 {changed}, {p.let(f'xor i1 {copied}, true')}")
             with p.each(p.let(f"select i1 {follows}, i64 {size}, i64 0")) as coordinate:
                 row = p.let(f"load i64, ptr {made}")
+                p.set_word(Word.ROW_COUNT, row)  # what there was no room for is found by it
                 p.fail_if(p.let(f"icmp sge i64 {row}, {p.word(Word.ROW_ROOM)}"), status=FULL)
                 into = self.entry(Word.ROWS, row, ROW_WORDS)
                 for place, value in enumerate((self.load(read, 0), index, coordinate)):

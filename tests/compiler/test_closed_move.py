@@ -443,6 +443,34 @@ def test_a_way_back_from_where_the_density_is_zero(way):
     assert results == {"rejected": 20}
 
 
+@gen
+def many(n):
+    for i in range(n):
+        ("x", i) @ ~normal(0, 1)
+
+
+@gen
+def step_sizes(trace):
+    for i in range(trace.args[0]):
+        ("u", i) @ ~normal(0, 0.1)
+
+
+@transform
+def all_moved(model_in, aux_in, *, model_out, aux_out):
+    for i in range(model_in.args[0]):
+        u = read(aux_in["u", i], continuous)
+        write(model_out["x", i], read(model_in["x", i], continuous) + u, continuous)
+        write(aux_out["u", i], -u, continuous)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_large_jacobian(way):
+    """Of more coordinates than there is room for at first."""
+    trace, move = many.simulate((70,), rng=1), Move(step_sizes, all_moved)
+    results = outcomes(way, compiled(trace, move), trace, move, 5)
+    assert results.keys() <= {"accepted", "rejected"}, results
+
+
 @needs_llvm
 def test_a_failed_step_leaves_all_as_it_was():
     move = Move(shares, forgets)

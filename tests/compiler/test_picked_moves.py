@@ -10,10 +10,12 @@ from gendsl.compiler.native import available
 from gendsl.compiler.native_layout import Word
 from gendsl.compiler.native_state import NativeState
 from gendsl.compiler.picking import log_share, picked
-from gendsl.inference import cycle, mh, mixture, repeat
+from gendsl.inference import cycle, involutive, mh, mixture, repeat
 from gendsl.inference.moves import flattened
 from gendsl.selection import select
-from tests.inference.test_machine import by_number, jump, move, start
+from tests.compiler.test_closed_move import grown_or_shrunk, more_or_fewer, rescaled, shares
+from tests.compiler.test_closed_move import start as groups_start
+from tests.inference.test_machine import by_number, jump, move, start, weighed_start
 
 needs_llvm = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
 
@@ -84,11 +86,32 @@ KERNELS = {
 }  # fmt: skip
 
 
+def by_shares(trace):
+    return [trace["shares"][0], 0.2 + trace["z"], 0.4]
+
+
+def by_size(trace):
+    return [1.0, 2.0 / trace["k"]]
+
+
+grow, rescale = involutive(more_or_fewer, grown_or_shrunk, check=True), involutive(shares, rescaled)
+OTHERS = {
+    "arrays": (
+        weighed_start,
+        mixture([mh(select("shares")), mh(select("z")), repeat(mh(select("shares")), 2)], by_shares),
+    ),
+    "growth": (groups_start, mixture([grow, rescale], by_size)),
+    "growth of several": (groups_start, mixture([repeat(cycle(grow, rescale, grow), 2), grow], by_size)),
+}
+CASES = {name: (start, kernel) for name, kernel in KERNELS.items()} | OTHERS
+
+
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", CASES)
 def test_the_reference(name, way):
     """The choices, the log density and the random numbers of the kernel itself, step after step."""
-    kernel, trace = KERNELS[name], start()
+    first, kernel = CASES[name]
+    trace = first()
     (part,), schedule, _ = flattened(kernel)
     assert isinstance(part.move, Picked)
     assert schedule == [RUN, 0, REPEAT, 0]
@@ -103,9 +126,19 @@ def test_the_reference(name, way):
         choices, log_density = running.found()
         assert str(rng.bit_generator.state) == str(twin.bit_generator.state)
         assert choices.keys() == values(trace).keys()
-        assert all(choices[at] == pytest.approx(value, rel=1e-12) for at, value in values(trace).items())
+        for at, value in values(trace).items():
+            np.testing.assert_allclose(choices[at], value, rtol=1e-12, atol=1e-12)
         assert log_density == pytest.approx(trace.log_prob, rel=1e-9)
     assert 20 < moved < 190
+
+
+@needs_llvm
+@pytest.mark.parametrize("name", ["several", "arrays", "growth of several"])
+def test_where_there_is_little_room(name, monkeypatch):
+    """A step that needs more is made again, and so is what it had kept."""
+    for what, size in {"_FIRST_WORDS": 16, "_FIRST_HEAP": 16, "_FIRST_CAPACITY": 1, "_FIRST_ROOM": 2}.items():
+        monkeypatch.setattr(f"gendsl.compiler.native_state.{what}", size)
+    test_the_reference(name, AsMachineCode)
 
 
 @pytest.mark.parametrize("way", WAYS)
