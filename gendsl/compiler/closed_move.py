@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from gendsl.compiler import clean, density, hir, move, picking, redraw, replay, sampler, tangents
+from gendsl.compiler import clean, density, hir, merge, move, picking, redraw, replay, sampler, tangents
 from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.closed import PYTHON_FAILURES, Compiled, FailedText
 from gendsl.compiler.closed_sampler import _from_python, _may_meet
@@ -90,6 +90,7 @@ class ClosedKernel(Compiled):
         self.rows = [sum(sizes[:number]) for number in range(len(sizes))]
         self.row_count = sum(sizes)
         self._refuse_unknown(mains)
+        merge.merge(self.steps, lowering.function_name)
         for step in self.steps:
             clean.clean(step)
         self.text = print_python(*self.steps)
