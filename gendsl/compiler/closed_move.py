@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -30,6 +31,22 @@ from gendsl.compiler.print_python import print_python
 from gendsl.compiler.source import find_source
 from gendsl.compiler.state import MoveState, index_of, indices_of
 from gendsl.compiler.types import Number
+
+LEGEND = """\
+# state.a is what there is at the addresses "a" or ("a", i, ...). What a program makes there is state.a[i]: it
+# is drawn where that is set, and otherwise looked up in the trace that is scored. What a program finds in the
+# trace that it is given is state.a.look(i). A transform has state.a.read(i), state.a.write(i, x). Functions
+# named ..._slopes are transforms once more, where each number has its derivative behind it, in the coordinate
+# that is followed; what they write are the entries of a row of the Jacobian. Numbers in comments are lines of
+# the program.
+
+"""
+NOTES = {
+    name: inspect.getdoc(made).partition("\n")[0]  # type: ignore[union-attr]
+    for name, made in vars(MoveState).items()
+    if inspect.isfunction(made) and made.__doc__
+}
+"""What the operations of the state do, for comments in a text."""
 
 
 class ClosedKernel(Compiled):
@@ -93,7 +110,7 @@ class ClosedKernel(Compiled):
         merge.merge(self.steps, lowering.function_name)
         for step in self.steps:
             clean.clean(step)
-        self.text = print_python(*self.steps)
+        self.text = LEGEND + print_python(*self.steps, notes=NOTES)
 
     def _called(self, name: str, function: hir.Function) -> move.Called:
         """A function with the arguments of its program."""

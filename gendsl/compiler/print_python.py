@@ -5,6 +5,7 @@ no LLVM.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from gendsl.compiler import hir
@@ -47,7 +48,8 @@ def drawn(name: str, args: list[str]) -> str:
 class PythonPrinter:
     """Prints functions as Python text."""
 
-    def __init__(self, filename: str = "") -> None:
+    def __init__(self, notes: Mapping[str, str]) -> None:
+        self.notes = notes
         self.lines: list[str] = []
         self.indent = 0
         self.loops: list[tuple[int, str]] = []
@@ -201,7 +203,8 @@ class PythonPrinter:
             case hir.Primitive(targets=targets, name=name, args=args):
                 call = f"state.{name}({', '.join(self._primitive(statement))})"
                 names = ", ".join(var.name for var in targets)
-                self.line(f"{names} = {call}" if targets else call, at)
+                meaning = f"  # {self.notes[name]}" if name in self.notes else ""
+                self.line((f"{names} = {call}" if targets else call) + meaning, at)
             case hir.Choice(targets=targets, template=template):
                 self.line(f"{', '.join(var.name for var in targets)} = choice({template.parts})", at)
             case hir.Return(values=values):
@@ -344,9 +347,13 @@ class PythonPrinter:
         self.line("break")
 
 
-def print_python(*mains: Function) -> str:
-    """Functions, and all that they call, as Python text."""
-    printer = PythonPrinter()
+def print_python(*mains: Function, notes: Mapping[str, str] | None = None) -> str:
+    """Functions, and all that they call, as Python text.
+
+    Args:
+        notes: comments for the operations of the state, by name.
+    """
+    printer = PythonPrinter(notes or {})
     functions = list({id(one): one for main in mains for one in hir.functions(main)}.values())
     taken = {var.name for f in functions for var in f.parameters}
     taken |= {var.name for f in functions for s in hir.walk(f.body) for var in hir.targets(s)} | set(NAMES)
