@@ -2,6 +2,7 @@
 
 import math
 import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -580,6 +581,24 @@ def test_the_text_of_a_step():
         move.source_of("assess", start())
     with pytest.raises(KernelError, match="no text of a step of random walk"):
         random_walk("mu").source_of("step", start())
+
+
+def test_how_much_runs_at_once_follows_the_clock(monkeypatch):
+    """Pieces grow while they are short, and shrink where they take longer than Python may be kept waiting."""
+    running, tick = policy_of(cycle(move, jump), start()), [0.0, 0.001]
+
+    def clock():
+        tick[0] += tick[1]
+        return tick[0]
+
+    monkeypatch.setattr(machine, "time", SimpleNamespace(perf_counter=clock))
+    for times, found in ((1, 2), (2, 4), (3, 4), (4, 8)):
+        running.sweep(times, {})
+        assert running.at_once == found
+    tick[1], before = 1.0, running.steps_at_once
+    running.sweep(8, {})
+    assert running.at_once == 4
+    assert running.steps_at_once == before // 2
 
 
 def test_what_was_compiled_is_kept():
