@@ -486,7 +486,21 @@ def weighed_start():
     return weighed.generate((3,), {("y", i): 0.2 * i for i in range(3)}, rng=2).trace
 
 
+@gen
+def grid():
+    for i in range(2):
+        for j in range(3):
+            x = ("x", i, j) @ ~normal(0, 1)
+            ("y", i, j, "of") @ ~normal(x, 1)
+
+
+def grid_start():
+    seen = {("y", i, j, "of"): 0.5 * i - j for i in range(2) for j in range(3)}
+    return grid.generate((), seen, rng=2).trace
+
+
 SELECTIONS = {
+    "two indices": (grid_start, select(("x", 1, 2), ("x", 0, 1)), {}),
     "one": (start, select("mu"), {}),
     "structure": (start, select("k", "mu"), {}),
     "wild": (start, select(("x", ...)), {}),
