@@ -111,7 +111,7 @@ class Machine:
         self.beyond: str | None = None
         self.at_once, self.steps_at_once = 1, 1000
         self.why_zero: list[str] = []
-        self.compare_at = self.seconds = 0.0
+        self.compare_at = self.seconds = self.told_seconds = 0.0
         self.readers: dict[Any, Any] = {}
         self.counted = self.state.tallies.copy()
         self.zeros_counted = self.state.zeros.copy()
@@ -193,7 +193,9 @@ class Machine:
         started = time.perf_counter()
         trace, info = part.kernel(self.trace, self.rng)
         counted: Tallies = {}
-        count(counted, part.name, info, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        self.told_seconds += seconds
+        count(counted, part.name, info, seconds)
         for name, tally in counted.items():
             tallies[name] = tallies.get(name, Tally()) + tally
         if reason == FIRST_ZERO:
@@ -219,7 +221,9 @@ class Machine:
                 part = self.parts[argument]
                 started = time.perf_counter()
                 self.known, info = part.kernel(self.known, self.rng)
-                count(tallies, part.name, info, time.perf_counter() - started)
+                seconds = time.perf_counter() - started
+                self.told_seconds += seconds
+                count(tallies, part.name, info, seconds)
                 at += 2
             elif code == PICK:
                 bounds = schedule[at + 2 : at + 2 + argument].view(np.float64)
@@ -311,8 +315,10 @@ class Machine:
     def tell(self, tallies: Tallies, seconds: float) -> None:
         """Add to the tallies what was counted since they were told last, in so much time."""
         state = self.state
+        seconds, self.told_seconds = max(seconds - self.told_seconds, 0.0), 0.0
         new = state.tallies - self.counted
-        cycles = max(int(new[:, CYCLES].sum()), 1)
+        spent = np.maximum(new[:, CYCLES], 0)  # steps that were made again may have taken less time
+        cycles = max(int(spent.sum()), 1)
         floats, before = state.tallies.view(np.float64), self.counted.view(np.float64)
         for number, name in enumerate(self.names):
             row = new[number]
@@ -323,7 +329,7 @@ class Machine:
                 tally = tallies[name] = Tally()
             tally.proposed += int(row[PROPOSED])
             tally.accepted += int(row[ACCEPTED])
-            tally.seconds += seconds * int(row[CYCLES]) / cycles
+            tally.seconds += seconds * int(spent[number]) / cycles
             if row[WEIGHED]:
                 tally.weighed += int(row[WEIGHED])
                 tally.log_ratio += float(floats[number, LOG_RATIO] - before[number, LOG_RATIO])

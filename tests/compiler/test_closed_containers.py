@@ -198,3 +198,18 @@ def various(n, none, text):
 @pytest.mark.parametrize("text", ["", "a"])
 def test_various(text):
     assert outcome(various, (3, None, text)) == "equal"
+
+
+@gen
+def backwards(n):
+    xs = [float(i * i) for i in range(n)]
+    k = ~uniform_discrete(1, n)
+    total = 0.0
+    for j in range(n):
+        total += xs[j - k]
+    xs[-k] = 3.5
+    y = ~normal(xs[-k] + 10 * total + xs[n - 1 - k], 1)
+
+
+def test_indices_from_the_end_that_depend_on_a_choice():
+    assert outcome(backwards, (5,)) == "equal"

@@ -163,3 +163,13 @@ def one_or_another(n):
 
 def test_or_gives_one_of_its_operands():
     assert outcome(one_or_another, (1,)).startswith(("equal", "refused"))
+
+
+@gen
+def remainders(a, b):
+    y = ~normal(a % b + 10 * (a // b) + 100 * (-a % b) + 1000 * (-a // b), 1)
+
+
+@pytest.mark.parametrize("args", [(7.5, 2.0), (7.5, -2.0), (6.0, 1.5)])
+def test_remainders_of_floats(args):
+    assert outcome(remainders, args) == "equal"

@@ -306,6 +306,8 @@ def test_steps_are_left_to_the_interpreter():
     expected = run(cycle(involutive(step_size, often_left), move, jump), "compiled", draws=2000, record="mu")
     np.testing.assert_allclose(native["mu"], expected["mu"], rtol=1e-12)
     assert counted(native) == counted(expected)
+    (chain,) = native.chains
+    assert 0.0 < sum(tally.seconds for tally in chain.acceptance.values()) <= chain.seconds
 
 
 @transform
