@@ -501,7 +501,20 @@ def grid_start():
     return grid.generate((), seen, rng=2).trace
 
 
+@gen
+def between(low):
+    x = ~uniform(low, low + 1)
+
+
+@gen
+def calling():
+    low = ~normal(0, 1)
+    part = "part" @ ~between(low)
+    last = ~normal(0, 1)
+
+
 SELECTIONS = {
+    "zero in a call": (lambda: calling.simulate((), rng=1), select("low", "last"), {}),
     "two indices": (grid_start, select(("x", 1, 2), ("x", 0, 1)), {}),
     "one": (start, select("mu"), {}),
     "structure": (start, select("k", "mu"), {}),
