@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from gendsl.compiler.encode import flat
-from gendsl.compiler.front.program import MODEL, NO_VALUE, Below, Lowered, Nested, Template
+from gendsl.compiler.front.program import MODEL, NO_VALUE, Lowered, Nested, Template
 from gendsl.compiler.front.values import NotClosed
-from gendsl.compiler.types import Array, Type
+from gendsl.compiler.types import Array, Below, Type
 
 
 def _fits(parts: tuple[Any, ...], path: tuple[Any, ...]) -> bool:
@@ -28,13 +28,13 @@ def _fits(parts: tuple[Any, ...], path: tuple[Any, ...]) -> bool:
     return True
 
 
-def _unnested(path: tuple[Any, ...]) -> tuple[Any, ...]:
+def unnested(path: tuple[Any, ...]) -> tuple[Any, ...]:
     """An address as a template has it: before the items of a tuple in it stands how many there are."""
     if not any(type(part) is tuple for part in path):
         return path
     result: list[Any] = []
     for part in path:
-        result += [Nested(len(part)), *_unnested(part)] if type(part) is tuple else [part]
+        result += [Nested(len(part)), *unnested(part)] if type(part) is tuple else [part]
     return tuple(result)
 
 
@@ -70,14 +70,8 @@ class Addresses:
         for template in lowered.templates:
             if template.trace != trace or template.type == NO_VALUE:
                 continue
-            below = (
-                template.parts[0].function
-                if template.parts and isinstance(template.parts[0], Below)
-                else None
-            )
-            parts = template.parts if below is None else template.parts[1:]
             table = self.choices if template.calls is None else self.calls
-            table.setdefault(below, []).append((parts, template))
+            table.setdefault(template.context, []).append((template.own, template))
 
     def _indices(self, parts: tuple[Any, ...], path: tuple[Any, ...], node: int | None) -> tuple[int, ...]:
         text = self.facts.text_number
@@ -94,7 +88,7 @@ class Addresses:
         Raises:
             NotClosed: the program makes no choice there, or it can't be said which.
         """
-        below, node, rest = None, None, _unnested(path)
+        below, node, rest = None, None, unnested(path)
         while True:
             found = [
                 (parts, template)
@@ -139,7 +133,7 @@ class Paths:
         calls: the calls of programs that call themselves, by their nodes: (template, indices).
     """
 
-    def __init__(self, lowered: Lowered, calls: Mapping[int, tuple[Template, tuple[int, ...]]]) -> None:
+    def __init__(self, lowered: Lowered, calls: dict[int, tuple[Template, tuple[int, ...]]]) -> None:
         self.texts = {number: text for text, number in lowered.facts.texts.items()}
         self.calls = calls
         self.nodes: dict[int, tuple[Any, ...]] = {}
@@ -165,3 +159,26 @@ class Paths:
         if node not in self.nodes:
             self.nodes[node] = self.path(*self.calls[node])
         return self.nodes[node]
+
+
+def may_meet(templates: Iterable[Template]) -> bool:
+    """Whether one address of these templates may be another's, or be below it.
+
+    Below the address of a call is what the called program makes: of a program that calls itself that alone.
+    """
+
+    def fits(one: Any, other: Any) -> bool:
+        if ... in (one, other):
+            return isinstance(one, str) or isinstance(other, str) or one is other
+        return bool(one == other)
+
+    every = list(templates)
+    for first, second in itertools.combinations(every, 2):
+        if (first.trace, first.context) != (second.trace, second.context):
+            continue
+        shorter, longer = sorted((first, second), key=lambda t: len(t.parts))
+        if shorter.type == NO_VALUE and len(shorter.parts) < len(longer.parts):
+            continue
+        if all(fits(one, other) for one, other in zip(shorter.own, longer.own, strict=False)):
+            return True
+    return False

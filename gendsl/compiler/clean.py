@@ -180,7 +180,7 @@ def substitute(statement: Statement, values: dict[Var, Expr]) -> None:
             statement.step = replaced(statement.step, values)
         case Call():
             statement.args = list(all_of(tuple(statement.args)))
-        case hir.Visit() | hir.Read() | hir.Present() | hir.Count() | hir.Given():
+        case hir.Visit() | hir.Read() | hir.Present() | hir.Count() | hir.Given() | hir.Node():
             statement.indices = all_of(statement.indices)
         case hir.Write():
             statement.indices, statement.values = all_of(statement.indices), all_of(statement.values)
@@ -260,6 +260,9 @@ def _drop_dead(function: Function) -> bool:
                     if not kept:
                         continue
                 case Length() | New() | Fill() | hir.Present() | hir.Count() if not used[statement.target]:
+                    dropped = True
+                    continue
+                case hir.Node(target=target, made=False) | hir.Extent(target=target) if not used[target]:
                     dropped = True
                     continue
                 case If():

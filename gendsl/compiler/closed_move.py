@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any
 
 from gendsl.compiler import clean, density, hir, merge, move, picking, redraw, replay, sampler, tangents
-from gendsl.compiler.addresses import Addresses, Paths
+from gendsl.compiler.addresses import Addresses, Paths, may_meet
 from gendsl.compiler.closed import PYTHON_FAILURES, Compiled, FailedText
-from gendsl.compiler.closed_sampler import _from_python, _may_meet
+from gendsl.compiler.closed_sampler import _from_python
 from gendsl.compiler.density import Zeros
 from gendsl.compiler.front.coordinates import UNKNOWN
-from gendsl.compiler.front.program import MODEL, NO_VALUE, Entry, Lowering, Template, is_index, type_of
+from gendsl.compiler.front.program import MODEL, Entry, Lowering, type_of
 from gendsl.compiler.front.traces import ArgumentsOf, TraceOf, whole
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.moves import (
@@ -28,6 +28,8 @@ from gendsl.compiler.moves import (
 )
 from gendsl.compiler.print_llvm import print_llvm_steps
 from gendsl.compiler.print_python import print_python
+from gendsl.compiler.proposals import Proposals
+from gendsl.compiler.selections import Selections
 from gendsl.compiler.source import find_source
 from gendsl.compiler.state import MoveState, index_of, indices_of
 from gendsl.compiler.types import Number
@@ -87,10 +89,8 @@ class ClosedKernel(Compiled):
             for i, one in enumerate(within)
             if isinstance(one, (Involution, Proposal)) and one.q is not None
         }
-        if _may_meet(self.lowered.templates):
+        if may_meet(self.lowered.templates):
             raise NotClosed("addresses of which one may be another, or below it")
-        if any(one.calls is not None and one.type != NO_VALUE for one in self.lowered.templates):
-            raise NotClosed("moves of programs that call themselves")
         self.lowering = lowering
         self.scores: dict[Zeros, hir.Function] = {}
         replay.fill_all(self.lowered, mains)
@@ -120,66 +120,20 @@ class ClosedKernel(Compiled):
     def _resampling(self, name: str, one: Resampling, main: hir.Function) -> hir.Function:
         """The step of a move that draws choices anew."""
 
-        def selected(template: Template, indices: tuple[hir.Expr, ...]) -> hir.Expr:
-            found: hir.Expr = hir.FALSE
-            for pattern in one.patterns:
-                test = self._begins(template, indices, pattern)
-                if test is not None:
-                    found = test if found is hir.FALSE else hir.Op("or", (found, test), "b")
-            return found
-
+        selected = Selections(self.lowered, one.patterns)
         draw = redraw.redrawn(hir.copied(main, "_redrawn", _scored), selected)
-        let_go = redraw.let_go(hir.copied(main, "_let_go", _scored))
-        absent = [self._presence(number, pattern) for number, pattern in enumerate(one.patterns)]
+        let_go = redraw.let_go(hir.copied(main, "_let_go", _read_again))
+
+        def counted() -> move.Called:
+            counts = redraw.counted(
+                hir.copied(main, "_counted", _read_again), selected, len(one.patterns)
+            )
+            return self._called(MODEL, counts)
+
+        absent = selected.presence(counted)
         return move.resampling(
             name, self._called(MODEL, draw), self._called(MODEL, let_go), absent, skip_absent=one.skip_absent
         )
-
-    def _begins(
-        self, template: Template, indices: tuple[hir.Expr, ...], pattern: tuple[Any, ...]
-    ) -> hir.Expr | None:
-        """Whether the address of a choice begins with a pattern; None if it never does."""
-        if len(pattern) > len(template.parts):
-            return None
-        test: hir.Expr = hir.TRUE
-        rest = list(indices)
-        for part, given in zip(template.parts, pattern, strict=False):
-            index = rest.pop(0) if part is None or part is ... else None
-            if given is ...:
-                continue
-            if index is None:
-                if part != given:
-                    return None
-                continue
-            if (part is None) != (type(given) is int):
-                return None
-            number = given if part is None else self.lowered.facts.text_number(given)
-            equal = hir.Op("eq", (index, hir.Const(number, "i")), "b")
-            test = equal if test is hir.TRUE else hir.Op("and", (test, equal), "b")
-        return test
-
-    def _presence(self, number: int, pattern: tuple[Any, ...]) -> tuple[hir.Body, hir.Expr]:
-        """Whether the current trace has a choice whose address begins with a pattern."""
-        body: hir.Body = []
-        found: hir.Expr = hir.FALSE
-        for template in self.lowered.templates:
-            if template.trace != MODEL or template.calls is not None:
-                continue
-            indices = tuple(hir.Var(f"index_{axis}", "i") for axis in range(template.rank))
-            if self._begins(template, indices, pattern) is None:
-                continue
-            there = hir.Var(f"there_{number}_{template.number}", "b")
-            named = [given for part, given in zip(template.parts, pattern, strict=False) if is_index(part)]
-            if not named or all(given is ... for given in named):
-                body.append(hir.Primitive([there], "any_of", (), (template,)))
-            elif len(named) == template.rank and ... not in named:
-                text = self.lowered.facts.text_number
-                at = tuple(hir.Const(one if type(one) is int else text(one), "i") for one in named)
-                body.append(hir.Present(there, template, at))
-            else:
-                raise NotClosed(f"a selection of {pattern!r}")
-            found = there if found is hir.FALSE else hir.Op("or", (found, there), "b")
-        return body, found
 
     def _score(self, main: hir.Function, zeros: Zeros) -> move.Called:
         """The log density of the model."""
@@ -211,7 +165,8 @@ class ClosedKernel(Compiled):
         auxiliary = None if one.q is None else self._auxiliary(f"q{number}", mains[f"q{number}"], zeros)
         if isinstance(one, Proposal):
             assert auxiliary is not None
-            return move.proposal(name, score, auxiliary, self._pairs(f"q{number}"))
+            proposals = Proposals(self.lowering, f"q{number}")
+            return move.proposal(name, score, auxiliary, proposals.propose(), proposals.give_back())
         maps = []
         for place in range(len(one.maps)):
             main = mains[f"f{number}_{place}"]
@@ -225,24 +180,6 @@ class ClosedKernel(Compiled):
             self._called(name, sampler.simulate(hir.copied(main, "_draw", _looked))),
             self._called(name, density.score(_assessed(main, "_score"), zeros=zeros)),
         )
-
-    def _pairs(self, name: str) -> list[tuple[Template, Template]]:
-        """For each template of a program that proposes, that of the model at the same addresses."""
-        found = []
-        for drawn in self.lowered.templates:
-            if drawn.trace != name or drawn.calls is not None:
-                continue
-            alike = [
-                one
-                for one in self.lowered.templates
-                if (one.trace, one.parts, one.calls) == (MODEL, drawn.parts, None) and one.type == drawn.type
-            ]
-            if len(alike) != 1:
-                raise NotClosed(f"a proposal at {drawn.parts!r}, where the model makes no such choice")
-            if self.lowered.coordinates[drawn.number] != self.lowered.coordinates[alike[0].number]:
-                raise NotClosed(f"a proposal at {drawn.parts!r} with other coordinates")
-            found.append((drawn, alike[0]))
-        return found
 
     def _refuse_unknown(self, mains: dict[str, hir.Function]) -> None:
         """Refuse transforms of choices whose coordinates are not known."""
@@ -312,6 +249,10 @@ class ClosedKernel(Compiled):
             column.current[index] = state.current[0]
             if path in observed:
                 column.observed.add(index)
+        for (number, indices), node in addresses.nodes.items():
+            column, index = state.columns[number], index_of(indices)
+            column.values[index], column.current[index] = node, state.current[0]
+        state.nodes = len(addresses.nodes)
         state.counts[0] = len(choices)
         state.lp = lp
         return state
@@ -329,7 +270,13 @@ class ClosedKernel(Compiled):
 
     def choices(self, state: MoveState) -> dict[Any, Any]:
         """The choices of the current trace."""
-        paths = Paths(self.lowered, {})
+        calls = {
+            node: (column.template, indices_of(index))
+            for column in state.columns
+            if column.is_node
+            for index, node in column.values.items()
+        }
+        paths = Paths(self.lowered, calls)
         found = {}
         for column in state.columns:
             if not column.is_model or column.template.calls is not None:
@@ -381,14 +328,25 @@ def _entries(lowering: Lowering, number: int, one: Step) -> list[Entry]:
 
 
 def _looked(one: hir.Statement) -> hir.Body | None:
-    """Reads that no transform makes need not be noted."""
-    if isinstance(one, hir.Read):
-        return [hir.Read(list(one.targets), one.template, one.indices, False, line=one.line)]
+    """Reads that no transform makes need not be noted; the number of a call is that of its address."""
+    match one:
+        case hir.Read(targets=targets, template=template, indices=indices):
+            return [hir.Read(list(targets), template, indices, False, line=one.line)]
+        case hir.Visit(targets=[node], template=template, indices=indices):
+            return [hir.Node(node, template, indices, True, line=one.line)]
     return None
 
 
 def _scored(one: hir.Statement) -> hir.Body | None:
     return [] if isinstance(one, hir.Keep) else _looked(one)
+
+
+def _read_again(one: hir.Statement) -> hir.Body | None:
+    """A program that is followed once more, through the current trace."""
+    match one:
+        case hir.Visit(targets=[node], template=template, indices=indices):
+            return [hir.Node(node, template, indices, line=one.line)]
+    return _scored(one)
 
 
 def _assessed(main: hir.Function, suffix: str) -> hir.Function:

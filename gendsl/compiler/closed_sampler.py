@@ -14,9 +14,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from gendsl.compiler import hir, sampler
-from gendsl.compiler.addresses import Paths
+from gendsl.compiler.addresses import Paths, may_meet
 from gendsl.compiler.closed import PYTHON_FAILURES, ClosedText, Context, FailedText
-from gendsl.compiler.front.program import NO_VALUE, Below, Template
+from gendsl.compiler.front.program import Template
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.native import available
 from gendsl.compiler.native_layout import FAILED, FULL, TemplateWords, Word
@@ -90,7 +90,8 @@ class ClosedSampler(ClosedText):
     def __init__(self, program: Any, args: tuple[Any, ...]) -> None:
         super().__init__(program, args)
         self.sizes = [[_FIRST_CAPACITY] * template.rank for template in self.lowered.templates]
-        self.may_meet = _may_meet(self.lowered.templates)
+        templates = self.lowered.templates
+        self.may_meet = any(template.is_below for template in templates) or may_meet(templates)
 
     def made(self, main: hir.Function) -> hir.Function:
         return sampler.sample(main)
@@ -105,7 +106,7 @@ class ClosedSampler(ClosedText):
             NotClosed: the arguments or choices are not of the types that the text is for.
         """
         found, given = self.places(choices), self.arguments(args)
-        state = _State(rng, sum(len(found[t.number]) for t in self.lowered.templates if _has_nodes(t)))
+        state = _State(rng, sum(len(found[t.number]) for t in self.lowered.templates if t.has_nodes))
         columns: list[_Column] = []
         for template in self.lowered.templates:
             values = {_key(indices): _key(parts) for indices, parts in found[template.number]}
@@ -144,7 +145,7 @@ class ClosedSampler(ClosedText):
         Raises:
             FailedText: two have one path, or one is below another, or the log density is NaN.
         """
-        made = {value[0]: (template, indices) for template, indices, value in rows if _has_nodes(template)}
+        made = {value[0]: (template, indices) for template, indices, value in rows if template.has_nodes}
         paths = Paths(self.lowered, made)
         choices: dict[tuple[Any, ...], Any] = {}
         calls, count = [], 0
@@ -201,7 +202,7 @@ class SamplerContext(Context):
             for template, words in zip(templates, layout, strict=True):
                 for axis in range(template.rank):
                     self.words[words.wanted(axis)] = -1
-            self.words[Word.NODES] = sum(len(self.found[t.number]) for t in templates if _has_nodes(t))
+            self.words[Word.NODES] = sum(len(self.found[t.number]) for t in templates if t.has_nodes)
             status = self.start()
             if status != FULL:
                 return status
@@ -254,11 +255,6 @@ def _typed(words: np.ndarray, kind: str) -> np.ndarray:
     return words.view(np.float64) if kind == "f" else words.astype(_TYPES[kind], copy=False)
 
 
-def _has_nodes(template: Template) -> bool:
-    """Whether a template is that of calls of a program that calls itself."""
-    return template.calls is not None and template.type != NO_VALUE
-
-
 def _key(parts: Any) -> Any:
     """Indices or leaves as Python text writes them."""
     if len(parts) == 1:
@@ -303,25 +299,3 @@ def _positions(start: int, axes: list[int]) -> np.ndarray:
     for length, stride in zip(axes[:rank], axes[rank:], strict=True):
         positions = positions[..., None] + stride * np.arange(length)
     return positions
-
-
-def _may_meet(templates: list[Template]) -> bool:
-    """Whether one address of these templates may be another's, or be below it."""
-
-    def fits(one: Any, other: Any) -> bool:
-        if ... in (one, other):
-            return isinstance(one, str) or isinstance(other, str) or one is other
-        return bool(one == other)
-
-    if any(isinstance(part, Below) for template in templates for part in template.parts):
-        return True  # what is below such a call is of any length
-    for i, first in enumerate(templates):
-        for second in templates[i + 1 :]:
-            if first.trace != second.trace:
-                continue
-            shorter, longer = sorted((first, second), key=lambda t: len(t.parts))
-            if shorter.calls is not None and len(shorter.parts) < len(longer.parts):
-                continue
-            if all(fits(one, other) for one, other in zip(shorter.parts, longer.parts, strict=False)):
-                return True
-    return False

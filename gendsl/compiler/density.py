@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum, auto
 
 from gendsl.compiler import hir
@@ -18,6 +19,7 @@ from gendsl.compiler.hir import (
     Primitive,
     Return,
     Set,
+    Statement,
     Var,
     Visit,
 )
@@ -26,12 +28,18 @@ IMPOSSIBLE = Const(float("-inf"), "f")
 """The log density of what is impossible."""
 
 
-def makers(main: Function) -> set[int]:
-    """The identities of the functions that make choices, by themselves or by what they call."""
+def _is_choice(one: Statement) -> bool:
+    return isinstance(one, Choice)
+
+
+def makers(main: Function, makes: Callable[[Statement], bool] = _is_choice) -> set[int]:
+    """The identities of the functions that make choices, or have other statements, by themselves or by what
+    they call.
+    """
     every = hir.functions(main)
     found: set[int] = set()
     for function in every:  # callees first, but for recursion
-        if any(isinstance(s, Choice) for s in hir.walk(function.body)):
+        if any(makes(s) for s in hir.walk(function.body)):
             found.add(id(function))
     changed = True
     while changed:

@@ -320,6 +320,31 @@ class Given(Statement):
 
 
 @dataclass(eq=False, slots=True)
+class Node(Statement):
+    """The number of the call at an address of a program that calls itself: the one that it has, or a new one.
+
+    It is a number for the address, whether a trace has choices below it or not.
+
+    Attributes:
+        made: whether the program makes the call here; then it fails where it was made before.
+    """
+
+    target: Var
+    template: Any
+    indices: tuple[Expr, ...]
+    made: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Extent(Statement):
+    """A number above all indices along an axis that choices or calls of a template have."""
+
+    target: Var
+    template: Any
+    axis: int
+
+
+@dataclass(eq=False, slots=True)
 class Write(Statement):
     """Set a choice of an output trace; fails where it was set before.
 
@@ -479,6 +504,8 @@ def expressions(statement: Statement) -> Iterator[Expr]:
             yield from indices
         case Present(indices=indices) | Count(indices=indices) | Given(indices=indices):
             yield from indices
+        case Node(indices=indices):
+            yield from indices
         case Write(indices=indices, values=given):
             yield from indices
             yield from given
@@ -518,6 +545,8 @@ def targets(statement: Statement) -> list[Var]:
             | Draw(target=target)
             | Given(target=target)
             | NewNode(target=target)
+            | Node(target=target)
+            | Extent(target=target)
         ):
             return [target]
         case For(var=var):
@@ -527,7 +556,7 @@ def targets(statement: Statement) -> list[Var]:
 
 def _concerned(main: Function) -> set[int]:
     """The identities of the functions that have to do with choices, by themselves or by what they call."""
-    about = (Choice, Visit, Keep, Redraw, Read, Write, Copy, Present, Count, Given, NewNode)
+    about = (Choice, Visit, Keep, Redraw, Read, Write, Copy, Present, Count, Given, NewNode, Node, Extent)
     every = functions(main)
     found = {id(one) for one in every if any(isinstance(s, about) for s in walk(one.body))}
     more = True

@@ -174,6 +174,24 @@ class Choices(Lists):
         values = [(self.expr(value, line), value.kind) for value in statement.values]
         self.put_leaves(template, index, values)
 
+    def _node(self, statement: hir.Node) -> None:
+        """The number of a call, which is one less than the word that is kept for its address."""
+        template, line = statement.template, statement.line
+        index = self.with_room(template, statement.indices, line)
+        cell = self.cell(template, 0, index)
+        with self.when(self.let(f"icmp eq i64 {self.load_word(cell, 'i', '!7')}, 0")):
+            number = self.word(Word.NODES)
+            self.fail_if(self.let(f"icmp sge i64 {number}, {self.word(Word.NODE_ROOM)}"), status=FULL)
+            above = self.let(f"add i64 {number}, 1")
+            self.set_word(Word.NODES, above)
+            self.store_word(cell, above, "i", "!7")
+        if statement.made:
+            again = self.is_now(template, TemplateWords.VISITED, index)
+            self.fail_if(again, "an address that is used twice", line)
+            self.mark(template, TemplateWords.VISITED, index)
+        node = self.let(f"sub i64 {self.load_word(cell, 'i', '!7')}, 1")
+        self.add(f"store i64 {node}, ptr {self.alloca(statement.target)}")
+
     def _count_below(self, statement: hir.Count) -> None:
         """How many choices there are whose first indices are given."""
         template = statement.template

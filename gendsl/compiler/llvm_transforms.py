@@ -230,7 +230,9 @@ class Transforms(Choices):
                     self.add(f"store i1 true, ptr {self.alloca(target)}")
             return
         if statement.name == "give_back":
-            self._give_back_choices(*statement.templates)
+            nodes = [self.expr(expr, statement.line) for expr in statement.args]
+            auxiliary, template = statement.templates
+            self._give_back_choices(auxiliary, template, nodes)
             return
         self.primitives.add(statement.name)
         given = [f"{TYPES[arg.kind]} {self.expr(arg, statement.line)}" for arg in statement.args]
@@ -239,9 +241,11 @@ class Transforms(Choices):
             statement.targets, f"gendsl_{statement.name}", f"{{{', '.join(['i32', *kinds])}}}", given
         )
 
-    def _give_back_choices(self, auxiliary: Any, template: Any) -> None:
+    def _give_back_choices(self, auxiliary: Any, template: Any, nodes: list[str]) -> None:
         """Let the auxiliary choices be those of the current trace that were written or are gone."""
-        for index, indices in self._places_of(template, [], "true"):
+        mine, theirs = nodes[: auxiliary.is_below], nodes[len(nodes) - template.is_below :]
+        for index, more in self._places_of(template, theirs, "true"):
+            indices = [*mine, *more]
             there = self.is_current(template, index)
             unvisited = self.let(f"xor i1 {self.is_now(template, TemplateWords.VISITED, index)}, true")
             written = self.is_now(template, TemplateWords.WRITTEN, index)

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 
 from gendsl.compiler import hir
 from gendsl.compiler.density import IMPOSSIBLE
-from gendsl.compiler.front.program import Template
 from gendsl.compiler.hir import (
     Body,
     Call,
@@ -120,9 +119,7 @@ def _is_zero(lp: Var) -> Op:
     return _op("eq", lp, IMPOSSIBLE, kind="b")
 
 
-def proposal(
-    name: str, score: Called, auxiliary: Auxiliary, pairs: Sequence[tuple[Template, Template]]
-) -> Function:
+def proposal(name: str, score: Called, auxiliary: Auxiliary, propose: Body, give_back: Body) -> Function:
     """The step of a move that proposes what a program draws, at the addresses at which it draws it.
 
         log alpha = log p(x') - log p(x) + log q(x | x') - log q(x' | x)
@@ -130,7 +127,8 @@ def proposal(
     Args:
         score: the log density of the model.
         auxiliary: the program.
-        pairs: for each template of it that of the model at the same addresses.
+        propose: copies what was drawn to the proposed trace.
+        give_back: lets the auxiliary choices be those that would lead back.
     """
     made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
     lp, uniform = Var("lp", "f"), Var("uniform", "f")
@@ -139,13 +137,13 @@ def proposal(
         Primitive([], "begin"),
         auxiliary.draw.into(log_q),
         Primitive([], "drawn"),
-        *(hir.Copy(Var(f"copied_{i}", "i"), model, (), drawn, ()) for i, (drawn, model) in enumerate(pairs)),
+        *propose,
         Primitive([], "exchange"),
         score.into(lp),
         If(_is_zero(lp), _rejected(uniform), []),
         Primitive([], "exchange"),
         Primitive([], "forget_drawn"),
-        *(Primitive([], "give_back", (), pair) for pair in pairs),
+        *give_back,
         Primitive([], "exchange"),
         Primitive([], "turn"),
         auxiliary.score.into(log_q_back),

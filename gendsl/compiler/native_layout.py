@@ -31,7 +31,9 @@ class Word(IntEnum):
     GENERATOR = auto()
     """The pointer to NumPy's bit generator."""
     NODES = auto()
-    """How many calls there are of programs that call themselves."""
+    """How many calls of programs that call themselves have a number."""
+    NODE_ROOM = auto()
+    """How many may have one."""
     NOW = auto()
     CURRENT = auto()
     CURRENT_AUXILIARY = auto()

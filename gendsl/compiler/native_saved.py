@@ -39,7 +39,7 @@ class NativeSaved:
                 continue
             size = self.size(words)
             yield self.p.word(words.stamps(TemplateWords.CURRENT), "r"), size
-            for leaf in range(words.columns):
+            for leaf in range(0 if template.has_nodes else words.columns):  # calls keep their numbers
                 yield self.p.word(words.column(leaf), "r"), size
 
     def _copied(self, to: str, from_: str, size: str) -> None:

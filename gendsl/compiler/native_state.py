@@ -9,7 +9,7 @@ there is more room.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 NO_LIMIT = -1
 FIRST_ZERO = "the first step whose density is zero there, of which the reference interpreter tells why"
-_FIRST_ROOM = 64
+_FIRST_ROOM = _FIRST_NODES = 64
 _FIRST_WORDS, _FIRST_HEAP = 1 << 14, 1 << 18
 _FIRST_CAPACITY = 8
 _GROWTH = 4
@@ -47,9 +47,15 @@ _LARGEST = 1 << 28
 _MOST_PLACES = 1 << 22
 """How many places a template may have, of 40 bytes or more each."""
 _MANY = 1 << 62
+_NOWHERE = -3
+"""In place of the number of a template, where the density is never zero again."""
 _HEAP_A_WORD = 32
 """How many words there are for arrays that are kept, for each word of those in a trace: where they are used
 up, all but those are forgotten, which takes the longer the more there are.
+"""
+_NODES_AT_LEAST = 1000
+"""For how many steps there are to be numbers for calls of programs that call themselves; then those of the
+current trace are numbered anew, and all others forgotten.
 """
 _STEPS_AGAIN = 1000
 """After how many steps the state is kept, to be gone back to where a later step fails."""
@@ -97,6 +103,7 @@ class NativeState:
         self.room = dict.fromkeys(_LOGS, _FIRST_ROOM)
         self.capacities = [[_FIRST_CAPACITY] * template.rank for template in self.templates]
         self.arena_size, self.heap_size = _FIRST_WORDS, _FIRST_HEAP
+        self.node_room, self.numbered_at = _FIRST_NODES, 0
         self.words[Word.SCHEDULE] = self.schedule.ctypes.data
         self.words[Word.TALLIES] = self.tallies.ctypes.data
         self.words[Word.ZEROS], self.words[Word.ZERO_ROOM] = self.zeros.ctypes.data, len(self.zeros)
@@ -126,15 +133,25 @@ class NativeState:
         self.origin = None
         addresses = Addresses(self.closed.lowered)
         rows: list[list[tuple[tuple[int, ...], list[Any], bool]]] = [[] for _ in self.templates]
+        zeros = self._zero_paths()
         for path, value in choices.items():
             template, indices, parts = addresses.place(path, value)
-            if min(indices, default=0) < 0:
-                raise NotClosed("a negative index in an address")
             rows[template.number].append((indices, parts, path in observed))
+        places = {entry: self._found(addresses, *zero) for entry, zero in zeros.items()}
+        for (number, indices), node in addresses.nodes.items():
+            rows[number].append((indices, [node + 1], False))
+        self.node_room = max(self.node_room, len(addresses.nodes))
+        self.words[Word.NODES], self.words[Word.NODE_ROOM] = len(addresses.nodes), self.node_room
+        self.numbered_at = int(self.words[Word.STEPS])
+        for template, given in zip(self.templates, rows, strict=True):
             capacity = self.capacities[template.number]
-            for axis, index in enumerate(indices):
-                capacity[axis] = max(capacity[axis], index + 1)
-        self.paths = Paths(self.closed.lowered, {})
+            for indices, *_ in given:
+                if min(indices, default=0) < 0:
+                    raise NotClosed("a negative index in an address")
+                for axis, index in enumerate(indices):
+                    capacity[axis] = max(capacity[axis], index + 1)
+            if template.is_below:
+                capacity[0] = self.node_room
         self.values = Words()
         self.words[Word.CURRENT], self.words[Word.COUNT] = self.words[Word.NOW], len(choices)
         self.set_float(Word.LOG_DENSITY, log_density)
@@ -144,6 +161,7 @@ class NativeState:
         for template, given in zip(self.templates, rows, strict=True):
             self._make_columns(template)
             self._put(template, given)
+        self._set_zero_places(places)
         if self.layout.has_arrays:
             size = sum(_words(parts) for number in self.closed.written for _, parts, _ in rows[number])
             self.heap_size = max(self.heap_size, min(_HEAP_A_WORD * size, _LARGEST))
@@ -185,35 +203,50 @@ class NativeState:
             else:
                 column[at] = [self.values.word(parts[leaf], kind, inner) for _, parts, _ in rows]
 
-    def _current(self, template: Template) -> np.ndarray:
+    def current(self, template: Template) -> np.ndarray:
         """Which places of a template are in the current trace."""
-        stamps = self.stamps[template.number][self._row(template, self.words)]
+        stamps = self.stamps[template.number][self.row(template, self.words)]
         found: np.ndarray = stamps == self.words[Word.CURRENT]
         return found
 
-    def _row(self, template: Template, words: np.ndarray) -> int:
+    def row(self, template: Template, words: np.ndarray) -> int:
         """Which row of the stamps says what is in the current trace: two of them take turns."""
         stamps = self.stamps[template.number]
         pointer = words[self.layout.templates[template.number].stamps(TemplateWords.CURRENT)]
         return 0 if pointer == stamps[0].ctypes.data else 1
 
+    def _paths(self, *, of_trace: bool = False) -> Paths:
+        """The addresses of places, or of those alone that are in the current trace."""
+        calls: dict[int, tuple[Template, tuple[int, ...]]] = {}
+        for template in self.templates:
+            if template.has_nodes and not (of_trace and is_auxiliary(template)):
+                (column,) = self.columns[template.number]
+                capacity = self.capacities[template.number]
+                places = np.flatnonzero(self.current(template) if of_trace else column)
+                axes = np.unravel_index(places, capacity) if capacity else ()
+                nodes = (column[places] - 1).tolist()
+                for node, *indices in zip(nodes, *(axis.tolist() for axis in axes), strict=True):
+                    calls[node] = template, tuple(indices)
+        return Paths(self.closed.lowered, calls)
+
     def choices(self) -> dict[Any, Any]:
         """The choices of the current trace, by their paths."""
         found: dict[Any, Any] = {}
+        paths = self._paths(of_trace=True)
         for template in self.templates:
             if is_auxiliary(template) or template.calls is not None:
                 continue
-            places = np.flatnonzero(self._current(template))
+            places = np.flatnonzero(self.current(template))
             if len(places):
                 capacity = self.capacities[template.number]
                 indices = np.unravel_index(places, capacity) if capacity else ()
                 rows = zip(*(axis.tolist() for axis in indices), strict=True) if capacity else [()]
-                values = self._values(template, places)
+                values = self.values_of(template, places)
                 for at, value in zip(rows, values, strict=True):
-                    found[self.paths.path(template, at)] = value
+                    found[paths.path(template, at)] = value
         return found
 
-    def _values(self, template: Template, places: Any) -> list[Any]:
+    def values_of(self, template: Template, places: Any) -> list[Any]:
         """The values of choices of a template."""
         columns, kind = self.columns[template.number], template.type
         if isinstance(kind, Number):
@@ -222,64 +255,15 @@ class NativeState:
         assert isinstance(kind, Array)
         return [_from_words(kind, row) for row in zip(*(c[places].tolist() for c in columns), strict=True)]
 
-    def reader(self, path: tuple[Any, ...]) -> Callable[[], Any] | None:
-        """What reads the choice at an address, or those numbered below it as an array; None if nothing does.
-
-        It gives None where the current trace does not have them.
-        """
-        addresses = Addresses(self.closed.lowered)
-        try:
-            templates, indices = addresses.find(path)
-        except NotClosed:
-            return self._array_reader(path)
-        if len(templates) != 1 or addresses.nodes:
-            return None
-        (template,) = templates
-
-        def read() -> Any:
-            place = 0
-            for axis, (index, capacity) in enumerate(
-                zip(indices, self.capacities[template.number], strict=True)
-            ):
-                if not 0 <= index < capacity:
-                    return None
-                place = index if axis == 0 else place * capacity + index
-            number = template.number
-            if self.stamps[number][self._row(template, self.words), place] != self.words[Word.CURRENT]:
-                return None
-            return self._values(template, slice(place, place + 1))[0]
-
-        return read
-
-    def _array_reader(self, path: tuple[Any, ...]) -> Callable[[], Any] | None:
-        """What reads the choices that are numbered below an address, as an array."""
-        size = len(path)
-        found = [one for one in self.templates if not is_auxiliary(one) and one.parts[:size] == path]
-        if len(found) != 1 or found[0].calls is not None or not isinstance(found[0].type, Number):
-            return None
-        (template,) = found
-        if (
-            any(part is not None for part in template.parts[size:])
-            or template.rank != len(template.parts) - size
-        ):
-            return None
-
-        def read() -> Any:
-            places = np.flatnonzero(self._current(template))
-            indices = np.unravel_index(places, self.capacities[template.number])
-            shape = tuple(int(axis.max()) + 1 for axis in indices) if len(places) else ()
-            if not len(places) or math.prod(shape) != len(places):
-                return None
-            column = self.columns[template.number][0]
-            return _typed(column[places], template.type.kind).reshape(shape).copy()  # type: ignore[attr-defined]
-
-        return read
-
     def path_of(self, number: int, place: int) -> tuple[Any, ...]:
         """The address of a place of a template."""
-        capacity = self.capacities[number]
-        indices = np.unravel_index(place, capacity) if capacity else ()
-        return self.paths.path(self.templates[number], (int(index) for index in indices))
+        template = self.templates[number]
+        return self._paths().path(template, self._indices(template, place))
+
+    def _indices(self, template: Template, place: int) -> tuple[int, ...]:
+        """The indices of a place."""
+        capacity = self.capacities[template.number]
+        return tuple(int(index) for index in np.unravel_index(place, capacity)) if capacity else ()
 
     def log_density(self) -> float:
         """The log density of the current trace."""
@@ -288,6 +272,42 @@ class NativeState:
     def set_float(self, word: int, value: float) -> None:
         """Set a word to a float."""
         self.words[word : word + 1].view(np.float64)[0] = value
+
+    # --- where densities were zero ----------------------------------------------------------------------
+
+    def _zero_paths(self) -> dict[int, tuple[Template, tuple[int, ...], tuple[Any, ...]]]:
+        """Where the density was zero: templates, indices, and addresses, if below calls in the model."""
+        found = {}
+        paths = self._paths() if self.told_zeros else Paths(self.closed.lowered, {})
+        for entry, (_, number, place, *_) in enumerate(self.zeros[: self.told_zeros].tolist()):
+            if number >= 0:
+                template = self.templates[number]
+                indices = self._indices(template, place)
+                is_found = template.is_below and not is_auxiliary(template)
+                found[entry] = template, indices, paths.path(template, indices) if is_found else ()
+        return found
+
+    def _found(
+        self, addresses: Addresses, template: Template, indices: tuple[int, ...], path: tuple[Any, ...]
+    ) -> tuple[Template, tuple[int, ...]] | None:
+        """The same once calls are numbered anew; None where it can't be said."""
+        if not template.is_below:
+            return template, indices
+        if not path:
+            return None
+        templates, indices = addresses.find(path)
+        return (template, indices) if template in templates else None
+
+    def _set_zero_places(self, found: Mapping[int, tuple[Template, tuple[int, ...]] | None]) -> None:
+        """Set the places of the templates and indices where the density was zero."""
+        for entry, one in found.items():
+            self.zeros[entry, 1] = _NOWHERE
+            if one is not None:
+                template, indices = one
+                capacity = self.capacities[template.number]
+                if all(index < extent for index, extent in zip(indices, capacity, strict=True)):
+                    place = np.ravel_multi_index(indices, capacity) if capacity else 0
+                    self.zeros[entry, 1:3] = template.number, place
 
     # --- memory -----------------------------------------------------------------------------------
 
@@ -327,6 +347,12 @@ class NativeState:
             NotClosed: it would be too much; then nothing is changed.
         """
         capacities = [list(capacity) for capacity in self.capacities]
+        nodes, node_room = counts[Word.NODES] >= self.node_room, self.node_room
+        if nodes and self.words[Word.STEPS] - self.numbered_at < _NODES_AT_LEAST:
+            node_room *= _GROWTH
+        for template, capacity in zip(self.templates, capacities, strict=True):
+            if template.is_below:
+                capacity[0] = node_room
         for (number, axis), index in wanted.items():
             capacities[number][axis] = max(index + 1, _GROWTH * capacities[number][axis])
         for template, capacity in zip(self.templates, capacities, strict=True):
@@ -336,19 +362,20 @@ class NativeState:
         if bytes:
             used = int(self.words[Word.HEAP] - self.heap.ctypes.data) // 8
             heap = max(2 * heap if 2 * used < heap else heap, _HEAP_A_WORD * (bytes // 8))
-        elif not wanted and not full:
+        elif not wanted and not full and not nodes:
             arena *= _GROWTH
         if max(arena, heap) > _LARGEST or any(_GROWTH * self.room[log] > _LARGEST for log in full):
             raise NotClosed("more memory than a text may use")
-        self.heap_size, self.arena_size = heap, arena
+        self.heap_size, self.arena_size, self.node_room = heap, arena, node_room
         for log in full:
             self.room[log] *= _GROWTH
         self._reload(capacities)
 
     def _reload(self, capacities: list[list[int]]) -> None:
         """Make the memory of the current trace anew, of other capacities, without what is gone."""
+        paths = self._paths(of_trace=True)
         observed = {
-            self.path_of(template.number, place)
+            paths.path(template, self._indices(template, place))
             for template in self.templates
             for place in np.flatnonzero(self.masks[template.number]).tolist()
         }
@@ -359,7 +386,7 @@ class NativeState:
 
     def _snapshot(self) -> _Snapshot:
         words = self.words.copy()
-        stamps = [self.stamps[t.number][self._row(t, words)].copy() for t in self.templates]
+        stamps = [self.stamps[t.number][self.row(t, words)].copy() for t in self.templates]
         columns = [
             [column.copy() for column in self.columns[t.number]] if t.number in self.closed.written else []
             for t in self.templates
@@ -367,11 +394,11 @@ class NativeState:
         return _Snapshot(words, stamps, columns, self.tallies.copy(), self.zeros.copy(), self.generator.state)
 
     def _restore(self, snapshot: _Snapshot) -> None:
-        now = self.words[Word.NOW]
+        kept = self.words[[Word.NOW, Word.NODES]]  # calls keep the numbers that they were given since
         self.words[:] = snapshot.words
-        self.words[Word.NOW] = now
+        self.words[[Word.NOW, Word.NODES]] = kept
         for template in self.templates:
-            row = self._row(template, snapshot.words)
+            row = self.row(template, snapshot.words)
             self.stamps[template.number][row] = snapshot.stamps[template.number]
             for column, saved in zip(
                 self.columns[template.number], snapshot.columns[template.number], strict=False
@@ -407,6 +434,7 @@ class NativeState:
                 FailedText(*self.closed.llvm[1][int(self.words[Word.SITE])]) if status == FAILED else None
             )
             wanted, counts = self._wants(), {log: int(self.words[count]) for log, (count, _) in _LOGS.items()}
+            counts[Word.NODES] = int(self.words[Word.NODES])
             bytes = int(self.words[Word.HEAP_WANTED])
             self._restore(start)
             self.words[Word.STEP_LIMIT], self.words[Word.LAST_STEP] = steps, NO_LIMIT

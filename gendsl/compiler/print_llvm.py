@@ -141,6 +141,11 @@ class LLVMPrinter(Transforms):
                 self._given(template, indices, target, line)
             case hir.Count():
                 self._count_below(statement)
+            case hir.Node():
+                self._node(statement)
+            case hir.Extent(target=target, template=template, axis=axis):
+                extent = self.word(self.words_of(template).capacity(axis))
+                self.add(f"store i64 {extent}, ptr {self.alloca(target)}")
             case hir.Keep():
                 self._keep(statement)
             case hir.Draw():

@@ -178,6 +178,11 @@ class PythonPrinter:
                 self.line(f"{target.name} = state.{template.name}.has({self.index(indices)})", at)
             case hir.Count(target=target, template=template, indices=indices):
                 self.line(f"{target.name} = state.{template.name}.count_below({self.index(indices)})", at)
+            case hir.Node(target=target, template=template, indices=indices, made=made):
+                how = "call" if made else "node"
+                self.line(f"{target.name} = state.{template.name}.{how}({self.index(indices)})", at)
+            case hir.Extent(target=target, template=template, axis=axis):
+                self.line(f"{target.name} = state.{template.name}.extent({axis})", at)
             case hir.Write(template=template, indices=indices, values=values):
                 given = ", ".join([self.index(indices), *map(self.expr, values)])
                 how = "write_slopes" if statement.tangents else "write"

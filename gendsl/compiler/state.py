@@ -40,6 +40,8 @@ CLOSE, CANCEL = 5e-9, 5e-7
 two determinants must cancel; else the reference interpreter decides, which allows more.
 """
 NOTHING_CURRENT = -1
+MOST_NEW_NODES = 1000
+"""How many calls of programs that call themselves get a number before those that are gone are forgotten."""
 
 
 class Column:
@@ -51,6 +53,7 @@ class Column:
         self.side = 0 if self.is_model else 1
         self.leaves = leaves(template.type)
         self.array = isinstance(template.type, Array)
+        self.is_node, self.is_below = template.has_nodes, template.is_below
         self.values: dict[Any, Any] = {}
         self.observed: set[Any] = set()
         self.current: dict[Any, int] = defaultdict(int)
@@ -89,6 +92,28 @@ class Column:
     def _count(self) -> None:
         if self.template.calls is None:
             self.state.visits[self.side] += 1
+
+    # --- calls of programs that call themselves --------------------------------------------------------
+
+    def node(self, index: Any) -> int:
+        """The number of the call at an address, from now on the same one."""
+        if index not in self.values:
+            if any(i < 0 for i in indices_of(index)):
+                raise TextFailure("a negative index in an address")
+            self.values[index] = self.state.new_node()
+        return self.values[index]  # type: ignore[no-any-return]
+
+    def call(self, index: Any) -> int:
+        """The same, where a program makes the call."""
+        now = self.state.now
+        if self.visited[index] == now:
+            raise TextFailure("an address that is used twice")
+        self.visited[index] = now
+        return self.node(index)
+
+    def extent(self, axis: int) -> int:
+        """A number above all indices along an axis."""
+        return 1 + max((indices_of(index)[axis] for index in self.values), default=-1)
 
     def look(self, index: Any) -> Any:
         """The value of a choice of the current trace."""
@@ -250,12 +275,37 @@ class MoveState:
         self.followed: tuple[Any, Any, int] = (None, None, 0)
         self.row: list[float] = []
         self.matrix: list[list[float]] = []
+        self.nodes = 0
+        self.nodes_kept = 0
         self.lp = 0.0
         self.before_last = (0, 0.0)
         self.zero: tuple[Column, Any] | None = None
 
+    def new_node(self) -> int:
+        """The number of a call of a program that calls itself, at an address that had none."""
+        self.nodes += 1
+        return self.nodes - 1
+
+    def forget_nodes(self) -> None:
+        """Forget the numbers of calls that the current trace does not have, and what was at their addresses.
+
+        No number is used again.
+        """
+        calls = [column for column in self.columns if column.is_node]
+        live = {column.values[index] for column in calls for index in column.values if column.has(index)}
+        for column in self.columns:
+            tables = (column.values, column.current, column.visited, column.written, column.read_at)
+            for table in tables:
+                for index in list(table):
+                    below = column.is_below and indices_of(index)[0] not in live
+                    if below or (column.is_node and not column.has(index)):
+                        del table[index]
+        self.nodes_kept = self.nodes
+
     def begin(self) -> None:
         """Start a step."""
+        if self.nodes > self.nodes_kept + MOST_NEW_NODES:
+            self.forget_nodes()
         self.now += 1
         self.visits, self.counts[1] = [0, 0], 0
         self.proposed = [self.now, self.now]
@@ -430,19 +480,23 @@ class MoveState:
         """There are no auxiliary choices any more, until some are given back."""
         self.counts[1] = 0
 
-    def give_back(self, auxiliary: Column, column: Column) -> None:
+    def give_back(self, auxiliary: Column, column: Column, *nodes: int) -> None:
         """Let the auxiliary choices of a template be those that would lead back: what was written or is gone.
 
-        They are given to the program that proposes, at the addresses that they have in the model.
+        They are given to the program that proposes, at the addresses that they have in the model. Below calls
+        of programs that call themselves these are the choices of one call: its number in the program that
+        proposes, if that calls itself, and its number in the model.
         """
-        for index, value in column.values.items():
-            stays = column.visited[index] == self.now and column.written[index] != self.now
-            if column.has(index) and not stays:
-                if index in column.observed:
-                    raise TextFailure("an observation that is gone")
-                auxiliary.values[index] = value
-                auxiliary.written[index] = self.now
-                self.counts[1] += 1
+        first = nodes[len(nodes) - column.is_below :]
+        for key in column._below(first):
+            if column.visited[key] == self.now and column.written[key] != self.now:
+                continue
+            if key in column.observed:
+                raise TextFailure("an observation that is gone")
+            index = index_of((*nodes[: auxiliary.is_below], *indices_of(key)[len(first) :]))
+            auxiliary.values[index] = column.values[key]
+            auxiliary.written[index] = self.now
+            self.counts[1] += 1
 
     def settle(self) -> None:
         """Fail unless all that was written is a choice of the program, and all that led back was used."""

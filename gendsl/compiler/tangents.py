@@ -291,7 +291,15 @@ class _Function:
                 copied = copy.copy(one)
                 copied.tangents = True
                 return copied
-            case hir.Leave() | hir.Next() | hir.Fail() | hir.Present() | hir.Count():
+            case (
+                hir.Leave()
+                | hir.Next()
+                | hir.Fail()
+                | hir.Present()
+                | hir.Count()
+                | hir.Node()
+                | hir.Extent()
+            ):
                 return copy.copy(one)
         raise NotClosed(f"the derivative of {type(one).__name__}")
 

@@ -195,6 +195,15 @@ class Generator(Type):
 
 
 @dataclass(frozen=True, slots=True)
+class Below:
+    """The first part of an address below a call of a program that calls itself: the number of that call,
+    its *node*.
+    """
+
+    function: Any
+
+
+@dataclass(frozen=True, slots=True)
 class SubTrace(Type):
     """A trace that a program is given, with the constants and numbers of an address prefix."""
 
@@ -226,7 +235,7 @@ def leaves(type: Type) -> tuple[str, ...]:
         case Generator(_, _, source):
             return leaves(source)
         case SubTrace(_, prefix):
-            return tuple("i" for part in prefix if part is None or part is ...)
+            return tuple("i" for part in prefix if part is None or part is ... or isinstance(part, Below))
     return ()
 
 

@@ -29,6 +29,7 @@ from gendsl.compiler.native_layout import (
     WEIGHED,
     Word,
 )
+from gendsl.compiler.native_reading import reader
 from gendsl.compiler.native_state import FIRST_ZERO, NativeState
 from gendsl.errors import RuntimeMismatchError
 from gendsl.inference.compose import ComposedInfo
@@ -142,7 +143,7 @@ class Machine:
         if self.beyond is not None:
             return recorder(self.trace)
         if recorder not in self.readers:
-            self.readers[recorder] = self.state.reader(recorder.address) if is_read(recorder) else None
+            self.readers[recorder] = reader(self.state, recorder.address) if is_read(recorder) else None
         read = self.readers[recorder]
         value = None if read is None else read()
         return recorder(self.trace) if value is None else value

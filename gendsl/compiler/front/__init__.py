@@ -14,5 +14,6 @@ program is lowered again until none does, and the HIR is that of the last walk. 
 - `calls`: functions, methods, classes
 - `builtin_calls`, `iterator_calls`, `operator_calls`: Python's own functions
 - `choices`: `~`, addresses; `scores`: log densities of choices; `families`: gendsl's distributions
+- `traces`: traces that programs are given; `handles`: what transforms do with them
 - `program`: a whole program
 """

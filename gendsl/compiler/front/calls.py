@@ -17,7 +17,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import builtin_calls, components, containers, draws, sets, tables, traces
+from gendsl.compiler.front import builtin_calls, components, containers, draws, handles, sets, tables
 from gendsl.compiler.front.frame import Frame, Join, goes_once, is_never
 from gendsl.compiler.front.numbers import compared, is_plain_tuple, test_of
 from gendsl.compiler.front.values import (
@@ -160,7 +160,7 @@ def call(frame: Frame, function: Value, args: list[Value], named: dict[str, Valu
 
 
 def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Value]) -> Value:
-    handled = traces.statement(frame, found, args, named)
+    handled = handles.statement(frame, found, args, named)
     if handled is None and not named:
         handled = components.call(frame, found, args)
     if handled is None:
@@ -186,9 +186,23 @@ def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Va
     if isinstance(found, functools._lru_cache_wrapper):
         return _remembered(frame, call(frame, known(wrapped), args, named))
     cls = type(found)
+    if handles.is_transform(found):
+        return _call_transform(frame, found, args, named)
     if isinstance(cls.__dict__.get("__call__"), FunctionType):
         return call_function(frame, cls.__dict__["__call__"], [known(found), *args], named)
     raise frame.not_closed(f"a call of {getattr(found, '__qualname__', repr(found))}")
+
+
+def _call_transform(frame: Frame, found: Any, args: list[Value], named: dict[str, Value]) -> Value:
+    """A transform that another one calls."""
+    from gendsl.compiler.front.program import FunctionSource
+
+    program, origin = frame.program, found.origin
+    program.sources.setdefault(origin.function, FunctionSource(origin.node, origin.filename))
+    owner = [program.constant(frame, one) for one in found._bound]
+    given = {name: program.constant(frame, value, name) for name, value in found.parameters.items()}
+    call_function(frame, origin.function, [*owner, *args], {**given, **named})
+    return NONE
 
 
 def _remembered(frame: Frame, value: Value) -> Value:

@@ -21,6 +21,7 @@ from gendsl.compiler.hir import Const, Expr
 from gendsl.compiler.sites import is_addressed, is_choice, is_splice, target_indices
 from gendsl.compiler.types import (
     Array,
+    Below,
     Known,
     Number,
     Tuple,
@@ -247,7 +248,7 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
     """A call of a `@gen` function whose choices lie below an address."""
     from gendsl.compiler.front import calls
     from gendsl.compiler.front.calls import Building, _widened
-    from gendsl.compiler.front.program import NO_VALUE, Below
+    from gendsl.compiler.front.program import NO_VALUE
     from gendsl.compiler.types import holds_closure
 
     lowering, facts, program = frame.program, frame.program.facts, request.program
@@ -268,6 +269,7 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
     assert frame.prefix is not None
     prefix = (*frame.prefix, *parts)
     below: tuple[Expr, ...] = (*frame.prefix_indices, *indices)
+    called: Any = None
     recursive = origin.function in lowering.stack
     if recursive and parts:
         facts.flag(("calls itself", origin.function))
@@ -275,9 +277,10 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
         edge = lowering.template(prefix, Number("i"), origin.function)
         node = frame.fresh("node", "i")
         frame.emit(hir.Visit([node], edge, below))
-        prefix, below = (Below(origin.function),), (node,)
+        prefix, below, called = (Below(origin.function),), (node,), origin.function
     elif lowering.draws and parts:
-        frame.emit(hir.Keep(lowering.template(prefix, NO_VALUE, origin.function), below, []))
+        called = lowering.template(prefix, NO_VALUE, origin.function)
+        frame.emit(hir.Keep(called, below, []))
     types: dict[str, Type] = {}
     for name, value in given.items():
         kind = facts.canonical(value.type)
@@ -286,12 +289,14 @@ def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indice
         if recursive:
             kind = facts.grow((origin.function, prefix, "parameter", name), kind)
         types[name] = kind
-    key = (origin.function, prefix, tuple(types.items()))
+    key = (lowering.trace, origin.function, prefix, tuple(types.items()))
     made = lowering.functions.get(key)
     if made is None:
         made = lowering.lower_program(frame, key, program, types, prefix)
     leaves_ = [leaf for name, value in given.items() for leaf in facts.convert(value, types[name])]
     result = lowering.result_type((key, "result"), origin.node)
+    if called is not None:
+        lowering.note_call(called, result)
     targets = [frame.fresh("value", kind) for kind in leaves(result)]
     frame.emit(hir.Call(list(targets), made, [*below, *leaves_]))
     return Value(result, tuple(targets))

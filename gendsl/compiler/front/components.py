@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import traces
+from gendsl.compiler.front import handles, traces
 from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.containers import length
 from gendsl.compiler.front.coordinates import UNKNOWN, WEIGHTS
@@ -267,7 +267,7 @@ def _put(values: Any, key: Any, target: Any) -> int:
 
 def _copy_all(frame: Frame, args: list[Value]) -> Value:
     """Copy the choices at or below an address, of which there may be none."""
-    traces.copied(frame, args)
+    handles.copied(frame, args)
     return NONE
 
 
@@ -376,5 +376,5 @@ _HANDLERS: dict[str, Handler] = {
 }
 _OWN: dict[Any, Handler] = {
     count_below: _count_below,
-    write: lambda frame, args: traces.write(frame, args, {}),
+    write: lambda frame, args: handles.write(frame, args, {}),
 }

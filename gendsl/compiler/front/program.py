@@ -41,6 +41,7 @@ from gendsl.compiler.types import (
     TEXT,
     YES,
     Array,
+    Below,
     Dict,
     Iterator,
     Known,
@@ -81,15 +82,6 @@ class Nested:
     count: int
 
 
-@dataclass(frozen=True)
-class Below:
-    """The first part of an address below a call of a program that calls itself: the number of that call,
-    its *node*.
-    """
-
-    function: FunctionType
-
-
 NO_VALUE = Tuple(())
 """The type of a template that only notes which calls were made."""
 
@@ -112,13 +104,33 @@ class Template:
     parts: tuple[Any, ...]
     type: Type
     name: str
-    calls: FunctionType | None = None
+    calls: Any = None
     trace: str = MODEL
 
     @property
     def rank(self) -> int:
         """How many indices it has."""
         return sum(is_index(part) for part in self.parts)
+
+    @property
+    def has_nodes(self) -> bool:
+        """Whether it is of calls of a program that calls itself."""
+        return self.calls is not None and self.type != NO_VALUE
+
+    @property
+    def is_below(self) -> bool:
+        """Whether it is of choices or calls below such a call, whose node is then the first index."""
+        return bool(self.parts) and isinstance(self.parts[0], Below)
+
+    @property
+    def context(self) -> Any:
+        """The program that calls itself which makes them; None for any other."""
+        return self.parts[0].function if self.is_below else None
+
+    @property
+    def own(self) -> tuple[Any, ...]:
+        """The parts of the address below that call."""
+        return self.parts[1:] if self.is_below else self.parts
 
 
 def is_index(part: Any) -> bool:
@@ -167,6 +179,8 @@ class Lowered:
         coordinates: those of the choices of each template, by its number.
         asked: the functions for the distributions of choices of traces, with the templates, by their
             numbers; their bodies are still to be made.
+        returned: the functions for what calls of programs returned, by the names of the traces' programs and
+            the templates of the calls, or the programs, where these call themselves; the same.
     """
 
     main: hir.Function
@@ -179,6 +193,7 @@ class Lowered:
     replays: dict[str, hir.Function] = field(default_factory=dict)
     coordinates: dict[int, int] = field(default_factory=dict)
     asked: dict[int, tuple[Template, hir.Function]] = field(default_factory=dict)
+    returned: dict[tuple[str, Template | FunctionType], hir.Function] = field(default_factory=dict)
 
 
 class Lowering:
@@ -220,6 +235,8 @@ class Lowering:
         self.entries: dict[str, tuple[hir.Function, Type, list[Value]]] = {}
         self.replays: dict[str, hir.Function] = {}
         self.input_values: dict[Hashable, Value] = {}
+        self.results: dict[tuple[str, Template | FunctionType], set[Type]] = {}
+        self.returned: dict[tuple[str, Template | FunctionType], hir.Function] = {}
 
     # --- the program ------------------------------------------------------------------------------
 
@@ -264,7 +281,7 @@ class Lowering:
         types = [kind for kind in (*entry.args, *entry.named.values()) if isinstance(kind, Type)]
         return Lowered(
             main, types, self.inputs, list(self.templates.values()), result, self.facts,
-            list(self.guards.values()), self.replays, self.coordinates, self.asked,
+            list(self.guards.values()), self.replays, self.coordinates, self.asked, self.returned,
         )  # fmt: skip
 
     def _walk(self, entry: Entry) -> tuple[hir.Function, Type, list[Value]]:
@@ -451,6 +468,40 @@ class Lowering:
         """A label for a loop or a block."""
         self.labels += 1
         return self.labels
+
+    def note_call(self, called: Template | FunctionType, result: Type) -> None:
+        """Note what a call returns: one of a template, or one of a program that calls itself."""
+        if result != NEVER:
+            self.results.setdefault((self.trace, called), set()).add(result)
+
+    def returned_at(
+        self, frame: Frame, trace: str, called: Template | FunctionType, indices: tuple[Expr, ...]
+    ) -> Value | None:
+        """What a call of a trace's program returned; None if that is not known.
+
+        Args:
+            called: the template of the call, or the program, if it calls itself.
+            indices: those of the call's address, or its node.
+        """
+        results = self.results.get((trace, called), set())
+        if len(results) != 1:
+            if results:
+                raise frame.not_closed("what a call returned, of one type or another")
+            return None
+        (result,) = results
+        key = trace, called
+        if key not in self.returned:
+            name = called.name if isinstance(called, Template) else called.__name__
+            made = hir.Function(
+                self.function_name(f"{name}_returned"),
+                results=list(leaves(result)),
+                origin=f"what a call of {name} returned",
+            )
+            self.returned[key] = made
+        given = [leaf for value in self.arguments_of(trace) for leaf in value.leaves]
+        targets = [frame.fresh("value", kind) for kind in leaves(result)]
+        frame.emit(hir.Call(list(targets), self.returned[key], [*indices, *given]))
+        return Value(result, tuple(targets))
 
     def template(self, parts: tuple[Any, ...], kind: Type, calls: FunctionType | None = None) -> Template:
         """The address template of choices of a type, or of calls of a program that calls itself."""

@@ -5,24 +5,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import arrays
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.numbers import both
 from gendsl.compiler.front.values import (
-    NONE,
     NOTHING,
     Value,
-    kind_of,
     make_tuple,
-    number,
-    number_leaf,
-    object_of,
 )
 from gendsl.compiler.hir import Const, Expr, Var
-from gendsl.compiler.types import BOOL, Array, Known, List, Number, SubTrace, Tuple, Type, describe, leaves
+from gendsl.compiler.types import (
+    Below,
+    SubTrace,
+    leaves,
+)
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def whole(trace: TraceOf) -> Value:
     return Value(SubTrace(trace))
 
 
-def _trace(value: Value) -> TraceOf:
+def trace_of(value: Value) -> TraceOf:
     assert isinstance(value.type, SubTrace)
     found: TraceOf = value.type.trace
     return found
@@ -64,7 +64,62 @@ def deeper(frame: Frame, value: Value, address: Value) -> Value:
 
     assert isinstance(value.type, SubTrace)
     parts, indices = path(frame, address)
-    return Value(SubTrace(value.type.trace, (*value.type.prefix, *parts)), (*value.leaves, *indices))
+    prefix = (*value.type.prefix, *parts)
+    return _entered(frame, Value(SubTrace(value.type.trace, prefix), (*value.leaves, *indices)))
+
+
+def _split(value: Value) -> tuple[Any, tuple[Expr, ...], tuple[Any, ...], tuple[Expr, ...]]:
+    """The program that calls itself that an address is below a call of, the node of that call, and the parts
+    and indices below it.
+    """
+    assert isinstance(value.type, SubTrace)
+    prefix = value.type.prefix
+    if prefix and isinstance(prefix[0], Below):
+        return prefix[0].function, value.leaves[:1], prefix[1:], value.leaves[1:]
+    return None, (), prefix, value.leaves
+
+
+def _entered(frame: Frame, value: Value) -> Value:
+    """An address that starts with the node of the innermost call, of a program that calls itself, that it is
+    below.
+    """
+    from gendsl.compiler.front.program import NO_VALUE
+
+    trace = trace_of(value)
+    while True:
+        context, node, parts, indices = _split(value)
+        calls, others = [], []
+        for template in frame.program.templates_of(trace.name):
+            if template.context is not context or template.type == NO_VALUE:
+                continue
+            fit = _fit(frame, template.own, parts, indices)
+            if fit is None:
+                continue
+            if template.has_nodes and len(template.own) <= len(parts):
+                calls.append((template, fit))
+            elif len(template.own) >= len(parts):
+                others.append(template)
+        if not calls:
+            return value
+        length, function = len(calls[0][0].own), calls[0][0].calls
+        tested = all(tests for _, (_, _, tests) in calls)
+        if others and tested and length == len(parts):
+            return value  # the data tell whether it is the address of a choice or of a call
+        if (
+            any(len(template.own) != length or template.calls is not function for template, _ in calls)
+            or others
+            or not (tested or len(calls) == 1)
+        ):
+            raise frame.not_closed("an address that may be below one call or another, or none")
+        entered = frame.fresh("node", "i")
+        found: hir.Body = [hir.Fail("a choice that the program never makes")]
+        for template, (mine, _, tests) in reversed(calls):
+            numbered = hir.Node(entered, template, (*node, *mine))
+            found = [hir.If(all_of(tests), [numbered], found)] if tests else [numbered]
+        for statement in found:
+            frame.emit(statement)
+        left = calls[0][1][1]
+        value = Value(SubTrace(trace, (Below(function), *parts[length:])), (entered, *left))
 
 
 # --- which templates an address has --------------------------------------------------------------
@@ -117,44 +172,29 @@ class Found:
 
 def templates_at(frame: Frame, value: Value) -> Iterator[Found]:
     """The templates of the choices at and below an address."""
-    from gendsl.compiler.front.program import NO_VALUE, Below
-
-    assert isinstance(value.type, SubTrace)
-    parts, indices = value.type.prefix, value.leaves
-    below, node = None, None
-    while True:
-        edge = None
-        for template in frame.program.templates_of(_trace(value).name):
-            first = template.parts[0] if template.parts else None
-            inside = first.function if isinstance(first, Below) else None
-            if inside is not below:
-                continue
-            if template.type == NO_VALUE:  # it only notes a call
-                continue
-            own = template.parts if below is None else template.parts[1:]
-            fit = _fit(frame, own, parts, indices)
-            if fit is None:
-                continue
-            mine, left, tests = fit
-            if node is not None:
-                mine = [node, *mine]
-            if template.calls is not None:
-                if len(own) > len(parts) or tests:
-                    raise frame.not_closed("a namespace with calls of programs that call themselves")
-                edge = template, mine, parts[len(own) :], left
-            elif len(own) >= len(parts):
-                yield Found(template, tuple(mine), own[len(parts) :], _all(tests))
-        if edge is None:
-            return
-        template, mine, parts, indices = edge
-        if not parts:
+    for found in all_at(frame, value):
+        if found.template.has_nodes:
             raise frame.not_closed("a namespace with calls of programs that call themselves")
-        node = frame.fresh("node", "i")
-        frame.emit(hir.Read([node], template, tuple(mine)))
-        below = template.calls
+        yield found
 
 
-def _all(tests: list[Expr]) -> Expr:
+def all_at(frame: Frame, value: Value) -> Iterator[Found]:
+    """The templates of the choices, and of the calls of programs that call themselves, at and below an
+    address.
+    """
+    from gendsl.compiler.front.program import NO_VALUE
+
+    context, node, parts, indices = _split(value)
+    for template in frame.program.templates_of(trace_of(value).name):
+        if template.context is not context or template.type == NO_VALUE:  # that only notes a call
+            continue
+        fit = _fit(frame, template.own, parts, indices)
+        if fit is not None and len(template.own) >= len(parts):
+            mine, _, tests = fit
+            yield Found(template, (*node, *mine), template.own[len(parts) :], all_of(tests))
+
+
+def all_of(tests: list[Expr]) -> Expr:
     result: Expr = hir.TRUE
     for test in tests:
         result = test if result is hir.TRUE else hir.Op("and", (result, test), "b")
@@ -165,7 +205,7 @@ def is_present(frame: Frame, found: Found) -> Expr:
     """Whether a trace has the choice."""
     present = frame.fresh("present", "b")
     frame.emit(hir.Present(present, found.template, found.indices))
-    return _all([test for test in (found.test, present) if test is not hir.TRUE])
+    return all_of([test for test in (found.test, present) if test is not hir.TRUE])
 
 
 def count(frame: Frame, found: Found) -> Var:
@@ -180,12 +220,12 @@ def is_any(frame: Frame, found: Found) -> Expr:
     if not any(part is None or part is ... for part in found.rest):
         return is_present(frame, found)
     some = hir.Op("gt", (count(frame, found), Const(0, "i")), "b")
-    return _all([test for test in (found.test, some) if test is not hir.TRUE])
+    return all_of([test for test in (found.test, some) if test is not hir.TRUE])
 
 
-def _choices(frame: Frame, value: Value) -> list[Found]:
+def choices_at(frame: Frame, value: Value) -> list[Found]:
     """The templates, which differ in their types alone, of a choice."""
-    return [found for found in templates_at(frame, value) if not found.rest]
+    return [found for found in all_at(frame, value) if not found.rest and not found.template.has_nodes]
 
 
 # --- what a program does with a trace ------------------------------------------------------------
@@ -193,7 +233,7 @@ def _choices(frame: Frame, value: Value) -> list[Found]:
 
 def contains(frame: Frame, container: Value, address: Value) -> Expr:
     """`address in trace`."""
-    if _trace(container).role == "output":
+    if trace_of(container).role == "output":
         raise frame.not_closed("`in` an output trace")
     tests: list[Expr] = []
     for found in templates_at(frame, deeper(frame, container, address)):
@@ -214,15 +254,18 @@ def subscript(frame: Frame, value: Value, node: ast.expr) -> Value:
     if is_never(address):
         return NOTHING
     at = deeper(frame, value, address)
-    return choice(frame, at) if _trace(value).role == "trace" else at
+    return choice(frame, at) if trace_of(value).role == "trace" else at
 
 
 def choice(frame: Frame, at: Value) -> Value:
     """The value of a choice of a trace."""
-    every = _choices(frame, at)
+    every = choices_at(frame, at)
     if not every:
-        frame.fail("a choice that the program never makes")
-        return NOTHING
+        returned = _returned(frame, at) if trace_of(at).role == "trace" else None
+        if returned is None:
+            frame.fail("a choice that the program never makes")
+            return NOTHING
+        return returned
 
     def read(found: Found) -> Value:
         names = [part for part in found.template.parts if isinstance(part, str)]
@@ -240,10 +283,25 @@ def choice(frame: Frame, at: Value) -> Value:
     return from_(0)
 
 
+def _returned(frame: Frame, at: Value) -> Value | None:
+    """What the call at an address returned; None where there is none."""
+    from gendsl.compiler.front.program import NO_VALUE
+
+    context, node, parts, indices = _split(at)
+    if context is not None and not parts:
+        return frame.program.returned_at(frame, trace_of(at).name, context, node)
+    for template in frame.program.templates_of(trace_of(at).name):
+        if template.context is context and template.type == NO_VALUE and len(template.own) == len(parts):
+            fit = _fit(frame, template.own, parts, indices)
+            if fit is not None and not fit[2]:
+                return frame.program.returned_at(frame, trace_of(at).name, template, (*node, *fit[0]))
+    return None
+
+
 def attribute(frame: Frame, value: Value, name: str) -> Value:
     """`trace.args`, `trace.retval` and `trace.choices`."""
     assert isinstance(value.type, SubTrace)
-    trace = _trace(value)
+    trace = trace_of(value)
     if name == "choices" and trace.role == "trace":
         return value
     if value.type.prefix:
@@ -256,144 +314,3 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
         frame.emit(hir.Call(list(targets), function, given))
         return Value(result, tuple(targets))
     raise frame.not_closed(f"the attribute {name} of a trace")
-
-
-# --- statements of a transform -------------------------------------------------------------------
-
-
-def read(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    """`read(handle, label)`."""
-    source = _handle(frame, args, "input")
-    _check_label(frame, [*args[1:], *named.values()], _choices(frame, source))
-    return choice(frame, source)
-
-
-def write(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    """`write(handle, value, label)`."""
-    target = _handle(frame, args, "output")
-    given = args[1] if len(args) > 1 else named.pop("value")
-    labels = [*args[2:], *named.values()]
-    if is_never(given):
-        return NOTHING
-
-    def one(value: Value) -> Value:
-        every = [found for found in _choices(frame, target) if _takes(found.template.type, value.type)]
-
-        def from_(place: int) -> Value:
-            if place == len(every):
-                frame.fail("a value is written to an address where the program makes no choice of its type")
-                return NOTHING
-            found = every[place]
-
-            def put() -> Value:
-                _check_label(frame, labels, [found])
-                kind = found.template.type
-                fitting = value
-                if isinstance(kind, Array):
-                    fitting = arrays.as_array(frame, value, kind.kind, what=("written", place))
-                elif kind == BOOL and kind_of(value) == "i":
-                    fitting = _truth_value(frame, value)
-                values = frame.program.facts.convert(fitting, kind)
-                frame.emit(hir.Write(found.template, found.indices, tuple(values)))
-                return NONE
-
-            return frame.branch(found.test, put, lambda: from_(place + 1))
-
-        return from_(0)
-
-    frame.switch(given, one)
-    return NONE
-
-
-def _truth_value(frame: Frame, value: Value) -> Value:
-    """0 and 1 as truth values."""
-    leaf = frame.atom(number_leaf(value))
-    inside = both(hir.Op("ge", (leaf, Const(0, "i")), "b"), hir.Op("le", (leaf, Const(1, "i")), "b"))
-    frame.fail_unless(inside, "a number that is no truth value")
-    return number(hir.Op("ne", (leaf, Const(0, "i")), "b"))
-
-
-def _takes(type: Type, given: Type) -> bool:
-    """Whether a choice of a type may be set to a value of another one."""
-    if isinstance(type, Number):
-        if isinstance(given, Known):
-            kind = {bool: "b", int: "i", float: "f"}.get(given.value.__class__)
-        else:
-            kind = given.kind if isinstance(given, Number) else None
-        return kind == type.kind or (kind, type.kind) in _WIDENED
-    if isinstance(type, Array):
-        if isinstance(given, Array):
-            return given.rank == type.rank and (type.kind, given.kind) in _KEPT
-        return isinstance(given, List) or (isinstance(given, Tuple) and given.cls is tuple)
-    return type.__class__ is given.__class__
-
-
-_WIDENED = {("i", "f"), ("i", "b")}
-"""For numbers that are written: (what is written, what the choice has instead)."""
-
-_KEPT = {("f", "f"), ("f", "i"), ("i", "i"), ("b", "b")}
-"""For arrays that are written: (what the choice has, what is written)."""
-
-
-def copy(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    """`copy(from, to)`."""
-    frame.fail_if(hir.Op("eq", (copied(frame, args), Const(0, "i")), "b"), "nothing to copy")
-    return NONE
-
-
-def copied(frame: Frame, args: list[Value]) -> Expr:
-    """Copy the choices at and below an address to another one; how many there are."""
-    source, target = _handle(frame, args, "input"), _handle(frame, args[1:], "output")
-    counts: list[Expr] = []
-    there = list(templates_at(frame, target))
-    for here in templates_at(frame, source):
-        fitting = [one for one in there if one.rest == here.rest and one.template.type == here.template.type]
-        if not fitting:
-            frame.fail_if(is_any(frame, here), "a choice is copied to where the program makes none")
-        for place in fitting:
-            count = frame.fresh("copied", "i")
-            made = hir.Copy(count, place.template, place.indices, here.template, here.indices)
-            test = _all([test for test in (place.test, here.test) if test is not hir.TRUE])
-            if test is hir.TRUE:
-                frame.emit(made)
-            else:
-                frame.emit(hir.If(test, [made], [hir.Set([count], [Const(0, "i")])]))
-            counts.append(count)
-    total: Expr = Const(0, "i")
-    for one in counts:
-        total = hir.Op("add", (total, one), "i")
-    return total
-
-
-def _handle(frame: Frame, args: list[Value], role: str) -> Value:
-    value = args[0]
-    if not isinstance(value.type, SubTrace) or _trace(value).role != role or not value.type.prefix:
-        raise frame.not_closed(f"{describe(value.type)} where an address of an {role} trace is needed")
-    return value
-
-
-def _check_label(frame: Frame, labels: list[Value], every: list[Found]) -> None:
-    """Fail where a label is not that of the choices: those of floats are continuous, the others discrete."""
-    for label in labels:
-        name = repr(object_of(label)) if isinstance(label.type, Known) else "?"
-        for found in every:
-            kinds = leaves(found.template.type)
-            array = getattr(found.template.type, "kind", None)
-            kind = "continuous" if "f" in kinds or array == "f" else "discrete"
-            if name not in ("None", kind):
-                frame.fail(f"the label {name} for a {kind} choice")
-
-
-STATEMENTS = {
-    ("gendsl.transforms.statements", "read"): read,
-    ("gendsl.transforms.statements", "write"): write,
-    ("gendsl.transforms.statements", "copy"): copy,
-}
-"""What a transform calls, by module and name: the compiler stands below the transforms."""
-
-
-def statement(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]) -> Value | None:
-    """A call of `read`, `write` or `copy`; None for any other function."""
-    key = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
-    handler = STATEMENTS.get(key)  # type: ignore[arg-type]
-    return None if handler is None else handler(frame, args, dict(named))

@@ -1,0 +1,198 @@
+"""Selections of choices by what their addresses begin with, in a text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gendsl.compiler import hir
+from gendsl.compiler.addresses import unnested
+from gendsl.compiler.front.program import MODEL, Lowered, Nested, Template, is_index
+from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.hir import Body, Const, Expr
+from gendsl.compiler.move import Called
+from gendsl.compiler.redraw import either
+
+Pattern = tuple[Any, ...]
+_OTHER = -1
+"""How many parts of a pattern an address has that does not begin as the pattern does."""
+
+
+class Selection:
+    """The choices of the model whose addresses begin with a pattern; `...` stands for any component."""
+
+    def __init__(self, lowered: Lowered, pattern: Pattern) -> None:
+        self.text, self.pattern = lowered.facts.text_number, unnested(pattern)
+        if not all(part is ... or type(part) in (int, str, Nested) for part in self.pattern):
+            raise NotClosed(f"a selection of {pattern!r}")
+        self.templates = [one for one in lowered.templates if one.trace == MODEL]
+        self.matched = self._matched_below()
+
+    def _matched_below(self) -> dict[object, set[int]]:
+        """How many parts of the pattern the addresses of calls begin with, by the program that is called."""
+        found: dict[object, set[int]] = {None: {0}}
+        more = True
+        while more:
+            more = False
+            for call in self.templates:
+                if not call.has_nodes:
+                    continue
+                known = found.setdefault(call.calls, set())
+                new = {
+                    count for before in found.get(call.context, ()) for count in self._after(before, call.own)
+                }
+                more = more or not new <= known
+                known |= new
+        return found
+
+    def _after(self, before: int, own: Pattern) -> set[int]:
+        """How many parts an address may begin with, if what is before these parts begins with some."""
+        if before in (_OTHER, len(self.pattern)):
+            return {before}
+        open_ = False
+        for part, given in zip(own, self.pattern[before:], strict=False):
+            if given is ... or (not is_index(part) and part == given):
+                continue
+            if not is_index(part) or (part is None) != (type(given) is int):
+                return {_OTHER}
+            open_ = True
+        after = min(before + len(own), len(self.pattern))
+        return {after, _OTHER} if open_ else {after}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it must be told of calls, as they are made, how many parts their addresses begin with."""
+        return any(len(found) > 1 for found in self.matched.values())
+
+    def begins(self, template: Template, indices: tuple[Expr, ...], matched: Expr) -> Expr:
+        """Whether the address of a choice begins with the pattern.
+
+        Args:
+            matched: how many parts of the pattern that of the innermost call begins with, if there is one.
+        """
+        return self._by_count(
+            template.context,
+            matched,
+            lambda count: self._test(template.own, indices[template.is_below :], self.pattern[count:]),
+            hir.FALSE,
+        )
+
+    def after(self, call: Template, indices: tuple[Expr, ...], matched: Expr) -> Expr:
+        """How many parts the address of a call begins with, if that of what makes it begins with some."""
+        other = Const(_OTHER, "i")
+
+        def after(count: int) -> Expr:
+            if count == len(self.pattern):
+                return Const(count, "i")
+            end = min(count + len(call.own), len(self.pattern))
+            test = self._test(call.own, indices[call.is_below :], self.pattern[count:end])
+            return _select(test, Const(end, "i"), other)
+
+        return self._by_count(call.context, matched, after, other)
+
+    def _by_count(
+        self, context: object, matched: Expr, value: Callable[[int], Expr], otherwise: Expr
+    ) -> Expr:
+        """A value of how many parts the addresses of calls of a program begin with."""
+        counts = self.matched.get(context, set())
+        result = otherwise
+        for count in sorted(counts - {_OTHER}):
+            test = hir.TRUE if len(counts) == 1 else hir.Op("eq", (matched, Const(count, "i")), "b")
+            result = _select(test, value(count), result)
+        return result
+
+    def _test(self, own: Pattern, indices: tuple[Expr, ...], pattern: Pattern) -> Expr:
+        """Whether parts with these indices begin with a pattern."""
+        if len(pattern) > len(own):
+            return hir.FALSE
+        test: Expr = hir.TRUE
+        rest = list(indices)
+        for part, given in zip(own, pattern, strict=False):
+            index = rest.pop(0) if is_index(part) else None
+            if given is ...:
+                continue
+            if index is None:
+                if part != given:
+                    return hir.FALSE
+                continue
+            if (part is None) != (type(given) is int):
+                return hir.FALSE
+            number = given if part is None else self.text(given)
+            equal = hir.Op("eq", (index, hir.Const(number, "i")), "b")
+            test = equal if test is hir.TRUE else hir.Op("and", (test, equal), "b")
+        return test
+
+    def presence(self, number: int) -> tuple[Body, Expr]:
+        """Whether the current trace has a choice that a selection has that is not open: what finds that out,
+        and whether it has.
+
+        Args:
+            number: which of several selections it is, for the names of variables.
+        """
+        body: Body = []
+        found: Expr = hir.FALSE
+        for template in self.templates:
+            if template.calls is not None:
+                continue
+            indices = tuple(hir.Var(f"index_{axis}", "i") for axis in range(template.rank))
+            if self.begins(template, indices, hir.ZEROS["i"]) == hir.FALSE:
+                continue
+            there = hir.Var(f"there_{number}_{template.number}", "b")
+            pattern = self.pattern[min(self.matched[template.context]) :]
+            named = [given for part, given in zip(template.own, pattern, strict=False) if is_index(part)]
+            if all(given is ... for given in named):
+                body.append(hir.Primitive([there], "any_of", (), (template,)))
+            elif len(named) == template.rank and ... not in named:
+                at = tuple(hir.Const(one if type(one) is int else self.text(one), "i") for one in named)
+                body.append(hir.Present(there, template, at))
+            else:
+                raise NotClosed(f"a selection of {self.pattern!r}")
+            found = either(found, there)
+        return body, found
+
+
+class Selections:
+    """Choices of the model that are selected by several patterns; see `redraw.Selected`."""
+
+    def __init__(self, lowered: Lowered, patterns: Sequence[Pattern]) -> None:
+        self.every = [Selection(lowered, pattern) for pattern in patterns]
+        self.integers = sum(one.is_open for one in self.every)
+
+    def chosen(self, template: Template, indices: tuple[Expr, ...], known: Sequence[Expr]) -> list[Expr]:
+        """For each pattern whether a choice is selected by it."""
+        rest = iter(known)
+        return [
+            one.begins(template, indices, next(rest) if one.is_open else hir.ZEROS["i"]) for one in self.every
+        ]
+
+    def entered(self, call: Template, indices: tuple[Expr, ...], known: Sequence[Expr]) -> list[Expr]:
+        """How many parts of each pattern that is open the address of a call begins with."""
+        opened = (one for one in self.every if one.is_open)
+        return [one.after(call, indices, matched) for one, matched in zip(opened, known, strict=True)]
+
+    def presence(self, counted: Callable[[], Called]) -> list[tuple[Body, Expr]]:
+        """For each pattern whether the current trace has a choice that it selects: what finds that out, and
+        whether it has.
+
+        Args:
+            counted: makes what counts these choices, for all patterns.
+        """
+        if not self.integers:
+            return [one.presence(number) for number, one in enumerate(self.every)]
+        counts = [hir.Var(f"found_{number}", "f") for number in range(len(self.every))]
+        found: list[tuple[Body, Expr]] = [
+            ([], hir.Op("gt", (count, hir.ZEROS["f"]), "b")) for count in counts
+        ]
+        found[0][0].append(counted().into(*counts))
+        return found
+
+
+def _select(test: Expr, one: Expr, other: Expr) -> Expr:
+    """One of two values."""
+    if test == hir.TRUE or one == other:
+        return one
+    if test == hir.FALSE:
+        return other
+    if one == hir.TRUE and other == hir.FALSE:
+        return test
+    return hir.Op("select", (test, one, other), one.kind)
