@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -88,17 +89,26 @@ class Addresses:
         Raises:
             NotClosed: the program makes no choice there, or it can't be said which.
         """
+        found = self.find_all(path)
+        if len({template.own for template, _ in found}) > 1:
+            raise NotClosed(f"two templates of the address {path!r}")
+        return [template for template, _ in found], found[0][1]
+
+    def find_all(self, path: tuple[Any, ...]) -> list[tuple[Template, tuple[int, ...]]]:
+        """The templates that an address may be of, with its indices.
+
+        Raises:
+            NotClosed: the program makes no choice there.
+        """
         below, node, rest = None, None, unnested(path)
         while True:
             found = [
-                (parts, template)
+                (template, self._indices(parts, rest, node))
                 for parts, template in self.choices.get(below, ())
                 if len(parts) == len(rest) and _fits(parts, rest)
             ]
             if found:
-                if len({parts for parts, _ in found}) > 1:
-                    raise NotClosed(f"two templates of the address {path!r}")
-                return [template for _, template in found], self._indices(found[0][0], rest, node)
+                return found
             edges = [
                 (parts, template)
                 for parts, template in self.calls.get(below, ())
@@ -110,6 +120,21 @@ class Addresses:
             key = template.number, self._indices(parts, rest[: len(parts)], node)
             node = self.nodes.setdefault(key, len(self.nodes))
             below, rest = template.calls, rest[len(parts) :]
+
+    def places(self, path: tuple[Any, ...], value: Any) -> list[tuple[Template, tuple[int, ...], list[Any]]]:
+        """The templates that a choice may be of, with its indices and the leaves of its value.
+
+        Raises:
+            NotClosed: the program makes no choice there, or none of a type that the value has.
+        """
+        found = []
+        for template, indices in self.find_all(path):
+            with contextlib.suppress(NotClosed):
+                parts = flat(self.facts, _array_of(value, template.type), template.type)
+                found.append((template, indices, parts))
+        if not found:
+            raise NotClosed(f"a value of another type at {path!r}")
+        return found
 
     def place(self, path: tuple[Any, ...], value: Any) -> tuple[Template, tuple[int, ...], list[Any]]:
         """The template and the indices of an address, and the leaves of a value there.

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from gendsl.compiler import clean, density, hir, merge, move, picking, redraw, replay, sampler, tangents
-from gendsl.compiler.addresses import Addresses, Paths, may_meet
+from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.closed import PYTHON_FAILURES, Compiled, FailedText
 from gendsl.compiler.closed_sampler import _from_python
 from gendsl.compiler.density import Zeros
 from gendsl.compiler.front.coordinates import UNKNOWN
-from gendsl.compiler.front.program import MODEL, Entry, Lowering, type_of
+from gendsl.compiler.front.program import MODEL, Entry, Lowering, Template, type_of
 from gendsl.compiler.front.traces import ArgumentsOf, TraceOf, whole
 from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.meetings import meetings
 from gendsl.compiler.moves import (
     Involution,
     Move,
@@ -26,8 +27,9 @@ from gendsl.compiler.moves import (
     Step,
     all_within,
 )
+from gendsl.compiler.native_layout import Layout
 from gendsl.compiler.print_llvm import print_llvm_steps
-from gendsl.compiler.print_python import print_python
+from gendsl.compiler.print_python import input_name, print_python
 from gendsl.compiler.proposals import Proposals
 from gendsl.compiler.selections import Selections
 from gendsl.compiler.source import find_source
@@ -40,7 +42,8 @@ LEGEND = """\
 # trace that it is given is state.a.look(i). A transform has state.a.read(i), state.a.write(i, x). Functions
 # named ..._slopes are transforms once more, where each number has its derivative behind it, in the coordinate
 # that is followed; what they write are the entries of a row of the Jacobian. Numbers in comments are lines of
-# the program.
+# the program. A call of a program that calls itself has a number, by its address: state.a.call(i) where it is
+# made, state.a.node(i) elsewhere.
 
 """
 NOTES = {
@@ -49,6 +52,8 @@ NOTES = {
     if inspect.isfunction(made) and made.__doc__
 }
 """What the operations of the state do, for comments in a text."""
+Placed = tuple[Template, tuple[int, ...], list[Any]]
+"""The template of a choice, its indices, and the leaves of its value."""
 
 
 class ClosedKernel(Compiled):
@@ -89,8 +94,7 @@ class ClosedKernel(Compiled):
             for i, one in enumerate(within)
             if isinstance(one, (Involution, Proposal)) and one.q is not None
         }
-        if may_meet(self.lowered.templates):
-            raise NotClosed("addresses of which one may be another, or below it")
+        self.meetings = meetings(self.lowered)
         self.lowering = lowering
         self.scores: dict[Zeros, hir.Function] = {}
         replay.fill_all(self.lowered, mains)
@@ -107,10 +111,12 @@ class ClosedKernel(Compiled):
         self.rows = [sum(sizes[:number]) for number in range(len(sizes))]
         self.row_count = sum(sizes)
         self._refuse_unknown(mains)
+        self.telling = [self._score(mains[MODEL], Zeros.END)] if self.meetings else []
         merge.merge(self.steps, lowering.function_name)
-        for step in self.steps:
-            clean.clean(step)
-        self.text = LEGEND + print_python(*self.steps, notes=NOTES)
+        printed = [*self.steps, *(one.function for one in self.telling)]
+        for function in printed:
+            clean.clean(function)
+        self.text = LEGEND + print_python(*printed, notes=NOTES)
 
     def _called(self, name: str, function: hir.Function) -> move.Called:
         """A function with the arguments of its program."""
@@ -120,7 +126,7 @@ class ClosedKernel(Compiled):
     def _resampling(self, name: str, one: Resampling, main: hir.Function) -> hir.Function:
         """The step of a move that draws choices anew."""
 
-        selected = Selections(self.lowered, one.patterns)
+        selected = Selections(self.lowered, one.patterns, self.meetings)
         draw = redraw.redrawn(hir.copied(main, "_redrawn", _scored), selected)
         let_go = redraw.let_go(hir.copied(main, "_let_go", _read_again))
 
@@ -240,22 +246,64 @@ class ClosedKernel(Compiled):
 
     def state(self, choices: dict[Any, Any], observed: Any, lp: float, rng: Any) -> MoveState:
         """The state of Python text, from the choices of a trace."""
-        state = MoveState(self.lowered.templates, self.lowered.coordinates, rng)
         addresses = Addresses(self.lowered)
-        for path, value in choices.items():
-            template, indices, parts = addresses.place(path, value)
+        placed = self.placed(addresses, choices)
+        state = self._empty(addresses, rng)
+        for path, (template, indices, parts) in placed.items():
             column, index = state.columns[template.number], index_of(indices)
             column.values[index] = index_of(tuple(parts))
             column.current[index] = state.current[0]
             if path in observed:
                 column.observed.add(index)
+        state.counts[0] = len(choices)
+        state.lp = lp
+        return state
+
+    def _empty(self, addresses: Addresses, rng: Any) -> MoveState:
+        """The state of Python text, with the calls of programs that call themselves and no choices."""
+        state = MoveState(self.lowered.templates, self.lowered.coordinates, rng, self.meetings)
         for (number, indices), node in addresses.nodes.items():
             column, index = state.columns[number], index_of(indices)
             column.values[index], column.current[index] = node, state.current[0]
         state.nodes = len(addresses.nodes)
-        state.counts[0] = len(choices)
-        state.lp = lp
         return state
+
+    def placed(self, addresses: Addresses, choices: Mapping[Any, Any]) -> dict[Any, Placed]:
+        """The templates, indices and leaves of the choices of a trace.
+
+        Where a choice may be one of several templates, the program tells which it makes.
+
+        Raises:
+            NotClosed: there are none, or that can't be told.
+        """
+        if not self.meetings:
+            return {path: addresses.place(path, value) for path, value in choices.items()}
+        every = {path: addresses.places(path, value) for path, value in choices.items()}
+        if all(len(found) == 1 for found in every.values()):
+            return {path: found[0] for path, found in every.items()}
+        state = self._empty(addresses, None)
+        state.now += 1
+        for template, indices, parts in (one for found in every.values() for one in found):
+            column, index = state.columns[template.number], index_of(indices)
+            column.values[index], column.current[index] = index_of(tuple(parts)), state.current[0]
+        (told,) = self.telling
+        try:
+            given = [self.python[input_name(leaf)] for leaf in told.args if isinstance(leaf, hir.Input)]
+            self.python[told.function.name](state, *given)
+        except PYTHON_FAILURES as error:
+            raise NotClosed(f"choices of which it can't be told what makes them: {error}") from error
+        result = {}
+        for path, found in every.items():
+            stamps = [state.columns[template.number].visited[index_of(at)] for template, at, _ in found]
+            made = [one for one, stamp in zip(found, stamps, strict=True) if stamp == state.now]
+            if len(made) != 1:
+                raise NotClosed(f"it can't be told which choice {path!r} is")
+            (result[path],) = made
+        return result
+
+    @cached_property
+    def layout(self) -> Layout:
+        return Layout(self.lowered, self.meetings)
 
     def step_python(self, number: int, state: MoveState) -> tuple[bool, float, float, float, float]:
         """One step of a move, by Python text.

@@ -404,12 +404,12 @@ class NewNode(Statement):
 
 
 STATE = frozenset([
-    "any_of", "before", "before_last", "begin", "came_back", "columns", "commit", "counts", "current",
-    "decide", "drawn", "elsewhere", "every_row", "exchange", "follow", "followed", "forget_drawn",
+    "alone", "any_of", "before", "before_last", "begin", "came_back", "columns", "commit", "counts",
+    "current", "decide", "drawn", "elsewhere", "every_row", "exchange", "follow", "followed", "forget_drawn",
     "give_back", "give_up", "go_back", "go_there", "impossible", "is_kept", "keep_observed", "log_abs_det",
     "log_density", "lp", "matrix", "never_picked", "new_node", "nodes", "nothing_selected", "now",
     "proposed", "reads", "return_here", "rng", "row", "rows", "save", "settle", "take_back", "turn",
-    "turn_back", "visits", "writes", "zero",
+    "turn_back", "visits", "writes", "zero", "forget_nodes", "nodes_kept",
 ])  # fmt: skip
 """The names of the state's own operations and parts, which no template has."""
 

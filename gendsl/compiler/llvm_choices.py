@@ -10,6 +10,7 @@ from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, UNKNOWN, WEIGHTS
 from gendsl.compiler.hir import Expr, Kind, Var
 from gendsl.compiler.llvm_lists import Lists
 from gendsl.compiler.llvm_text import TYPES
+from gendsl.compiler.meetings import Meeting
 from gendsl.compiler.native_draws import NATIVE
 from gendsl.compiler.native_layout import FULL, TemplateWords, Word, is_auxiliary
 
@@ -134,6 +135,38 @@ class Choices(Lists):
         if template.calls is None:
             self.count_up(Word.VISITED_AUXILIARY if is_auxiliary(template) else Word.VISITED)
 
+    def meet(self, template: Any, place: str, indices: tuple[Expr, ...], line: int) -> None:
+        """Fail where a choice that is made now has the address of another one, or is above or below it."""
+        if template.number in self.layout.covered:
+            covered = self.is_now(template, TemplateWords.COVERED, place)
+            self.fail_if(covered, "an address that is used twice", line)
+        for meeting, there in self._meeting(template, indices, line):
+            made = self.is_now(meeting.upper, TemplateWords.VISITED, there)
+            self.fail_if(made, "an address that is used twice", line)
+            self.mark(meeting.upper, TemplateWords.COVERED, there)
+
+    def alone(self, template: Any, indices: tuple[Expr, ...], line: int) -> None:
+        """Fail where the current trace has a choice of another template at an address."""
+        for meeting, there in self._meeting(template, indices, line):
+            if meeting.is_same:
+                before = self.is_current(meeting.upper, there)
+                self.fail_if(before, "a choice of one template that is one of another before", line)
+
+    def _meeting(
+        self, template: Any, indices: tuple[Expr, ...], line: int
+    ) -> Iterator[tuple[Meeting, str]]:
+        """What is done where a choice meets another one: how, and the place of that."""
+        for meeting in self.layout.meetings:
+            if meeting.lower is not template:
+                continue
+            mine = [self.expr(expr, line) for expr in indices]
+            theirs = [str(at) if is_constant else mine[at] for is_constant, at in meeting.indices]
+            test = self.inside(self.words_of(meeting.upper), theirs)
+            for at, number in meeting.tests:
+                test = self.let(f"and i1 {test}, {self.let(f'icmp eq i64 {mine[at]}, {number}')}")
+            with self.when(test):
+                yield meeting, self.row_major(self.words_of(meeting.upper), theirs)
+
     # --- statements -------------------------------------------------------------------------------
 
     def _visit(self, statement: hir.Visit) -> None:
@@ -152,6 +185,7 @@ class Choices(Lists):
         self.fail_if(again, "a choice that is made twice", line)
         self.mark(template, TemplateWords.VISITED, index)
         self.count_visit(template)
+        self.meet(template, index, statement.indices, line)
         self.set_leaves(template, index, statement.targets)
 
     def _given(self, template: Any, indices: tuple[Expr, ...], target: Var, line: int) -> None:
@@ -171,6 +205,7 @@ class Choices(Lists):
         self.mark(template, TemplateWords.WRITTEN, index)
         self.mark(template, TemplateWords.VISITED, index)
         self.count_visit(template)
+        self.meet(template, index, statement.indices, line)
         values = [(self.expr(value, line), value.kind) for value in statement.values]
         self.put_leaves(template, index, values)
 

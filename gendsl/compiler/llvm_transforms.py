@@ -125,6 +125,7 @@ class Transforms(Choices):
         self._log_write(template, index, values, "0", line)
         self.mark(template, TemplateWords.VISITED, index)
         self.count_visit(template)
+        self.meet(template, index, statement.indices, line)
 
     def _write(self, statement: hir.Write) -> None:
         template, line = statement.template, statement.line
@@ -228,6 +229,9 @@ class Transforms(Choices):
             for index, _ in self._places_of(template, [], "true"):
                 with self.when(self.is_current(template, index)):
                     self.add(f"store i1 true, ptr {self.alloca(target)}")
+            return
+        if statement.name == "alone":
+            self.alone(statement.templates[0], statement.args, statement.line)
             return
         if statement.name == "give_back":
             nodes = [self.expr(expr, statement.line) for expr in statement.args]

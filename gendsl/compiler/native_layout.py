@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, auto
 
 from gendsl.compiler.front.program import MODEL, Lowered, Template
 from gendsl.compiler.hir import Input
+from gendsl.compiler.meetings import Meeting
 from gendsl.compiler.types import leaves
 
 FAILED, FULL, STOPPED = 1, 2, 3
@@ -130,15 +132,17 @@ class TemplateWords:
     """The words of a template.
 
     They are the pointers to the four stamps of each place and to a byte that says whether it is observed,
-    which trace it is of, the number of leaves, whether its numbers are floats, a pointer to the column of
-    each leaf, for each index the capacity, and for each the index for which there was no room.
+    which trace it is of, the number of leaves, whether its numbers are floats, a pointer to stamps of where a
+    choice of another template was made at or below the address, where that may be (see `meetings`), a pointer
+    to the column of each leaf, for each index the capacity, and for each the index for which there was no
+    room.
     """
 
     first: int
     columns: int
     rank: int
 
-    CURRENT, VISITED, WRITTEN, READ, OBSERVED, TRACE, LEAVES, FLOATS, COLUMNS = range(9)
+    CURRENT, VISITED, WRITTEN, READ, OBSERVED, TRACE, LEAVES, FLOATS, COVERED, COLUMNS = range(10)
 
     def column(self, leaf: int) -> int:
         """The pointer to the numbers of a leaf."""
@@ -170,7 +174,7 @@ def is_auxiliary(template: Template) -> bool:
 class Layout:
     """The words of a program's context."""
 
-    def __init__(self, lowered: Lowered) -> None:
+    def __init__(self, lowered: Lowered, meetings: Sequence[Meeting] = ()) -> None:
         at = int(Word.FIRST)
         self.arguments = at
         at += len(lowered.main.parameters)
@@ -187,6 +191,8 @@ class Layout:
         self.has_arrays = any("r" in leaves(template.type) for template in lowered.templates)
         self.program_templates = lowered.templates
         self.coordinates = lowered.coordinates
+        self.meetings = meetings
+        self.covered = {meeting.upper.number for meeting in meetings}
         self.results = at
         self.size = at + len(lowered.main.results) + 64
 

@@ -26,12 +26,9 @@ def reader(state: NativeState, path: tuple[Any, ...]) -> Callable[[], Any] | Non
     """
     addresses = Addresses(state.closed.lowered)
     try:
-        templates, indices = addresses.find(path)
+        every = addresses.find_all(path)
     except NotClosed:
         return _array_reader(state, path)
-    if len(templates) != 1:
-        return None
-    (template,) = templates
 
     def place_of(template: Template, at: tuple[int, ...], node: int | None) -> int | None:
         """A place; below a call of a program that calls itself, the one whose node is given."""
@@ -49,12 +46,12 @@ def reader(state: NativeState, path: tuple[Any, ...]) -> Callable[[], Any] | Non
         for number, at in addresses.nodes:  # from the outermost call to the innermost one
             place = place_of(state.templates[number], at, node)
             node = -1 if place is None else int(state.columns[number][0][place]) - 1
-        place, number = place_of(template, indices, node), template.number
-        if place is None:
-            return None
-        if state.stamps[number][state.row(template, state.words), place] != state.words[Word.CURRENT]:
-            return None
-        return state.values_of(template, slice(place, place + 1))[0]
+        for template, indices in every:
+            place, number = place_of(template, indices, node), template.number
+            stamps = state.stamps[number][state.row(template, state.words)]
+            if place is not None and stamps[place] == state.words[Word.CURRENT]:
+                return state.values_of(template, slice(place, place + 1))[0]
+        return None
 
     return read
 

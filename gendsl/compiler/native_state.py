@@ -54,9 +54,7 @@ _HEAP_A_WORD = 32
 up, all but those are forgotten, which takes the longer the more there are.
 """
 _NODES_AT_LEAST = 1000
-"""For how many steps there are to be numbers for calls of programs that call themselves; then those of the
-current trace are numbered anew, and all others forgotten.
-"""
+"""For how many steps numbers of calls are to last; then those of the current trace are numbered anew."""
 _STEPS_AGAIN = 1000
 """After how many steps the state is kept, to be gone back to where a later step fails."""
 _LOGS = {
@@ -134,8 +132,7 @@ class NativeState:
         addresses = Addresses(self.closed.lowered)
         rows: list[list[tuple[tuple[int, ...], list[Any], bool]]] = [[] for _ in self.templates]
         zeros = self._zero_paths()
-        for path, value in choices.items():
-            template, indices, parts = addresses.place(path, value)
+        for path, (template, indices, parts) in self.closed.placed(addresses, choices).items():
             rows[template.number].append((indices, parts, path in observed))
         places = {entry: self._found(addresses, *zero) for entry, zero in zeros.items()}
         for (number, indices), node in addresses.nodes.items():
@@ -158,6 +155,7 @@ class NativeState:
         self.stamps: list[np.ndarray] = []
         self.columns: list[list[np.ndarray]] = []
         self.masks: list[np.ndarray] = []
+        self.covered: dict[int, np.ndarray] = {}
         for template, given in zip(self.templates, rows, strict=True):
             self._make_columns(template)
             self._put(template, given)
@@ -177,6 +175,9 @@ class NativeState:
         for which, stamps in enumerate(self.stamps[-1]):
             self.words[words.stamps(which)] = stamps.ctypes.data
         self.words[words.stamps(TemplateWords.OBSERVED)] = self.masks[-1].ctypes.data
+        if template.number in self.layout.covered:
+            made = self.covered[template.number] = np.zeros(size, np.int64)
+            self.words[words.stamps(TemplateWords.COVERED)] = made.ctypes.data
         self.words[words.stamps(TemplateWords.TRACE)] = is_auxiliary(template)
         self.words[words.stamps(TemplateWords.LEAVES)] = words.columns
         self.words[words.stamps(TemplateWords.FLOATS)] = getattr(template.type, "kind", None) == "f"
@@ -295,8 +296,7 @@ class NativeState:
             return template, indices
         if not path:
             return None
-        templates, indices = addresses.find(path)
-        return (template, indices) if template in templates else None
+        return next((found for found in addresses.find_all(path) if found[0] is template), None)
 
     def _set_zero_places(self, found: Mapping[int, tuple[Template, tuple[int, ...]] | None]) -> None:
         """Set the places of the templates and indices where the density was zero."""

@@ -50,9 +50,11 @@ class Selected(Protocol):
 
     Attributes:
         integers: how many.
+        shared: the numbers of the templates of whose choices others may have the addresses.
     """
 
     integers: int
+    shared: set[int]
 
     def chosen(self, template: Template, indices: tuple[Expr, ...], known: Sequence[Expr]) -> list[Expr]:
         """For each part of the selection whether a choice is in it."""
@@ -137,6 +139,9 @@ class _Redrawn(_Sums):
             Call(list(targets), choice.sampler, list(choice.parameters), line=line),
             Redraw(template, indices, list(targets), line=line),
         ]
+        if not choice.weighs and template.number in self.selected.shared:
+            alone = Primitive([], "alone", indices, (template,))
+            draw = [If(Op("not", (chosen,), "b"), [alone], [], line=line), *draw]
         keep: Body = [Visit(targets, template, indices, line=line), score, zero, self.add(1, term)]
         if choice.weighs:
             drawn: Body = [*draw, score, zero, self.add(1, term)]

@@ -10,6 +10,7 @@ from gendsl.compiler.addresses import unnested
 from gendsl.compiler.front.program import MODEL, Lowered, Nested, Template, is_index
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import Body, Const, Expr
+from gendsl.compiler.meetings import Meeting
 from gendsl.compiler.move import Called
 from gendsl.compiler.redraw import either
 
@@ -154,7 +155,8 @@ class Selection:
 class Selections:
     """Choices of the model that are selected by several patterns; see `redraw.Selected`."""
 
-    def __init__(self, lowered: Lowered, patterns: Sequence[Pattern]) -> None:
+    def __init__(self, lowered: Lowered, patterns: Sequence[Pattern], meetings: Sequence[Meeting]) -> None:
+        self.shared = {one.lower.number for one in meetings if one.is_same}
         self.every = [Selection(lowered, pattern) for pattern in patterns]
         self.integers = sum(one.is_open for one in self.every)
 

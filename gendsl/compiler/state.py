@@ -22,12 +22,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, UNKNOWN, WEIGHTS
 from gendsl.compiler.front.program import MODEL, Template
+from gendsl.compiler.meetings import Meeting, upper_index
 from gendsl.compiler.print_runtime import TextFailure
 from gendsl.compiler.types import Array, leaves
 
@@ -60,6 +62,8 @@ class Column:
         self.visited: dict[Any, int] = defaultdict(int)
         self.written: dict[Any, int] = defaultdict(int)
         self.read_at: dict[Any, tuple[int, bool]] = {}
+        self.covered: dict[Any, int] = defaultdict(int)
+        self.meetings: list[Meeting] = []
 
     # --- programs ---------------------------------------------------------------------------------
 
@@ -78,6 +82,7 @@ class Column:
             raise TextFailure("a choice that is made twice")
         self.visited[index] = now
         self._count()
+        self._meet(index)
         return self.values[index]
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -87,7 +92,21 @@ class Column:
             raise TextFailure("an address that is used twice")
         self.written[index] = self.visited[index] = now
         self._count()
+        self._meet(index)
         self.values[index] = value
+
+    def _meet(self, index: Any) -> None:
+        """Fail where a choice that is made now has the address of another one, or is above or below it."""
+        now = self.state.now
+        if self.covered[index] == now:
+            raise TextFailure("an address that is used twice")
+        for meeting in self.meetings:
+            there = upper_index(meeting, indices_of(index))
+            if there is not None:
+                upper, place = self.state.columns[meeting.upper.number], index_of(tuple(there))
+                if upper.visited[place] == now:
+                    raise TextFailure("an address that is used twice")
+                upper.covered[place] = now
 
     def _count(self) -> None:
         if self.template.calls is None:
@@ -180,6 +199,7 @@ class Column:
         value: Any = given[0] if len(given) == 1 else given
         self.written[index] = self.visited[index] = now
         self._count()
+        self._meet(index)
         self.state.writes.append(_Write(self, index, contiguous(given) if self.array else value, None))
 
     def write(self, index: Any, *given: Any) -> None:
@@ -257,11 +277,19 @@ class MoveState:
     The columns are attributes, by the names of the templates, none of which is in `TAKEN`.
     """
 
-    def __init__(self, templates: list[Template], coordinates: dict[int, int], rng: Any) -> None:
+    def __init__(
+        self,
+        templates: list[Template],
+        coordinates: dict[int, int],
+        rng: Any,
+        meetings: Iterable[Meeting] = (),
+    ) -> None:
         self.rng = rng
         self.columns = [Column(self, one, coordinates.get(one.number, UNKNOWN)) for one in templates]
         for column in self.columns:
             setattr(self, column.template.name, column)
+        for meeting in meetings:
+            self.columns[meeting.lower.number].meetings.append(meeting)
         self.now = 1
         self.current = [1, NOTHING_CURRENT]
         self.before = self.current
@@ -294,7 +322,10 @@ class MoveState:
         calls = [column for column in self.columns if column.is_node]
         live = {column.values[index] for column in calls for index in column.values if column.has(index)}
         for column in self.columns:
-            tables = (column.values, column.current, column.visited, column.written, column.read_at)
+            tables = (
+                column.values, column.current, column.visited, column.written, column.read_at,
+                column.covered,
+            )  # fmt: skip
             for table in tables:
                 for index in list(table):
                     below = column.is_below and indices_of(index)[0] not in live
@@ -464,6 +495,14 @@ class MoveState:
     def nothing_selected(self) -> None:
         """Note that a move had nothing to do."""
         self.zero = None
+
+    def alone(self, column: Column, *indices: int) -> None:
+        """Fail where the current trace has a choice of another template at an address."""
+        for meeting in column.meetings:
+            there = upper_index(meeting, indices)
+            upper = self.columns[meeting.upper.number]
+            if meeting.is_same and there is not None and upper.has(index_of(tuple(there))):
+                raise TextFailure("a choice of one template that is one of another before")
 
     def any_of(self, column: Column) -> bool:
         """Whether the current trace has a choice of a template."""

@@ -10,7 +10,7 @@ from gendsl.compiler.moves import NotClosed
 from gendsl.compiler.native import Native, available
 from gendsl.compiler.native_layout import Word
 from gendsl.compiler.native_state import NativeState
-from gendsl.inference import cycle, involutive
+from gendsl.inference import cycle, involutive, machine
 from gendsl.inference.machine import Machine
 from gendsl.testing import running_on
 from tests.inference.test_machine import counted, jump, move, often_left, start, step_size
@@ -36,7 +36,7 @@ STEPS = [
     (NativeState, "_make_room"),
     (NativeState, "_reload"),
     (NativeState, "choices"),
-    (NativeState, "reader"),
+    (machine, "reader"),
     (NativeState, "kernel"),
     (NativeState, "log_density"),
     (Machine, "load"),

@@ -8,7 +8,17 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import arrays
 from gendsl.compiler.front.frame import Frame, Text, is_never
 from gendsl.compiler.front.numbers import both
-from gendsl.compiler.front.traces import Found, TraceOf, all_at, all_of, choice, choices_at, is_any, trace_of
+from gendsl.compiler.front.traces import (
+    Found,
+    TraceOf,
+    all_at,
+    all_of,
+    choice,
+    choices_at,
+    is_any,
+    is_present,
+    trace_of,
+)
 from gendsl.compiler.front.values import NONE, NOTHING, Value, kind_of, number, number_leaf, object_of
 from gendsl.compiler.hir import Const, Expr
 from gendsl.compiler.types import (
@@ -46,6 +56,7 @@ def write(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
     def one(value: Value) -> Value:
         every = [found for found in choices_at(frame, target) if _takes(found.template.type, value.type)]
+        every.sort(key=lambda found: found.template.rank)
 
         def from_(place: int) -> Value:
             if place == len(every):
@@ -65,7 +76,11 @@ def write(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
                 frame.emit(hir.Write(found.template, found.indices, tuple(values)))
                 return NONE
 
-            return frame.branch(found.test, put, lambda: from_(place + 1))
+            test = found.test
+            if test is hir.TRUE:  # or the trace tells of which template the choice is
+                others = [is_present(frame, one) for one in every[place + 1 :]]
+                test = all_of([hir.Op("not", (other,), "b") for other in others])
+            return frame.branch(test, put, lambda: from_(place + 1))
 
         return from_(0)
 

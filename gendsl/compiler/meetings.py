@@ -1,0 +1,93 @@
+"""Templates whose choices may have one address, or be below one another: where a program makes both, it is an
+error, so a text that makes one of them checks that it has not made the other.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from gendsl.compiler.front.program import Lowered, Template, is_index
+from gendsl.compiler.front.values import NotClosed
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Two templates of which a choice of one may be at the address of one of the other, or below it.
+
+    Attributes:
+        upper: the one whose address is above, or the same.
+        lower: the other.
+        indices: the indices of the upper choice: the number of an index of the lower one, or a constant.
+        tests: which index of the lower choice must be which number.
+    """
+
+    upper: Template
+    lower: Template
+    indices: tuple[tuple[bool, int], ...]
+    tests: tuple[tuple[int, int], ...]
+
+    @property
+    def is_same(self) -> bool:
+        """Whether it is one address."""
+        return len(self.upper.parts) == len(self.lower.parts)
+
+
+def meetings(lowered: Lowered) -> list[Meeting]:
+    """The pairs of templates that may meet; those of one address stand there both ways.
+
+    Raises:
+        NotClosed: a call may meet a choice or another call, which is not checked.
+    """
+    found = []
+    for first, second in itertools.combinations(lowered.templates, 2):
+        if (first.trace, first.context) != (second.trace, second.context):
+            continue
+        upper, lower = sorted((first, second), key=lambda one: len(one.parts))
+        if upper.calls is not None and not upper.has_nodes and len(upper.parts) < len(lower.parts):
+            continue  # what is below a call
+        made = _meeting(upper, lower, lowered.facts.text_number)
+        if made is None:
+            continue
+        if upper.calls is not None or lower.calls is not None:
+            raise NotClosed("addresses of calls of which one may be another, or below it")
+        found.append(made)
+        if made.is_same:
+            back = _meeting(lower, upper, lowered.facts.text_number)
+            assert back is not None
+            found.append(back)
+    return found
+
+
+def _meeting(upper: Template, lower: Template, number: Callable[[str], int]) -> Meeting | None:
+    """How two templates may meet; None if they never do."""
+    indices: list[tuple[bool, int]] = [(False, 0)] if upper.is_below else []
+    tests: list[tuple[int, int]] = []
+    places = _places(lower)
+    for one, (other, place) in zip(upper.own, places, strict=False):
+        if ... in (one, other) and (isinstance(one, str) or isinstance(other, str)):
+            if isinstance(one, str):
+                tests.append((place, number(one)))
+            else:
+                indices.append((True, number(str(other))))
+        elif one != other:
+            return None
+        elif is_index(one):
+            indices.append((False, place))
+    return Meeting(upper, lower, tuple(indices), tuple(tests))
+
+
+def _places(template: Template) -> Iterator[tuple[object, int]]:
+    """The parts of a template below the call, with the numbers of their indices."""
+    place = int(template.is_below)
+    for part in template.own:
+        yield part, place
+        place += is_index(part)
+
+
+def upper_index(meeting: Meeting, indices: Sequence[object]) -> list[object] | None:
+    """The indices of the upper choice, of those of the lower one; None where they don't meet."""
+    if any(indices[place] != number for place, number in meeting.tests):
+        return None
+    return [number if is_constant else indices[number] for is_constant, number in meeting.indices]

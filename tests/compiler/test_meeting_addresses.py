@@ -1,0 +1,209 @@
+"""Steps of moves of programs with choices that may have one address, or be below one another."""
+
+import numpy as np
+import pytest
+
+from gendsl import (
+    bernoulli,
+    continuous,
+    copy,
+    discrete,
+    gamma,
+    gen,
+    normal,
+    poisson,
+    read,
+    sample,
+    select,
+    transform,
+    write,
+)
+from gendsl.compiler.front.values import NotClosed
+from gendsl.errors import LabelError
+from gendsl.inference import cycle, involutive, mh
+from gendsl.testing import running_on
+from tests.compiler.test_closed_move import WAYS, Move, compiled, needs_llvm, outcomes
+from tests.compiler.test_recursive_moves import same_chains
+
+# --- one address, and values of two types ------------------------------------------------------------------
+
+
+@gen
+def typed(n):
+    whole = ~bernoulli(0.5)
+    if whole:
+        x = ~poisson(2)
+    else:
+        x = ~normal(1, 1)
+    for i in range(n):
+        ("y", i) @ ~normal(x, 2)
+
+
+@gen
+def other_value(trace):
+    if trace["whole"]:
+        value = ~normal(0, 2)
+    else:
+        count = ~poisson(3)
+
+
+@transform
+def other_type(model_in, aux_in, *, model_out, aux_out):
+    whole = read(model_in["whole"], discrete)
+    write(model_out["whole"], not whole, discrete)
+    if whole:
+        copy(model_in["x"], aux_out["count"])
+        copy(aux_in["value"], model_out["x"])
+    else:
+        copy(model_in["x"], aux_out["value"])
+        copy(aux_in["count"], model_out["x"])
+
+
+def typed_start():
+    return typed.generate((2,), {("y", i): 1.0 + i for i in range(2)}, rng=3).trace
+
+
+# --- names of the data, one of which may be that of another choice -----------------------------------------
+
+
+@gen
+def named(names, n):
+    total = 0.0
+    for name in names:
+        total += name @ ~normal(0, 1)
+    sd = ~gamma(2, 1)
+    more = ~bernoulli(0.5)
+    if more:
+        extra = ~normal(0, 1)
+    for i in range(n):
+        ("y", i) @ ~normal(total, sd)
+
+
+@gen
+def by(trace):
+    u = ~normal(0, 0.4)
+
+
+@transform
+def first_and_sd(model_in, aux_in, *, model_out, aux_out):
+    u = read(aux_in["u"], continuous)
+    write(aux_out["u"], -u, continuous)
+    write(model_out["sd"], read(model_in["sd"], continuous) * np.exp(u), continuous)
+
+
+def named_start(names=("b", "a")):
+    return named.generate((list(names), 2), {("y", i): 1.0 + i for i in range(2)}, rng=3).trace
+
+
+# --- a choice, or choices below its address -----------------------------------------------------------------
+
+
+@gen
+def nested(both):
+    deep = ~bernoulli(0.5)
+    if deep:
+        first = ("a", "b") @ ~normal(0, 1)
+        for i in range(2):
+            ("z", i) @ ~normal(first, 1)
+    if not deep or both:
+        a = ~normal(0, 1)
+        z = ~normal(0, 1)
+
+
+@gen
+def spread(trace):
+    if not trace["deep"]:
+        u = ~normal(0, 1)
+
+
+@transform
+def folded(model_in, aux_in, *, model_out, aux_out):
+    deep = read(model_in["deep"], discrete)
+    write(model_out["deep"], not deep, discrete)
+    if deep:
+        copy(model_in["a", "b"], model_out["a"])
+        left, right = read(model_in["z", 0], continuous), read(model_in["z", 1], continuous)
+        write(model_out["z"], (left + right) / 2, continuous)
+        write(aux_out["u"], (right - left) / 2, continuous)
+    else:
+        copy(model_in["a"], model_out["a", "b"])
+        z, u = read(model_in["z"], continuous), read(aux_in["u"], continuous)
+        write(model_out["z", 0], z - u, continuous)
+        write(model_out["z", 1], z + u, continuous)
+
+
+def nested_start(both=False):
+    return nested.generate((both,), init={"deep": False, "a": 0.5, "z": 0.4}, rng=3).trace
+
+
+MOVES = {
+    "typed": (typed_start, Move(other_value, other_type)),
+    "named": (named_start, Move(by, first_and_sd)),
+    "nested": (nested_start, Move(spread, folded)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", MOVES)
+def test_steps(name, way):
+    start, move = MOVES[name]
+    results = outcomes(way, compiled(start(), move), start(), move, 150)
+    assert results.keys() <= {"accepted", "rejected"}, results
+    assert results["accepted"] > 10
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_two_choices_at_or_below_one_address_are_the_users_error(way):
+
+
+    trace, move = nested_start(True), Move(spread, folded)
+    results = outcomes(way, compiled(trace, move), trace, move, 20)
+    assert results == {"raises": 20}
+
+
+@gen
+def walk_named(trace):
+    sd = ~gamma(20, trace["sd"] / 20)
+
+
+KERNELS = {
+    "typed": (
+        typed_start, cycle(mh(select("whole", "x")), mh(select("x")), involutive(other_value, other_type)),
+    ),
+    "named": (named_start, cycle(mh(select("a", "sd")), involutive(by, first_and_sd), mh(walk_named))),
+    "nested": (nested_start, cycle(mh(select("deep", "a", "z")), involutive(spread, folded))),
+}  # fmt: skip
+
+
+@needs_llvm
+@pytest.mark.parametrize("name", KERNELS)
+def test_chains(name, monkeypatch):
+    start, kernel = KERNELS[name]
+    quantity = {"typed": "x", "named": "a", "nested": "deep"}[name]
+    native = same_chains(kernel, start(), monkeypatch, draws=200, record=quantity)
+    assert not native.fallbacks
+
+
+@needs_llvm
+def test_what_is_not_selected_can_not_keep_a_value_of_another_type():
+    kernel = cycle(mh(select("whole")), mh(select("x")))
+    with running_on("native"), pytest.raises(LabelError):
+        sample(kernel, typed_start(), 60, seed=4, record="whole", progress=False)
+
+
+@gen
+def empty():
+    return 0.0
+
+
+@gen
+def called(names):
+    for name in names:
+        name @ ~empty()
+    sd = ~gamma(2, 1)
+
+
+def test_calls_that_may_meet_choices_are_refused():
+    trace = called.simulate((["a"],), rng=1)
+    with pytest.raises(NotClosed, match="addresses of calls of which one may be another"):
+        compiled(trace, Move(by, first_and_sd))
