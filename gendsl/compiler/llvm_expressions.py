@@ -222,16 +222,10 @@ class Expressions(Writer):
         check, good = self.label("check"), self.label("ok")
         self.add(f"br i1 {wrong}, label %{check}, label %{good}, !prof !20")
         self.start(check)
-        odd = "false"
-        nan = self.let(f"fcmp uno double {found}, 0.0")
-        for arg in args:
-            size = self.let(f"call double @llvm.fabs.f64(double {arg})")
-            infinite = self.let(f"fcmp oeq double {size}, 0x7FF0000000000000")
-            missing = self.let(f"fcmp uno double {arg}, 0.0")
-            passed = self.let(f"select i1 {nan}, i1 {missing}, i1 {self.let(f'or i1 {infinite}, {missing}')}")
-            odd = self.let(f"or i1 {odd}, {passed}")
+        given = ", ".join(f"double {value}" for value in (found, *args))
+        odd = self.let(f"call i1 @gendsl_odd{len(args)}({given})")
         self.add(
-            f"br i1 {odd}, label %{good}, label %{self._end_of(f'{name} out of its domain', line, FAILED)}"
+            f"br i1 {odd}, label %{self._end_of(f'{name} out of its domain', line, FAILED)}, label %{good}"
         )
         self.start(good)
         return found

@@ -46,6 +46,23 @@ define internal i64 @gendsl_mix(i64 %h, i64 %x) alwaysinline {
   ret i64 %d
 }
 
+define internal i1 @gendsl_odd1(double %f, double %x) noinline cold {
+  %nan = fcmp uno double %f, 0.0
+  %size = call double @llvm.fabs.f64(double %x)
+  %missing = fcmp uno double %x, 0.0
+  %infinite = fcmp ueq double %size, 0x7FF0000000000000
+  %passed = select i1 %nan, i1 %missing, i1 %infinite
+  %odd = xor i1 %passed, true
+  ret i1 %odd
+}
+
+define internal i1 @gendsl_odd2(double %f, double %x, double %y) noinline cold {
+  %one = call i1 @gendsl_odd1(double %f, double %x)
+  %other = call i1 @gendsl_odd1(double %f, double %y)
+  %odd = and i1 %one, %other
+  ret i1 %odd
+}
+
 define internal {i64, i1} @gendsl_ipow(i64 %x, i64 %n) {
 entry:
   %negative = icmp slt i64 %n, 0
@@ -69,7 +86,7 @@ bad:
   ret {i64, i1} %no
 }
 
-define internal double @gendsl_fmod(double %x, double %y) {
+define internal double @gendsl_fmod(double %x, double %y) alwaysinline {
   %r = call double @fmod(double %x, double %y)
   %zero = fcmp oeq double %r, 0.0
   br i1 %zero, label %signed, label %other
@@ -85,7 +102,7 @@ other:
   ret double %result
 }
 
-define internal double @gendsl_ffloordiv(double %x, double %y) {
+define internal double @gendsl_ffloordiv(double %x, double %y) alwaysinline {
   %m = call double @gendsl_fmod(double %x, double %y)
   %d = fsub double %x, %m
   %q = fdiv double %d, %y
@@ -119,7 +136,7 @@ _TBAA = """
 !9 = !{!18, !18, i64 0}
 """
 _LOGADDEXP = """
-define internal double @gendsl_logaddexp(double %x, double %y) {
+define internal double @gendsl_logaddexp(double %x, double %y) alwaysinline {
   %equal = fcmp oeq double %x, %y
   br i1 %equal, label %same, label %other
 same:

@@ -9,8 +9,8 @@ from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, UNKNOWN, WEIGHTS
 from gendsl.compiler.hir import Var
 from gendsl.compiler.llvm_choices import Choices
 from gendsl.compiler.llvm_text import TYPES, literal
-from gendsl.compiler.native_layout import READ_WORDS, WRITE_WORDS, Layout, TemplateWords, Word
-from gendsl.compiler.native_moves import LOG_TAG, NativeMoves
+from gendsl.compiler.native_layout import WRITE_WORDS, Layout, TemplateWords, Word
+from gendsl.compiler.native_moves import ARGUMENTS, LOG_TAG, RESULTS, NativeMoves
 from gendsl.compiler.types import Array, leaves
 
 
@@ -47,27 +47,9 @@ class Transforms(Choices):
 
     def _note_read(self, template: Any, index: str, values: list[str], *, copied: bool) -> None:
         """Note in the log that a choice was read or copied, where it is the first time."""
-        where, stamp = self.stamp(template, TemplateWords.READ, index)
-        twice = self.let(f"shl i64 {self.now()}, 1")
-        is_new = self.let(f"icmp ult i64 {stamp}, {twice}")
         size = self.dimension(template, values)
-        if copied:
-            again = self.let(f"icmp ugt i64 {stamp}, {twice}")
-            continuous = self.let(f"icmp sgt i64 {size}, 0")
-            both = self.let(f"and i1 {again}, {continuous}")
-            self.fail_if(both, "a continuous choice that is copied twice")
-            self.add(f"store i64 {self.let(f'add i64 {twice}, 1')}, ptr {where}, !tbaa !6")
-        with self.when(is_new):
-            if not copied:
-                self.add(f"store i64 {twice}, ptr {where}, !tbaa !6")
-            observed = self.word(self.words_of(template).stamps(TemplateWords.OBSERVED), "r")
-            byte = self.let(
-                f"load i8, ptr {self.let(f'getelementptr i8, ptr {observed}, i64 {index}')}, !tbaa !9"
-            )
-            with self.when(self.let(f"icmp eq i8 {byte}, 0")):
-                entry = self.moves.new_entry(Word.READS, Word.READ_COUNT, Word.READ_ROOM, READ_WORDS)
-                for place, value in enumerate((self.moves.template_pointer(template), index, size)):
-                    self.moves.store(entry, place, value)
+        where = self.moves.at("%ctx", self.words_of(template).first)
+        self._operation("note_copied" if copied else "note_read", [], [where, index, size])
 
     def _with_slopes(self, statement: hir.Read, index: str, values: list[str]) -> list[str]:
         """The leaves of a choice, each float with its derivative in the coordinate that is followed."""
@@ -122,7 +104,7 @@ class Transforms(Choices):
         values = [self.expr(value, line) for value in statement.values]
         if isinstance(template.type, Array):
             values = self._fresh_array(template.type.kind, values, line)
-        self._log_write(template, index, values, "0", line)
+        self._log_write(template, index, values, copied=False)
         self.mark(template, TemplateWords.VISITED, index)
         self.count_visit(template)
         self.meet(template, index, statement.indices, line)
@@ -139,23 +121,14 @@ class Transforms(Choices):
         for value, kind in zip(values, leaves(template.type), strict=True):
             if kind == "f":
                 self.fail_if(self.let(f"fcmp uno double {value}, 0.0"), "NaN is written", line)
-        self._log_write(template, index, values, "0", line)
+        self._log_write(template, index, values, copied=False)
 
-    def _log_write(self, template: Any, index: str, values: list[str], copied: str, line: int) -> None:
+    def _log_write(self, template: Any, index: str, values: list[str], *, copied: bool) -> None:
         """Note in the log what is written to a choice."""
-        again = self.is_now(template, TemplateWords.WRITTEN, index)
-        self.fail_if(again, "an address that is written twice", line)
-        observed = self.word(self.words_of(template).stamps(TemplateWords.OBSERVED), "r")
-        byte = self.let(
-            f"load i8, ptr {self.let(f'getelementptr i8, ptr {observed}, i64 {index}')}, !tbaa !9"
-        )
-        self.fail_if(self.let(f"icmp ne i8 {byte}, 0"), "an observation that is written", line)
-        self.mark(template, TemplateWords.WRITTEN, index)
-        words = self.layout.write_words
-        entry = self.moves.new_entry(Word.WRITES, Word.WRITE_COUNT, Word.WRITE_ROOM, words)
-        size = self.dimension(template, values)
-        for place, value in enumerate((self.moves.template_pointer(template), index, copied, size)):
-            self.moves.store(entry, place, value)
+        where, size = self.moves.at("%ctx", self.words_of(template).first), self.dimension(template, values)
+        made = Var(f".entry{self.count}", "r")
+        self._operation("note_written", [made], [where, index, str(int(copied)), size])
+        entry = self.let(f"load ptr, ptr {self.alloca(made)}")
         for leaf, (value, kind) in enumerate(zip(values, leaves(template.type), strict=True)):
             self.store_word(self.header(entry, WRITE_WORDS + leaf), value, kind, LOG_TAG)
 
@@ -179,7 +152,7 @@ class Transforms(Choices):
                     ]
                     self._note_read(source, index, values, copied=True)
                     self.check_room(to, [*first, *more], line)
-                    self._log_write(target, self.row_major(to, [*first, *more]), values, "1", line)
+                    self._log_write(target, self.row_major(to, [*first, *more]), values, copied=True)
 
     def _write_slopes(self, template: Any, values: list[str]) -> None:
         """The next entries of the row of the Jacobian that is followed."""
@@ -207,6 +180,7 @@ class Transforms(Choices):
 
     def _primitive(self, statement: hir.Primitive) -> None:
         """An operation of the state."""
+        line = statement.line
         if statement.name == "impossible":
             (template,) = statement.templates
             with self.when(self.let(f"icmp eq i64 {self.word(Word.ZERO)}, -1")):
@@ -217,7 +191,7 @@ class Transforms(Choices):
         if statement.name == "is_kept":
             (template,), (target,) = statement.templates, statement.targets
             index = self.row_major(
-                self.words_of(template), [self.expr(expr, statement.line) for expr in statement.args]
+                self.words_of(template), [self.expr(expr, line) for expr in statement.args]
             )
             visited = self.is_now(template, TemplateWords.VISITED, index)
             same = self.let(f"xor i1 {self.is_now(template, TemplateWords.WRITTEN, index)}, true")
@@ -238,12 +212,14 @@ class Transforms(Choices):
             auxiliary, template = statement.templates
             self._give_back_choices(auxiliary, template, nodes)
             return
-        self.primitives.add(statement.name)
-        given = [f"{TYPES[arg.kind]} {self.expr(arg, statement.line)}" for arg in statement.args]
-        kinds = [TYPES[target.kind] for target in statement.targets]
-        self._called(
-            statement.targets, f"gendsl_{statement.name}", f"{{{', '.join(['i32', *kinds])}}}", given
-        )
+        self._operation(statement.name, statement.targets, [self.expr(arg, line) for arg in statement.args])
+
+    def _operation(self, name: str, targets: list[Var], given: list[str]) -> None:
+        """A call of an operation of the state."""
+        self.primitives.add(name)
+        typed = [f"{TYPES[kind]} {one}" for kind, one in zip(ARGUMENTS.get(name, []), given, strict=True)]
+        type_ = f"{{{', '.join(['i32', *(TYPES[kind] for kind in RESULTS[name])])}}}"
+        self._called(targets, f"gendsl_{name}", type_, typed)
 
     def _give_back_choices(self, auxiliary: Any, template: Any, nodes: list[str]) -> None:
         """Let the auxiliary choices be those of the current trace that were written or are gone."""

@@ -9,8 +9,10 @@ from gendsl.compiler.hir import Kind, Var
 from gendsl.compiler.llvm_text import TYPES, literal
 from gendsl.compiler.native_layout import FAILED, Layout, Word
 
-LONG = 100
-"""How many instructions a function has that is not inlined: LLVM would work on them once for each caller."""
+SHORT, LONG = 20, 100
+"""How many lines a function has that is inlined everywhere; and one that is inlined if it is called in loops.
+LLVM works on an inlined function once for each caller.
+"""
 
 
 class Writer:
@@ -145,8 +147,10 @@ class Writer:
 
     # --- functions and failures -------------------------------------------------------------------
 
-    def define(self, name: str, parameters: str, result: str, emit: Callable[[], None]) -> None:
-        """A function that gets the context and other parameters."""
+    def define(
+        self, name: str, parameters: str, result: str, emit: Callable[[], None], most: int = SHORT
+    ) -> None:
+        """A function that gets the context and other parameters; it is inlined if it has few lines."""
         self.allocas, self.loops, self.result_type = {}, {}, result
         self.failing, self.leaving, self.block = [], [], "entry"
         mark, self.out = self.out, []
@@ -154,8 +158,8 @@ class Writer:
         self._ends()
         inside, self.out = self.out, mark
         given = f"ptr %ctx, {parameters}" if parameters else "ptr %ctx"
-        attributes = " noinline" if len(inside) > LONG else ""
-        self.out.append(f"define internal {result} @{name}({given}){attributes} {{")
+        inlined = "alwaysinline" if len(inside) <= most else "noinline"
+        self.out.append(f"define internal {result} @{name}({given}) {inlined} {{")
         self.out.append("entry:")
         for var, where in self.allocas.items():
             self.add(f"{where} = alloca {TYPES[var.kind]}")

@@ -36,11 +36,13 @@ RESULTS: dict[str, list[Kind]] = {
     "never_picked": [], "save": ["r"], "go_back": [], "give_up": [], "take_back": [],
     "rows": ["i"], "follow": [],
     "log_abs_det": ["f"], "log_density": ["f"], "decide": ["b"], "commit": [],
+    "note_read": [], "note_copied": [], "note_written": ["r"],
 }  # fmt: skip
 ARGUMENTS: dict[str, list[Kind]] = {
     "go_back": ["r"], "give_up": ["r"],
     "follow": ["i"], "log_abs_det": ["i"], "decide": ["f", "f", "f"], "commit": ["f"],
     "came_back": ["f", "f"],
+    "note_read": ["r", "i", "i"], "note_copied": ["r", "i", "i"], "note_written": ["r", "i", "i", "i"],
 }  # fmt: skip
 
 
@@ -80,6 +82,12 @@ class NativeMoves(NativeSaved):
         """The address of the words of a template."""
         where = self.at("%ctx", self.p.words_of(template).first)
         return self.p.let(f"ptrtoint ptr {where} to i64")
+
+    def is_observed(self, template: str, index: str) -> str:
+        """Whether a choice of a template, whose words are pointed to, is an observation."""
+        mask = self.load(template, TemplateWords.OBSERVED, "ptr", "!1")
+        where = self.p.let(f"getelementptr i8, ptr {mask}, i64 {index}")
+        return self.p.let(f"icmp ne i8 {self.p.let(f'load i8, ptr {where}, !tbaa !9')}, 0")
 
     # --- the operations -----------------------------------------------------------------------------
 
@@ -353,6 +361,45 @@ class NativeMoves(NativeSaved):
         for count in (changed, p.word(Word.VISITED_AUXILIARY)):
             differs = p.let(f"icmp ne i64 {count}, {p.word(Word.COUNT_AUXILIARY)}")
             p.fail_if(differs, "what is proposed from here and back are not the same choices")
+
+    def note_read(self, template: str, index: str, size: str) -> None:
+        p = self.p
+        stamps = self.load(template, TemplateWords.READ, "ptr", "!1")
+        twice = p.let(f"shl i64 {p.now()}, 1")
+        with p.when(p.let(f"icmp ult i64 {self.load(stamps, index, tag='!6')}, {twice}")):
+            self.store(stamps, index, twice, tag="!6")
+            self._log_read(template, index, size)
+
+    def note_copied(self, template: str, index: str, size: str) -> None:
+        p = self.p
+        stamps = self.load(template, TemplateWords.READ, "ptr", "!1")
+        twice, stamp = p.let(f"shl i64 {p.now()}, 1"), self.load(stamps, index, tag="!6")
+        again, continuous = p.let(f"icmp ugt i64 {stamp}, {twice}"), p.let(f"icmp sgt i64 {size}, 0")
+        p.fail_if(p.let(f"and i1 {again}, {continuous}"), "a continuous choice that is copied twice")
+        self.store(stamps, index, p.let(f"add i64 {twice}, 1"), tag="!6")
+        with p.when(p.let(f"icmp ult i64 {stamp}, {twice}")):
+            self._log_read(template, index, size)
+
+    def _log_read(self, template: str, index: str, size: str) -> None:
+        """A new entry of the log of what was read or copied, where the choice is no observation."""
+        p = self.p
+        with p.when(p.let(f"xor i1 {self.is_observed(template, index)}, true")):
+            entry = self.new_entry(Word.READS, Word.READ_COUNT, Word.READ_ROOM, READ_WORDS)
+            for place, value in enumerate((p.let(f"ptrtoint ptr {template} to i64"), index, size)):
+                self.store(entry, place, value)
+
+    def note_written(self, template: str, index: str, copied: str, size: str) -> str:
+        """The pointer to the new entry, in which the leaves are still missing."""
+        p, now = self.p, self.p.now()
+        stamps = self.load(template, TemplateWords.WRITTEN, "ptr", "!1")
+        again = p.let(f"icmp eq i64 {self.load(stamps, index, tag='!6')}, {now}")
+        p.fail_if(again, "an address that is written twice")
+        p.fail_if(self.is_observed(template, index), "an observation that is written")
+        self.store(stamps, index, now, tag="!6")
+        entry = self.new_entry(Word.WRITES, Word.WRITE_COUNT, Word.WRITE_ROOM, p.layout.write_words)
+        for place, value in enumerate((p.let(f"ptrtoint ptr {template} to i64"), index, copied, size)):
+            self.store(entry, place, value)
+        return entry
 
     def _check_written(self, written: str) -> str:
         """Fail unless the program makes a choice that was written; whether the current trace has it."""

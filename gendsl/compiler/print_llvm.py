@@ -16,12 +16,13 @@ and here statements, loops and whole modules.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import Body, Const, Expr, Function, Kind, Var
 from gendsl.compiler.llvm_text import TYPES, module, result_type
 from gendsl.compiler.llvm_transforms import Transforms
+from gendsl.compiler.llvm_writer import LONG, SHORT
 from gendsl.compiler.native_layout import Layout, Word
 from gendsl.compiler.native_schedule import NativeSchedule
 from gendsl.compiler.types import leaves
@@ -58,6 +59,18 @@ def _keeps(body: Body, known: dict[int, bool]) -> bool:
     return False
 
 
+def _repeated(functions: Iterable[Function]) -> set[int]:
+    """The functions, by identity, that are called in loops, directly or not."""
+    found: set[int] = set()
+    for function in functions:
+        for loop in hir.walk(function.body):
+            if isinstance(loop, (hir.For, hir.Loop)):
+                for call in hir.walk(loop.body):
+                    if isinstance(call, hir.Call) and id(call.function) not in found:
+                        found.update(map(id, hir.functions(call.function)))
+    return found
+
+
 class LLVMPrinter(Transforms):
     """Prints functions as LLVM IR."""
 
@@ -65,6 +78,18 @@ class LLVMPrinter(Transforms):
         super().__init__(layout)
         self.function_: Function | None = None
         self.keeping: dict[int, bool] = {}
+
+    def functions(self, mains: Sequence[Function]) -> None:
+        """Functions, and all that they call, each once."""
+        every = {id(one): one for main in mains for one in hir.functions(main)}
+        repeated, known = _repeated(every.values()), set[int]()
+        for function in every.values():
+            called = {id(one.function) for one in hir.walk(function.body) if isinstance(one, hir.Call)}
+            if called <= known:
+                self.function(function, LONG if id(function) in repeated else SHORT)
+            else:  # it calls itself, maybe through others
+                self.function(function, 0)
+            known.add(id(function))
 
     # --- statements -------------------------------------------------------------------------------
 
@@ -264,8 +289,8 @@ class LLVMPrinter(Transforms):
         given = [f"{TYPES[arg.kind]} {self.expr(arg, line)}" for arg in args]
         self._called(targets, f"{self.prefix}{function.name}", result_type(function), given)
 
-    def function(self, function: Function) -> None:
-        """A function."""
+    def function(self, function: Function, most: int) -> None:
+        """A function, which is inlined if it has at most so many lines."""
 
         def emit() -> None:
             for i, var in enumerate(function.parameters):
@@ -275,7 +300,7 @@ class LLVMPrinter(Transforms):
 
         self.function_ = function
         parameters = ", ".join(f"{TYPES[v.kind]} %p{i}" for i, v in enumerate(function.parameters))
-        self.define(f"{self.prefix}{function.name}", parameters, result_type(function), emit)
+        self.define(f"{self.prefix}{function.name}", parameters, result_type(function), emit, most)
 
     def entry(self, main: Function) -> None:
         """The function that Python calls: arguments and results are words of the context."""
@@ -300,8 +325,7 @@ class LLVMPrinter(Transforms):
 def print_llvm(main: Function, layout: Layout) -> tuple[str, list[tuple[int, str]]]:
     """A function, and all that it calls, as LLVM IR; and what may fail where."""
     printer = LLVMPrinter(layout)
-    for function in hir.functions(main):
-        printer.function(function)
+    printer.functions([main])
     printer.entry(main)
     return module(printer.declared, printer.drawn, printer.out), printer.sites
 
@@ -314,12 +338,8 @@ def print_llvm_steps(
     Args:
         rows: for each step which row of the tallies it is counted in; the first of them if there are several.
     """
-    printer, seen = LLVMPrinter(layout), set()
-    for step in steps:
-        for function in hir.functions(step):
-            if id(function) not in seen:
-                seen.add(id(function))
-                printer.function(function)
+    printer = LLVMPrinter(layout)
+    printer.functions(steps)
     printer.moves.functions(sorted(printer.primitives))
     NativeSchedule(printer, rows).drive(steps)
     return module(printer.declared, printer.drawn, printer.out), printer.sites
