@@ -68,10 +68,16 @@ class ClosedKernel(Compiled):
         text: these as Python text.
         compared: how many steps were compared with the reference.
         sizes_compared: how many choices the traces had that these started from.
+        seconds: how long the last comparison took.
+        left: the trace that the last chain stopped at, after how many steps, and its memory, for a chain that
+            goes on from there; or nothing.
+        compare_at: when there is to be one again, on the clock `time.perf_counter`, if nothing is new.
     """
 
     def __init__(self, model: Any, args: tuple[Any, ...], steps: Sequence[Step]) -> None:
         self.compared, self.sizes_compared = 0, set[int]()
+        self.seconds = self.compare_at = 0.0
+        self.left: list[tuple[Any, int, Any]] = []
         lowering = Lowering(draws=True)
         types = [type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args)]
         entries = [Entry(MODEL, model.compiled.origin, tuple(types), bound=model.bound)]

@@ -10,7 +10,8 @@ from gendsl.compiler.hir import Var
 from gendsl.compiler.llvm_choices import Choices
 from gendsl.compiler.llvm_text import TYPES, literal
 from gendsl.compiler.native_layout import WRITE_WORDS, Layout, TemplateWords, Word
-from gendsl.compiler.native_moves import ARGUMENTS, LOG_TAG, RESULTS, NativeMoves
+from gendsl.compiler.native_logs import LOG_TAG
+from gendsl.compiler.native_moves import ARGUMENTS, RESULTS, NativeMoves
 from gendsl.compiler.types import Array, leaves
 
 

@@ -87,30 +87,33 @@ class NativeState:
         tallies: what is counted of each kernel, a row for each.
     """
 
-    def __init__(self, closed: ClosedKernel, generator: Any, schedule: Sequence[int]) -> None:
-        self.closed, self.layout, self.generator = closed, closed.layout, generator
-        self.templates = closed.lowered.templates
-        self.words = np.zeros(self.layout.size, np.int64)
-        self.inputs = Words()
-        self._set_inputs()
-        self.origin: _Snapshot | None = None
-        self.told_zeros = 0
+    def __init__(self, closed: ClosedKernel) -> None:
+        self.closed, self.layout = closed, closed.layout
+        self.templates, self.words = closed.lowered.templates, np.zeros(self.layout.size, np.int64)
         self.tallies = np.zeros((closed.row_count, TALLY_WORDS), np.int64)
         self.zeros = np.zeros((_FIRST_ROOM, ZERO_WORDS), np.int64)
-        self.schedule = np.array(schedule, np.int64)
         self.room = dict.fromkeys(_LOGS, _FIRST_ROOM)
         self.capacities = [[_FIRST_CAPACITY] * template.rank for template in self.templates]
         self.arena_size, self.heap_size = _FIRST_WORDS, _FIRST_HEAP
         self.node_room, self.numbered_at = _FIRST_NODES, 0
-        self.words[Word.SCHEDULE] = self.schedule.ctypes.data
         self.words[Word.TALLIES] = self.tallies.ctypes.data
         self.words[Word.ZEROS], self.words[Word.ZERO_ROOM] = self.zeros.ctypes.data, len(self.zeros)
-        self.words[Word.GENERATOR] = generator.ctypes.bit_generator.value
-        self.words[Word.STEP_LIMIT] = self.words[Word.LAST_STEP] = NO_LIMIT
         self.words[Word.NOW] = 1
 
+    def start(self, generator: Any, schedule: Sequence[int]) -> None:
+        """Start a chain: nothing of it has been counted yet."""
+        words, self.generator, self.schedule = self.words, generator, np.array(schedule, np.int64)
+        self._set_inputs()
+        self.origin: _Snapshot | None = None
+        self.told_zeros, self.tallies[:], self.zeros[:] = 0, 0, 0
+        self.numbered_at -= int(words[Word.STEPS])  # which are counted from 0 again
+        words[Word.SCHEDULE] = self.schedule.ctypes.data
+        words[Word.GENERATOR] = generator.ctypes.bit_generator.value
+        words[Word.STEP_LIMIT] = words[Word.LAST_STEP] = NO_LIMIT
+        words[Word.COUNTER] = words[Word.STEPS] = words[Word.SWEEPS] = words[Word.ZERO_COUNT] = 0
+
     def _set_inputs(self) -> None:
-        facts = self.closed.lowered.facts
+        self.inputs, facts = Words(), self.closed.lowered.facts
         for number, found, kind in self.closed.inputs():
             parts, layout = flat(facts, found, kind), deep_layout(facts, kind)
             for leaf, (value, (word, inner)) in enumerate(zip(parts, layout, strict=True)):
@@ -419,7 +422,7 @@ class NativeState:
             last: after how many steps to stop at once.
         """
         while True:
-            if self.origin is None or self._is_far(self.origin):
+            if self.origin is None or self.words[Word.STEPS] - self.origin.words[Word.STEPS] > _STEPS_AGAIN:
                 self.origin = self._snapshot()
             start = self.origin
             self.words[Word.STEP_LIMIT], self.words[Word.LAST_STEP] = limit, last
@@ -461,9 +464,6 @@ class NativeState:
         self.told_zeros += 1
         self.words[Word.ZERO_COUNT] = self.told_zeros
         self.origin = None
-
-    def _is_far(self, origin: _Snapshot) -> bool:
-        return bool(self.words[Word.STEPS] - origin.words[Word.STEPS] > _STEPS_AGAIN)
 
     def _call(self) -> int:
         with self.generator.lock:

@@ -220,7 +220,9 @@ class _Steps:
         """All of them."""
         plan, chain, rng = self.plan, self.chain, self.plan.rng
         kernel, step = plan.kernel, 0
-        chain.last = remade(plan.trace)
+        # a trace that is as if it were made afresh needs not be made again, if nothing will edit it
+        is_fresh = not plan.warmup and getattr(plan.trace, "scored_from", None) is not None
+        chain.last = plan.trace if is_fresh else remade(plan.trace)
         saved = None if self.store is None else self.store.position(plan)
         warmup = start_warmup(kernel, chain.last, plan.warmup, rng) if plan.warmup else kernel
         if warmup is not kernel:
@@ -237,6 +239,8 @@ class _Steps:
                 self.drawing = True
                 self.began += saved.seconds * plan.warmup / step
         self.decision = self.decide(kernel, plan.steps - step)
+        if self.decision.machine is None and chain.last is plan.trace:
+            chain.last = remade(plan.trace)
         self.advance(kernel, step, plan.steps)
         self.tell(plan.steps)
 
@@ -357,7 +361,7 @@ class _Steps:
                     due = self.reported + REPORT_EVERY
                 reason = machine.why_given_up()
         finally:
-            chain.last = machine.trace
+            chain.last = machine.left()
             chain.seconds = before + clock() - started
         if reason is not None:
             self.decision, self.given_up = Decision(None, reason), machine

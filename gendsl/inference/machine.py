@@ -36,6 +36,7 @@ from gendsl.inference.compose import ComposedInfo
 from gendsl.inference.moves import Part
 from gendsl.inference.recording import is_read
 from gendsl.inference.tally import OTHER, Tallies, Tally, count
+from gendsl.runtime.arguments import private
 from gendsl.runtime.change import is_same
 from gendsl.runtime.trace import definition
 from gendsl.runtime.verify import MISMATCH_FIX, count_comparison, is_affordable, spend
@@ -68,9 +69,13 @@ class _Compiled(NamedTuple):
             and all(known() is one for known, one in zip(self.kernels, kernels, strict=True))
             and model == self.model
             and len(args) == len(self.args)
-            and all(map(is_same, args, self.args))
+            and all(map(_are_same, self.args, private(args, self.args)))
             and self.closed.changed() is None
         )
+
+
+class _Values(dict[Any, Any]):
+    """The values of the choices of a trace, which can be known without being kept."""
 
 
 _KNOWN: weakref.WeakKeyDictionary[Any, _Compiled] = weakref.WeakKeyDictionary()
@@ -107,23 +112,41 @@ class Machine:
         self.names = [name for part in parts for name in part.names]
         self.model, self.args, self.observed = trace.gen_fn, trace.args, trace.observed_paths
         self.closed = compiled(self.parts, self.model, self.args)
-        self.state = NativeState(self.closed, rng.bit_generator, schedule)
         self.fallbacks: dict[str, int] = {}
         self.beyond: str | None = None
         self.at_once, self.steps_at_once = 1, 1000
         self.why_zero: list[str] = []
         self.compare_at = self.seconds = self.told_seconds = 0.0
+        if trace.scored_from is not None:  # a chain that goes on
+            self.compare_at, self.seconds = self.closed.compare_at, self.closed.seconds
         self.readers: dict[Any, Any] = {}
+        state = self._taken_over(trace)
+        self.state = NativeState(self.closed) if state is None else state
+        self.state.start(rng.bit_generator, schedule)
+        self.known: Any = trace
+        if state is None:
+            self.load(trace)
+        else:
+            state.set_float(Word.LOG_DENSITY, trace.log_prob)
         self.counted = self.state.tallies.copy()
         self.zeros_counted = self.state.zeros.copy()
-        self.load(trace)
         self.closed.native  # noqa: B018 (compiled now, and not within the first step)
+
+    def _taken_over(self, trace: Any) -> NativeState | None:
+        """The memory of the last chain of these kernels, if it stopped at this trace."""
+        try:
+            last, steps, state = self.closed.left.pop()
+        except IndexError:
+            return None
+        return state if last() is trace.scored_from and state.words[Word.STEPS] == steps else None
 
     def load(self, trace: Any) -> None:
         """Go on from a trace."""
-        values = {path: record[1] for path, record in trace.records.items()}
+        values = trace.scored_from
+        if values is None:
+            values = {path: record[1] for path, record in trace.records.items()}
         self.state.load(values, self.observed, trace.log_prob)
-        self.known: Any = trace
+        self.known = trace
 
     @property
     def trace(self) -> Any:
@@ -131,6 +154,16 @@ class Machine:
         if self.known is None:
             self.known = self.model.score(self.args, self.state.choices())
             self.known.observed_paths = self.observed
+        return self.known
+
+    def left(self) -> Any:
+        """The trace that the chain stops at: one that goes on from there needs not make it afresh."""
+        if self.known is None:
+            values = _Values(self.state.choices())
+            self.known = self.model.score(self.args, values)
+            self.known.observed_paths, self.known.scored_from = self.observed, values
+            left, steps = self.closed.left, int(self.state.words[Word.STEPS])
+            left[:] = [(weakref.ref(values, lambda _: left.clear()), steps, self.state)]
         return self.known
 
     @property
@@ -151,7 +184,7 @@ class Machine:
     def is_due(self, now: float) -> bool:
         """Whether steps are to be compared with the reference now: the first, and those from a new structure.
 
-        Others are compared for a small part of the time.
+        Others are compared for a small part of the time, which calls that go on from one another share.
         """
         if self.closed.compared < FIRST_COMPARED:
             return True
@@ -263,6 +296,7 @@ class Machine:
         self.seconds = time.perf_counter() - started
         spend(self.seconds)
         self.compare_at = started + self.seconds / SAMPLED
+        self.closed.seconds, self.closed.compare_at = self.seconds, self.compare_at
         if failure is not None:
             self._make_step(failure, tallies)
         self._finish(tallies)
@@ -365,6 +399,11 @@ def _ratio(info: Any) -> float:
             return float(picked.log_weight_ratio)
         info = picked.info
     return float(getattr(info, "log_accept_ratio", math.inf))
+
+
+def _are_same(known: Any, given: Any) -> bool:
+    """Whether an argument, made private with one that is known at hand, is that one as it is now."""
+    return known is given or is_same(known, given)
 
 
 def _close(one: float, other: float, size: float) -> bool:

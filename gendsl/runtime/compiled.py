@@ -81,6 +81,7 @@ class CompiledTrace(ReferenceTrace):
         self._shape = 0  # which choices there are, but for those that there were at the start
         self._spaces = None
         self._structure = None
+        self.scored_from = None
 
     @classmethod
     def start(

@@ -26,14 +26,7 @@ from gendsl.errors import (
     ValueTypeError,
     too_deep,
 )
-from gendsl.interface import (
-    Choices,
-    Regenerated,
-    Rng,
-    Trace,
-    Updated,
-    as_rng,
-)
+from gendsl.interface import Choices, Regenerated, Rng, Trace, Updated, as_rng
 from gendsl.runtime import small
 from gendsl.runtime.arguments import private
 from gendsl.runtime.executions import Execution
@@ -116,10 +109,12 @@ class ReferenceTrace(Trace):
         records: path -> (distribution, value, score), in program order.
         calls: what each traced call returned, by its address.
         observed_paths: the paths that were given as observations.
+        scored_from: the values of all choices, by path, if it was made afresh of these; None if not known.
     """
 
     __slots__ = (
         "_spaces", "_structure", "args", "calls", "gen_fn", "log_prob", "observed_paths", "records", "retval",
+        "scored_from",
     )  # fmt: skip
 
     gen_fn: GenFunction
@@ -141,6 +136,7 @@ class ReferenceTrace(Trace):
         self.observed_paths = observed_paths
         self._spaces: dict[Path, list[Path]] | None = None
         self._structure: Structure | None = None
+        self.scored_from: dict[Path, Any] | None = None
 
     # --- looking ----------------------------------------------------------------------------------
 

@@ -85,7 +85,8 @@ class AsMachineCode:
     """The same by machine code."""
 
     def __init__(self, closed, trace, rng):
-        self.native = NativeState(closed, rng.bit_generator, [RUN, 0, REPEAT, 0])
+        self.native = NativeState(closed)
+        self.native.start(rng.bit_generator, [RUN, 0, REPEAT, 0])
         self.native.load(values(trace), trace.observed_paths, trace.log_prob)
         self.native.words[Word.ZERO_ROOM] = 0  # why a density is zero is another test's
 

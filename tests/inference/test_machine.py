@@ -47,6 +47,7 @@ from gendsl.inference import (
     random_walk,
     repeat,
 )
+from gendsl.inference.chain import remade
 from gendsl.selection import select
 from gendsl.testing import running_on
 
@@ -630,6 +631,56 @@ def test_what_was_compiled_is_kept():
     first, again, other = (policy_of(cycle(move, jump), trace) for trace in (start(), start(), start(5)))
     assert first.closed is again.closed
     assert first.closed is not other.closed
+
+
+@gen
+def around(centres):
+    mu = ~normal(0, 2)
+    for i in range(len(centres)):
+        ("y", i) @ ~normal(mu + centres[i], 1)
+
+
+def test_what_was_compiled_is_kept_for_lists_as_they_are():
+    """Whoever runs a program keeps a copy of a list that is given: the same numbers are the same list."""
+    kernel, centres = involutive(step_size, shifted), [0.1 * i for i in range(300)]
+    trace = around.generate((centres,), {("y", i): 1.0 for i in range(300)}, init={"mu": 0.0}, rng=1).trace
+    first, again = policy_of(kernel, trace), policy_of(kernel, trace.update({"mu": 1.0}, rng=1).trace)
+    assert first.closed is again.closed
+    with running_on("native"):
+        last = sample(kernel, trace, 5, record="mu", seed=1, progress=False).last
+    assert policy_of(kernel, last).closed is first.closed
+    centres[7] = 5.0
+    other = around.generate((centres,), {("y", i): 1.0 for i in range(300)}, init={"mu": 0.0}, rng=1).trace
+    assert policy_of(kernel, other).closed is not first.closed
+
+
+def test_a_chain_that_goes_on_is_the_same_from_a_trace_made_afresh():
+    kernel = cycle(move, jump)
+    with running_on("native"):
+        begun = sample(kernel, start(), 30, record="mu", seed=1, progress=False).last
+        assert begun.scored_from is not None
+        runs = [
+            sample(kernel, trace, 30, record="mu", seed=2, progress=False)
+            for trace in (begun, begun, remade(begun))
+        ]
+    assert remade(begun).scored_from is None
+    for run in runs[1:]:
+        assert run["mu"].tobytes() == runs[0]["mu"].tobytes()
+        assert run.last.log_prob == runs[0].last.log_prob
+
+
+def test_short_calls_share_the_time_for_comparisons(monkeypatch):
+    """After the first steps, calls that go on from one another are compared as a long one would be."""
+    monkeypatch.setattr(machine, "SAMPLED", 1e-9)
+    kernel, trace = involutive(step_size, shifted), start()
+    with running_on("native"):
+        run = sample(kernel, trace, 50, record="mu", seed=1, progress=False)
+        closed = policy_of(kernel, trace).closed
+        compared = closed.compared
+        for _ in range(5):
+            run = sample(kernel, run.last, 5, record="mu", seed=1, progress=False)
+    assert policy_of(kernel, trace).closed is closed
+    assert closed.compared == compared >= machine.FIRST_COMPARED
 
 
 def policy_of(kernel, trace):
