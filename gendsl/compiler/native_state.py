@@ -259,11 +259,6 @@ class NativeState:
         assert isinstance(kind, Array)
         return [_from_words(kind, row) for row in zip(*(c[places].tolist() for c in columns), strict=True)]
 
-    def path_of(self, number: int, place: int) -> tuple[Any, ...]:
-        """The address of a place of a template."""
-        template = self.templates[number]
-        return self._paths().path(template, self._indices(template, place))
-
     def _indices(self, template: Template, place: int) -> tuple[int, ...]:
         """The indices of a place."""
         capacity = self.capacities[template.number]
