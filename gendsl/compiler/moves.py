@@ -14,6 +14,9 @@ RUN, PICK, JUMP, REPEAT = range(4)
 place that a uniform number picks; (JUMP, place); and REPEAT, the end of a sweep.
 """
 
+LOWEST = -1e300
+"""The log acceptance ratio down to which sums of them stay finite; less counts as a density of zero."""
+
 
 class NotClosed(Exception):
     """A program, or a part of it, is not in the subset that the compiler reads.

@@ -123,7 +123,7 @@ ZERO_WORDS = 6
 TALLY_WORDS = 8
 PROPOSED, ACCEPTED, WEIGHED, LOG_RATIO, LOG_AUX, LOG_DET, CYCLES, IMPOSSIBLE = range(TALLY_WORDS)
 """What is counted of a kernel, in a row: steps; those accepted; those rejected with a finite ratio, and the
-sums of that and of its terms over them; the processor's cycles; those whose density was zero.
+sums of that and of its terms over them; the processor's cycles; those whose density was zero, or as good as.
 """
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gendsl.compiler.hir import Function, Var
-from gendsl.compiler.llvm_text import TYPES
+from gendsl.compiler.llvm_text import TYPES, literal
 from gendsl.compiler.move import RESULTS
-from gendsl.compiler.moves import JUMP, PICK, REPEAT, RUN
+from gendsl.compiler.moves import JUMP, LOWEST, PICK, REPEAT, RUN
 from gendsl.compiler.native_layout import (
     ACCEPTED,
     CYCLES,
@@ -126,7 +126,7 @@ class NativeSchedule:
             p.set_word(word, term, "f")
         add(PROPOSED, "1")
         add(ACCEPTED, p.flag(accepted))
-        possible = p.let(f"fcmp one double {terms[0]}, 0xFFF0000000000000")
+        possible = p.let(f"fcmp ogt double {terms[0]}, {literal(LOWEST, 'f')}")
         with p.when(p.let(f"xor i1 {possible}, true")):
             add(IMPOSSIBLE, "1")
             self._note_zero(row)

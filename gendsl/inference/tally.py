@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gendsl.compiler.moves import LOWEST
 from gendsl.inference.compose import ComposedInfo, PickedInfo
 
 _REASONS = 20
@@ -16,7 +17,6 @@ _REASONS = 20
 
 OTHER = "other reasons"
 _ZERO = "the density there is zero"
-_LOWEST = -1e300  # a log ratio down to which sums stay finite
 
 
 @dataclass(slots=True)
@@ -183,7 +183,7 @@ def _count_any(tally: Tally, info: Any) -> None:
 
 def _reject_transformed(tally: Tally, info: Any) -> None:
     """Of a kernel whose ratio has auxiliary densities and a determinant."""
-    if info.reason is None and info.log_accept_ratio > _LOWEST:
+    if info.reason is None and info.log_accept_ratio > LOWEST:
         tally.weighed += 1
         tally.log_ratio += info.log_accept_ratio
         tally.log_aux += info.log_aux_ratio
@@ -194,7 +194,7 @@ def _reject_transformed(tally: Tally, info: Any) -> None:
 
 def _reject_proposed(tally: Tally, info: Any) -> None:
     """Of a kernel whose ratio has the densities of a proposal."""
-    if info.reason is None and info.log_accept_ratio > _LOWEST:
+    if info.reason is None and info.log_accept_ratio > LOWEST:
         tally.weighed += 1
         tally.log_ratio += info.log_accept_ratio
         tally.log_aux += info.log_aux_ratio
@@ -220,7 +220,7 @@ def _reject_any(tally: Tally, info: Any) -> None:
     ratio = getattr(info, "log_accept_ratio", None)
     if not isinstance(ratio, (int, float, np.number)):
         return
-    if ratio <= _LOWEST:
+    if ratio <= LOWEST:
         tally.because(_ZERO)
     elif ratio < inf:
         tally.weighed += 1
@@ -235,7 +235,7 @@ def _reject_picked(tally: Tally, info: PickedInfo) -> None:
         told = _told(type(inner))
         reject = _reject_any if told is None or told[0] is None else told[0]
         reject(tally, inner)
-    elif ratio > _LOWEST:
+    elif ratio > LOWEST:
         tally.weighed += 1
         tally.log_ratio += ratio
         tally.log_aux += ratio

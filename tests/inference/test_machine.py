@@ -669,6 +669,33 @@ def test_a_chain_that_goes_on_is_the_same_from_a_trace_made_afresh():
         assert run.last.log_prob == runs[0].last.log_prob
 
 
+@gen
+def penalised():
+    mu = ~normal(0, 1)
+    "first" @ ~factor(-8e307 * abs(mu))
+    "second" @ ~factor(-8e307 * abs(mu) if mu > 0 else 0.0)
+
+
+@gen
+def new_mu(trace):
+    mu = ~normal(0, 1.5)
+
+
+def test_a_density_that_is_as_good_as_zero_is_counted_as_zero():
+    """A ratio of -1e308 is finite, but sums of such are not; so it is a reason, and is not summed."""
+    trace = penalised.generate((), {}, init={"mu": 0.0}, rng=1).trace
+    counts = []
+    for runtime in ("native", "compiled"):
+        with running_on(runtime):
+            result = sample(mh(new_mu), trace, 300, record="mu", seed=1, progress=False)
+        counts.append(counted(result))
+    assert result.ran != ["as machine code"]
+    assert counts[0] == counts[1]
+    ((proposed, accepted, weighed, reasons),) = counts[0].values()
+    assert (proposed, accepted, weighed) == (300, 0, 0)
+    assert reasons["the density there is zero"] > 200
+
+
 def test_short_calls_share_the_time_for_comparisons(monkeypatch):
     """After the first steps, calls that go on from one another are compared as a long one would be."""
     monkeypatch.setattr(machine, "SAMPLED", 1e-9)
