@@ -304,7 +304,8 @@ def _mixture_by_state(
             after, ran = _run_all((parts[chosen],), trace, rng)
             ((part, info),) = ran.parts
             ratio, kept = 0.0, True
-            if after is not trace:
+            # Where an accepted step changes nothing, some runtimes give the same trace, and some a new one.
+            if after is not trace or not _is_rejected(info):
                 ratio = _log(shares_at(after)[chosen]) - _log(shares[chosen])
                 kept = accept(ratio, rng)
             accepted = kept and bool(getattr(info, "accepted", True))
@@ -322,6 +323,13 @@ def _mixture_by_state(
         )
 
     return build(parts)
+
+
+def _is_rejected(info: Any) -> bool:
+    """Whether a step says that nothing that it proposed was accepted."""
+    if isinstance(info, ComposedInfo):
+        return all(_is_rejected(inner) for _, inner in info.parts)
+    return not getattr(info, "accepted", True)
 
 
 def _log(share: float) -> float:
