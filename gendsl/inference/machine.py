@@ -10,13 +10,12 @@ import math
 import time
 import weakref
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gendsl.choices import same_value
 from gendsl.compiler.closed import FailedText
-from gendsl.compiler.closed_move import ClosedKernel
 from gendsl.compiler.moves import PICK, REPEAT, RUN, NotClosed
 from gendsl.compiler.native_layout import (
     ACCEPTED,
@@ -36,14 +35,15 @@ from gendsl.inference.compose import ComposedInfo
 from gendsl.inference.moves import Part
 from gendsl.inference.recording import is_read
 from gendsl.inference.tally import OTHER, Tallies, Tally, count
-from gendsl.runtime.arguments import private
-from gendsl.runtime.change import is_same
+from gendsl.inference.texts import compiled
 from gendsl.runtime.trace import definition
 from gendsl.runtime.verify import MISMATCH_FIX, count_comparison, is_affordable, spend
 
 _TOLERANCE = 1e-9
 FIRST_COMPARED = 16
-"""How many steps are compared with the reference in any case."""
+"""How many steps are compared with the reference as soon as there is time; the first is in any case."""
+CHEAP = 5e-3
+"""How many seconds one of these may take in any case."""
 SAMPLED = 0.02
 """Which part of the time steps are compared in, if nothing is new."""
 MOST_FALLBACKS = 0.1
@@ -54,46 +54,8 @@ FIRST_STEPS = 200
 """After how many steps that share is looked at."""
 
 
-class _Compiled(NamedTuple):
-    """What was made of kernels for a program and arguments; it lives as long as the first of the kernels."""
-
-    kernels: tuple[weakref.ref[Any], ...]
-    model: Any
-    args: tuple[Any, ...]
-    closed: ClosedKernel
-
-    def is_of(self, kernels: Sequence[Any], model: Any, args: tuple[Any, ...]) -> bool:
-        """Whether it is what would be made of these."""
-        return (
-            len(kernels) == len(self.kernels)
-            and all(known() is one for known, one in zip(self.kernels, kernels, strict=True))
-            and model == self.model
-            and len(args) == len(self.args)
-            and all(map(_are_same, self.args, private(args, self.args)))
-            and self.closed.changed() is None
-        )
-
-
 class _Values(dict[Any, Any]):
     """The values of the choices of a trace, which can be known without being kept."""
-
-
-_KNOWN: weakref.WeakKeyDictionary[Any, _Compiled] = weakref.WeakKeyDictionary()
-
-
-def compiled(parts: Sequence[Part], model: Any, args: tuple[Any, ...]) -> ClosedKernel:
-    """The text of kernels for a program and arguments; the last one that was made is kept.
-
-    Raises:
-        NotClosed: there is none.
-    """
-    kernels = [part.kernel for part in parts]
-    known = _KNOWN.get(kernels[0])
-    if known is None or not known.is_of(kernels, model, args):
-        closed = ClosedKernel(model, args, [part.move for part in parts])
-        known = _Compiled(tuple(map(weakref.ref, kernels)), model, args, closed)
-        _KNOWN[kernels[0]] = known
-    return known.closed
 
 
 class Machine:
@@ -184,10 +146,11 @@ class Machine:
     def is_due(self, now: float) -> bool:
         """Whether steps are to be compared with the reference now: the first, and those from a new structure.
 
-        Others are compared for a small part of the time, which calls that go on from one another share.
+        They are compared for a small part of the time, which calls that go on from one another share.
         """
-        if self.closed.compared < FIRST_COMPARED:
-            return True
+        compared = self.closed.compared
+        if compared < FIRST_COMPARED:
+            return compared == 0 or self.seconds <= CHEAP or is_affordable(self.seconds)
         count = int(self.state.words[Word.COUNT])
         if count in self.closed.sizes_compared and now < self.compare_at:
             return False
@@ -399,11 +362,6 @@ def _ratio(info: Any) -> float:
             return float(picked.log_weight_ratio)
         info = picked.info
     return float(getattr(info, "log_accept_ratio", math.inf))
-
-
-def _are_same(known: Any, given: Any) -> bool:
-    """Whether an argument, made private with one that is known at hand, is that one as it is now."""
-    return known is given or is_same(known, given)
 
 
 def _close(one: float, other: float, size: float) -> bool:

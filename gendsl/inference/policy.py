@@ -5,23 +5,40 @@ Whichever it is, one seed gives one chain; so all that is decided here is how lo
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler.moves import NotClosed
 from gendsl.inference.moves import Part, flattened
 from gendsl.inference.recording import is_read
+from gendsl.inference.texts import known
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.watched import runs_native
 
 if TYPE_CHECKING:
     from gendsl.inference.machine import Machine
 
-LEAST_STEPS = 5000
-"""How many steps of single kernels a chain must have, to be worth compiling."""
+LEAST_WORK = 100_000
+"""The least work of a chain that is worth compiling: its steps of single kernels, each as often as its
+trace has choices and `A_STEP` more. Today's runtime takes about as long for it as compiling takes."""
+
+LEAST_WORK_AGAIN = 2_000
+"""The same where the kernels were compiled before; about as long takes making the trace that they end at."""
+
+A_STEP = 50
+"""How many choices cost as much as what a step of today's runtime does besides looking at choices."""
 
 LEAST_STEPS_A_DRAW = 10
 """How many of them there must be for each draw of which a whole trace is needed, which takes long to make."""
+
+MOST_CHOICES = 20_000
+"""More choices than this are left to today's runtime: machine code looks at all of them in each step, and a
+comparison with the reference takes seconds."""
+
+_DONE: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
+"""The work of all chains that begin with a kernel: many short ones are worth compiling, too."""
 
 
 @dataclass
@@ -52,14 +69,32 @@ def decide(kernel: Any, trace: Any, rng: Any, steps: int, thin: int, recorders: 
     try:
         moves, schedule, a_sweep = flattened(kernel)
         if not wanted:
-            if steps * a_sweep < LEAST_STEPS:
-                return Decision(None, f"a chain of fewer than {LEAST_STEPS} steps")
+            choices = _count(trace)
+            if choices > MOST_CHOICES:
+                return Decision(None, f"the trace has more than {MOST_CHOICES:,} choices")
+            if not _is_worth_it(moves, trace, steps * a_sweep * (A_STEP + choices)):
+                return Decision(None, "so few steps take less time than compiling them")
             read = bool(recorders) and all(map(is_read, recorders.values()))
             if not read and thin * a_sweep < LEAST_STEPS_A_DRAW:
                 return Decision(None, "whole traces are needed too often")
         return _compiled(moves, schedule, trace, rng)
     except NotClosed as reason:
         return Decision(None, str(reason))
+
+
+def _count(trace: Any) -> int:
+    """How many choices a trace has; of many, only that they are too many."""
+    observed = len(trace.observed_paths)
+    return observed if observed > MOST_CHOICES else sum(1 for _ in islice(trace.records, MOST_CHOICES + 1))
+
+
+def _is_worth_it(moves: list[Part], trace: Any, work: float) -> bool:
+    """Whether so much work, with what was done before, takes longer than compiling."""
+    if known(moves, trace.gen_fn, trace.args) is not None:
+        return work >= LEAST_WORK_AGAIN
+    first = moves[0].kernel
+    done = _DONE[first] = _DONE.get(first, 0.0) + work
+    return done >= LEAST_WORK
 
 
 def _compiled(moves: list[Part], schedule: list[int], trace: Any, rng: Any) -> Decision:

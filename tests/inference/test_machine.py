@@ -25,6 +25,7 @@ from gendsl import (
     uniform,
     write,
 )
+from gendsl.compiler import closed_move
 from gendsl.compiler.moves import Proposal
 from gendsl.compiler.native import available
 from gendsl.compiler.native_layout import Word
@@ -49,6 +50,7 @@ from gendsl.inference import (
     repeat,
 )
 from gendsl.inference.chain import remade
+from gendsl.inference.recording import AtAddress
 from gendsl.selection import select
 from gendsl.testing import running_on
 
@@ -273,7 +275,45 @@ def test_weights_that_change_outside_end_it():
 def test_short_chains_are_not_compiled():
     found = policy.decide(move, start(), np.random.default_rng(1), 100, 1, {})
     assert found.machine is None
-    assert "fewer than" in found.reason
+    assert found.reason == "so few steps take less time than compiling them"
+
+
+def test_many_short_chains_are_compiled():
+    """The work of one kernel counts together, and a text that there is already is used for fewer steps."""
+    kernel, rng, read_ = involutive(step_size, shifted), np.random.default_rng(1), {"mu": AtAddress("mu")}
+    steps = math.ceil(policy.LEAST_WORK / (policy.A_STEP + len(start().records)) / 3)
+    found = [policy.decide(kernel, start(), rng, steps, 1, read_) for _ in range(4)]
+    assert [one.machine is not None for one in found] == [False, False, True, True]
+    assert policy.decide(kernel, start(), rng, 100, 1, read_).machine is not None
+    assert policy.decide(kernel, start(), rng, 2, 1, read_).machine is None
+
+
+def test_large_traces_are_not_compiled(monkeypatch):
+    monkeypatch.setattr(policy, "MOST_CHOICES", 3)
+    found = policy.decide(move, start(), np.random.default_rng(1), 10**6, 1, {"mu": AtAddress("mu")})
+    assert found.reason == "the trace has more than 3 choices"
+
+
+@transform
+def shifted_by_process(model_in, aux_in, *, model_out, aux_out):
+    mu, u = read(model_in["mu"], continuous), read(aux_in["u"], continuous)
+    write(model_out["mu"], mu + u + 0 * os.getpid(), continuous)
+    write(aux_out["u"], -u, continuous)
+
+
+def test_what_is_refused_is_read_once(monkeypatch):
+    kernel, calls, original = involutive(step_size, shifted_by_process), [], closed_move.ClosedKernel
+
+    def counted_(*args):
+        calls.append(args)
+        return original(*args)
+
+    monkeypatch.setattr(closed_move, "ClosedKernel", counted_)
+    with running_on("native"):
+        first, again = (policy.decide(kernel, start(), np.random.default_rng(1), 9, 1, {}) for _ in range(2))
+    assert first.machine is again.machine is None
+    assert first.reason == again.reason != ""
+    assert len(calls) == 1
 
 
 def test_a_difference_is_an_error(monkeypatch):

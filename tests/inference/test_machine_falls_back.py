@@ -61,7 +61,7 @@ def run(runtime):
 def little_room(monkeypatch):
     """So that there has to be more of it."""
     monkeypatch.setattr("gendsl.compiler.native_state._FIRST_CAPACITY", 1)
-    monkeypatch.setattr("gendsl.inference.machine._KNOWN", {})
+    monkeypatch.setattr("gendsl.inference.texts._KNOWN", {})
 
 
 def plant(monkeypatch, owner, name, error, at):
