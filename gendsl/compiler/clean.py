@@ -314,23 +314,24 @@ def _inline_temporaries(function: Function) -> None:
                 del pending[var]
             if chosen:
                 substitute(statement, chosen)
-            inner_sets = {target for s in hir.walk([statement]) for target in hir.targets(s)}
-            if _jumps(statement):
-                flush()
-            else:
-                flush(inner_sets)
-            inside = set().union(
-                *(
-                    _variables(e)
-                    for b in hir.bodies(statement)
-                    for s in hir.walk(b)
-                    for e in hir.expressions(s)
-                ),
-                set(),
-            )
-            for var in list(pending):
-                if var in inside:
-                    result.append(pending.pop(var)[0])
+            if pending:
+                if _jumps(statement):
+                    flush()
+                else:
+                    flush({target for s in hir.walk([statement]) for target in hir.targets(s)})
+            if pending:
+                inside = set().union(
+                    *(
+                        _variables(e)
+                        for b in hir.bodies(statement)
+                        for s in hir.walk(b)
+                        for e in hir.expressions(s)
+                    ),
+                    set(),
+                )
+                for var in list(pending):
+                    if var in inside:
+                        result.append(pending.pop(var)[0])
             for inner in list(hir.bodies(statement)):
                 inner[:] = visit(inner)
             if (

@@ -109,10 +109,21 @@ def compile_definition(
         imports: names that its module imports.
         known: other names that are to be free in it, for which `as_function` is given objects.
     """
+    return compile_like(node, scopes, original.__code__, imports, known)
+
+
+def compile_like(
+    node: FunctionNode,
+    scopes: Iterable[ScopeNode],
+    original: CodeType,
+    imports: Iterable[str] = (),
+    known: tuple[str, ...] = (),
+) -> CodeType:
+    """The same, from the code of the function alone."""
     scopes = list(scopes)
     definition: ScopeNode = _bare(node)
     for scope in reversed(scopes):
-        definition = _enclose(definition, scope, original.__code__.co_freevars)
+        definition = _enclose(definition, scope, original.co_freevars)
     if known:
         outermost = ast.FunctionDef("__gendsl_outermost__", _NO_ARGUMENTS, [], [])
         if "type_params" in ast.FunctionDef._fields:  # from Python 3.12 on
@@ -122,9 +133,9 @@ def compile_definition(
     importing: list[ast.stmt] = [ast.Import([ast.alias(name)]) for name in imports]
     code: CodeType = compile(
         located(ast.Module([*importing, definition], [])),
-        original.__code__.co_filename,
+        original.co_filename,
         "exec",
-        flags=original.__code__.co_flags & _FUTURE_FLAGS,
+        flags=original.co_flags & _FUTURE_FLAGS,
         dont_inherit=True,
     )
     for scope in (*scopes, node):

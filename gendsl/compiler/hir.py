@@ -460,10 +460,22 @@ def bodies(statement: Statement) -> Iterator[Body]:
 
 def walk(body: Body) -> Iterator[Statement]:
     """All statements of a body, those inside others included."""
-    for statement in body:
-        yield statement
-        for inner in bodies(statement):
-            yield from walk(inner)
+    left = [iter(body)]
+    while left:
+        for statement in left[-1]:
+            yield statement
+            kind = type(statement)
+            if kind is If:
+                left += (iter(statement.orelse), iter(statement.then))  # type: ignore[attr-defined]
+                break
+            if kind in _WITH_BODY:
+                left.append(iter(statement.body))  # type: ignore[attr-defined]
+                break
+        else:
+            left.pop()
+
+
+_WITH_BODY = (For, Loop, Block)
 
 
 def expressions(statement: Statement) -> Iterator[Expr]:

@@ -23,22 +23,37 @@ def merge(mains: Sequence[Function], named: Callable[[str], str]) -> None:
         named: what makes of a name one that no function has.
     """
     every = {id(function): function for main in mains for function in hir.functions(main)}
-    known: dict[Hashable, Function] = {}
+    alike: dict[Hashable, list[Function]] = {}
     kept: dict[int, Function] = {}
+    said: dict[int, Hashable] = {}
+
+    def all_of(function: Function) -> Hashable:
+        if id(function) not in said:
+            said[id(function)] = _said(function.body)
+        return said[id(function)]
+
     for function in every.values():  # callees first
         for statement in hir.walk(function.body):
             if isinstance(statement, Call):
                 statement.function = kept.get(id(statement.function), statement.function)
-        said = _said((function.parameters, function.results, function.origin, function.scores, function.body))
-        first = known.setdefault(said, function)
+        others = alike.setdefault(_outline(function), [])
+        first = next((one for one in others if all_of(one) == all_of(function)), function)
+        if first is function:
+            others.append(function)
         if first is function or function in mains:
             continue
         is_second = first not in kept.values()
         kept[id(function)] = first
-        alike = takewhile(lambda pair: pair[0] == pair[1], zip(first.name, function.name, strict=False))
-        shared = "".join(letter for letter, _ in alike).rstrip("_")
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(first.name, function.name, strict=False))
+        shared = "".join(letter for letter, _ in same).rstrip("_")
         if is_second and shared and shared != first.name:
             first.name = named(shared)
+
+
+def _outline(function: Function) -> Hashable:
+    """What functions that say the same have in common, and few others."""
+    kinds = tuple(map(type, hir.walk(function.body)))
+    return function.origin, function.scores, tuple(function.parameters), tuple(function.results), kinds
 
 
 def _said(what: Any) -> Hashable:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from types import CodeType, FunctionType
 from typing import Any, get_args
 
-from gendsl.compiler.definition import FunctionNode, ScopeNode, compile_definition
+from gendsl.compiler.definition import FunctionNode, ScopeNode, compile_like
 from gendsl.compiler.trees import children, walk
 from gendsl.errors import Location, SourceUnavailableError, UnsupportedSyntaxError
 
@@ -150,6 +150,12 @@ def _text(function: FunctionType) -> str:
 # --- making sure of it -----------------------------------------------------------------------------
 
 
+@functools.lru_cache(maxsize=4096)
+def _is_text_of(running: CodeType, node: FunctionNode, scopes: _Scopes, imports: tuple[str, ...]) -> bool:
+    """Whether a definition, among those that enclose it and in a module with imports, is what is running."""
+    return _is_what_runs(compile_like(node, scopes, running, imports), running, node)
+
+
 def _is_what_runs(found: CodeType, running: CodeType, node: FunctionNode) -> bool:
     """Whether code compiled from the text is that of the function.
 
@@ -223,7 +229,7 @@ def find_source(function: Any, decorator: str) -> Source:
     if node is not None:
         # an interactive shell compiles each statement by itself, without the imports before it
         for imports in (file.imports, ()):
-            if _is_what_runs(compile_definition(node, scopes, function, imports), running, node):
+            if _is_text_of(running, node, scopes, imports):
                 return Source(function, node, scopes, file.lines[node.lineno - 1 : node.end_lineno])
     raise SourceUnavailableError(
         f"the text of {function.__qualname__} in {running.co_filename!r} is not what is running: "

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import keyword
 from collections.abc import Callable, Generator, Hashable, Iterable
 from contextlib import contextmanager
@@ -194,7 +195,8 @@ class Frame:
         self.returned: Callable[[Value], None] | None = None
         self.prefix: tuple[Any, ...] | None = None
         self.prefix_indices: tuple[Expr, ...] = ()
-        self.locals, self.globals = _scope_of(node)
+        own, outside = _scope_of(node)
+        self.locals, self.globals = set(own), outside
 
     @property
     def shown_line(self) -> int:
@@ -584,12 +586,13 @@ def _size(expr: Expr) -> int:
     return 1 + sum(map(_size, expr.args)) if isinstance(expr, Op) else 1
 
 
-def _scope_of(node: Any) -> tuple[set[str], set[str]]:
+@functools.lru_cache(maxsize=4096)
+def _scope_of(node: Any) -> tuple[frozenset[str], frozenset[str]]:
     """The names that a definition binds itself, and those it declares to be of outside."""
     bound: set[str] = set()
     outside: set[str] = set()
     if node is None:
-        return bound, outside
+        return frozenset(), frozenset()
     arguments = node.args
     every = [
         *arguments.posonlyargs,
@@ -624,7 +627,7 @@ def _scope_of(node: Any) -> tuple[set[str], set[str]]:
 
     for part in node.body if isinstance(node.body, list) else [node.body]:
         visit(part)
-    return bound, outside
+    return frozenset(bound), frozenset(outside)
 
 
 def is_never(value: Value) -> bool:

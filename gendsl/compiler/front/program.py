@@ -562,22 +562,7 @@ class Lowering:
 
     def returns_closure(self, function: FunctionType) -> bool:
         """Whether a function may return a function that is defined in it."""
-        node = self.sources[function].node
-        nested = {
-            part.name for part in ast.walk(node) if isinstance(part, ast.FunctionDef) and part is not node
-        }
-        for part in ast.walk(node):
-            if isinstance(part, ast.Return) and part.value is not None:
-                for inner in ast.walk(part.value):
-                    if isinstance(inner, ast.Lambda) and not _is_argument(part.value, inner):
-                        return True
-                    if (
-                        isinstance(inner, ast.Name)
-                        and inner.id in nested
-                        and not _is_called(part.value, inner)
-                    ):
-                        return True
-        return isinstance(node, ast.Lambda) and isinstance(node.body, ast.Lambda)
+        return _returns_closure(self.sources[function].node)
 
     def defaults(self, frame: Frame, function: FunctionType) -> dict[str, Value]:
         """The defaults of the parameters of a function."""
@@ -732,6 +717,20 @@ def _origin(function: Any) -> str:
 def _parameter_names(node: Any, count: int, skipped: int) -> list[str]:
     names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)][skipped:]
     return [*names, *(f"argument_{i}" for i in range(len(names), count))][:count]
+
+
+@functools.lru_cache(maxsize=4096)
+def _returns_closure(node: Any) -> bool:
+    """Whether a definition may return a function that is defined in it."""
+    nested = {part.name for part in ast.walk(node) if isinstance(part, ast.FunctionDef) and part is not node}
+    for part in ast.walk(node):
+        if isinstance(part, ast.Return) and part.value is not None:
+            for inner in ast.walk(part.value):
+                if isinstance(inner, ast.Lambda) and not _is_argument(part.value, inner):
+                    return True
+                if isinstance(inner, ast.Name) and inner.id in nested and not _is_called(part.value, inner):
+                    return True
+    return isinstance(node, ast.Lambda) and isinstance(node.body, ast.Lambda)
 
 
 def _is_argument(value: ast.expr, inner: ast.AST) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -438,6 +439,20 @@ def handed_on(frame: Frame, node: ast.For | ast.While) -> tuple[list[Any], list[
     """The variables that a loop hands from iteration to iteration, and those that each iteration sets
     anew.
     """
+    every, carried = _set_in(node, frame.node)
+    attributes = [
+        name for name in frame.env if isinstance(name, tuple) and isinstance(name[0], calls.Building)
+    ]
+    mine = [name for name in every if name in frame.locals]
+    return (
+        [*(name for name in mine if name in carried), *attributes],
+        [name for name in mine if name not in carried],
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _set_in(node: ast.For | ast.While, function: Any) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The names that a loop of a function sets; those that it hands from iteration to iteration."""
     order: list[tuple[str, bool, bool]] = []  # (name, whether it is set, whether that may be skipped)
 
     def visit(part: ast.AST, skipped: bool) -> None:
@@ -513,20 +528,13 @@ def handed_on(frame: Frame, node: ast.For | ast.While) -> tuple[list[Any], list[
             if is_set and skipped:
                 continue  # it may be skipped: what comes next decides
             first[name] = is_set
-    outside = _read_outside(frame, node)
-    carried, forgotten = [], []
-    for name in written:
-        if name in frame.locals and (name in outside or not first.get(name, False)):
-            carried.append(name)
-        else:
-            forgotten.append(name)
-    attributes = [
-        name for name in frame.env if isinstance(name, tuple) and isinstance(name[0], calls.Building)
-    ]
-    return [*carried, *attributes], forgotten
+    outside = _read_outside(function, node)
+    return tuple(written), frozenset(
+        name for name in written if name in outside or not first.get(name, False)
+    )
 
 
-def _read_outside(frame: Frame, node: ast.AST) -> set[str]:
+def _read_outside(function: Any, node: ast.AST) -> set[str]:
     """The names that the function reads outside of a loop, or in nested functions."""
     found: set[str] = set()
 
@@ -542,7 +550,7 @@ def _read_outside(frame: Frame, node: ast.AST) -> set[str]:
         for child in ast.iter_child_nodes(part):
             visit(child, own)
 
-    body = frame.node.body
+    body = function.body
     for part in body if isinstance(body, list) else [body]:
         visit(part, frozenset())
     return found

@@ -20,15 +20,14 @@ from gendsl.compiler.types import Text as TextType
 
 _PARTS = ("r", "r")
 _FIRST = Const(0, "i")
+NO_KEY = "a key that is not there"
 
 
 def make(frame: Frame, node: ast.AST, what: Any = None) -> Value:
     """A new dict, made at a node."""
     site = frame.site(node, ("dict", what))
-    entries, table, var = frame.fresh("entries", "r"), frame.fresh("table", "r"), frame.fresh("dict", "r")
-    frame.emit(hir.New(entries, entry_layout(frame, site), []))
-    frame.emit(hir.Fill(table, ("i",), Const(8, "i"), (Const(-1, "i"),)))
-    frame.emit(hir.New(var, _PARTS, [(entries, table)]))
+    var = frame.fresh("dict", "r")
+    frame.emit(hir.Call([var], _maker(frame, entry_layout(frame, site)), []))
     return Value(Dict(site), (var,))
 
 
@@ -74,30 +73,46 @@ def _checked_key(frame: Frame, type: Type) -> None:
         raise frame.not_closed(f"{describe(type)} as a key of a dict")
 
 
-def find(frame: Frame, value: Value, key: Value) -> Expr:
-    """The position of the entry of a key, or -1."""
+def _known_key(frame: Frame, value: Value, key: Value) -> Type | None:
+    """The type of the keys of a dict, of which one is now looked for; None if there are none yet."""
     assert isinstance(value.type, Dict)
     site, facts = value.type.site, frame.program.facts
     if facts.item(site, "key") == NEVER or is_never(key):
-        return Const(-1, "i")
+        return None
     try:
         kind = facts.grow_item(site, key.type, "key")
     except NotClosed as error:
         raise frame.not_closed(error.reason) from None
     _checked_key(frame, kind)
+    return kind
+
+
+def find(frame: Frame, value: Value, key: Value) -> Expr:
+    """The position of the entry of a key, or -1."""
+    assert isinstance(value.type, Dict)
+    kind = _known_key(frame, value, key)
+    if kind is None:
+        return Const(-1, "i")
     entries, table = _parts(frame, value)
     var = frame.fresh("at", "i")
-    given = list(facts.convert(key, kind))
-    function = _finder(frame, leaves(kind), entry_layout(frame, site))
+    given = list(frame.program.facts.convert(key, kind))
+    function = _finder(frame, leaves(kind), entry_layout(frame, value.type.site))
     frame.emit(hir.Call([var], function, [entries, table, *given]))
     return var
 
 
 def item(frame: Frame, value: Value, key: Value) -> Value:
     """`value[key]`; fails where there is no such key."""
-    at = find(frame, value, key)
-    frame.fail_if(Op("lt", (at, Const(0, "i")), "b"), "a key that is not there")
-    return at_position(frame, value, at)[1]
+    assert isinstance(value.type, Dict)
+    kind = _known_key(frame, value, key)
+    if kind is None:
+        frame.fail_if(hir.TRUE, NO_KEY)
+        return NOTHING
+    item_type = _types(frame, value.type.site)[1]
+    targets = [frame.fresh("t", leaf) for leaf in leaves(item_type)]
+    function = _getter(frame, leaves(kind), entry_layout(frame, value.type.site))
+    frame.emit(hir.Call(list(targets), function, [value.leaf, *frame.program.facts.convert(key, kind)]))
+    return Value(item_type, tuple(targets))
 
 
 def at_position(frame: Frame, value: Value, at: Expr) -> tuple[Value, Value]:
@@ -126,28 +141,9 @@ def store(frame: Frame, value: Value, key: Value, new: Value) -> None:
     kind = facts.grow_item(site, key.type, "key")
     item_type = facts.grow_item(site, new.type, "value")
     _checked_key(frame, kind)
-    key = frame.atoms(key)
-    new = frame.atoms(new)
-    entry = (*facts.convert(key, kind), *facts.convert(new, item_type))
-    entries, table = _parts(frame, value)
-    at = frame.fresh("at", "i")
-    layout = entry_layout(frame, site)
-    frame.emit(
-        hir.Call([at], _finder(frame, leaves(kind), layout), [entries, table, *facts.convert(key, kind)])
-    )
-    found: hir.Body = []
-    added: hir.Body = []
-    frame.emit(hir.If(Op("ge", (at, _FIRST), "b"), found, added))
-    with frame.into(found):  # the key stays the one that came first
-        old = [frame.fresh("t", k) for k in layout]
-        if old:
-            frame.emit(hir.Load(list(old), entries, layout, at))
-            frame.emit(
-                hir.Store(entries, layout, at, (*old[: len(leaves(kind))], *facts.convert(new, item_type)))
-            )
-    with frame.into(added):
-        frame.emit(hir.Append(entries, layout, entry))
-        frame.emit(hir.Call([], _rebuilder(frame, leaves(kind), layout), [value.leaf]))
+    given = (*facts.convert(key, kind), *facts.convert(new, item_type))
+    function = _setter(frame, leaves(kind), entry_layout(frame, site))
+    frame.emit(hir.Call([], function, [value.leaf, *given]))
 
 
 def remove(frame: Frame, value: Value, key: Value) -> Value:
@@ -157,7 +153,7 @@ def remove(frame: Frame, value: Value, key: Value) -> Value:
     assert isinstance(value.type, Dict)
     writable(frame, value)
     at = frame.atom(find(frame, value, key), "at")
-    frame.fail_if(Op("lt", (at, Const(0, "i")), "b"), "a key that is not there")
+    frame.fail_if(Op("lt", (at, Const(0, "i")), "b"), NO_KEY)
     found = at_position(frame, value, at)[1]
     layout = entry_layout(frame, value.type.site)
     entries, _ = _parts(frame, value)
@@ -274,6 +270,78 @@ def _hash(key: list[Expr]) -> Expr:
         )
         result = Op("mix", (result, bits), "i")
     return result
+
+
+def _helper(
+    frame: Frame, name: str, layout: tuple[Any, ...], origin: str, results: list[str]
+) -> tuple[hir.Function, Text | None]:
+    """A function for dicts of a layout, and what its body is to be made with if it is not made yet."""
+    memo = frame.program.helpers
+    if (name, layout) in memo:
+        known: hir.Function = memo[name, layout]
+        return known, None
+    function = hir.Function(frame.program.function_name(name), results=results, origin=origin)
+    memo[name, layout] = function
+    return function, Text(function)
+
+
+def _maker(frame: Frame, layout: tuple[str, ...]) -> hir.Function:
+    """`new_dict()`: an empty dict."""
+    function, text = _helper(frame, "new_dict", layout, "an empty dict", ["r"])
+    if text is not None:
+        entries, table, made = (Var(text.fresh(hint), "r") for hint in ("entries", "table", "dict"))
+        function.body = [
+            hir.New(entries, layout, []),
+            hir.Fill(table, ("i",), Const(8, "i"), (Const(-1, "i"),)),
+            hir.New(made, _PARTS, [(entries, table)]),
+            hir.Return([made]),
+        ]
+    return function
+
+
+def _getter(frame: Frame, key: tuple[str, ...], layout: tuple[str, ...]) -> hir.Function:
+    """`get(dict, *key)`: the leaves of the value of a key; fails where there is no such key."""
+    origin = "the value of a key in a dict"
+    function, text = _helper(frame, "get", (key, layout), origin, list(layout[len(key) :]))
+    if text is not None:
+        dict_, entries, table = (Var(text.fresh(hint), "r") for hint in ("dict", "entries", "table"))
+        given, at = [Var(text.fresh("key"), kind) for kind in key], Var(text.fresh("at"), "i")
+        other = [Var(text.fresh("t"), kind) for kind in layout]
+        function.parameters = [dict_, *given]
+        function.body = [
+            hir.Load([entries, table], dict_, _PARTS, _FIRST),
+            hir.Call([at], _finder(frame, key, layout), [entries, table, *given]),
+            hir.If(Op("lt", (at, _FIRST), "b"), [hir.Fail(NO_KEY)], []),
+            *([hir.Load(list(other), entries, layout, at)] if layout else []),
+            hir.Return(list(other[len(key) :])),
+        ]
+    return function
+
+
+def _setter(frame: Frame, key: tuple[str, ...], layout: tuple[str, ...]) -> hir.Function:
+    """`put(dict, *key, *value)`: give a key a value; the key stays the one that came first."""
+    function, text = _helper(frame, "put", (key, layout), "a key of a dict is given a value", [])
+    if text is not None:
+        dict_, entries, table = (Var(text.fresh(hint), "r") for hint in ("dict", "entries", "table"))
+        given = [Var(text.fresh("key"), kind) for kind in key]
+        new = [Var(text.fresh("value"), kind) for kind in layout[len(key) :]]
+        old, at = [Var(text.fresh("t"), kind) for kind in layout], Var(text.fresh("at"), "i")
+        function.parameters = [dict_, *given, *new]
+        found: hir.Body = [
+            hir.Load(list(old), entries, layout, at),
+            hir.Store(entries, layout, at, (*old[: len(key)], *new)),
+        ]
+        added: hir.Body = [
+            hir.Append(entries, layout, (*given, *new)),
+            hir.Call([], _rebuilder(frame, key, layout), [dict_]),
+        ]
+        function.body = [
+            hir.Load([entries, table], dict_, _PARTS, _FIRST),
+            hir.Call([at], _finder(frame, key, layout), [entries, table, *given]),
+            hir.If(Op("ge", (at, _FIRST), "b"), found if layout else [], added),
+            hir.Return([]),
+        ]
+    return function
 
 
 def _finder(frame: Frame, key: tuple[str, ...], layout: tuple[str, ...]) -> hir.Function:
