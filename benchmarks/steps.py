@@ -29,6 +29,8 @@ from gendsl.inference import repeat
 FAMILIES = (*hand.EXAMPLES, *models.FAMILIES)
 EACH = 100
 """How many steps a draw takes."""
+WARM_UP = 20
+"""How many draws come before those that are measured: by then what is worth compiling is compiled."""
 COLD = 20_000
 """How many first steps are measured in a new process."""
 
@@ -79,11 +81,8 @@ class Compiled:
 def row(pair: Pair, size: int, scale: Scale, other: type[ByHand] | type[Compiled]) -> Row:
     """As many draws a call as take gendsl about `round_seconds`, once what is learnt first is known."""
     chain, by_hand = Chain(pair, size), other(pair, size)
-    begin = time.process_time()
-    warm_up = 0
-    while not warm_up or (warm_up < 20 and time.process_time() - begin < 10.0 * scale.round_seconds):
+    for _ in range(WARM_UP if scale.round_seconds else 1):
         chain(1)
-        warm_up += 1
     begin = time.process_time()
     chain(1)
     draws = min(max(round(scale.round_seconds / (time.process_time() - begin)), 1), 200)
