@@ -295,11 +295,12 @@ def involutive(
         calls: list[Body] = [[one.into()] for one in of]
         return calls[0] if len(calls) == 1 else [If(first, calls[0], calls[1])]
 
-    def determinant(of: Sequence[Map], into: Var) -> Body:
+    def determinant(of: Sequence[Map], into: Var, *before: hir.Statement) -> Body:
         inside: Body = [Primitive([], "follow", (row,)), *either([one.slopes for one in of])]
         return [
             Primitive([rows], "rows"),
             hir.For(row, hir.ZEROS["i"], rows, Const(1, "i"), inside, 1),
+            *before,
             Primitive([into], "log_abs_det", (rows,)),
         ]
 
@@ -323,7 +324,7 @@ def involutive(
         body += [
             Primitive([], "go_there"),
             *either([one.run for one in inverse]),
-            *determinant(inverse, log_det_back),
+            *determinant(inverse, log_det_back, Primitive([], "note_rounding", (rows,))),
             Primitive([], "return_here"),
             Primitive([], "came_back", (log_det, log_det_back)),
         ]

@@ -117,8 +117,10 @@ class Word(IntEnum):
     """The first word that depends on the program."""
 
 
-WRITE_WORDS, READ_WORDS, ROW_WORDS = 4, 3, 3
+WRITE_WORDS, READ_WORDS, ROW_WORDS = 5, 3, 3
 """The words of an entry of each log; the leaves of what was written come behind."""
+ROUNDING_AT = 4
+"""The word of what was written that says how far rounding may have taken it."""
 ZERO_WORDS = 6
 TALLY_WORDS = 8
 PROPOSED, ACCEPTED, WEIGHED, LOG_RATIO, LOG_AUX, LOG_DET, CYCLES, IMPOSSIBLE = range(TALLY_WORDS)

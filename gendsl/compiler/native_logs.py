@@ -86,6 +86,6 @@ class NativeLogs(NativeSaved):
         p.fail_if(self.is_observed(template, index), "an observation that is written")
         self.store(stamps, index, now, tag="!6")
         entry = self.new_entry(Word.WRITES, Word.WRITE_COUNT, Word.WRITE_ROOM, p.layout.write_words)
-        for place, value in enumerate((p.let(f"ptrtoint ptr {template} to i64"), index, copied, size)):
+        for place, value in enumerate((p.let(f"ptrtoint ptr {template} to i64"), index, copied, size, "0")):
             self.store(entry, place, value)
         return entry

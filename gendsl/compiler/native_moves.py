@@ -12,6 +12,7 @@ from gendsl.compiler.llvm_text import TYPES
 from gendsl.compiler.native_layout import (
     FULL,
     READ_WORDS,
+    ROUNDING_AT,
     ROW_WORDS,
     WRITE_WORDS,
     TemplateWords,
@@ -19,7 +20,7 @@ from gendsl.compiler.native_layout import (
     is_auxiliary,
 )
 from gendsl.compiler.native_logs import LOG_TAG, NativeLogs
-from gendsl.compiler.state import CANCEL, CLOSE, TIE
+from gendsl.compiler.state import CANCEL, CLOSE, ROUNDING, TIE
 
 NOTHING_SELECTED = "-2"
 """The number of the template whose density was zero, where a move had nothing to do instead."""
@@ -30,12 +31,12 @@ RESULTS: dict[str, list[Kind]] = {
     "keep_observed": [], "nothing_selected": [], "go_there": [], "return_here": [], "came_back": [],
     "never_picked": [], "save": ["r"], "go_back": [], "give_up": [], "take_back": [],
     "rows": ["i"], "follow": [],
-    "log_abs_det": ["f"], "log_density": ["f"], "decide": ["b"], "commit": [],
+    "note_rounding": [], "log_abs_det": ["f"], "log_density": ["f"], "decide": ["b"], "commit": [],
     "note_read": [], "note_copied": [], "note_written": ["r"],
 }  # fmt: skip
 ARGUMENTS: dict[str, list[Kind]] = {
     "go_back": ["r"], "give_up": ["r"],
-    "follow": ["i"], "log_abs_det": ["i"], "decide": ["f", "f", "f"], "commit": ["f"],
+    "follow": ["i"], "note_rounding": ["i"], "log_abs_det": ["i"], "decide": ["f", "f", "f"], "commit": ["f"],
     "came_back": ["f", "f"],
     "note_read": ["r", "i", "i"], "note_copied": ["r", "i", "i"], "note_written": ["r", "i", "i", "i"],
 }  # fmt: skip
@@ -168,6 +169,7 @@ class NativeMoves(NativeLogs):
         """
         p = self.p
         found = p.variable("differs")
+        rounding = p.let(f"bitcast i64 {self.load(written, ROUNDING_AT)} to double")
         index, leaves = self.load(written, 1), self.load(template, TemplateWords.LEAVES, tag="!1")
         floats = p.let(f"icmp ne i64 {self.load(template, TemplateWords.FLOATS, tag='!1')}, 0")
         columns, values = self.at(template, TemplateWords.COLUMNS), self.at(written, WRITE_WORDS)
@@ -175,7 +177,7 @@ class NativeMoves(NativeLogs):
         before, after = self.load(column, index, tag="!7"), self.load(values, 0)
         is_number = p.let(f"icmp eq i64 {leaves}, 1")
         with p.when(is_number):
-            p.add_to(found, self._are_apart(before, after, floats))
+            p.add_to(found, self._are_apart(before, after, floats, rounding))
         other = p.let(f"icmp ne i64 {before}, {after}")
         with p.when(p.let(f"and i1 {other}, {p.let(f'xor i1 {is_number}, true')}")):
             with p.each(leaves, "1") as leaf:
@@ -191,10 +193,10 @@ class NativeMoves(NativeLogs):
             p.add_to(found, p.flag(apart))
             with p.each(p.let(f"select i1 {apart}, i64 0, i64 {count}")) as place:
                 first, second = (p.let(f"load i64, ptr {self.at(each, place)}") for each in (data, others))
-                p.add_to(found, self._are_apart(first, second, floats))
+                p.add_to(found, self._are_apart(first, second, floats, rounding))
         return p.let(f"icmp ne i64 {p.let(f'load i64, ptr {found}')}, 0")
 
-    def _are_apart(self, before: str, after: str, floats: str) -> str:
+    def _are_apart(self, before: str, after: str, floats: str, rounding: str) -> str:
         """Whether two numbers, given as words, are not the same, or not close where they are floats."""
         p = self.p
         x, y = (p.let(f"bitcast i64 {word} to double") for word in (before, after))
@@ -202,7 +204,8 @@ class NativeMoves(NativeLogs):
             p.let(f"call double @llvm.fabs.f64(double {value})")
             for value in (p.let(f"fsub double {y}, {x}"), x)
         )
-        near = p.let(f"fcmp ole double {apart}, {p.let(f'fmul double {CLOSE:e}, {size}')}")
+        most = p.let(f"fadd double {p.let(f'fmul double {CLOSE:e}, {size}')}, {rounding}")
+        near = p.let(f"fcmp ole double {apart}, {most}")
         finite = p.let(f"fcmp olt double {size}, 0x7FF0000000000000")
         close = p.let(f"and i1 {floats}, {p.let(f'and i1 {near}, {finite}')}")
         same = p.let(f"icmp eq i64 {before}, {after}")
@@ -336,6 +339,48 @@ class NativeMoves(NativeLogs):
         p.set_word(Word.FOLLOWED, p.let(f"ptrtoint ptr {followed} to i64"))
         start = self.at(p.word(Word.MATRIX, "r"), p.let(f"mul i64 {row}, {p.word(Word.ROW_COUNT)}"))
         p.set_word(Word.MATRIX_AT, p.let(f"ptrtoint ptr {start} to i64"))
+
+    def note_rounding(self, size: str) -> None:
+        p, matrix, place = self.p, self.p.word(Word.MATRIX, "r"), self.p.variable("place")
+        with p.each(p.word(Word.WRITE_COUNT)) as number:
+            written = self.entry(Word.WRITES, number, p.layout.write_words)
+            copied = p.let(f"icmp ne i64 {self.load(written, 2)}, 0")
+            largest = p.variable("largest", "f", "0.0")
+            with p.each(p.let(f"select i1 {copied}, i64 0, i64 {self.load(written, 3)}")):
+                column, total = p.let(f"load i64, ptr {place}"), p.variable("total", "f", "0.0")
+                with p.each(size) as row:
+                    at = self.at(matrix, p.let(f"add i64 {p.let(f'mul i64 {row}, {size}')}, {column}"))
+                    slope = p.let(f"load double, ptr {at}, !tbaa {LOG_TAG}")
+                    term = p.let(f"fmul double {slope}, {self._coordinate(row)}")
+                    size_ = p.let(f"call double @llvm.fabs.f64(double {term})")
+                    summed = p.let(f"fadd double {p.let(f'load double, ptr {total}')}, {size_}")
+                    p.add(f"store double {summed}, ptr {total}")
+                found, before = (p.let(f"load double, ptr {where}") for where in (total, largest))
+                more = p.let(f"fcmp ogt double {found}, {before}")
+                larger = p.let(f"select i1 {more}, double {found}, double {before}")
+                p.add(f"store double {larger}, ptr {largest}")
+                p.add_to(place, "1")
+            found = p.let(f"load double, ptr {largest}")
+            finite = p.let(f"fcmp olt double {found}, 0x7FF0000000000000")
+            rounding = p.let(f"fmul double {ROUNDING:e}, {found}")
+            kept = p.let(f"select i1 {finite}, double {rounding}, double 0.0")
+            self.store(written, ROUNDING_AT, p.let(f"bitcast double {kept} to i64"))
+
+    def _coordinate(self, row: str) -> str:
+        """The value of the coordinate that a row of the Jacobian follows."""
+        p, value = self.p, self.p.variable("coordinate", "f", "0.0")
+        followed = self.entry(Word.ROWS, row, ROW_WORDS)
+        template = p.pointed(self.load(followed, 0))
+        column = self.load(self.at(template, TemplateWords.COLUMNS), 0, "ptr", "!1")
+        word = self.load(column, self.load(followed, 1), tag="!7")
+        is_number = p.let(f"icmp eq i64 {self.load(template, TemplateWords.LEAVES, tag='!1')}, 1")
+        with p.when(is_number):
+            p.add(f"store double {p.let(f'bitcast i64 {word} to double')}, ptr {value}")
+        with p.when(p.let(f"xor i1 {is_number}, true")):
+            data = self.load(p.pointed(word), 2, "ptr", "!2")
+            entry = p.let(f"load double, ptr {self.at(data, self.load(followed, 2))}")
+            p.add(f"store double {entry}, ptr {value}")
+        return p.let(f"load double, ptr {value}")
 
     def log_abs_det(self, size: str) -> str:
         """Gauss's elimination with the largest entry of each column as the pivot."""

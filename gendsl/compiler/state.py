@@ -37,9 +37,10 @@ TIE = 1e-9
 """How near to its log acceptance ratio the logarithm of the uniform number may be, relative to the terms of
 the ratio; where it is nearer, the reference interpreter decides.
 """
-CLOSE, CANCEL = 5e-9, 5e-7
-"""How near to what it was a value must come back, relative to it, and how near to zero the logarithms of the
-two determinants must cancel; else the reference interpreter decides, which allows more.
+CLOSE, ROUNDING, CANCEL = 5e-9, 5e-13, 5e-7
+"""How near to what it was a value must come back, relative to it and to what it was computed from, and how
+near to zero the logarithms of the two determinants must cancel; else the reference interpreter decides, which
+allows twice as much.
 """
 NOTHING_CURRENT = -1
 MOST_NEW_NODES = 1000
@@ -263,12 +264,13 @@ class Column:
 
 
 class _Write:
-    """What was written to a choice, and the choice that it is a copy of."""
+    """What was written to a choice, how far rounding may have taken it, and the choice it is a copy of."""
 
-    __slots__ = ("column", "index", "source", "value")
+    __slots__ = ("column", "index", "rounding", "source", "value")
 
     def __init__(self, column: Column, index: Any, value: Any, source: tuple[Column, Any] | None) -> None:
         self.column, self.index, self.value, self.source = column, index, value, source
+        self.rounding = 0.0
 
 
 class MoveState:
@@ -398,7 +400,7 @@ class MoveState:
         """Fail unless the way back led to the current traces, with the inverse determinant."""
         back = self.elsewhere[0]
         for one in back:
-            if not _is_close(one.column.values[one.index], one.value):
+            if not _is_close(one.column.values[one.index], one.value, one.rounding):
                 raise TextFailure("a value that does not come back")
         if sum(not one.column.is_model for one in back) != self.counts[1]:
             raise TextFailure("an auxiliary choice that does not come back")
@@ -555,6 +557,28 @@ class MoveState:
         self.row = []
         self.matrix.append(self.row)
 
+    def note_rounding(self, size: int) -> None:
+        """Note how far rounding may take each value x that was written: 5e-13 sum |dx / dz| |z|.
+
+        The sum is over the coordinates z that are followed: so much can cancel between them. Of a vector it
+        is the largest of its coordinates.
+        """
+        if not size:
+            return
+        values = [column.values[index] for column, index, _ in self.every_row]
+        coordinates = [
+            value[0][entry] if isinstance(value, (list, tuple)) else value
+            for value, (_, _, entry) in zip(values, self.every_row, strict=True)
+        ]
+        sums = np.abs(np.array(coordinates, float)) @ np.abs(np.array(self.matrix))
+        place = 0
+        for one in self.writes:
+            if one.source is None:
+                end = place + dimension(one.column, one.value)
+                largest = float(np.max(sums[place:end], initial=0.0))
+                one.rounding = ROUNDING * largest if largest < math.inf else 0.0
+                place = end
+
     def log_abs_det(self, size: int) -> float:
         """log |det J|."""
         if not size:
@@ -621,12 +645,14 @@ def contiguous(given: Any) -> tuple[Any, ...]:
     return [items[at] for at, _ in places(start, axes)], 0, *lengths, *strides
 
 
-def _is_close(before: Any, after: Any) -> bool:
+def _is_close(before: Any, after: Any, rounding: float = 0.0) -> bool:
     """Whether a value is as good as another; entries of arrays lie one behind another."""
     if isinstance(before, (list, tuple)):
-        return len(before) == len(after) and all(map(_is_close, before, after))
+        return len(before) == len(after) and all(
+            _is_close(one, other, rounding) for one, other in zip(before, after, strict=True)
+        )
     if isinstance(before, float):
-        return bool(before == after or abs(after - before) <= CLOSE * abs(before) < math.inf)
+        return bool(before == after or abs(after - before) <= CLOSE * abs(before) + rounding < math.inf)
     return bool(before == after)
 
 

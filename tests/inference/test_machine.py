@@ -359,6 +359,60 @@ def shifted_one_way(model_in, aux_in, *, model_out, aux_out):
     write(aux_out["u"], -u if u > -0.9 else u, continuous)
 
 
+@gen
+def far_away(trace):
+    u = ~normal(0, 1e8)
+    v = ~dirichlet([1.0, 1.0, 2.0])
+
+
+@transform
+def by_a_detour(model_in, aux_in, *, model_out, aux_out):
+    """All is right, but what comes back is the difference of numbers that are 1e8 times as large."""
+    mu, u, v = (
+        read(model_in["mu"], continuous),
+        read(aux_in["u"], continuous),
+        read(aux_in["v"], continuous),
+    )
+    write(model_out["mu"], u - mu, continuous)
+    write(aux_out["u"], u, continuous)
+    write(aux_out["v"], [v[1], v[0], v[2]], continuous)
+
+
+def detours(runtime, transform_):
+    """A chain of checked steps."""
+    kernel = involutive(far_away, transform_, check="reject")
+    wide = walk.simulate((0,), rng=1)
+    with running_on(runtime):
+        return sample(kernel, wide, 400, record="mu", seed=1, progress=False)
+
+
+def test_rounding_on_the_way_back_is_no_mistake():
+    """What comes back may differ by as much as what it was computed from can leave of rounding."""
+    native, expected = (detours(runtime, by_a_detour) for runtime in ("native", "compiled"))
+    assert native.ran == ["as machine code"]
+    assert counted(native) == counted(expected)
+    np.testing.assert_allclose(native["mu"], expected["mu"], rtol=1e-12)
+
+
+@transform
+def by_a_wrong_detour(model_in, aux_in, *, model_out, aux_out):
+    mu, u, v = (
+        read(model_in["mu"], continuous),
+        read(aux_in["u"], continuous),
+        read(aux_in["v"], continuous),
+    )
+    write(model_out["mu"], u - mu, continuous)
+    write(aux_out["u"], u + 1e-3, continuous)
+    write(aux_out["v"], [v[1], v[0], v[2]], continuous)
+
+
+def test_a_mistake_beyond_rounding_is_seen():
+    native, expected = (detours(runtime, by_a_wrong_detour) for runtime in ("native", "compiled"))
+    assert counted(native) == counted(expected)
+    (tally,) = native.chains[0].acceptance.values()
+    assert tally.failed_checks > 390
+
+
 def test_a_check_that_fails_is_the_references():
     """With "reject" it is counted, with True an error, and without the check nobody notices."""
     asked = {"draws": 2000, "record": "mu"}
@@ -779,6 +833,7 @@ def test_a_density_that_is_as_good_as_zero_is_counted_as_zero():
 def test_short_calls_share_the_time_for_comparisons(monkeypatch):
     """After the first steps, calls that go on from one another are compared as a long one would be."""
     monkeypatch.setattr(machine, "SAMPLED", 1e-9)
+    monkeypatch.setattr(machine, "CHEAP", math.inf)
     kernel, trace = involutive(step_size, shifted), start()
     with running_on("native"):
         run = sample(kernel, trace, 50, record="mu", seed=1, progress=False)
