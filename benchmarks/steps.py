@@ -31,6 +31,8 @@ EACH = 100
 """How many steps a draw takes."""
 WARM_UP = 20
 """How many draws come before those that are measured: by then what is worth compiling is compiled."""
+SEVERAL = 20
+"""How many draws there are at least in a call of `sample` that is measured; what a call costs is shared."""
 COLD = 20_000
 """How many first steps are measured in a new process."""
 
@@ -83,9 +85,12 @@ def row(pair: Pair, size: int, scale: Scale, other: type[ByHand] | type[Compiled
     chain, by_hand = Chain(pair, size), other(pair, size)
     for _ in range(WARM_UP if scale.round_seconds else 1):
         chain(1)
-    begin = time.process_time()
-    chain(1)
-    draws = min(max(round(scale.round_seconds / (time.process_time() - begin)), 1), 200)
+    draws = 1
+    if scale.round_seconds:
+        begin = time.process_time()
+        chain(SEVERAL)
+        seconds = (time.process_time() - begin) / SEVERAL
+        draws = min(max(round(scale.round_seconds / seconds), SEVERAL), 200)
     return Row(
         pair.name, size, lambda: chain(draws), other.baseline, lambda: by_hand(draws), EACH * draws, cpu=True
     )

@@ -120,13 +120,13 @@ class Machine:
 
     def left(self) -> Any:
         """The trace that the chain stops at: one that goes on from there needs not make it afresh."""
-        if self.known is None:
-            values = _Values(self.state.choices())
-            self.known = self.model.score(self.args, values)
-            self.known.observed_paths, self.known.scored_from = self.observed, values
+        trace = self.trace
+        if self.beyond is None:
+            if trace.scored_from is None:
+                trace.scored_from = _Values(self.state.choices())
             left, steps = self.closed.left, int(self.state.words[Word.STEPS])
-            left[:] = [(weakref.ref(values, lambda _: left.clear()), steps, self.state)]
-        return self.known
+            left[:] = [(weakref.ref(trace.scored_from, lambda _: left.clear()), steps, self.state)]
+        return trace
 
     @property
     def log_density(self) -> float:

@@ -1,4 +1,4 @@
-"""The texts of kernels that were compiled, of which the last of each is kept."""
+"""The texts of kernels that were compiled, of which the last few of each are kept."""
 
 from __future__ import annotations
 
@@ -39,22 +39,27 @@ class _Compiled(NamedTuple):
         )
 
 
-_KNOWN: weakref.WeakKeyDictionary[Any, _Compiled] = weakref.WeakKeyDictionary()
+MOST_KEPT = 4
+"""How many texts of kernels are kept, of other programs and arguments, the last ones."""
+
+_KNOWN: weakref.WeakKeyDictionary[Any, list[_Compiled]] = weakref.WeakKeyDictionary()
 
 
 def known(parts: Sequence[Part], model: Any, args: tuple[Any, ...]) -> ClosedKernel | None:
-    """The text of kernels for a program and arguments, if it is the last that was made of them.
+    """The text of kernels for a program and arguments, if it was one of the last that were used.
 
     Raises:
         NotClosed: it was found that there is none.
     """
     kernels = [part.kernel for part in parts]
-    last = _KNOWN.get(kernels[0])
-    if last is None or not last.is_of(kernels, model, args):
+    kept = _KNOWN.get(kernels[0], [])
+    found = next((one for one in kept if one.is_of(kernels, model, args)), None)
+    if found is None:
         return None
-    if last.closed is None:
-        raise NotClosed(last.reason)
-    return last.closed
+    _keep(kernels[0], found)
+    if found.closed is None:
+        raise NotClosed(found.reason)
+    return found.closed
 
 
 def compiled(parts: Sequence[Part], model: Any, args: tuple[Any, ...]) -> ClosedKernel:
@@ -73,10 +78,15 @@ def compiled(parts: Sequence[Part], model: Any, args: tuple[Any, ...]) -> Closed
         except NotClosed as error:
             reason = str(error)
         kernels = tuple(weakref.ref(part.kernel) for part in parts)
-        _KNOWN[parts[0].kernel] = _Compiled(kernels, model, args, closed, reason)
+        _keep(parts[0].kernel, _Compiled(kernels, model, args, closed, reason))
     if closed is None:
         raise NotClosed(reason)
     return closed
+
+
+def _keep(kernel: Any, used: _Compiled) -> None:
+    """Keep a text that is used, with the last ones."""
+    _KNOWN[kernel] = [used, *(one for one in _KNOWN.get(kernel, ()) if one is not used)][:MOST_KEPT]
 
 
 def _are_same(known: Any, given: Any) -> bool:

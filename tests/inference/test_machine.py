@@ -48,6 +48,7 @@ from gendsl.inference import (
     policy,
     random_walk,
     repeat,
+    texts,
 )
 from gendsl.inference.chain import remade
 from gendsl.inference.recording import AtAddress
@@ -273,7 +274,8 @@ def test_weights_that_change_outside_end_it():
 
 
 def test_short_chains_are_not_compiled():
-    found = policy.decide(move, start(), np.random.default_rng(1), 100, 1, {})
+    kernel = involutive(step_size, shifted)
+    found = policy.decide(kernel, start(), np.random.default_rng(1), 100, 1, {})
     assert found.machine is None
     assert found.reason == "so few steps take less time than compiling them"
 
@@ -286,6 +288,29 @@ def test_many_short_chains_are_compiled():
     assert [one.machine is not None for one in found] == [False, False, True, True]
     assert policy.decide(kernel, start(), rng, 100, 1, read_).machine is not None
     assert policy.decide(kernel, start(), rng, 2, 1, read_).machine is None
+
+
+def test_texts_of_several_programs_are_kept():
+    """A kernel that is run on traces of several arguments in turns is compiled once for each."""
+    kernel = involutive(step_size, shifted)
+    texts_of = [[policy_of(kernel, start(n)).closed for n in (2, 3, 4)] for _ in range(3)]
+    assert texts_of[0] == texts_of[1] == texts_of[2]
+    for n in range(5, 9):
+        policy_of(kernel, start(n))
+    assert len(texts._KNOWN[kernel]) == texts.MOST_KEPT
+
+
+def test_a_slow_last_draw_is_gone_on_from(monkeypatch):
+    """A trace that was made to be shown is as good as any: the next call takes the memory over."""
+    monkeypatch.setattr("gendsl.inference.chain.REPORT_EVERY", 0.0)
+    kernel, loads = involutive(step_size, shifted), []
+    load = machine.Machine.load
+    monkeypatch.setattr(machine.Machine, "load", lambda self, trace: loads.append(trace) or load(self, trace))
+    with running_on("native"):
+        run = sample(kernel, start(), 3, record="mu", seed=1, progress=False)
+        for _ in range(3):
+            run = sample(kernel, run.last, 3, record="mu", seed=1, progress=False)
+    assert len(loads) == 1
 
 
 def test_large_traces_are_not_compiled(monkeypatch):
