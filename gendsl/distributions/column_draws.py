@@ -1,7 +1,10 @@
 """Columns of draws: for each family what its `sample` does, for n points at once.
 
 Each function takes a generator, the number of points, and valid parameters: Python floats or float arrays
-of that length, and for the families in VECTORS vectors that all points share.
+of that length, and for the families in VECTORS vectors that all points share. The draws are those that
+`sample` gives one after the other, and leave the generator in the same state: a program that is run as
+machine code, or by the reference interpreter, makes them so. Where `sample` takes numbers of several kinds
+by turns there is no other way than to call it.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from gendsl.distributions.bounded import (
     uniform,
 )
 from gendsl.distributions.discrete import (
+    BY_SCALING,
     bernoulli,
     binom,
     categorical,
@@ -44,6 +48,7 @@ from gendsl.distributions.positive import (
     inv_gamma,
     log_normal,
 )
+from gendsl.errors import ParameterError
 
 Draw = Callable[..., Any]
 _TINY, _BELOW_ONE = math.ulp(0.0), math.nextafter(1.0, 0.0)
@@ -90,28 +95,30 @@ def _beta(rng: np.random.Generator, n: int, a: Any, b: Any) -> Any:
     return np.clip(rng.beta(a, b, n), _TINY, _BELOW_ONE)
 
 
-def _beta_uniform(rng: np.random.Generator, n: int, theta: Any, a: Any, b: Any) -> Any:
-    return np.where(rng.random(n) < theta, _beta(rng, n, a, b), rng.random(n))
-
-
 def _uniform(rng: np.random.Generator, n: int, low: Any, high: Any) -> Any:
     return np.minimum(low + (high - low) * rng.random(n), high)  # the sum may round up
 
 
 def _piecewise_uniform(rng: np.random.Generator, n: int, bounds: Any, probs: Any) -> Any:
-    i = _categorical(rng, n, probs)
+    uniform = rng.random((n, 2))
+    i = _picked(uniform[:, 0], probs)
     low, high = bounds[:-1][i], bounds[1:][i]
-    x = low + (high - low) * rng.random(n)
+    x = low + (high - low) * uniform[:, 1]
     return np.where(x < high, x, low)
 
 
-def _truncated_normal(rng: np.random.Generator, n: int, *parameters: Any) -> Any:
-    if not any(type(p) is np.ndarray for p in parameters):
-        law = truncated_normal(*parameters)
-        return np.array([law.sample(rng) for _ in range(n)])
-    rows = np.broadcast_arrays(np.empty(n), *parameters)[1:]
-    points = zip(*(row.tolist() for row in rows), strict=True)
-    return np.array([truncated_normal(*point).sample(rng) for point in points])
+def _one_by_one(family: Any) -> Draw:
+    """The draws of a family's `sample`, called for each point."""
+
+    def draws(rng: np.random.Generator, n: int, *parameters: Any) -> Any:
+        if family in VECTORS or not any(type(p) is np.ndarray for p in parameters):
+            law = family(*parameters)
+            return np.array([law.sample(rng) for _ in range(n)])
+        rows = np.broadcast_arrays(np.empty(n), *parameters)[1:]
+        points = zip(*(row.tolist() for row in rows), strict=True)
+        return np.array([family(*point).sample(rng) for point in points])
+
+    return draws
 
 
 def _bernoulli(rng: np.random.Generator, n: int, p: Any) -> Any:
@@ -126,8 +133,12 @@ def _binom(rng: np.random.Generator, n: int, trials: Any, p: Any) -> Any:
 
 
 def _geometric(rng: np.random.Generator, n: int, p: Any) -> Any:
+    before = rng.bit_generator.state
     draws = np.floor(rng.standard_exponential(n) / -np.log1p(-p))  # where p is 1, x / inf: 0
-    return draws.astype(np.int64) if draws.max() < _INTEGERS_TO else None
+    if draws.max() < _INTEGERS_TO:
+        return draws.astype(np.int64)
+    rng.bit_generator.state = before
+    return None
 
 
 def _poisson(rng: np.random.Generator, n: int, rate: Any) -> Any:
@@ -137,12 +148,19 @@ def _poisson(rng: np.random.Generator, n: int, rate: Any) -> Any:
         return None
 
 
-def _neg_binom(rng: np.random.Generator, n: int, r: Any, p: Any) -> Any:
-    return _poisson(rng, n, rng.standard_gamma(r, n) * (1.0 - p) / p)
+def _counts_one_by_one(family: Any) -> Draw:
+    """The same of a family of counts; None, and no draw, where one of them doesn't fit into 64 bits."""
+    each = _one_by_one(family)
 
+    def draws(rng: np.random.Generator, n: int, *parameters: Any) -> Any:
+        before = rng.bit_generator.state
+        try:
+            return each(rng, n, *parameters)
+        except ParameterError:  # some draws don't fit into 64 bits
+            rng.bit_generator.state = before
+            return None
 
-def _neg_binom_mean(rng: np.random.Generator, n: int, mean: Any, dispersion: Any) -> Any:
-    return _poisson(rng, n, rng.standard_gamma(dispersion, n) / dispersion * mean)
+    return draws
 
 
 def _uniform_discrete(rng: np.random.Generator, n: int, low: Any, high: Any) -> Any:
@@ -150,17 +168,26 @@ def _uniform_discrete(rng: np.random.Generator, n: int, low: Any, high: Any) -> 
         low, high = np.asarray(low, dtype=np.int64), np.asarray(high, dtype=np.int64)
     except OverflowError:  # some bounds don't fit into 64 bits
         return None
-    return rng.integers(low, high, n, endpoint=True)
+    among = high - low + 1
+    are_many = among > BY_SCALING
+    if np.any(among < 1):  # more than there are numbers of 64 bits
+        return None
+    if not np.any(are_many):
+        return low + (rng.random(n) * among).astype(np.int64)
+    return low + rng.integers(among, size=n) if np.all(are_many) else None
 
 
 def _categorical(rng: np.random.Generator, n: int, probs: Any) -> Any:
-    i = np.searchsorted(np.cumsum(probs), rng.random(n), side="right")
+    return _picked(rng.random(n), probs)
+
+
+def _picked(uniform: Any, probs: Any) -> Any:
+    i = np.searchsorted(np.cumsum(probs), uniform, side="right")
     return np.minimum(i, np.flatnonzero(probs)[-1])  # the sum may fall short of 1, by rounding
 
 
-def _mixture_of_normals(rng: np.random.Generator, n: int, weights: Any, means: Any, variances: Any) -> Any:
-    i = _categorical(rng, n, weights)
-    return _normal(rng, n, means[i], np.sqrt(variances)[i])
+VECTORS = frozenset((categorical, piecewise_uniform, mixture_of_normals))
+"""The families whose parameters are vectors that all points of a column share."""
 
 
 DRAWS: dict[type[Distribution], Draw] = {
@@ -177,23 +204,21 @@ DRAWS: dict[type[Distribution], Draw] = {
     half_student_t: _half_student_t,
     half_cauchy: lambda rng, n, scale: scale * np.abs(rng.standard_cauchy(n)),
     beta: _beta,
-    beta_uniform: _beta_uniform,
+    beta_uniform: _one_by_one(beta_uniform),
     uniform: _uniform,
     flat: lambda rng, n, low, high: None,  # one by one, which says where they can't be drawn
     piecewise_uniform: _piecewise_uniform,
-    truncated_normal: _truncated_normal,
+    truncated_normal: _one_by_one(truncated_normal),
     bernoulli: _bernoulli,
     bernoulli_logit: lambda rng, n, logit: _bernoulli(rng, n, scipy.special.expit(logit)),
     binom: _binom,
     binom_logit: lambda rng, n, trials, logit: _binom(rng, n, trials, scipy.special.expit(logit)),
     geometric: _geometric,
-    neg_binom: _neg_binom,
-    neg_binom_mean: _neg_binom_mean,
+    neg_binom: _counts_one_by_one(neg_binom),
+    neg_binom_mean: _counts_one_by_one(neg_binom_mean),
     poisson: _poisson,
     poisson_log: lambda rng, n, log_rate: _poisson(rng, n, np.exp(log_rate)),
     uniform_discrete: _uniform_discrete,
     categorical: _categorical,
-    mixture_of_normals: _mixture_of_normals,
+    mixture_of_normals: _one_by_one(mixture_of_normals),
 }
-# families whose parameters are vectors that all points of a column share
-VECTORS = frozenset((categorical, piecewise_uniform, mixture_of_normals))

@@ -336,7 +336,7 @@ class uniform_discrete(DiscreteFamily):
     __slots__ = parameters = ("low", "high")
 
     def __init__(self, low: int, high: int) -> None:
-        if type(low) is int and type(high) is int and low <= high <= low + _BY_SCALING:
+        if type(low) is int and type(high) is int and low <= high <= low + BY_SCALING:
             self.low = low
             self.high = high
         else:
@@ -346,7 +346,7 @@ class uniform_discrete(DiscreteFamily):
 
     def sample(self, rng: np.random.Generator) -> int:
         n = self.high - self.low + 1
-        if n <= _BY_SCALING:
+        if n <= BY_SCALING:
             return self.low + int(rng.random() * n)
         return _large_draw(self.low, self.high, rng)
 
@@ -370,7 +370,7 @@ def _large_draw(low: int, high: int, rng: np.random.Generator) -> int:
     return low + int(rng.integers(high - low + 1))
 
 
-_BY_SCALING = 1 << 20  # scaling a uniform number to n integers is off by n / 2^53 relative at most
+BY_SCALING = 1 << 20  # scaling a uniform number to n integers is off by n / 2^53 relative at most
 
 
 class categorical(DiscreteFamily):

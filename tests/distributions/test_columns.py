@@ -231,6 +231,35 @@ def test_draws_follow_the_law(case):
     assert_follows(case, draws.astype(float))
 
 
+@pytest.mark.parametrize("case", CASES, ids=lambda case: repr(case.law))
+def test_draws_are_those_of_one_after_the_other(case):
+    """So programs that draw columns are those that don't, as with one seed they are to be."""
+    family = type(case.law)
+    parameters = tuple(getattr(case.law, name) for name in case.law.parameters)
+    columns = [parameters]
+    if family not in SHARED:
+        columns.append((np.full(200, parameters[0]), *parameters[1:]))
+    expected = np.random.default_rng(7)
+    one_by_one = np.array([case.law.sample(expected) for _ in range(200)])
+    for given_so in columns:
+        rng = np.random.default_rng(7)
+        draws = sample_columns(family, rng, 200, given_so)
+        np.testing.assert_allclose(draws, one_by_one, rtol=1e-14)
+        assert rng.bit_generator.state == expected.bit_generator.state
+
+
+def test_a_column_that_is_not_drawn_at_once_draws_nothing():
+    rng = np.random.default_rng(1)
+    before = rng.bit_generator.state
+    for family, parameters in [
+        (uniform_discrete, (0, np.array([5, 1 << 30]))),
+        (families.neg_binom, (np.array([1.0, 1e300]), 0.5)),
+        (families.geometric, (1e-300,)),
+    ]:
+        assert sample_columns(family, rng, 2, parameters) is None
+        assert rng.bit_generator.state == before
+
+
 def test_draws_from_a_mixture_of_normals():
     weights, means, variances = [0.3, 0.0, 0.7], [-1.0, 50.0, 2.0], [0.25, 1.0, 4.0]
     law = st_mixture(weights, means, variances)

@@ -18,11 +18,14 @@ from gendsl import (
     factor,
     gamma,
     gen,
+    mixture_of_normals,
+    neg_binom,
     normal,
     read,
     sample,
     transform,
     uniform,
+    uniform_discrete,
     write,
 )
 from gendsl.compiler import closed_move
@@ -826,6 +829,35 @@ def test_a_move_that_changes_nothing_is_accepted_as_any_other_is():
 
 def by_first(trace):
     return [1.0, 2.0 if trace["mu", 0] > 0 else 1.5]
+
+
+@gen
+def counts(n):
+    for i in range(n):
+        ("a", i) @ ~uniform_discrete(0, 9)
+        ("b", i) @ ~neg_binom(3, 0.4)
+        ("c", i) @ ~mixture_of_normals([0.5, 0.5], [-1, 1], [1, 1])
+
+
+@gen
+def all_anew(trace):
+    for i in range(40):
+        ("a", i) @ ~uniform_discrete(0, 9)
+    for i in range(40):
+        ("b", i) @ ~neg_binom(3, 0.4)
+    for i in range(40):
+        ("c", i) @ ~mixture_of_normals([0.5, 0.5], [-1, 1], [1, 1])
+
+
+def test_a_proposal_draws_in_loops_what_it_draws_at_once():
+    trace, states = counts.simulate((40,), rng=1), []
+    for runtime in ("native", "compiled"):
+        rng = np.random.default_rng(5)
+        with running_on(runtime):
+            result = sample(mh(all_anew), trace, 40, record=[("a", 0), ("b", 39)], seed=rng, progress=False)
+        states.append((rng.bit_generator.state, counted(result), result[result.names[1]].tobytes()))
+        assert (result.ran == ["as machine code"]) == (runtime == "native")
+    assert states[0] == states[1]
 
 
 @gen
