@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gendsl.compiler import hir
-from gendsl.compiler.density import IMPOSSIBLE
 from gendsl.compiler.hir import (
     Body,
     Call,
@@ -34,6 +33,7 @@ from gendsl.compiler.hir import (
     Set,
     Var,
 )
+from gendsl.compiler.sums import IMPOSSIBLE
 
 ZERO, HALF = Const(0.0, "f"), Const(0.5, "f")
 

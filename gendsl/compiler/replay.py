@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 
 from gendsl.compiler import hir
-from gendsl.compiler.density import makers, names_of
 from gendsl.compiler.front.frame import Text
 from gendsl.compiler.front.program import Lowered, Template
 from gendsl.compiler.hir import (
@@ -27,6 +26,7 @@ from gendsl.compiler.hir import (
     Var,
     Visit,
 )
+from gendsl.compiler.sums import makers, names_of
 
 
 def fill_all(lowered: Lowered, mains: Mapping[str, Function]) -> None:

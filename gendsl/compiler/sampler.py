@@ -6,28 +6,8 @@ log p(t; x) and log p(t; x) / q(t; u, x) with q the prior for what is not given,
 
 from __future__ import annotations
 
-from gendsl.compiler import hir
-from gendsl.compiler.density import makers, names_of
-from gendsl.compiler.front.frame import Text
-from gendsl.compiler.hir import (
-    Body,
-    Call,
-    Choice,
-    Const,
-    Expr,
-    Fail,
-    Function,
-    Given,
-    If,
-    Keep,
-    NewNode,
-    Op,
-    Return,
-    Set,
-    Statement,
-    Var,
-    Visit,
-)
+from gendsl.compiler.hir import Body, Call, Choice, Expr, Function, Given, If, Keep, NewNode, Visit
+from gendsl.compiler.sums import Sums, not_finite, summed
 
 
 def sample(main: Function) -> Function:
@@ -36,7 +16,7 @@ def sample(main: Function) -> Function:
     Functions are changed in place: each that makes choices has two more results, the log density and the
     weight. What the program returns is dropped.
     """
-    return _rewritten(main, ["lp", "weight"])
+    return summed(main, _Generated, ["lp", "weight"])
 
 
 def simulate(main: Function) -> Function:
@@ -45,109 +25,50 @@ def simulate(main: Function) -> Function:
     Functions are changed in place: each that makes choices has one more result, the log density. What the
     program returns is dropped.
     """
-    return _rewritten(main, ["lp"])
+    return summed(main, _Simulated, ["lp"])
 
 
-def _rewritten(main: Function, sums: list[str]) -> Function:
-    making = makers(main)
-    for function in hir.functions(main):
-        _Rewriter(function, making, sums, alone=function is main).rewrite()
-    return main
+class _Simulated(Sums):
+    """One function that draws all choices."""
 
+    def choice(self, choice: Choice) -> Body:
+        term, score = self.scored(choice)
+        return [*self.draw(choice), score, not_finite(term, choice.line), self.add(0, term, choice.line)]
 
-class _Rewriter:
-    """One function, and the variables that its results are summed in."""
-
-    def __init__(self, function: Function, making: set[int], sums: list[str], *, alone: bool) -> None:
-        self.function = function
-        self.making = making
-        self.alone = alone
-        self.makes = alone or id(function) in making
-        self.names = Text(function, dict.fromkeys(names_of(function), 1))
-        self.sum_names = sums
-        self.sums = [self._fresh(name) for name in sums]
-
-    def _fresh(self, name: str, kind: str = "f") -> Var:
-        return Var(self.names.fresh(name), kind)
-
-    def rewrite(self) -> None:
-        """Rewrite the function."""
-        function = self.function
-        function.body = self._body(function.body)
-        if self.makes:
-            zeros: list[Expr] = [Const(0.0, "f")] * len(self.sums)
-            sums: list[hir.Kind] = ["f"] * len(self.sums)
-            function.body = [Set(list(self.sums), zeros), *function.body]
-            function.results = sums if self.alone else [*sums, *function.results]
-            function.scores = True
-
-    def _add(self, total: Var, term: Var, line: int) -> Statement:
-        return Set([total], [Op("add", (total, term), "f")], line=line)
-
-    def _body(self, body: Body) -> Body:
-        result: Body = []
-        for statement in body:
-            line = statement.line
-            match statement:
-                case Choice():
-                    result += self._choice(statement)
-                case Visit(targets=targets, template=template, indices=indices):
-                    result += self._node(targets[0], template, indices, line)
-                case Call() if id(statement.function) in self.making:
-                    name = statement.function.name
-                    terms = [self._fresh(f"{one}_{name}") for one in self.sum_names]
-                    statement.targets = [*terms, *statement.targets]
-                    result.append(statement)
-                    result += [self._add(*pair, line) for pair in zip(self.sums, terms, strict=True)]
-                case Return() if self.makes:
-                    statement.values = [*self.sums, *([] if self.alone else statement.values)]
-                    result.append(statement)
-                case If():
-                    statement.then = self._body(statement.then)
-                    statement.orelse = self._body(statement.orelse)
-                    result.append(statement)
-                case hir.For() | hir.Loop() | hir.Block():
-                    statement.body = self._body(statement.body)
-                    result.append(statement)
-                case _:
-                    result.append(statement)
-        return result
-
-    def _choice(self, choice: Choice) -> Body:
-        targets, template, indices, line = choice.targets, choice.template, choice.indices, choice.line
+    def draw(self, choice: Choice) -> Body:
+        """Draw a choice and keep it."""
+        targets, line = choice.targets, choice.line
         if choice.undrawn is not None:
             raise choice.undrawn
         assert choice.sampler is not None
-        given = self._fresh(f"{template.name}_given", "b")
-        term = self._fresh(f"lp_{template.name}")
-        fails = Fail("a draw whose log density is not finite", line=line)
-        finite = Op("isfinite", (term,), "b")
-        draw: Body = [
-            Call(list(targets), choice.sampler, list(choice.parameters), line=line),
-            Keep(template, indices, list(targets), line=line),
-        ]
-        score = Call([term], choice.density, [*choice.parameters, *targets], line=line)
-        if len(self.sums) == 1:
-            check = If(Op("not", (finite,), "b"), [fails], [], line=line)
-            return [*draw, score, check, self._add(self.sums[0], term, line)]
-        weigh = self._add(self.sums[1], term, line)
-        drawn: Body = [weigh] if choice.weighs else [If(Op("not", (finite,), "b"), [fails], [], line=line)]
         return [
-            Given(given, template, indices, line=line),
-            If(
-                given,
-                [Visit(targets, template, indices, line=line)],
-                draw,
-                line=line,
-            ),
-            score,
-            If(given, [self._add(self.sums[1], term, line)], drawn, line=line),
-            self._add(self.sums[0], term, line),
+            Call(list(targets), choice.sampler, list(choice.parameters), line=line),
+            Keep(choice.template, choice.indices, list(targets), line=line),
         ]
 
-    def _node(self, target: Var, template: object, indices: tuple[Expr, ...], line: int) -> Body:
+    def visit(self, visit: Visit) -> Body:
         """The number of a call of a program that calls itself: that of the state, or a new one."""
-        given = self._fresh("node_given", "b")
-        keep: list[Statement] = [NewNode(target, line=line), Keep(template, indices, [target], line=line)]
-        visit = Visit([target], template, indices, line=line)
-        return [Given(given, template, indices, line=line), If(given, [visit], keep, line=line)]
+        (target,), template, indices, line = visit.targets, visit.template, visit.indices, visit.line
+        given = self.fresh("node_given", "b")
+        kept: list[Expr] = [target]
+        new: Body = [NewNode(target, line=line), Keep(template, indices, kept, line=line)]
+        return [Given(given, template, indices, line=line), If(given, [visit], new, line=line)]
+
+
+class _Generated(_Simulated):
+    """One function that draws the choices that are not given, and has their weight too."""
+
+    def choice(self, choice: Choice) -> Body:
+        targets, template, indices, line = choice.targets, choice.template, choice.indices, choice.line
+        draw = self.draw(choice)
+        given = self.fresh(f"{template.name}_given", "b")
+        term, score = self.scored(choice)
+        weigh = self.add(1, term, line)
+        drawn = self.add(1, term, line) if choice.weighs else not_finite(term, line)
+        return [
+            Given(given, template, indices, line=line),
+            If(given, [Visit(targets, template, indices, line=line)], draw, line=line),
+            score,
+            If(given, [weigh], [drawn], line=line),
+            self.add(0, term, line),
+        ]
