@@ -212,11 +212,13 @@ class GenFunction(GenerativeFunction):
     def source_of(self, operation: str, args: tuple[Any, ...] = ()) -> str:
         """The text that the compiler of closed programs makes for an operation, as Python.
 
-        It is not run yet: it shows what a closed program becomes. Choices are looked up in `state`, numbers
-        behind `#` are lines of the program, and where it calls `fail` the program raises.
+        By itself it is not run: it shows what a closed program becomes, of which `sample` makes whole steps;
+        see `Kernel.source_of`. Choices are looked up in `state`, numbers behind `#` are lines of the program,
+        and where it calls `fail` the program raises.
 
         Args:
-            operation: "assess", the log density of all choices.
+            operation: "assess", the log density of all choices; or "generate", which draws those that are not
+                given, and returns the log density of all and the log weight, that of those that are given.
             args: arguments; the text is the same for all of their types.
 
         Raises:
@@ -224,14 +226,18 @@ class GenFunction(GenerativeFunction):
             ArgumentError: there is no text for this operation, or the arguments don't fit.
         """
         from gendsl.compiler.closed import ClosedDensity
+        from gendsl.compiler.closed_sampler import ClosedSampler
         from gendsl.compiler.front.values import NotClosed
 
-        if operation != "assess":
+        texts = {"assess": ClosedDensity, "generate": ClosedSampler}
+        if operation not in texts:
             raise ArgumentError(
-                f"there is no text for the operation {operation!r}", fix='ask for that of "assess"'
+                f"there is no text for the operation {operation!r}",
+                fix='ask for that of "assess" or "generate"; `kernel.source_of("step", trace)` shows '
+                "how a step changes a trace",
             )
         try:
-            return ClosedDensity(self, check_args(args, self.name)).text
+            return texts[operation](self, check_args(args, self.name)).text
         except NotClosed as reason:
             filename = reason.filename or self.compiled.origin.filename
             raise NotClosedError(

@@ -9,6 +9,7 @@ from benchmarks.models import families
 from gendsl import bernoulli, dirichlet, gen, normal, uniform_discrete
 from gendsl.compiler.closed import ClosedDensity, FailedText
 from gendsl.compiler.front.values import NotClosed
+from gendsl.errors import ArgumentError
 from tests.compiler.closed_outcomes import NATIVE, equal, outcome
 from tests.conformance.idioms import GROUPS
 from tests.conformance.programs import KINDS, built, programs
@@ -158,6 +159,20 @@ def test_the_text_has_the_users_names_and_lines():
         assert line in text
     assert "def normal_logpdf(state, mean, sd, x):" in text
     compile(text, "text", "exec")
+
+
+def test_the_text_of_generate_draws_what_is_not_given():
+    text = clusters.source_of("generate", (5,))
+    inside = text[text.index("def clusters") :]
+    assert "x = state.x[i]" in inside
+    assert "state.x[i] = x" in inside
+    assert inside.rstrip().endswith("return lp, weight")
+    compile(text, "text", "exec")
+
+
+def test_there_is_no_text_of_other_operations():
+    with pytest.raises(ArgumentError, match="no text for the operation 'update'"):
+        clusters.source_of("update", (5,))
 
 
 RENAMED = """
