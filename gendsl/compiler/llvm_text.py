@@ -9,6 +9,8 @@ from gendsl.compiler.hir import Function, Kind
 from gendsl.compiler.native_draws import DECLARATIONS
 
 TYPES = {"f": "double", "i": "i64", "b": "i1", "r": "ptr"}
+TEMPLATE_TAG = "!23"
+"""Of the words that say where the choices of a template are: no loop over them changes these."""
 TAG = {"f": "!3", "i": "!4", "b": "!4", "r": "!5"}
 _PRELUDE = """
 declare double @llvm.fabs.f64(double)
@@ -125,6 +127,7 @@ _TBAA = """
 !16 = !{!"state", !0}
 !17 = !{!"log", !0}
 !18 = !{!"observed", !0}
+!22 = !{!"template", !0}
 !1 = !{!10, !10, i64 0}
 !2 = !{!11, !11, i64 0}
 !3 = !{!12, !12, i64 0}
@@ -134,6 +137,7 @@ _TBAA = """
 !7 = !{!16, !16, i64 0}
 !8 = !{!17, !17, i64 0}
 !9 = !{!18, !18, i64 0}
+!23 = !{!22, !22, i64 0}
 """
 _LOGADDEXP = """
 define internal double @gendsl_logaddexp(double %x, double %y) alwaysinline {

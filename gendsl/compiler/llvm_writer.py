@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from gendsl.compiler.hir import Kind, Var
-from gendsl.compiler.llvm_text import TYPES, literal
+from gendsl.compiler.llvm_text import TEMPLATE_TAG, TYPES, literal
 from gendsl.compiler.native_layout import FAILED, Layout, Word
 
 SHORT, LONG = 20, 100
@@ -128,14 +128,18 @@ class Writer:
     def word(self, index: int, kind: Kind = "i") -> str:
         """A word of the context."""
         where = self.let(f"getelementptr i64, ptr %ctx, i64 {int(index)}")
+        tag = self._tag(index)
         if kind == "b":
-            return self.let(f"trunc i64 {self.let(f'load i64, ptr {where}, !tbaa !1')} to i1")
-        return self.let(f"load {TYPES[kind]}, ptr {where}, !tbaa !1")
+            return self.let(f"trunc i64 {self.let(f'load i64, ptr {where}, !tbaa {tag}')} to i1")
+        return self.let(f"load {TYPES[kind]}, ptr {where}, !tbaa {tag}")
+
+    def _tag(self, index: int) -> str:
+        return "!1" if index < Word.FIRST else TEMPLATE_TAG
 
     def set_word(self, index: int, value: str, kind: Kind = "i") -> None:
         """Set a word of the context."""
         where = self.let(f"getelementptr i64, ptr %ctx, i64 {int(index)}")
-        self.add(f"store {TYPES[kind]} {value}, ptr {where}, !tbaa !1")
+        self.add(f"store {TYPES[kind]} {value}, ptr {where}, !tbaa {self._tag(index)}")
 
     def count_up(self, index: int) -> None:
         """Add one to a word of the context."""
@@ -157,7 +161,9 @@ class Writer:
         emit()
         self._ends()
         inside, self.out = self.out, mark
-        given = f"ptr %ctx, {parameters}" if parameters else "ptr %ctx"
+        # so that what is read of it in a loop may be read before, even if an iteration would not come to it
+        context = f"ptr align 8 dereferenceable({8 * self.layout.size}) %ctx"
+        given = f"{context}, {parameters}" if parameters else context
         inlined = "alwaysinline" if len(inside) <= most else "noinline"
         self.out.append(f"define internal {result} @{name}({given}) {inlined} {{")
         self.out.append("entry:")

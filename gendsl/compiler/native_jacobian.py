@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gendsl.compiler.llvm_text import TEMPLATE_TAG
 from gendsl.compiler.native_layout import (
     FULL,
     READ_WORDS,
@@ -24,7 +25,7 @@ class NativeJacobian(NativeLogs):
             written = self.entry(Word.WRITES, number, p.layout.write_words)
             there = self.check_written(written)
             template = p.pointed(self.load(written, 0))
-            model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag='!1')}, 0")
+            model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag=TEMPLATE_TAG)}, 0")
             p.add_to(overwritten, p.flag(p.let(f"and i1 {model}, {there}")))
             absent = p.let(f"xor i1 {there}, true")
             p.add_to(new, p.flag(p.let(f"and i1 {model}, {absent}")))
@@ -35,7 +36,7 @@ class NativeJacobian(NativeLogs):
         with p.each(p.word(Word.READ_COUNT)) as number:
             read = self.entry(Word.READS, number, READ_WORDS)
             template, index, size = p.pointed(self.load(read, 0)), self.load(read, 1), self.load(read, 2)
-            auxiliary = p.let(f"icmp ne i64 {self.load(template, TemplateWords.TRACE, tag='!1')}, 0")
+            auxiliary = p.let(f"icmp ne i64 {self.load(template, TemplateWords.TRACE, tag=TEMPLATE_TAG)}, 0")
             model = p.let(f"xor i1 {auxiliary}, true")
             is_written = p.let(f"icmp eq i64 {self.stamp(template, TemplateWords.WRITTEN, index)}, {now}")
             visited = self.stamp(template, TemplateWords.VISITED, index)
@@ -79,7 +80,7 @@ class NativeJacobian(NativeLogs):
         p = self.p
         template, index = p.pointed(self.load(written, 0)), self.load(written, 1)
         visited = self.stamp(template, TemplateWords.VISITED, index)
-        model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag='!1')}, 0")
+        model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag=TEMPLATE_TAG)}, 0")
         proposed, auxiliary = p.word(Word.PROPOSED), p.word(Word.PROPOSED_AUXILIARY)
         now = p.let(f"select i1 {model}, i64 {proposed}, i64 {auxiliary}")
         missing = p.let(f"icmp ne i64 {visited}, {now}")
@@ -125,9 +126,9 @@ class NativeJacobian(NativeLogs):
         p, value = self.p, self.p.variable("coordinate", "f", "0.0")
         followed = self.entry(Word.ROWS, row, ROW_WORDS)
         template = p.pointed(self.load(followed, 0))
-        column = self.load(self.at(template, TemplateWords.COLUMNS), 0, "ptr", "!1")
+        column = self.load(self.at(template, TemplateWords.COLUMNS), 0, "ptr", TEMPLATE_TAG)
         word = self.load(column, self.load(followed, 1), tag="!7")
-        is_number = p.let(f"icmp eq i64 {self.load(template, TemplateWords.LEAVES, tag='!1')}, 1")
+        is_number = p.let(f"icmp eq i64 {self.load(template, TemplateWords.LEAVES, tag=TEMPLATE_TAG)}, 1")
         with p.when(is_number):
             p.add(f"store double {p.let(f'bitcast i64 {word} to double')}, ptr {value}")
         with p.when(p.let(f"xor i1 {is_number}, true")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gendsl.compiler.llvm_text import TEMPLATE_TAG
 from gendsl.compiler.native_layout import FULL, READ_WORDS, TemplateWords, Word
 from gendsl.compiler.native_saved import NativeSaved
 
@@ -27,7 +28,7 @@ class NativeLogs(NativeSaved):
 
     def stamp(self, template: str, which: int, index: str) -> str:
         """A stamp of a choice of a template, whose words are pointed to."""
-        stamps = self.load(template, which, "ptr", "!1")
+        stamps = self.load(template, which, "ptr", TEMPLATE_TAG)
         return self.load(stamps, index, "i64", "!6")
 
     def new_entry(self, log: Word, count: Word, room: Word, words: int) -> str:
@@ -45,7 +46,7 @@ class NativeLogs(NativeSaved):
 
     def is_observed(self, template: str, index: str) -> str:
         """Whether a choice of a template, whose words are pointed to, is an observation."""
-        mask = self.load(template, TemplateWords.OBSERVED, "ptr", "!1")
+        mask = self.load(template, TemplateWords.OBSERVED, "ptr", TEMPLATE_TAG)
         where = self.p.let(f"getelementptr i8, ptr {mask}, i64 {index}")
         return self.p.let(f"icmp ne i8 {self.p.let(f'load i8, ptr {where}, !tbaa !9')}, 0")
 
@@ -53,7 +54,7 @@ class NativeLogs(NativeSaved):
 
     def note_read(self, template: str, index: str, size: str) -> None:
         p = self.p
-        stamps = self.load(template, TemplateWords.READ, "ptr", "!1")
+        stamps = self.load(template, TemplateWords.READ, "ptr", TEMPLATE_TAG)
         twice = p.let(f"shl i64 {p.now()}, 1")
         with p.when(p.let(f"icmp ult i64 {self.load(stamps, index, tag='!6')}, {twice}")):
             self.store(stamps, index, twice, tag="!6")
@@ -61,7 +62,7 @@ class NativeLogs(NativeSaved):
 
     def note_copied(self, template: str, index: str, size: str) -> None:
         p = self.p
-        stamps = self.load(template, TemplateWords.READ, "ptr", "!1")
+        stamps = self.load(template, TemplateWords.READ, "ptr", TEMPLATE_TAG)
         twice, stamp = p.let(f"shl i64 {p.now()}, 1"), self.load(stamps, index, tag="!6")
         again, continuous = p.let(f"icmp ugt i64 {stamp}, {twice}"), p.let(f"icmp sgt i64 {size}, 0")
         p.fail_if(p.let(f"and i1 {again}, {continuous}"), "a continuous choice that is copied twice")
@@ -80,7 +81,7 @@ class NativeLogs(NativeSaved):
     def note_written(self, template: str, index: str, copied: str, size: str) -> str:
         """The pointer to the new entry, in which the leaves are still missing."""
         p, now = self.p, self.p.now()
-        stamps = self.load(template, TemplateWords.WRITTEN, "ptr", "!1")
+        stamps = self.load(template, TemplateWords.WRITTEN, "ptr", TEMPLATE_TAG)
         again = p.let(f"icmp eq i64 {self.load(stamps, index, tag='!6')}, {now}")
         p.fail_if(again, "an address that is written twice")
         p.fail_if(self.is_observed(template, index), "an observation that is written")

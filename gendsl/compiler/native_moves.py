@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gendsl.compiler.hir import Kind
-from gendsl.compiler.llvm_text import TYPES
+from gendsl.compiler.llvm_text import TEMPLATE_TAG, TYPES
 from gendsl.compiler.native_jacobian import NativeJacobian
 from gendsl.compiler.native_layout import (
     FULL,
@@ -137,13 +137,13 @@ class NativeMoves(NativeJacobian):
             back = self.entry(Word.WRITES_ELSEWHERE, number, p.layout.write_words)
             template = p.pointed(self.load(back, 0))
             p.fail_if(self._differs(back, template), "a value that does not come back")
-            p.add_to(auxiliary, self.load(template, TemplateWords.TRACE, tag="!1"))
+            p.add_to(auxiliary, self.load(template, TemplateWords.TRACE, tag=TEMPLATE_TAG))
         missing = p.let(f"icmp ne i64 {p.let(f'load i64, ptr {auxiliary}')}, {p.word(Word.COUNT_AUXILIARY)}")
         p.fail_if(missing, "an auxiliary choice that does not come back")
         with p.each(p.word(Word.WRITE_COUNT)) as number:
             written = self.entry(Word.WRITES, number, p.layout.write_words)
             template, index = p.pointed(self.load(written, 0)), self.load(written, 1)
-            model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag='!1')}, 0")
+            model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag=TEMPLATE_TAG)}, 0")
             current = self.stamp(template, TemplateWords.CURRENT, index)
             there = p.let(f"icmp eq i64 {current}, {p.word(Word.CURRENT)}")
             left = p.let(f"icmp ne i64 {self.stamp(template, TemplateWords.WRITTEN, index)}, {now}")
@@ -152,7 +152,7 @@ class NativeMoves(NativeJacobian):
         with p.each(p.word(Word.READ_COUNT)) as number:
             read = self.entry(Word.READS, number, READ_WORDS)
             template, index = p.pointed(self.load(read, 0)), self.load(read, 1)
-            model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag='!1')}, 0")
+            model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag=TEMPLATE_TAG)}, 0")
             visited = self.stamp(template, TemplateWords.VISITED, index)
             gone = p.let(f"icmp ne i64 {visited}, {p.word(Word.PROPOSED)}")
             left = p.let(f"icmp ne i64 {self.stamp(template, TemplateWords.WRITTEN, index)}, {now}")
@@ -169,10 +169,10 @@ class NativeMoves(NativeJacobian):
         p = self.p
         found = p.variable("differs")
         rounding = p.let(f"bitcast i64 {self.load(written, ROUNDING_AT)} to double")
-        index, leaves = self.load(written, 1), self.load(template, TemplateWords.LEAVES, tag="!1")
-        floats = p.let(f"icmp ne i64 {self.load(template, TemplateWords.FLOATS, tag='!1')}, 0")
+        index, leaves = self.load(written, 1), self.load(template, TemplateWords.LEAVES, tag=TEMPLATE_TAG)
+        floats = p.let(f"icmp ne i64 {self.load(template, TemplateWords.FLOATS, tag=TEMPLATE_TAG)}, 0")
         columns, values = self.at(template, TemplateWords.COLUMNS), self.at(written, WRITE_WORDS)
-        column = self.load(columns, 0, "ptr", "!1")
+        column = self.load(columns, 0, "ptr", TEMPLATE_TAG)
         before, after = self.load(column, index, tag="!7"), self.load(values, 0)
         is_number = p.let(f"icmp eq i64 {leaves}, 1")
         with p.when(is_number):
@@ -180,7 +180,7 @@ class NativeMoves(NativeJacobian):
         other = p.let(f"icmp ne i64 {before}, {after}")
         with p.when(p.let(f"and i1 {other}, {p.let(f'xor i1 {is_number}, true')}")):
             with p.each(leaves, "1") as leaf:
-                column = self.load(columns, leaf, "ptr", "!1")
+                column = self.load(columns, leaf, "ptr", TEMPLATE_TAG)
                 apart = p.let(f"icmp ne i64 {self.load(column, index, tag='!7')}, {self.load(values, leaf)}")
                 p.add_to(found, p.flag(apart))
             one, two = p.pointed(before), p.pointed(after)
@@ -215,8 +215,8 @@ class NativeMoves(NativeJacobian):
         with p.each(p.word(Word.WRITE_COUNT)) as number:
             written = self.entry(Word.WRITES, number, p.layout.write_words)
             template, index = p.pointed(self.load(written, 0)), self.load(written, 1)
-            with p.each(self.load(template, TemplateWords.LEAVES, tag="!1")) as leaf:
-                column = self.load(self.at(template, TemplateWords.COLUMNS), leaf, "ptr", "!1")
+            with p.each(self.load(template, TemplateWords.LEAVES, tag=TEMPLATE_TAG)) as leaf:
+                column = self.load(self.at(template, TemplateWords.COLUMNS), leaf, "ptr", TEMPLATE_TAG)
                 mine = p.let(f"add i64 {leaf}, {WRITE_WORDS}")
                 before, value = self.load(column, index, tag="!7"), self.load(written, mine)
                 self.store(column, index, value, tag="!7")
@@ -303,8 +303,8 @@ class NativeMoves(NativeJacobian):
         with p.each(p.word(Word.WRITE_COUNT)) as number:
             written = self.entry(Word.WRITES, number, p.layout.write_words)
             template = p.pointed(self.load(written, 0))
-            model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag='!1')}, 0")
-            several = p.let(f"icmp sgt i64 {self.load(template, TemplateWords.LEAVES, tag='!1')}, 1")
+            model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag=TEMPLATE_TAG)}, 0")
+            several = p.let(f"icmp sgt i64 {self.load(template, TemplateWords.LEAVES, tag=TEMPLATE_TAG)}, 1")
             with p.when(p.let(f"and i1 {model}, {several}")):
                 old = p.pointed(self.load(written, WRITE_WORDS))
                 count, data = self.load(old, 0, tag="!2"), self.load(old, 2, "ptr", "!2")
