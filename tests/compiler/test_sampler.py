@@ -9,6 +9,7 @@ import pytest
 from benchmarks.models import families
 from gendsl import (
     Distribution,
+    bernoulli,
     dirichlet,
     factor,
     gamma,
@@ -451,6 +452,25 @@ def test_every_bit_generator_serves(scalars, make):
     trace = program.reference.simulate((5, 1.0), rng=other)
     assert all(close(found[path], value) for path, value in trace.choices.items())
     assert same_state(own, other)
+
+
+@gen
+def grown(depth):
+    x = ~normal(0, 1)
+    if depth < 6 and ("more" @ ~bernoulli(0.7)):
+        left = ~grown(depth + 1)
+        right = ~grown(depth + 1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_given_below_calls_is_kept_and_the_rest_is_new(way, seed):
+    """The calls of what is given have numbers, and none of them is given to another call."""
+    given = {("more",): True, ("left", "x"): 0.5, ("right", "more"): True, ("right", "left", "x"): -1.5}
+    rng = np.random.default_rng(seed)
+    expected = grown.reference.generate((0,), given, rng=rng)
+    found = ((0,), expected.trace, expected.log_weight)
+    assert difference(sampler_of(grown, (0,)), way, found, given, seed, rng) is None
 
 
 # --- where a text stops ----------------------------------------------------------------------------
