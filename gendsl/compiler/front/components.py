@@ -326,8 +326,8 @@ def _count_below(frame: Frame, args: list[Value]) -> Value:
 
 
 def count_below(trace: Any, address: Any) -> int:
-    """How many choices there are at and below an address; stands for `_count_below`."""
-    raise NotImplementedError
+    """How many choices there are at and below an address: what `_count_below` means."""
+    return sum(path[: len(address)] == address for path in trace.choices)
 
 
 def _numbered(trace: Any, address: Any) -> Any:
@@ -353,8 +353,8 @@ def _one_by_one(target: Any, address: Any, old: Any, new: Any) -> None:
 
 
 def write(target: Any, value: Any) -> None:
-    """Stands for the statement of transforms."""
-    raise NotImplementedError
+    """Stands for the statement of transforms, which are above the compiler; it is read, and never run."""
+    raise AssertionError("the text of a transform is read and not run")
 
 
 _HANDLERS: dict[str, Handler] = {
