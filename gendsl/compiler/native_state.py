@@ -156,6 +156,7 @@ class NativeState:
         self.words[Word.CURRENT], self.words[Word.COUNT] = self.words[Word.NOW], len(choices)
         self.set_float(Word.LOG_DENSITY, log_density)
         self.stamps: list[np.ndarray] = []
+        self.first_rows: list[int] = []  # where the first row of each lies
         self.columns: list[list[np.ndarray]] = []
         self.masks: list[np.ndarray] = []
         self.covered: dict[int, np.ndarray] = {}
@@ -172,6 +173,7 @@ class NativeState:
         """New columns, stamps and a mask for a template."""
         size = _size(template, self.capacities[template.number])
         self.stamps.append(np.zeros((4, size), np.int64))
+        self.first_rows.append(self.stamps[-1].ctypes.data)
         self.columns.append([np.zeros(size, np.int64) for _ in leaves(template.type)])
         self.masks.append(np.zeros(size, np.uint8))
         words = self.layout.templates[template.number]
@@ -215,9 +217,8 @@ class NativeState:
 
     def row(self, template: Template, words: np.ndarray) -> int:
         """Which row of the stamps says what is in the current trace: two of them take turns."""
-        stamps = self.stamps[template.number]
         pointer = words[self.layout.templates[template.number].stamps(TemplateWords.CURRENT)]
-        return 0 if pointer == stamps[0].ctypes.data else 1
+        return 0 if pointer == self.first_rows[template.number] else 1
 
     def _paths(self, *, of_trace: bool = False) -> Paths:
         """The addresses of places, or of those alone that are in the current trace."""

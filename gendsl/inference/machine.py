@@ -50,6 +50,8 @@ MOST_FALLBACKS = 0.1
 """Which share of its steps a chain may leave to the reference interpreter, and still run as machine code."""
 MOST_SECONDS = 0.05
 """About how long the machine code runs before Python does, which is told of an interrupt only then."""
+LOOK_EVERY = 0.01
+"""How many seconds what the text took for constant is not looked at, if nothing but machine code runs."""
 FIRST_STEPS = 200
 """After how many steps that share is looked at."""
 
@@ -67,6 +69,8 @@ class Machine:
         fallbacks: how often a step was made by its kernel itself, by the reason.
         beyond: why the machine code can't go on from the current trace; None if it can.
         at_once: how many sweeps take about as long as the machine code may run at once.
+        others_ran: whether other code than this may have run, that of programs or whoever asked for a trace,
+            since what the text took for constant was looked at.
     """
 
     def __init__(self, parts: Sequence[Part], schedule: Sequence[int], trace: Any, rng: Any) -> None:
@@ -78,6 +82,7 @@ class Machine:
         self.beyond: str | None = None
         self.at_once, self.steps_at_once = 1, 1000
         self.why_zero: list[str] = []
+        self.others_ran, self.look_at = True, 0.0
         self.compare_at = self.seconds = self.told_seconds = 0.0
         if trace.scored_from is not None:  # a chain that goes on
             self.compare_at, self.seconds = self.closed.compare_at, self.closed.seconds
@@ -90,7 +95,8 @@ class Machine:
             self.load(trace)
         else:
             state.set_float(Word.LOG_DENSITY, trace.log_prob)
-        self.counted = self.state.tallies.copy()
+        tallies = self.state.tallies
+        self.counted = tallies.tolist(), tallies.view(np.float64).tolist()
         self.zeros_counted = self.state.zeros.copy()
         self.closed.native  # noqa: B018 (compiled now, and not within the first step)
 
@@ -113,6 +119,7 @@ class Machine:
     @property
     def trace(self) -> Any:
         """The trace that the chain is at."""
+        self.others_ran = True
         if self.known is None:
             self.known = self.model.score(self.args, self.state.choices())
             self.known.observed_paths = self.observed
@@ -163,6 +170,10 @@ class Machine:
         steps = int(self.state.words[Word.STEPS])
         if steps >= FIRST_STEPS and sum(self.fallbacks.values()) > MOST_FALLBACKS * steps:
             return "too many steps are left to the reference interpreter"
+        now = time.perf_counter()
+        if not self.others_ran and now < self.look_at:
+            return None
+        self.others_ran, self.look_at = False, now + LOOK_EVERY
         changed = self.closed.changed()
         return None if changed is None else f"{changed} is not what it was"
 
@@ -312,30 +323,31 @@ class Machine:
 
     def tell(self, tallies: Tallies, seconds: float) -> None:
         """Add to the tallies what was counted since they were told last, in so much time."""
-        state = self.state
         seconds, self.told_seconds = max(seconds - self.told_seconds, 0.0), 0.0
-        new = state.tallies - self.counted
-        spent = np.maximum(new[:, CYCLES], 0)  # steps that were made again may have taken less time
-        cycles = max(int(spent.sum()), 1)
-        floats, before = state.tallies.view(np.float64), self.counted.view(np.float64)
+        rows, floats = self.state.tallies.tolist(), self.state.tallies.view(np.float64).tolist()
+        before, floats_before = self.counted
+        # steps that were made again may have taken less time
+        spent = [max(row[CYCLES] - old[CYCLES], 0) for row, old in zip(rows, before, strict=True)]
+        cycles = max(sum(spent), 1)
         for number, name in enumerate(self.names):
-            row = new[number]
-            if not row[PROPOSED]:
+            row, old = rows[number], before[number]
+            if row[PROPOSED] == old[PROPOSED]:
                 continue
             tally = tallies.get(name)
             if tally is None:
                 tally = tallies[name] = Tally()
-            tally.proposed += int(row[PROPOSED])
-            tally.accepted += int(row[ACCEPTED])
-            tally.seconds += seconds * int(spent[number]) / cycles
-            if row[WEIGHED]:
-                tally.weighed += int(row[WEIGHED])
-                tally.log_ratio += float(floats[number, LOG_RATIO] - before[number, LOG_RATIO])
-                tally.log_aux += float(floats[number, LOG_AUX] - before[number, LOG_AUX])
-                tally.log_abs_det += float(floats[number, LOG_DET] - before[number, LOG_DET])
-            if row[IMPOSSIBLE]:
-                self._tell_zeros(number, tally, int(row[IMPOSSIBLE]))
-        self.counted[:] = state.tallies
+            tally.proposed += row[PROPOSED] - old[PROPOSED]
+            tally.accepted += row[ACCEPTED] - old[ACCEPTED]
+            tally.seconds += seconds * spent[number] / cycles
+            if row[WEIGHED] > old[WEIGHED]:
+                sums, sums_before = floats[number], floats_before[number]
+                tally.weighed += row[WEIGHED] - old[WEIGHED]
+                tally.log_ratio += sums[LOG_RATIO] - sums_before[LOG_RATIO]
+                tally.log_aux += sums[LOG_AUX] - sums_before[LOG_AUX]
+                tally.log_abs_det += sums[LOG_DET] - sums_before[LOG_DET]
+            if row[IMPOSSIBLE] > old[IMPOSSIBLE]:
+                self._tell_zeros(number, tally, row[IMPOSSIBLE] - old[IMPOSSIBLE])
+        self.counted = rows, floats
 
     def _tell_zeros(self, number: int, tally: Tally, times: int) -> None:
         """Say where the density was zero."""

@@ -276,6 +276,42 @@ def test_weights_that_change_outside_end_it():
         SCALE = 1.0
 
 
+def test_what_a_recorder_changes_ends_it_at_once():
+    """What the text took for constant is looked at whenever other code may have run."""
+    global SCALE
+    kernel = mixture([move, jump], lambda trace: [SCALE, 1.0])
+    seen = []
+
+    def changes(trace):
+        global SCALE
+        seen.append(trace["mu"])
+        if len(seen) == 20:
+            SCALE = 2.0
+        return trace["mu"]
+
+    try:
+        with running_on("native"):
+            result = sample(kernel, start(), 40, record=changes, seed=1, progress=False)
+        assert result.ran == ["as machine code; then step by step: SCALE is not what it was"]
+        SCALE, count = 1.0, len(seen)
+        assert count == 40
+        seen.clear()
+        with running_on("compiled"):
+            expected = sample(kernel, start(), 40, record=changes, seed=1, progress=False)
+        np.testing.assert_allclose(result["changes"], expected["changes"], rtol=1e-12)
+    finally:
+        SCALE = 1.0
+
+
+def test_what_is_constant_is_not_looked_at_for_every_draw(monkeypatch):
+    looked = []
+    changed = closed_move.ClosedKernel.changed
+    monkeypatch.setattr(machine, "LOOK_EVERY", 1e9)
+    monkeypatch.setattr(closed_move.ClosedKernel, "changed", lambda self: looked.append(1) or changed(self))
+    run(move, "native", draws=200, record="mu")
+    assert len(looked) < 60  # the first steps are compared, which runs other code
+
+
 def test_short_chains_are_not_compiled():
     kernel = involutive(step_size, shifted)
     found = policy.decide(kernel, start(), np.random.default_rng(1), 100, 1, {})
