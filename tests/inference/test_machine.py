@@ -276,6 +276,30 @@ def test_weights_that_change_outside_end_it():
         SCALE = 1.0
 
 
+@gen
+def rooted():
+    x = ~uniform(0, 1)
+    y = ~normal(0, 0.1 + math.sqrt(x))
+
+
+@transform
+def root_shifted(model_in, aux_in, *, model_out, aux_out):
+    x, u = read(model_in["x"], continuous), read(aux_in["u"], continuous)
+    write(model_out["x"], x + u, continuous)
+    write(aux_out["u"], -u, continuous)
+
+
+def test_a_program_ends_where_a_density_is_zero():
+    """What comes behind need not make sense then, and no step is left to the interpreter for it."""
+    kernel, found = involutive(step_size, root_shifted), []
+    for runtime in ("native", "compiled"):
+        with running_on(runtime):
+            found.append(sample(kernel, rooted.simulate((), rng=1), 400, record="x", seed=3, progress=False))
+    assert found[0].ran == ["as machine code"]
+    np.testing.assert_allclose(found[0]["x"], found[1]["x"], rtol=1e-12)
+    assert counted(found[0]) == counted(found[1])
+
+
 def test_what_a_recorder_changes_ends_it_at_once():
     """What the text took for constant is looked at whenever other code may have run."""
     global SCALE
