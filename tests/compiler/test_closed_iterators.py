@@ -49,6 +49,23 @@ def test_generators_are_gone_through_item_by_item(args):
 
 
 @gen
+def backwards(xs):
+    """Reversed: constants of several types, of which each turn is written out; a list; a range."""
+    a = 0.0
+    for k, v in enumerate(reversed(("x", 2, 0.5, "y"))):
+        a = 3 * a + (v * (k + 1) if v != "x" and v != "y" else len(v) + k)
+    for v in reversed(xs):
+        a = 2 * a + v
+    for i in reversed(range(4)):
+        a = a / 2 + i
+    z = ~normal(a, 1)
+
+
+def test_what_is_reversed_is_gone_through_from_its_end():
+    assert outcome(backwards, ([1.0, 2.0, 4.0],)) == "equal"
+
+
+@gen
 def drawn_one_by_one(n):
     """The items of a generator are drawn between what the loop draws; of `sum` all at once."""
     for i, v in enumerate(("x", j) @ ~normal(0, 1) for j in range(n)):
