@@ -408,9 +408,8 @@ STATE = frozenset([
     "current", "decide", "drawn", "elsewhere", "every_row", "exchange", "follow", "followed", "forget_drawn",
     "give_back", "give_up", "go_back", "go_there", "impossible", "is_kept", "keep_observed", "log_abs_det",
     "log_density", "lp", "matrix", "never_picked", "new_node", "nodes", "note_rounding",
-    "nothing_selected", "now",
-    "proposed", "reads", "return_here", "rng", "row", "rows", "save", "settle", "take_back", "turn",
-    "turn_back", "visits", "writes", "zero", "forget_nodes", "nodes_kept",
+    "nothing_selected", "now", "proposed", "reads", "return_here", "rng", "row", "rows", "save", "settle",
+    "take_back", "turn", "turn_back", "visits", "writes", "zero", "forget_nodes", "nodes_kept",
 ])  # fmt: skip
 """The names of the state's own operations and parts, which no template has."""
 

@@ -7,7 +7,8 @@ What the operations mean is said here; machine code has the same ones (`native_m
 
 where a checked move goes back before it decides:
 
-    go there, f, rows, (follow, f with tangents) for each row, log_abs_det, return here, came back
+    go there, f, rows, (follow, f with tangents) for each row, note_rounding, log_abs_det, return here,
+    came back
 
 and one that is picked with a probability that depends on the state is taken back where that is so decided:
 

@@ -20,18 +20,19 @@ from gendsl.runtime.watched import runs_native
 if TYPE_CHECKING:
     from gendsl.inference.machine import Machine
 
+A_STEP = 50
+"""What a step of a single kernel costs today's runtime besides its choices, if each of these costs one."""
+
 LEAST_WORK = 100_000
-"""The least work of a chain that is worth compiling: its steps of single kernels, each as often as its
-trace has choices and `A_STEP` more. Today's runtime takes about as long for it as compiling takes."""
+"""The least work of a chain that is worth compiling: steps x (A_STEP + choices). Today's runtime takes about
+as long for it as compiling takes."""
 
 LEAST_WORK_AGAIN = 2_000
-"""The same where the kernels were compiled before; about as long takes making the trace that they end at."""
-
-A_STEP = 50
-"""How many choices cost as much as what a step of today's runtime does besides looking at choices."""
+"""The same where the kernels were compiled before; making the trace that they end at takes about as long."""
 
 LEAST_STEPS_A_DRAW = 10
-"""How many of them there must be for each draw of which a whole trace is needed, which takes long to make."""
+"""The fewest steps of single kernels for each draw of which a whole trace is needed: making one takes about
+as long as so many steps."""
 
 MOST_CHOICES = 20_000
 """More choices than this are left to today's runtime: machine code looks at all of them in each step, and a
