@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from gendsl.compiler import clean, density, hir, merge, move, picking, redraw, replay, sampler, tangents
+from gendsl.compiler import clean, density, hir, merge, move, picking, redraw, replay, sampler, tangents, walk
 from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.closed import PYTHON_FAILURES, Compiled, FailedText
 from gendsl.compiler.closed_sampler import _from_python
@@ -25,6 +25,7 @@ from gendsl.compiler.moves import (
     Resampling,
     Several,
     Step,
+    Walk,
     all_within,
 )
 from gendsl.compiler.native_layout import Layout
@@ -34,7 +35,7 @@ from gendsl.compiler.proposals import Proposals
 from gendsl.compiler.selections import Selections
 from gendsl.compiler.source import find_source
 from gendsl.compiler.state import MoveState, index_of, indices_of
-from gendsl.compiler.types import Number
+from gendsl.compiler.types import Number, leaves
 
 LEGEND = """\
 # state.a is what there is at the addresses "a" or ("a", i, ...). What a program makes there is state.a[i]: it
@@ -78,10 +79,10 @@ class ClosedKernel(Compiled):
         self.compared, self.sizes_compared = 0, set[int]()
         self.seconds = self.compare_at = 0.0
         self.left: list[tuple[Any, int, Any]] = []
-        lowering = Lowering(draws=True)
+        within = list({id(one): one for step in steps for one in all_within(step)}.values())
+        lowering = Lowering(draws=True, charts=any(isinstance(one, Walk) for one in within))
         types = [type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args)]
         entries = [Entry(MODEL, model.compiled.origin, tuple(types), bound=model.bound)]
-        within = list({id(one): one for step in steps for one in all_within(step)}.values())
         titles = {MODEL: f"model {model.name}"}
         for number, one in enumerate(within):
             own = _entries(lowering, number, one)
@@ -135,17 +136,37 @@ class ClosedKernel(Compiled):
         selected = Selections(self.lowered, one.patterns, self.meetings)
         draw = redraw.redrawn(hir.copied(main, "_redrawn", _scored), selected)
         let_go = redraw.let_go(hir.copied(main, "_let_go", _read_again))
-
-        def counted() -> move.Called:
-            counts = redraw.counted(
-                hir.copied(main, "_counted", _read_again), selected, len(one.patterns)
-            )
-            return self._called(MODEL, counts)
-
-        absent = selected.presence(counted)
+        absent = selected.presence(lambda: self._counted(main, selected, one.patterns))
         return move.resampling(
             name, self._called(MODEL, draw), self._called(MODEL, let_go), absent, skip_absent=one.skip_absent
         )
+
+    def _walk(self, number: int, name: str, one: Walk, main: hir.Function) -> hir.Function:
+        """The step of a random walk."""
+        selected, patterns = walk.walked(self.lowered, one.patterns, self.meetings), one.patterns or ()
+
+        def given(value: Any) -> hir.Expr:
+            """A value of the kernel as an input of the text."""
+            key, inputs = f"walk{number}", self.lowered.inputs
+            self.values[key] = (*self.values.get(key, ()), value)
+            position = len(self.values[key]) - 1
+            kind = type_of(self.lowering.facts, (key, position), value)
+            inputs.append((ArgumentsOf(key, position), kind))
+            (leaf,) = leaves(kind)
+            return hir.Input(len(inputs) - 1, 0, leaf)
+
+        stride = walk.stride(one, self.lowered, selected, given)
+        one_way, other_way = (hir.copied(main, suffix, change) for suffix, change in _RUNS.items())
+        here, there = (self._called(MODEL, run) for run in walk.runs(one_way, other_way, selected))
+        absent: list[tuple[hir.Body, hir.Expr]] = []
+        if selected.every is not None and not one.skip_absent:
+            absent = selected.every.presence(lambda: self._counted(main, selected.every, patterns))
+        return walk.step(name, here, there, selected, stride, absent)
+
+    def _counted(self, main: hir.Function, selected: Any, patterns: Any) -> move.Called:
+        """What counts the choices of the current trace that are selected, for each pattern."""
+        counts = redraw.counted(hir.copied(main, "_counted", _read_again), selected, len(patterns))
+        return self._called(MODEL, counts)
 
     def _score(self, main: hir.Function, zeros: Zeros) -> move.Called:
         """The log density of the model."""
@@ -171,6 +192,8 @@ class ClosedKernel(Compiled):
             return move.picked(name, pick, log_share, parts, several)
         if isinstance(one, Resampling):
             return self._resampling(name, one, mains[MODEL])
+        if isinstance(one, Walk):
+            return self._walk(number, name, one, mains[MODEL])
         check = isinstance(one, Involution) and one.check
         zeros = Zeros.NOTED if check else Zeros.END
         score = self._score(mains[MODEL], zeros)
@@ -401,6 +424,10 @@ def _read_again(one: hir.Statement) -> hir.Body | None:
         case hir.Visit(targets=[node], template=template, indices=indices):
             return [hir.Node(node, template, indices, line=one.line)]
     return _scored(one)
+
+
+_RUNS = {"_here": _read_again, "_there": _scored}
+"""The runs of a random walk: what the names of copies of the program end with, and what changes in them."""
 
 
 def _assessed(main: hir.Function, suffix: str) -> hir.Function:

@@ -236,6 +236,19 @@ class Fail(Statement):
     reason: str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Chart:
+    """The unconstrained coordinate of a number that a distribution draws; no functions if it is discrete.
+
+    Attributes:
+        to_line: (parameters, x) -> the coordinate, and the log slope of the chart there.
+        from_line: (parameters, coordinate) -> x, that log slope, and whether x has a coordinate itself.
+    """
+
+    to_line: Function | None = None
+    from_line: Function | None = None
+
+
 @dataclass(eq=False, slots=True)
 class Choice(Statement):
     """A random choice: `targets` is its value, at `address` with these indices.
@@ -246,6 +259,7 @@ class Choice(Statement):
         sampler: a draw as a function of the parameters; None where nothing is, or can be, drawn.
         weighs: whether it counts towards the weight where it is not given, as a factor does.
         undrawn: the refusal that says why nothing can be drawn, if it can't.
+        chart: its coordinates, or the refusal that says why they are not known; None where none are needed.
     """
 
     targets: list[Var]
@@ -256,6 +270,7 @@ class Choice(Statement):
     sampler: Function | None = None
     weighs: bool = False
     undrawn: Exception | None = None
+    chart: Chart | Exception | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -406,10 +421,11 @@ class NewNode(Statement):
 STATE = frozenset([
     "alone", "any_of", "before", "before_last", "begin", "came_back", "columns", "commit", "counts",
     "current", "decide", "drawn", "elsewhere", "every_row", "exchange", "follow", "followed", "forget_drawn",
-    "give_back", "give_up", "go_back", "go_there", "impossible", "is_kept", "keep_observed", "log_abs_det",
-    "log_density", "lp", "matrix", "never_picked", "new_node", "nodes", "note_rounding",
-    "nothing_selected", "now", "proposed", "reads", "return_here", "rng", "row", "rows", "save", "settle",
-    "take_back", "turn", "turn_back", "visits", "writes", "zero", "forget_nodes", "nodes_kept",
+    "forget_nodes", "give_back", "give_up", "go_back", "go_there", "impossible", "is_kept", "is_observed",
+    "keep_observed", "log_abs_det", "log_density", "lp", "matrix", "never_picked", "new_node", "nodes",
+    "nodes_kept", "note_rounding", "nothing_selected", "now", "on_border", "on_border_there", "proposed",
+    "reads", "return_here", "rng", "row", "rows", "same_choices", "save", "settle", "take_back", "turn",
+    "turn_back", "visits", "writes", "zero",
 ])  # fmt: skip
 """The names of the state's own operations and parts, which no template has."""
 

@@ -9,7 +9,7 @@ from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, UNKNOWN, WEIGHTS
 from gendsl.compiler.hir import Var
 from gendsl.compiler.llvm_choices import Choices
 from gendsl.compiler.llvm_text import TYPES, literal
-from gendsl.compiler.native_layout import WRITE_WORDS, Layout, TemplateWords, Word
+from gendsl.compiler.native_layout import WHYS, WRITE_WORDS, Layout, TemplateWords, Word
 from gendsl.compiler.native_logs import LOG_TAG
 from gendsl.compiler.native_moves import ARGUMENTS, RESULTS, NativeMoves
 from gendsl.compiler.types import Array, leaves
@@ -182,10 +182,12 @@ class Transforms(Choices):
     def _primitive(self, statement: hir.Primitive) -> None:
         """An operation of the state."""
         line = statement.line
-        if statement.name == "impossible":
+        if statement.name in WHYS:
             (template,) = statement.templates
-            with self.when(self.let(f"icmp eq i64 {self.word(Word.ZERO)}, -1")):
-                self.set_word(Word.ZERO, str(template.number))
+            why, count = WHYS[statement.name], len(self.layout.templates)
+            known = self.let(f"icmp ult i64 {self.word(Word.ZERO)}, {(why + 1) * count}")
+            with self.when(self.let(f"xor i1 {known}, true")):
+                self.set_word(Word.ZERO, str(why * count + template.number))
                 indices = [self.expr(expr) for expr in statement.args]
                 self.set_word(Word.ZERO_PLACE, self.row_major(self.words_of(template), indices))
             return
@@ -197,6 +199,11 @@ class Transforms(Choices):
             visited = self.is_now(template, TemplateWords.VISITED, index)
             same = self.let(f"xor i1 {self.is_now(template, TemplateWords.WRITTEN, index)}, true")
             self.add(f"store i1 {self.let(f'and i1 {visited}, {same}')}, ptr {self.alloca(target)}")
+            return
+        if statement.name == "is_observed":
+            (template,), (target,) = statement.templates, statement.targets
+            observed = self.is_observed(template, self.existing(template, statement.args, line))
+            self.add(f"store i1 {observed}, ptr {self.alloca(target)}")
             return
         if statement.name == "any_of":
             (template,), (target,) = statement.templates, statement.targets

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import basename
 from typing import Any
@@ -94,6 +94,42 @@ class Resampling:
     q_args: tuple[()] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class Masses:
+    """The square roots of the masses of choices.
+
+    Attributes:
+        roots: by address and number of coordinates; by None a number for each.
+        is_whole: whether it is an error that a choice has another number of coordinates, and not 1 for each.
+    """
+
+    roots: Mapping[tuple[Any, ...], Mapping[Any, Any]]
+    is_whole: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """A random walk of selected choices, all together, in unconstrained coordinates.
+
+    Attributes:
+        name: what to call its step.
+        patterns: what the addresses of the selected choices begin with; `...` stands for any component. None
+            where all continuous choices move that are not observed.
+        skip_absent: whether addresses that the trace doesn't have are left out.
+        step_size: how far it goes.
+        mass: the roots of the masses, 1 if it is None; as a vector, in the order of the coordinates. A matrix
+            is what a normal vector is multiplied by in place of being divided by these.
+    """
+
+    name: str
+    patterns: tuple[tuple[Any, ...], ...] | None
+    skip_absent: bool
+    step_size: float
+    mass: Any = None
+    q: None = None
+    q_args: tuple[()] = ()
+
+
 @dataclass(frozen=True)
 class Several:
     """Several moves in one step: all, one after the other; or one, picked with fixed probabilities.
@@ -126,7 +162,7 @@ class Picked:
     weights: Callable[[Any], Sequence[float]]
 
 
-Move = Involution | Proposal | Resampling
+Move = Involution | Proposal | Resampling | Walk
 """What a simple kernel does in a step."""
 Step = Move | Several | Picked
 """What a kernel does in a step."""

@@ -82,7 +82,8 @@ class Word(IntEnum):
     HEAP_WANTED = auto()
     """How many bytes there was no room for in it; 0 where there was."""
     ZERO = auto()
-    """Where the density was zero: the template, and the place."""
+    """Where the density was zero: the template, and the place. Besides there may be the number of templates,
+    times why there is no such density; see `WHYS`."""
     ZERO_PLACE = auto()
     COUNTER = auto()
     """The next instruction of the schedule."""
@@ -122,6 +123,10 @@ WRITE_WORDS, READ_WORDS, ROW_WORDS = 5, 3, 3
 ROUNDING_AT = 4
 """The word of what was written that says how far rounding may have taken it."""
 ZERO_WORDS = 6
+WHYS = {"impossible": 0, "on_border": 1, "on_border_there": 2}
+"""Why a step was rejected for a choice: its density is zero, or it lies, or would lie, on the border of its
+support.
+"""
 TALLY_WORDS = 8
 PROPOSED, ACCEPTED, WEIGHED, LOG_RATIO, LOG_AUX, LOG_DET, CYCLES, IMPOSSIBLE = range(TALLY_WORDS)
 """What is counted of a kernel, in a row: steps; those accepted; those rejected with a finite ratio, and the

@@ -28,7 +28,7 @@ NEVER_PICKED = "-3"
 RESULTS: dict[str, list[Kind]] = {
     "begin": [], "drawn": [], "exchange": [], "turn": [], "turn_back": [], "settle": [], "forget_drawn": [],
     "keep_observed": [], "nothing_selected": [], "go_there": [], "return_here": [], "came_back": [],
-    "never_picked": [], "save": ["r"], "go_back": [], "give_up": [], "take_back": [],
+    "never_picked": [], "same_choices": [], "save": ["r"], "go_back": [], "give_up": [], "take_back": [],
     "rows": ["i"], "follow": [],
     "note_rounding": [], "log_abs_det": ["f"], "log_density": ["f"], "decide": ["b"], "commit": [],
     "note_read": [], "note_copied": [], "note_written": ["r"],
@@ -243,6 +243,11 @@ class NativeMoves(NativeJacobian):
                 gone = p.let(f"and i1 {there}, {unvisited}")
                 with p.when(gone):
                     p.fail_if(p.is_observed(template, index), "an observation that is gone")
+
+    def same_choices(self) -> None:
+        p = self.p
+        fewer = p.let(f"icmp ne i64 {p.word(Word.VISITED)}, {p.word(Word.COUNT)}")
+        p.fail_if(fewer, "fewer choices than the trace has")
 
     def forget_drawn(self) -> None:
         self.p.set_word(Word.COUNT_AUXILIARY, "0")

@@ -281,7 +281,7 @@ class NativeState:
         paths = self._paths() if self.told_zeros else Paths(self.closed.lowered, {})
         for entry, (_, number, place, *_) in enumerate(self.zeros[: self.told_zeros].tolist()):
             if number >= 0:
-                template = self.templates[number]
+                template = self.templates[number % len(self.templates)]
                 indices = self._indices(template, place)
                 is_found = template.is_below and not is_auxiliary(template)
                 found[entry] = template, indices, paths.path(template, indices) if is_found else ()
@@ -300,13 +300,14 @@ class NativeState:
     def _set_zero_places(self, found: Mapping[int, tuple[Template, tuple[int, ...]] | None]) -> None:
         """Set the places of the templates and indices where the density was zero."""
         for entry, one in found.items():
+            why = int(self.zeros[entry, 1]) // len(self.templates) * len(self.templates)
             self.zeros[entry, 1] = _NOWHERE
             if one is not None:
                 template, indices = one
                 capacity = self.capacities[template.number]
                 if all(index < extent for index, extent in zip(indices, capacity, strict=True)):
                     place = np.ravel_multi_index(indices, capacity) if capacity else 0
-                    self.zeros[entry, 1:3] = template.number, place
+                    self.zeros[entry, 1:3] = why + template.number, place
 
     # --- memory -----------------------------------------------------------------------------------
 

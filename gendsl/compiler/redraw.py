@@ -79,7 +79,7 @@ def let_go(main: Function) -> Function:
     return summed(main, _LetGo, ["gone"])
 
 
-class _Selecting(Sums):
+class Selecting(Sums):
     """One function whose choices are looked for in a selection.
 
     Attributes:
@@ -119,7 +119,7 @@ class _Selecting(Sums):
         return self.selected.chosen(choice.template, choice.indices, self.known)
 
 
-class _Redrawn(_Selecting):
+class _Redrawn(Selecting):
     stops = True
 
     def choice(self, choice: Choice) -> Body:
@@ -156,7 +156,7 @@ class _Redrawn(_Selecting):
         return [score, if_zero(term, [noted, self.stop()]), self.add(1, term, choice.line)]
 
 
-class _Counted(_Selecting):
+class _Counted(Selecting):
     def choice(self, choice: Choice) -> Body:
         result: Body = [Read(choice.targets, choice.template, choice.indices, False, line=choice.line)]
         for place, test in enumerate(self.chosen(choice)):

@@ -422,6 +422,23 @@ class MoveState:
         if self.zero is None:
             self.zero = column, index_of(indices)
 
+    def on_border(self, column: Column, *indices: int) -> None:
+        """Note the first choice that lies on the border of its support."""
+        self.impossible(column, *indices)
+
+    def on_border_there(self, column: Column, *indices: int) -> None:
+        """Note the first choice that is rounded to the border of its support."""
+        self.impossible(column, *indices)
+
+    def is_observed(self, column: Column, *indices: int) -> bool:
+        """Whether a choice is an observation."""
+        return index_of(indices) in column.observed
+
+    def same_choices(self) -> None:
+        """Fail unless the program makes as many choices as the current trace has."""
+        if self.visits[0] != self.counts[0]:
+            raise TextFailure("fewer choices than the trace has")
+
     def rows(self) -> int:
         """The number of rows of the Jacobian.
 

@@ -119,6 +119,8 @@ class Method:
         selection, skip_absent: what it moves.
         target: the acceptance probability that the step size is chosen for.
         first: log acceptance ratio of a move of one step from a trace; None if there is nothing to move.
+        move: what a step with a tuning is to the compiler, by the name of the kernel; None where it can't be
+            compiled.
     """
 
     step: Callable[[Any, np.random.Generator, Tuning], tuple[Any, Any]]
@@ -126,6 +128,7 @@ class Method:
     skip_absent: bool
     target: float
     first: Callable[[Any, np.random.Generator, Tuning], float | None]
+    move: Callable[[str, Tuning], Any] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,7 +157,9 @@ class TunableKernel(Kernel):
                 )
             return method.step(trace, rng, tuning)
 
-        return cls(step, name, reversible=reversible, method=method, tuning=tuning)
+        known = method.move is not None and tuning.step_size is not None
+        move = method.move(name, tuning) if known else None  # type: ignore[misc]
+        return cls(step, name, reversible=reversible, method=method, tuning=tuning, move=move)
 
     def tuned(self, tuning: Tuning) -> TunableKernel:
         """The same kernel with another tuning."""

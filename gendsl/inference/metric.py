@@ -33,16 +33,17 @@ class FoundMass(dict[Path, Any]):
         """This with what was found since."""
         mass = FoundMass(self)
         for path, entries in found.items():
-            known = _by_size(mass.get(path)) | _by_size(entries)
+            known = by_size(mass.get(path)) | by_size(entries)
             mass[path] = known if len(known) > 1 else entries
         return mass
 
     def entries(self, path: Path, size: int) -> Any:
         """The entries of a choice of a dimension, or None."""
-        return _by_size(self.get(path)).get(size)
+        return by_size(self.get(path)).get(size)
 
 
-def _by_size(entries: Any) -> dict[int, Any]:
+def by_size(entries: Any) -> dict[int, Any]:
+    """The entries of a choice that warm-up found, by their number."""
     if entries is None:
         return {}
     return entries if type(entries) is dict else {np.size(entries): entries}

@@ -12,7 +12,7 @@ from gendsl.inference.kernel import Kernel, kernel_name
 MOST_INSTRUCTIONS = 1 << 20
 _COMPILED = (
     "what is compiled: involutive, birth_death, split_merge, mh of a program or a selection, independent of "
-    "a program"
+    "a program, random_walk"
 )
 
 

@@ -9,12 +9,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gendsl.address import Path
+from gendsl.compiler.moves import Masses, Walk
 from gendsl.errors import KernelError
 from gendsl.inference.adaptation import Method, TunableKernel, Tuning
 from gendsl.inference.continuous import CONTINUOUS
 from gendsl.inference.coordinates import Coordinates, OutsideError
 from gendsl.inference.kernel import accept
-from gendsl.inference.metric import check_mass, metric_at
+from gendsl.inference.metric import DenseMetric, FoundMass, by_size, check_mass, metric_at
 from gendsl.inference.scan import as_target
 from gendsl.inference.structure import kernel_maker
 from gendsl.inference.trajectory import ABSENT, check_step_size
@@ -97,7 +99,17 @@ def random_walk(
         except OutsideError:
             return -inf
 
-    method = Method(step, selection, skip_absent, _TARGET, first)
+    patterns = None if selection is CONTINUOUS else selection.plain_patterns()
+
+    def move(name: str, tuning: Tuning) -> Walk | None:
+        assert tuning.step_size is not None
+        try:
+            return Walk(name, patterns, skip_absent, tuning.step_size, _roots(tuning.mass))
+        except np.linalg.LinAlgError:  # as a step raises
+            return None
+
+    known = selection is CONTINUOUS or patterns is not None
+    method = Method(step, selection, skip_absent, _TARGET, first, move if known else None)
     return TunableKernel.make(method, _tuning(scale, selection), name or f"random walk {selection!r}", True)
 
 
@@ -109,6 +121,23 @@ def _propose(
     noise = metric.spread(rng.standard_normal(coordinates.dim))
     assert tuning.step_size is not None
     return coordinates.move(coordinates.position + tuning.step_size * noise)
+
+
+def _roots(mass: Any) -> Any:
+    """The square roots of a mass, as `gendsl.compiler.moves.Walk` has them."""
+    if mass is None:
+        return None
+    found: dict[Path, Mapping[Any, Any]]
+    if isinstance(mass, FoundMass):
+        found = {path: by_size(entries) for path, entries in mass.items()}
+    elif isinstance(mass, dict):
+        found = {path: {np.size(one) if np.ndim(one) else None: one} for path, one in mass.items()}
+    elif mass.ndim == 1:
+        return np.sqrt(mass)
+    else:
+        return DenseMetric(mass).spread(np.eye(len(mass)))
+    roots = {path: {size: np.sqrt(one) for size, one in sizes.items()} for path, sizes in found.items()}
+    return Masses(roots, not isinstance(mass, FoundMass))
 
 
 def _tuning(scale: Any, selection: Selection) -> Tuning:

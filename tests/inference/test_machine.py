@@ -46,6 +46,7 @@ from gendsl.inference import (
     independent,
     involutive,
     machine,
+    mala,
     mh,
     mixture,
     policy,
@@ -196,9 +197,9 @@ def stay(trace, rng):
 @pytest.mark.parametrize(
     ("kernel", "why"),
     [
-        (random_walk("mu", 0.3), "random walk select('mu') has no compiled form"),
-        (mixture([move, random_walk("mu", 0.3, name="w")], [1.0, 2.0]), "w has no compiled form"),
-        (mixture([move, random_walk("mu", 0.3, name="w")], by_number), "w has no compiled form"),
+        (mala("mu", 0.3), "mala select('mu') has no compiled form"),
+        (mixture([move, mala("mu", 0.3, name="w")], [1.0, 2.0]), "w has no compiled form"),
+        (mixture([move, mala("mu", 0.3, name="w")], by_number), "w has no compiled form"),
         (mh(lambda trace: select("mu"), name="mine"), "mine has no compiled form"),
         (stay, "stay is plain Python"),
         (Kernel(stay, "own", reversible=True), "own is plain Python"),

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import draws, families, scores
+from gendsl.compiler.front import charts, draws, families, scores
 from gendsl.compiler.front.coordinates import coordinates
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.values import (
@@ -331,7 +331,8 @@ def _choice(frame: Frame, distribution: Value, parts: tuple[Any, ...], indices: 
     wide = scores.number_leaves(frame.program.facts.canonical(distribution.type))
     frame.program.note_distribution(template, distribution, wide)
     frame.program.note_coordinates(template, coordinates(frame, distribution, kind))
-    frame.emit(hir.Choice(list(targets), template, at, density, given, sampler, weighs, undrawn))
+    chart = charts.chart(frame, distribution, kind) if frame.program.charts else None
+    frame.emit(hir.Choice(list(targets), template, at, density, given, sampler, weighs, undrawn, chart))
     return Value(kind, tuple(targets))
 
 

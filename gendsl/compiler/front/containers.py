@@ -40,6 +40,7 @@ from gendsl.compiler.types import (
     Iterator,
     Known,
     List,
+    Number,
     Set,
     SubTrace,
     Text,
@@ -498,6 +499,8 @@ def item_at(frame: Frame, value: Value, index: Value) -> Value:
             return tables.item(frame, value, index)
         case Tuple() | Known(value=tuple()) if is_plain_tuple(value.type):
             return _of_tuple(frame, items_of(value), index)
+        case Number(numpy=2) if is_plain_tuple(index.type) and not items_of(index):
+            return value
         case Known(value=str() as text) if is_known(index):
             try:
                 return known(text[object_of(index)])

@@ -204,10 +204,11 @@ class Lowering:
         helpers: functions of the text that no user wrote.
         stack: the Python functions whose bodies are being lowered.
         draws: whether choices are to be drawn, too.
+        charts: whether their unconstrained coordinates are needed.
     """
 
-    def __init__(self, *, draws: bool = False) -> None:
-        self.draws = draws
+    def __init__(self, *, draws: bool = False, charts: bool = False) -> None:
+        self.draws, self.charts = draws, charts
         self.facts = Facts()
         self.sources: dict[Any, FunctionSource] = {}
         self.fields: dict[type, list[str]] = {}

@@ -1,0 +1,499 @@
+"""Random walks as texts: the interpreter's decisions, values, ratios and random numbers."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from gendsl import (
+    Distribution,
+    bernoulli,
+    beta,
+    cauchy,
+    continuous,
+    dirichlet,
+    discrete,
+    factor,
+    flat,
+    gamma,
+    gen,
+    half_normal,
+    inv_gamma,
+    mixture_of_normals,
+    normal,
+    poisson,
+    read,
+    sample,
+    select,
+    transform,
+    truncated_normal,
+    uniform,
+    uniform_discrete,
+    von_mises,
+    write,
+)
+from gendsl.compiler.closed import FailedText
+from gendsl.compiler.closed_move import ClosedKernel
+from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.moves import REPEAT, RUN
+from gendsl.compiler.native import available
+from gendsl.compiler.native_layout import ACCEPTED, Word
+from gendsl.compiler.native_state import NativeState
+from gendsl.errors import GenDSLError
+from gendsl.inference import cycle, involutive, machine, mixture, random_walk, repeat
+from gendsl.supports import Interval
+from gendsl.testing import running_on
+
+needs_llvm = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
+
+
+def values(trace):
+    return {path: record[1] for path, record in trace.records.items()}
+
+
+class AsPython:
+    """The steps of a kernel, by Python text."""
+
+    def __init__(self, closed, trace, rng):
+        self.closed, self.rng = closed, rng
+        self.state = closed.state(values(trace), trace.observed_paths, trace.log_prob, rng)
+
+    def step(self):
+        accepted, ratio, *_ = self.closed.step_python(0, self.state)
+        return accepted, ratio
+
+    def choices(self):
+        return self.closed.choices(self.state)
+
+    def log_density(self):
+        return self.state.lp
+
+
+class AsMachineCode:
+    """The same by machine code."""
+
+    def __init__(self, closed, trace, rng):
+        self.native = NativeState(closed)
+        self.native.start(rng.bit_generator, [RUN, 0, REPEAT, 0])
+        self.native.load(values(trace), trace.observed_paths, trace.log_prob)
+        self.native.words[Word.ZERO_ROOM] = 0  # why a density is zero is another test's
+
+    def step(self):
+        before = int(self.native.tallies[0, ACCEPTED])
+        self.native.words[Word.SWEEPS] = 1
+        failure = self.native.go_on()
+        if failure is not None:
+            raise failure
+        ratio = float(self.native.words.view(np.float64)[Word.LAST_RATIO])
+        return bool(self.native.tallies[0, ACCEPTED] - before), ratio
+
+    def choices(self):
+        return self.native.choices()
+
+    def log_density(self):
+        return self.native.log_density()
+
+
+WAYS = [AsPython, pytest.param(AsMachineCode, marks=needs_llvm)]
+
+
+def outcomes(way, trace, kernel, steps):
+    """What became of steps, each from where the interpreter's chain is."""
+    closed = ClosedKernel(trace.gen_fn, trace.args, [kernel.move])
+    observed = trace.observed_paths
+
+    def afresh(trace):
+        """A trace by the interpreter, whose choices are in the order of the program."""
+        made = trace.gen_fn.reference.score(trace.args, values(trace))
+        made.observed_paths = observed
+        return made
+
+    trace = afresh(trace)
+    results = Counter()
+    running, rng = None, np.random.default_rng(7)
+    for _ in range(steps):
+        twin = np.random.default_rng()
+        twin.bit_generator.state = rng.bit_generator.state
+        if running is None:
+            running = way(closed, trace, rng)
+        try:
+            made = running.step()
+        except FailedText as failure:
+            made = failure
+        try:
+            new, info = kernel(trace, twin)
+        except GenDSLError as error:
+            assert isinstance(made, FailedText), (made, error)
+            results["raises"] += 1
+            rng, running = twin, None
+            continue
+        if isinstance(made, FailedText):
+            results[f"fails: {made}"] += 1
+            rng, running, new = twin, None, afresh(new)
+        else:
+            accepted, ratio = made
+            assert accepted == info.accepted, (ratio, info)
+            assert str(rng.bit_generator.state) == str(twin.bit_generator.state)
+            assert ratio == pytest.approx(info.log_accept_ratio, rel=1e-9, abs=1e-9), info
+            found = running.choices()
+            assert found.keys() == values(new).keys()
+            for path, value in values(new).items():
+                np.testing.assert_allclose(found[path], value, rtol=1e-12, atol=1e-12)
+            assert running.log_density() == pytest.approx(new.log_prob, rel=1e-9, abs=1e-8)
+            told = "accepted" if accepted else "rejected" if info.reason is None else "zero"
+            results[told] += 1
+        trace = new
+    return results
+
+
+@gen
+def mean(n):
+    mu = ~normal(0, 3)
+    for i in range(n):
+        ("y", i) @ ~normal(mu, 1)
+
+
+@gen
+def charts():
+    p = ~gamma(2, 1)
+    b = ~beta(2, 3)
+    t = ~truncated_normal(0, 1, -math.inf, 1.5)
+    s = ~truncated_normal(1, 2, 0.5, math.inf)
+    r = ~truncated_normal(1, 2, -math.inf, math.inf)
+    angle = ~von_mises(0.5, 2)
+    u = ~uniform(-2, 5)
+    f = ~flat(0)
+    g = ~flat()
+    h = ~half_normal(2)
+    i = ~inv_gamma(3, 2)
+    c = ~cauchy(0, 1)
+    m = ~mixture_of_normals([0.3, 0.7], [-1, 1], [1, 2])
+    "y" @ ~normal(p + f + g * angle + h * i, 1 + b + s)
+
+
+@gen
+def chained():
+    x = ~uniform(0.5, 4)
+    y = ~uniform(0, x)
+    z = ~truncated_normal(0, 1, y, y + x)
+    "d" @ ~normal(y * z, 0.5)
+
+
+@gen
+def several(n):
+    k = ~uniform_discrete(1, 4)
+    sd = ~gamma(2, 1)
+    for j in range(k):
+        ("mu", j) @ ~normal(0, 3)
+    mu = [("extra", j) @ ~normal(0, 1) for j in range(2)]
+    z = ~poisson(3)
+    for i in range(n):
+        ("y", i) @ ~normal(mu[i % 2], sd)
+
+
+class triangle(Distribution):
+    """Of the user's own."""
+
+    def __init__(self, low, high):
+        self.low, self.high = low, high
+
+    def logpdf(self, x):
+        return math.log(2 * (x - self.low)) - 2 * math.log(self.high - self.low)
+
+    def sample(self, rng):
+        return self.low + (self.high - self.low) * math.sqrt(rng.random())
+
+    @property
+    def support(self):
+        return Interval(self.low, self.high)
+
+
+@gen
+def own():
+    a = ~gamma(2, 1)
+    x = ~triangle(-a, 2.0)
+    "d" @ ~normal(x, 0.3)
+
+
+@gen
+def steers():
+    x = ~normal(0, 1)
+    if x > 0:
+        ("more", 0) @ ~normal(0, 1)
+    y = ~normal(0, 1)
+    d = ~normal(x + y, 1)
+
+
+@gen
+def turns():
+    x = ~normal(0, 1)
+    for j in range(2) if x > 0 else range(1, -1, -1):
+        ("a", j) @ ~normal(j * 3 + x, 1)
+
+
+@gen
+def inner(scale):
+    low = ~normal(0, scale)
+    return low + ("wide" @ ~gamma(2, scale))
+
+
+@gen
+def outer(n):
+    first = "first" @ ~inner(1.0)
+    for j in range(n):
+        ("rest", j) @ ~inner(2.0 + j)
+    y = ~normal(first, 1)
+
+
+@gen
+def tree(depth):
+    x = ~normal(0, 1)
+    if depth:
+        left = "left" @ ~tree(depth - 1)
+        right = "right" @ ~tree(depth - 1)
+        x = x + left - right
+    return x
+
+
+@gen
+def grown(depth):
+    total = "root" @ ~tree(depth)
+    y = ~normal(total, 1)
+
+
+@gen
+def weighted():
+    x = ~normal(0, 1)
+    "w" @ ~factor(-x * x)
+    y = ~normal(0, math.exp(x))
+
+
+def of(program, args=(), data=None, seed=1, **more):
+    return lambda: program.generate(args, data or {}, rng=seed, **more).trace
+
+
+DATA = {("y", i): 0.3 * i for i in range(4)}
+CASES = {
+    "mean": (of(mean, (4,), DATA), random_walk(select("mu"), 0.8)),
+    "all of a mean": (of(mean, (4,), DATA), random_walk(scale=0.8)),
+    "charts": (of(charts, (), {"y": 1.0}, init={"f": 0.5, "g": 0.1}), random_walk(scale=0.3)),
+    "some charts": (
+        of(charts, (), {"y": 1.0}, init={"f": 0.5, "g": 0.1}),
+        random_walk(select("f", "b", "u", "angle"), 0.9),
+    ),
+    "supports that move": (of(chained, (), {"d": 0.4}), random_walk(scale=0.7)),
+    "a support that moves": (of(chained, (), {"d": 0.4}), random_walk(select("x"), 0.7)),
+    "indices": (of(several, (4,), DATA), random_walk(select("mu"), 0.5)),
+    "order": (of(several, (4,), DATA), random_walk(select("extra", ("mu", 0), "sd", "mu"), 0.3)),
+    "wild": (of(several, (4,), DATA), random_walk(select(("mu", ...), "sd"), 0.4)),
+    "not there": (of(several, (4,), DATA, init={"k": 1}), random_walk(("mu", 3), 0.4, skip_absent=True)),
+    "some not there": (
+        of(several, (4,), DATA, init={"k": 2}),
+        random_walk(select(("mu", 3), ("mu", 1)), 0.4, skip_absent=True),
+    ),
+    "own": (of(own, (), {"d": 0.4}), random_walk(scale=0.6)),
+    "calls": (of(outer, (3,), {"y": 0.4}), random_walk(scale=0.6)),
+    "in calls": (of(outer, (3,), {"y": 0.4}), random_walk(select(("rest", 1), ("first", "wide")), 0.6)),
+    "trees": (of(grown, (2,), {"y": 0.4}), random_walk(scale=0.4)),
+    "in trees": (
+        of(grown, (2,), {"y": 0.4}), random_walk(select(("root", "right"), ("root", "left", "x")), 0.4)
+    ),
+    "factors": (of(weighted, (), {"y": 0.4}), random_walk(scale=1.4)),
+    "scales": (of(several, (4,), DATA), random_walk(select("sd", "mu"), {"sd": 0.1, ("mu", 1): 2.0})),
+    "vector": (of(several, (4,), DATA), random_walk(select("sd", "extra"), [0.1, 1.0, 2.0])),
+    "matrix": (
+        of(several, (4,), DATA),
+        random_walk(select("extra", "sd"), np.array([[0.5, 0.3, 0.1], [0.3, 0.6, 0.0], [0.1, 0.0, 0.7]])),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", CASES)
+def test_the_same_steps(name, way):
+    start, kernel = CASES[name]
+    results = outcomes(way, start(), kernel, 150)
+    assert results.keys() <= {"accepted", "rejected", "zero"}, results
+    if name != "not there":
+        assert results["accepted"] > 10
+        assert results["rejected"] > 10
+
+
+# --- where the reference rejects, or raises ---------------------------------------------------------------
+
+
+@gen
+def bounded():
+    x = ~uniform(0, 1)
+    y = ~uniform(0, 1)
+    "d" @ ~normal(x - y, 0.1)
+
+
+@gen
+def far_apart():
+    x = ~gamma(2, 1)
+    "d" @ ~uniform(0, x)
+
+
+@gen
+def of_kinds():
+    z = ~bernoulli(0.5)
+    x = ~normal(0, 1)
+    n = ~poisson(2)
+    w = ~dirichlet([1.0, 1.0])
+    "d" @ ~normal(x, 1)
+
+
+@gen
+def whole():
+    n = ~poisson(3)
+    "d" @ ~normal(n, 1)
+
+
+ANY = {"accepted", "rejected", "zero"}
+ODD = {
+    "on the border": (of(bounded, (), {"d": 0.1}, init={"x": 0.0}), random_walk(scale=0.3), {"zero"}),
+    "rounded to the border": (of(bounded, (), {"d": 0.9}), random_walk(scale=40.0), ANY),
+    "out of bounds": (of(far_apart, (), {"d": 2.0}), random_walk(scale=0.7), ANY),
+    "nothing": (of(whole, (), {"d": 2.0}), random_walk(scale=0.7), {"zero"}),
+    "discrete": (of(of_kinds), random_walk(select("x", "z"), 0.7), {"raises"}),
+    "observed": (of(bounded, (), {"d": 0.1}), random_walk(select("x", "d"), 0.3), {"raises"}),
+    "observed by all": (of(bounded, (), {"d": 0.1, "x": 0.3}), random_walk(scale=0.3), ANY - {"zero"}),
+    "not there": (of(several, (4,), DATA, init={"k": 2}), random_walk(select(("mu", 3)), 0.4), {"raises"}),
+    "a factor": (of(weighted, (), {"y": 0.4}), random_walk(select("x", "w"), 0.4), {"raises"}),
+    "a mass of another dimension": (
+        of(several, (4,), DATA, init={"k": 2}), random_walk(select("mu"), [1.0, 2.0, 3.0]), {"raises"}
+    ),
+    "a matrix of another dimension": (
+        of(several, (4,), DATA, init={"k": 2}), random_walk(select("mu"), np.eye(3)), {"raises"}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", ODD)
+def test_odd_steps(name, way):
+    start, kernel, expected = ODD[name]
+    results = outcomes(way, start(), kernel, 150)
+    assert results.keys() == expected, results
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", ["structure", "order", "what is not read"])
+def test_what_is_left_to_the_interpreter(name, way):
+    """Where the program makes other choices than the trace has, or in another order."""
+    start, kernel = {
+        "structure": (of(steers, (), {"d": 0.4}), random_walk(select("x", "y"), 0.8)),
+        "order": (of(turns, (), {}), random_walk(scale=0.8)),
+        "what is not read": (of(of_kinds), random_walk(scale=0.8)),
+    }[name]
+    results = outcomes(way, start(), kernel, 100)
+    assert any(result.startswith("fails") for result in results), results
+
+
+def test_what_is_refused():
+    trace = of(of_kinds)()
+    with pytest.raises(NotClosed, match="coordinates of"):
+        ClosedKernel(trace.gen_fn, trace.args, [random_walk(select("w"), 0.3).move])
+    assert random_walk(select.all - select("w"), 0.3).move is None
+    assert random_walk("x").move is None  # it has no step size yet
+
+
+# --- whole chains -----------------------------------------------------------------------------------------
+
+
+@gen
+def one_more_or_less(trace):
+    k = trace["k"]
+    grow = ~bernoulli(1.0 if k == 1 else 0.0 if k == 4 else 0.5)
+    if grow:
+        new = ~normal(0, 3)
+
+
+@transform
+def grown_or_shrunk(model_in, aux_in, *, model_out, aux_out):
+    k = read(model_in["k"], discrete)
+    grow = read(aux_in["grow"], discrete)
+    write(aux_out["grow"], not grow, discrete)
+    if grow:
+        write(model_out["k"], k + 1, discrete)
+        write(model_out["mu", k], read(aux_in["new"], continuous), continuous)
+    else:
+        write(model_out["k"], k - 1, discrete)
+        write(aux_out["new"], read(model_in["mu", k - 1], continuous), continuous)
+
+
+@gen
+def clusters(n):
+    k = ~uniform_discrete(1, 4)
+    mu = [("mu", j) @ ~normal(0, 3) for j in range(k)]
+    sd = ~gamma(2, 1)
+    for i in range(n):
+        ("y", i) @ ~mixture_of_normals([1 / k] * k, mu, [sd] * k)
+
+
+jump = involutive(one_more_or_less, grown_or_shrunk)
+CHAINS = {
+    "cycle": (cycle(jump, random_walk("mu", 0.4), random_walk("sd", 0.5)), {}),
+    "all": (cycle(jump, random_walk(scale=0.4)), {}),
+    "warm-up": (cycle(jump, random_walk("mu"), random_walk("sd")), {"warmup": 300}),
+    "warm-up of all": (cycle(jump, random_walk()), {"warmup": 300}),
+    "not there": (cycle(jump, random_walk(("mu", 2), 0.4, skip_absent=True)), {}),
+    "scales": (cycle(jump, random_walk(select("mu", "sd"), {("mu", 1): 0.1, "sd": 0.7})), {}),
+    "picked": (mixture([random_walk("mu", 0.4), repeat(jump, 2)], lambda trace: [trace["k"], 1.5]), {}),
+}
+
+
+RECORDED = ["k", "sd", ("mu", 0)]
+
+
+def noting(made, init):
+    def noted(self, *args):
+        made.append(self)
+        init(self, *args)
+
+    return noted
+
+
+@needs_llvm
+@pytest.mark.parametrize("name", CHAINS)
+def test_the_same_chain(name, monkeypatch):
+    made = []
+    monkeypatch.setattr(machine.Machine, "__init__", noting(made, machine.Machine.__init__))
+    kernel, asked = CHAINS[name]
+    trace = clusters.generate((4,), DATA, rng=3).trace
+    found = {}
+    for runtime in ("native", "compiled"):
+        with running_on(runtime):
+            found[runtime] = sample(
+                kernel, trace, 400, seed=6, record=["k", "sd", ("mu", 0)], progress=False, **asked
+            )
+    (native,) = made
+    assert not native.fallbacks
+    counts = [
+        {name: (tally.proposed, tally.accepted, tally.weighed, tally.reasons)
+         for name, tally in one.chains[0].acceptance.items()}
+        for one in found.values()
+    ]  # fmt: skip
+    assert counts[0] == counts[1]
+    for name in RECORDED:
+        np.testing.assert_allclose(found["native"][name], found["compiled"][name], rtol=1e-9)
+    for name, one in found["native"].chains[0].acceptance.items():
+        other = found["compiled"].chains[0].acceptance[name]
+        for part in ("log_ratio", "log_aux", "log_abs_det"):
+            assert getattr(one, part) == pytest.approx(getattr(other, part), rel=1e-9, abs=1e-9)
+
+
+@needs_llvm
+def test_why_steps_are_rejected_is_told():
+    """A choice may be rejected for one reason or another, each of which is counted by itself."""
+    counts = []
+    for runtime in ("native", "compiled"):
+        with running_on(runtime):
+            trace = bounded.generate((), {"d": 0.9}, rng=1).trace
+            result = sample(random_walk(scale=40.0), trace, 300, seed=2, record="x", progress=False)
+        (tally,) = result.chains[0].acceptance.values()
+        counts.append((tally.accepted, tally.weighed, tally.reasons))
+    assert counts[0] == counts[1]
+    assert any("rounded to the border" in reason for reason in counts[0][2])
