@@ -11,6 +11,7 @@ from gendsl.compiler import clean, density, hir, merge, move, picking, redraw, r
 from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.closed import PYTHON_FAILURES, Compiled, FailedText
 from gendsl.compiler.closed_sampler import _from_python
+from gendsl.compiler.coordinate_runs import runs, walked
 from gendsl.compiler.density import Zeros
 from gendsl.compiler.front.coordinates import UNKNOWN
 from gendsl.compiler.front.program import MODEL, Entry, Lowering, Template, type_of
@@ -143,7 +144,7 @@ class ClosedKernel(Compiled):
 
     def _walk(self, number: int, name: str, one: Walk, main: hir.Function) -> hir.Function:
         """The step of a random walk."""
-        selected, patterns = walk.walked(self.lowered, one.patterns, self.meetings), one.patterns or ()
+        selected, patterns = walked(self.lowered, one.patterns, self.meetings), one.patterns or ()
 
         def given(value: Any) -> hir.Expr:
             """A value of the kernel as an input of the text."""
@@ -157,7 +158,7 @@ class ClosedKernel(Compiled):
 
         stride = walk.stride(one, self.lowered, selected, given)
         one_way, other_way = (hir.copied(main, suffix, change) for suffix, change in _RUNS.items())
-        here, there = (self._called(MODEL, run) for run in walk.runs(one_way, other_way, selected))
+        here, there = (self._called(MODEL, run) for run in runs(one_way, other_way, selected))
         absent: list[tuple[hir.Body, hir.Expr]] = []
         if selected.every is not None and not one.skip_absent:
             absent = selected.every.presence(lambda: self._counted(main, selected.every, patterns))

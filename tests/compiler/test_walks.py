@@ -247,6 +247,15 @@ def outer(n):
 
 
 @gen
+def grid(n, m):
+    total = 0.0
+    for i in range(n):
+        for j in range(m):
+            total += ("x", i, j) @ ~normal(i, 1 + j)
+    y = ~normal(total, 1)
+
+
+@gen
 def tree(depth):
     x = ~normal(0, 1)
     if depth:
@@ -291,6 +300,14 @@ CASES = {
     "some not there": (
         of(several, (4,), DATA, init={"k": 2}),
         random_walk(select(("mu", 3), ("mu", 1)), 0.4, skip_absent=True),
+    ),
+    "one prefix": (
+        of(outer, (3,), {"y": 0.4}),
+        random_walk(select("first", ("rest", ..., "wide"), ("rest", ..., "low")), 0.4),
+    ),
+    "scales of a grid": (
+        of(grid, (2, 3), {"y": 0.4}),
+        random_walk("x", {("x", 1, 2): 0.1, ("x", 0, 1): 2.0, ("x", 1, 0): 0.7}),
     ),
     "own": (of(own, (), {"d": 0.4}), random_walk(scale=0.6)),
     "calls": (of(outer, (3,), {"y": 0.4}), random_walk(scale=0.6)),
@@ -346,6 +363,12 @@ def of_kinds():
 
 
 @gen
+def shares():
+    w = ~dirichlet([1.0, 2.0])
+    "d" @ ~poisson(w[0])
+
+
+@gen
 def whole():
     n = ~poisson(3)
     "d" @ ~normal(n, 1)
@@ -380,13 +403,14 @@ def test_odd_steps(name, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", ["structure", "order", "what is not read"])
+@pytest.mark.parametrize("name", ["structure", "order", "what is not read", "nothing that is read"])
 def test_what_is_left_to_the_interpreter(name, way):
     """Where the program makes other choices than the trace has, or in another order."""
     start, kernel = {
         "structure": (of(steers, (), {"d": 0.4}), random_walk(select("x", "y"), 0.8)),
         "order": (of(turns, (), {}), random_walk(scale=0.8)),
         "what is not read": (of(of_kinds), random_walk(scale=0.8)),
+        "nothing that is read": (of(shares, (), {"d": 1}), random_walk(scale=0.8)),
     }[name]
     results = outcomes(way, start(), kernel, 100)
     assert any(result.startswith("fails") for result in results), results
@@ -497,3 +521,34 @@ def test_why_steps_are_rejected_is_told():
         counts.append((tally.accepted, tally.weighed, tally.reasons))
     assert counts[0] == counts[1]
     assert any("rounded to the border" in reason for reason in counts[0][2])
+
+
+@gen
+def grows():
+    k = ~uniform_discrete(1, 30)
+    for j in range(k):
+        ("mu", j) @ ~normal(0, 3)
+    x = ~beta(2, 1)
+
+
+@gen
+def one_more_of_thirty(trace):
+    k = trace["k"]
+    grow = ~bernoulli(1.0 if k == 1 else 0.0 if k == 30 else 0.5)
+    if grow:
+        new = ~normal(0, 3)
+
+
+@needs_llvm
+def test_reasons_stay_apart_when_there_is_more_room():
+    """A choice comes to its border, and where its density is zero, before and after there is more memory."""
+    counts = []
+    kernel = cycle(involutive(one_more_of_thirty, grown_or_shrunk), random_walk("x", 600.0))
+    for runtime in ("native", "compiled"):
+        with running_on(runtime):
+            trace = grows.generate((), init={"k": 1, "x": 0.5}, rng=1).trace
+            result = sample(kernel, trace, 1000, seed=2, record="k", progress=False)
+        assert max(result["k"].ravel()) > 8
+        counts.append(result.chains[0].acceptance["random walk select('x')"].reasons)
+    assert counts[0] == counts[1]
+    assert len(counts[0]) == 2

@@ -1,0 +1,377 @@
+"""The two runs of a program that move selected choices together in unconstrained coordinates.
+
+The first goes along the current trace and takes down the coordinates of the choices, by the charts of the
+supports that they have there and then. The second puts the choices where other coordinates are. Where it
+makes other choices than the first, or the same in another order, the text fails.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from gendsl.compiler import hir
+from gendsl.compiler.front.program import MODEL, Lowered, Template
+from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.hir import (
+    FALSE,
+    TRUE,
+    ZEROS,
+    Append,
+    Body,
+    Call,
+    Choice,
+    Const,
+    Expr,
+    Function,
+    If,
+    Load,
+    Op,
+    Primitive,
+    Read,
+    Return,
+    Set,
+    Store,
+    Var,
+    Visit,
+)
+from gendsl.compiler.meetings import Meeting
+from gendsl.compiler.redraw import Selecting, either
+from gendsl.compiler.selections import Pattern, Selections
+from gendsl.compiler.sums import if_zero, makers, summed
+
+ONE = Const(1, "i")
+FLOATS, INTEGERS = ("f",), ("i",)
+UNCHARTED = "a choice that is moved, and whose coordinates the text does not know"
+
+
+@dataclass(frozen=True)
+class Roots:
+    """The square roots of the masses of choices of a template: a list of floats, by indices up to some, and
+    1 for all others.
+    """
+
+    list: Expr
+    lengths: tuple[int, ...] = ()
+
+
+@dataclass
+class Walked:
+    """Which choices are moved, and in which order; see `redraw.Selected`.
+
+    The coordinates are in the order of the patterns that choices are found by: those of one pattern, in the
+    order of the program, come before those of the next.
+
+    Attributes:
+        every: the choices that are selected by their addresses; None where all are moved that are continuous
+            and no observations.
+        order: the addresses that they are found by, if there are several.
+        roots: those of the masses, by the numbers of templates; None where all are 1, or go by the position.
+        is_several: whether there may be several, so that it must be told which coordinate is of which.
+        taken: the statements that end what is taken down of a choice.
+    """
+
+    every: Selections | None
+    order: Selections | None
+    roots: dict[int, Roots] | None = None
+    is_several: bool = True
+    shared: set[int] = field(default_factory=set)
+    taken: list[hir.Statement] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.integers = sum(one.integers for one in (self.every, self.order) if one is not None)
+
+    @property
+    def lists_here(self) -> list[str]:
+        """The names of the lists that the first run is given."""
+        several = [Lists.CHOICES] if self.is_several else []
+        places = [Lists.PLACES] if self.order is not None else []
+        return [Lists.COORDINATES, *several, *places, *([Lists.ROOTS] if self.roots is not None else [])]
+
+    @property
+    def lists_there(self) -> list[str]:
+        """The same of the second run."""
+        return [Lists.COORDINATES, *([Lists.CHOICES] if self.is_several else []), Lists.USED]
+
+    def chosen(self, template: Template, indices: tuple[Expr, ...], known: Sequence[Expr]) -> list[Expr]:
+        """For each pattern whether a choice is selected by it."""
+        return [TRUE] if self.every is None else self.every.chosen(template, indices, known)
+
+    def entered(self, call: Template, indices: tuple[Expr, ...], known: Sequence[Expr]) -> list[Expr]:
+        """What is known of the address of a call."""
+        found: list[Expr] = []
+        for one in (self.every, self.order):
+            if one is not None:
+                found += one.entered(call, indices, known[len(found) :][: one.integers])
+        return found
+
+    def place(self, template: Template, indices: tuple[Expr, ...], known: Sequence[Expr]) -> Expr:
+        """By which pattern, the first one, a choice is found."""
+        assert self.order is not None and self.every is not None
+        found = self.order.chosen(template, indices, known[self.every.integers :])
+        result: Expr = ZEROS["i"]
+        for number, test in reversed(list(enumerate(found))):
+            place = Const(number, "i")
+            result = (
+                result
+                if test == FALSE
+                else place
+                if test == TRUE
+                else Op("select", (test, place, result), "i")
+            )
+        return result
+
+
+def walked(lowered: Lowered, patterns: Sequence[Pattern] | None, meetings: Sequence[Meeting]) -> Walked:
+    """What is selected by patterns; by None all that is continuous, and no observation."""
+    if patterns is None:
+        return Walked(None, None)
+    every = Selections(lowered, patterns, meetings)
+    below = [pattern[: pattern.index(...)] if ... in pattern else pattern for pattern in patterns]
+    found = Walked(every, Selections(lowered, below, meetings) if len(set(below)) > 1 else None)
+    matched = [Var("matched", "i")] * found.integers
+    chosen = [
+        template
+        for template in lowered.templates
+        if template.trace == MODEL
+        and template.calls is None
+        and any(test != FALSE for test in found.chosen(template, indices_of_template(template), matched))
+    ]
+    found.is_several = len(chosen) > 1 or any(template.rank for template in chosen)
+    return found
+
+
+def indices_of_template(template: Template) -> tuple[Expr, ...]:
+    return tuple(Var(f"index_{axis}", "i") for axis in range(template.rank))
+
+
+class Lists:
+    """The lists that the two runs share, by their names: the coordinates; which choices they are of; by which
+    pattern each was found; the root of its mass; and how far the second run has come in the first two.
+    """
+
+    COORDINATES, CHOICES, PLACES, ROOTS, USED = "coordinates", "moved_choices", "places", "roots", "used"
+
+
+class _Walking(Selecting):
+    """One function of either run.
+
+    Attributes:
+        lists: the variables of the lists that it is given.
+    """
+
+    selected: Walked
+
+    def __init__(
+        self, function: Function, making: set[int], summed: Sequence[str], selected: Walked, *, alone: bool
+    ) -> None:
+        super().__init__(function, making, summed, selected, alone=alone)
+        self.lists = {name: self.fresh(name, "r") for name in self.needed}
+
+    @property
+    @abstractmethod
+    def needed(self) -> list[str]:
+        """The names of the lists that it needs."""
+
+    def rewrite(self) -> None:
+        super().rewrite()
+        self.function.parameters = [*self.function.parameters, *self.lists.values()]
+
+    def called(self, call: Call) -> None:
+        super().called(call)
+        call.args = [*call.args, *self.lists.values()]
+
+    def is_chosen(self, choice: Choice) -> Expr:
+        """Whether a choice is selected, by its address."""
+        chart = choice.chart
+        if self.selected.every is None and isinstance(chart, hir.Chart) and chart.to_line is None:
+            return FALSE
+        found: Expr = FALSE
+        for test in self.chosen(choice):
+            found = either(found, test)
+        return found
+
+    def branch(self, choice: Choice, chosen: Expr, moved: Body, kept: Body, observed: Body) -> Body:
+        """What is done where a choice is moved, where it is not, and where an observation is selected."""
+        line = choice.line
+        if self.selected.every is None or observed:
+            is_observed = self.fresh(f"{choice.template.name}_observed", "b")
+            ask = Primitive([is_observed], "is_observed", choice.indices, (choice.template,), line=line)
+            if self.selected.every is None:
+                return [ask, If(is_observed, kept, moved, line=line)]
+            moved = [ask, If(is_observed, observed, [], line=line), *moved]
+        return moved if chosen == TRUE else [If(chosen, moved, kept, line=line)]
+
+    def chart(self, choice: Choice) -> hir.Chart | hir.Fail:
+        """The chart of a choice that is moved, or the failure that there is none.
+
+        Raises:
+            NotClosed: there is none, and the choice is selected by its address.
+        """
+        chart = choice.chart
+        if isinstance(chart, NotClosed):
+            if self.selected.every is not None:
+                raise chart
+            return hir.Fail(UNCHARTED, line=choice.line)  # it may be an observation wherever it is made
+        assert isinstance(chart, hir.Chart)
+        if chart.to_line is None:
+            return hir.Fail("a discrete choice that is selected", line=choice.line)
+        return chart
+
+    def named(self, choice: Choice) -> list[Expr]:
+        """The integers that say which choice one is."""
+        return [Const(choice.template.number, "i"), *choice.indices]
+
+
+class _Here(_Walking):
+    """The run along the current trace. It returns the sum of the log slopes of the charts, and a positive
+    number if a choice lies on the border of its support.
+    """
+
+    @property
+    def needed(self) -> list[str]:
+        return self.selected.lists_here
+
+    def choice(self, choice: Choice) -> Body:
+        targets, template, indices, line = choice.targets, choice.template, choice.indices, choice.line
+        read = Read(targets, template, indices, False, line=line)
+        chosen = self.is_chosen(choice)
+        if chosen == FALSE:
+            return [read]
+        chart = self.chart(choice)
+        if isinstance(chart, hir.Fail):
+            self.selected.taken.append(chart)
+            return [read, *self.branch(choice, chosen, [chart], [], [chart])]
+        assert chart.to_line is not None
+        u, slope = self.fresh(f"{template.name}_u"), self.fresh(f"{template.name}_slope")
+        border: Body = [
+            Primitive([], "on_border", indices, (template,)),
+            Set([self.sums[1]], [Const(1.0, "f")]),
+        ]
+        moved: Body = [
+            Call([u, slope], chart.to_line, [*choice.parameters, *targets], line=line),
+            If(Op("isfinite", (u,), "b"), [], border, line=line),
+            self.add(0, slope, line),
+            self._append(Lists.COORDINATES, u),
+        ]
+        if Lists.CHOICES in self.lists:
+            moved += [self._append(Lists.CHOICES, name) for name in self.named(choice)]
+        if Lists.PLACES in self.lists:
+            moved.append(self._append(Lists.PLACES, self.selected.place(template, indices, self.known)))
+        if Lists.ROOTS in self.lists:
+            moved += self._root(choice)
+        self.selected.taken.append(moved[-1])
+        observed: Body = [hir.Fail("an observation that is selected", line=line)]
+        return [read, *self.branch(choice, chosen, moved, [], observed)]
+
+    def _append(self, name: str, value: Expr) -> Append:
+        return Append(self.lists[name], (value.kind,), (value,))
+
+    def _root(self, choice: Choice) -> Body:
+        """Take down the root of the mass of a choice."""
+        assert self.selected.roots is not None
+        roots, root = self.selected.roots.get(choice.template.number), self.fresh("root")
+        body: Body = [Set([root], [Const(1.0, "f")])]
+        if roots is not None:
+            inside: Expr = TRUE
+            at: Expr = ZEROS["i"]
+            for index, length in zip(choice.indices, roots.lengths, strict=True):
+                end = Const(length, "i")
+                for test in (Op("ge", (index, ZEROS["i"]), "b"), Op("lt", (index, end), "b")):
+                    inside = test if inside == TRUE else Op("and", (inside, test), "b")
+                at = index if at == ZEROS["i"] else Op("add", (Op("mul", (at, end), "i"), index), "i")
+            found: Body = [Load([root], roots.list, FLOATS, at)]
+            body += found if inside == TRUE else [If(inside, found, [])]
+        return [*body, self._append(Lists.ROOTS, root)]
+
+
+class _There(_Walking):
+    """The run that puts the choices where the walk leads. It returns the log density, the sum of the log
+    slopes of the charts, and a positive number if a choice is rounded to the border of its support.
+    """
+
+    stops = True
+
+    @property
+    def needed(self) -> list[str]:
+        return self.selected.lists_there
+
+    def choice(self, choice: Choice) -> Body:
+        targets, template, indices, line = choice.targets, choice.template, choice.indices, choice.line
+        chosen = self.is_chosen(choice)
+        kept: Body = [Visit(targets, template, indices, line=line)]
+        body = kept
+        if chosen != FALSE:
+            chart = self.chart(choice)
+            moved: Body = [chart] if isinstance(chart, hir.Fail) else self._moved(choice, chart)
+            body = self.branch(choice, chosen, moved, kept, [])  # what is observed is not drawn anew either
+        term, score = self.scored(choice)
+        noted = Primitive([], "impossible", indices, (template,))
+        return [*body, score, if_zero(term, [noted, self.stop()]), self.add(0, term, line)]
+
+    def _moved(self, choice: Choice, chart: hir.Chart) -> Body:
+        """Take the next coordinate, and propose the value there."""
+        targets, template, indices, line = choice.targets, choice.template, choice.indices, choice.line
+        given, has = self.fresh(f"{template.name}_given", "b"), self.fresh(f"{template.name}_has_point", "b")
+        u, slope = self.fresh(f"{template.name}_u"), self.fresh(f"{template.name}_slope")
+        body: Body = [
+            hir.Given(given, template, indices, line=line),
+            If(Op("not", (given,), "b"), [hir.Fail("a choice that the trace does not have", line=line)], []),
+        ]
+        if Lists.CHOICES in self.lists:
+            for name in self.named(choice):
+                found = self.fresh("moved", "i")
+                other = hir.Fail("choices that are made in another order", line=line)
+                body += [
+                    *self._next(Lists.CHOICES, found, 1),
+                    If(Op("ne", (found, name), "b"), [other], []),
+                ]
+        rounded: Body = [
+            Primitive([], "on_border_there", indices, (template,)),
+            Set([self.sums[2]], [Const(1.0, "f")]),
+        ]
+        assert chart.from_line is not None
+        return [
+            *body,
+            *self._next(Lists.COORDINATES, u, 0),
+            Call([*targets, slope, has], chart.from_line, [*choice.parameters, u], line=line),
+            If(has, [], rounded, line=line),
+            hir.Redraw(template, indices, list(targets), line=line),
+            self.add(1, slope, line),
+        ]
+
+    def _next(self, name: str, target: Var, counter: int) -> Body:
+        """The next item of a list."""
+        at, used = self.fresh("at", "i"), self.lists[Lists.USED]
+        return [
+            Load([at], used, INTEGERS, Const(counter, "i")),
+            Load([target], self.lists[name], (target.kind,), at),
+            Store(used, INTEGERS, Const(counter, "i"), (Op("add", (at, ONE), "i"),)),
+        ]
+
+
+def runs(here: Function, there: Function, selected: Walked) -> tuple[Function, Function]:
+    """Make of two copies of a program the two runs."""
+    summed(here, _Here, ["slope", "border"], selected)
+    _shortened(here, selected)
+    return here, summed(there, _There, ["lp", "slope", "border"], selected)
+
+
+def _shortened(main: Function, selected: Walked) -> None:
+    """Let a run along the current trace end behind the last choice that is moved."""
+    taken = set(map(id, selected.taken))
+    needed = makers(main, lambda one: id(one) in taken)
+    *before, end = main.body
+    if not isinstance(end, Return):
+        return
+
+    def is_needed(statement: hir.Statement) -> bool:
+        return any(
+            id(one) in taken or (isinstance(one, Call) and id(one.function) in needed)
+            for one in hir.walk([statement])
+        )
+
+    while before and not is_needed(before[-1]):
+        before.pop()
+    main.body = [*before, end]
