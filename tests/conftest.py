@@ -8,12 +8,15 @@ Where a file is named, all its cases run. With `--half FOLDER` only half of thos
 
 from __future__ import annotations
 
+import os
 import signal
 from collections import Counter
 from pathlib import Path
 from zlib import crc32
 
 import pytest
+
+os.environ["GENDSL_CACHE"] = "0"  # nothing of the user's is used, and nothing left there
 
 BEGIN_FIRST = {
     "test_benchmarks.py",

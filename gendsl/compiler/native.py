@@ -9,10 +9,12 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from gendsl.compiler import native_draws
+from gendsl.compiler import native_cache, native_draws
 
 _LOCK = threading.Lock()
 _RANDOM = re.compile(r"^declare .*@gendsl_random_(\w+)\(", re.MULTILINE)
+_REVISION = 1
+"""Of what is done to a text here: machine code of another revision is not used."""
 _SPECIAL = re.compile(r"@gendsl_special_(\w+)\(")
 
 
@@ -96,6 +98,7 @@ class Native:
 
     Attributes:
         entry: the function that Python calls, with the address of the context; it returns a status.
+        was_kept: whether it was made before, and kept.
     """
 
     def __init__(self, text: str) -> None:
@@ -106,11 +109,36 @@ class Native:
                 _symbol(name)
             for name in set(_RANDOM.findall(text)):
                 llvm.add_symbol(f"gendsl_random_{name}", native_draws.address(name))
-            module = llvm.parse_assembly(text)
-            module.verify()
             machine = _machine()
-            _optimise(module, machine)
-            self.engine = llvm.create_mcjit_compiler(module, machine)
+            key = native_cache.key_of(text, _made_by(machine))
+            code = native_cache.load(key)
+            self.was_kept = code is not None
+            if code is None:
+                code = _compiled(text, machine)
+                native_cache.store(key, code)
+            self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+            self.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             self.engine.finalize_object()
             address = self.engine.get_function_address("gendsl_text_entry")
         self.entry: Callable[[int], int] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)
+
+
+def _made_by(machine: Any) -> str:
+    """What makes machine code of a text: versions, the processor, and what this module does."""
+    import llvmlite
+    import llvmlite.binding as llvm
+
+    processor = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    versions = llvmlite.__version__, *llvm.llvm_version_info
+    return " ".join(map(str, (_REVISION, *versions, machine.triple, *processor)))
+
+
+def _compiled(text: str, machine: Any) -> bytes:
+    """A text as an object file."""
+    import llvmlite.binding as llvm
+
+    module = llvm.parse_assembly(text)
+    module.verify()
+    _optimise(module, machine)
+    code: bytes = machine.emit_object(module)
+    return code
