@@ -48,12 +48,21 @@ UNCHARTED = "a choice that is moved, and whose coordinates the text does not kno
 
 @dataclass(frozen=True)
 class Roots:
-    """The square roots of the masses of choices of a template: a list of floats, by indices up to some, and
-    1 for all others.
+    """The square roots of the masses of choices of a template, by indices up to some; 1 for all others.
+
+    Attributes:
+        list: a list of floats.
+        lengths: up to which indices.
+        starts, sizes: of choices that are arrays, by indices, where in the list theirs start, -1 for none,
+            and how many there are, 0 where one is for all entries. Numbers have one each.
+        is_whole: whether it is an error that an array has another number of entries.
     """
 
     list: Expr
-    lengths: tuple[int, ...] = ()
+    lengths: tuple[int, ...]
+    starts: Expr | None = None
+    sizes: Expr | None = None
+    is_whole: bool = False
 
 
 @dataclass
@@ -142,6 +151,14 @@ def walked(lowered: Lowered, patterns: Sequence[Pattern] | None, meetings: Seque
     return found
 
 
+def entries(array: Sequence[Var]) -> Expr:
+    """How many entries an array has, of its leaves."""
+    result: Expr = ONE
+    for length in array[2 : 2 + (len(array) - 2) // 2]:
+        result = length if result == ONE else Op("mul", (result, length), "i")
+    return result
+
+
 def indices_of_template(template: Template) -> tuple[Expr, ...]:
     return tuple(Var(f"index_{axis}", "i") for axis in range(template.rank))
 
@@ -168,6 +185,7 @@ class _Walking(Selecting):
     ) -> None:
         super().__init__(function, making, summed, selected, alone=alone)
         self.lists = {name: self.fresh(name, "r") for name in self.needed}
+        self.entry = self.fresh("entry", "i")
 
     @property
     @abstractmethod
@@ -219,6 +237,11 @@ class _Walking(Selecting):
             return hir.Fail("a discrete choice that is selected", line=choice.line)
         return chart
 
+    def _border(self, name: str, choice: Choice, place: int) -> Body:
+        """Note that a choice is on a border, in one of the sums as well."""
+        noted = Primitive([], name, choice.indices, (choice.template,))
+        return [noted, Set([self.sums[place]], [Const(1.0, "f")])]
+
     def named(self, choice: Choice) -> list[Expr]:
         """The integers that say which choice one is."""
         return [Const(choice.template.number, "i"), *choice.indices]
@@ -244,23 +267,36 @@ class _Here(_Walking):
             self.selected.taken.append(chart)
             return [read, *self.branch(choice, chosen, [chart], [], [chart])]
         assert chart.to_line is not None
-        u, slope = self.fresh(f"{template.name}_u"), self.fresh(f"{template.name}_slope")
-        border: Body = [
-            Primitive([], "on_border", indices, (template,)),
-            Set([self.sums[1]], [Const(1.0, "f")]),
-        ]
-        moved: Body = [
-            Call([u, slope], chart.to_line, [*choice.parameters, *targets], line=line),
-            If(Op("isfinite", (u,), "b"), [], border, line=line),
-            self.add(0, slope, line),
-            self._append(Lists.COORDINATES, u),
-        ]
+        slope, border = self.fresh(f"{template.name}_slope"), self._border("on_border", choice, 1)
+        if chart.is_array:
+            inside = self.fresh(f"{template.name}_inside", "b")
+            given = [*choice.parameters, *targets, self.lists[Lists.COORDINATES]]
+            moved: Body = [
+                Call([slope, inside], chart.to_line, given, line=line),
+                If(inside, [], border, line=line),
+            ]
+        else:
+            u = self.fresh(f"{template.name}_u")
+            moved = [
+                Call([u, slope], chart.to_line, [*choice.parameters, *targets], line=line),
+                If(Op("isfinite", (u,), "b"), [], border, line=line),
+                self._append(Lists.COORDINATES, u),
+            ]
+        moved.append(self.add(0, slope, line))
         if Lists.CHOICES in self.lists:
             moved += [self._append(Lists.CHOICES, name) for name in self.named(choice)]
+        each: Body = []
         if Lists.PLACES in self.lists:
-            moved.append(self._append(Lists.PLACES, self.selected.place(template, indices, self.known)))
+            each.append(self._append(Lists.PLACES, self.selected.place(template, indices, self.known)))
+        count = entries(targets) if chart.is_array else None
         if Lists.ROOTS in self.lists:
-            moved += self._root(choice)
+            found, root = self._root(choice, count)
+            moved += found
+            each += root
+        if count is None:
+            moved += each
+        elif each:
+            moved.append(hir.For(self.entry, ZEROS["i"], count, ONE, each, 1))
         self.selected.taken.append(moved[-1])
         observed: Body = [hir.Fail("an observation that is selected", line=line)]
         return [read, *self.branch(choice, chosen, moved, [], observed)]
@@ -268,22 +304,42 @@ class _Here(_Walking):
     def _append(self, name: str, value: Expr) -> Append:
         return Append(self.lists[name], (value.kind,), (value,))
 
-    def _root(self, choice: Choice) -> Body:
-        """Take down the root of the mass of a choice."""
+    def _root(self, choice: Choice, count: Expr | None) -> tuple[Body, Body]:
+        """What looks up the roots of the masses of a choice, and what takes down that of an entry."""
         assert self.selected.roots is not None
         roots, root = self.selected.roots.get(choice.template.number), self.fresh("root")
-        body: Body = [Set([root], [Const(1.0, "f")])]
-        if roots is not None:
-            inside: Expr = TRUE
-            at: Expr = ZEROS["i"]
-            for index, length in zip(choice.indices, roots.lengths, strict=True):
-                end = Const(length, "i")
-                for test in (Op("ge", (index, ZEROS["i"]), "b"), Op("lt", (index, end), "b")):
-                    inside = test if inside == TRUE else Op("and", (inside, test), "b")
-                at = index if at == ZEROS["i"] else Op("add", (Op("mul", (at, end), "i"), index), "i")
+        default: Body = [Set([root], [Const(1.0, "f")])]
+        end = self._append(Lists.ROOTS, root)
+        if roots is None:
+            return default, [end]
+        inside: Expr = TRUE
+        at: Expr = ZEROS["i"]
+        for index, length in zip(choice.indices, roots.lengths, strict=True):
+            for test in (
+                Op("ge", (index, ZEROS["i"]), "b"),
+                Op("lt", (index, Const(length, "i")), "b"),
+            ):
+                inside = test if inside == TRUE else Op("and", (inside, test), "b")
+            at = (
+                index
+                if at == ZEROS["i"]
+                else Op("add", (Op("mul", (at, Const(length, "i")), "i"), index), "i")
+            )
+        if count is None:
             found: Body = [Load([root], roots.list, FLOATS, at)]
-            body += found if inside == TRUE else [If(inside, found, [])]
-        return [*body, self._append(Lists.ROOTS, root)]
+            return [*default, *(found if inside == TRUE else [If(inside, found, [])])], [end]
+        assert roots.starts is not None and roots.sizes is not None
+        start, size = self.fresh("start", "i"), self.fresh("size", "i")
+        found = [Load([start], roots.starts, INTEGERS, at), Load([size], roots.sizes, INTEGERS, at)]
+        mine = Op("add", (start, self.entry), "i")
+        fits = Op("eq", (size, count), "b")
+        other: Body = [hir.Fail("a mass of another dimension")] if roots.is_whole else []
+        several = If(fits, [Load([root], roots.list, FLOATS, mine)], other)
+        one = If(Op("eq", (size, ZEROS["i"]), "b"), [Load([root], roots.list, FLOATS, start)], [several])
+        return [
+            Set([start, size], [Const(-1, "i"), ZEROS["i"]]),
+            *(found if inside == TRUE else [If(inside, found, [])]),
+        ], [*default, If(Op("ge", (start, ZEROS["i"]), "b"), [one], []), end]
 
 
 class _There(_Walking):
@@ -327,15 +383,24 @@ class _There(_Walking):
                     *self._next(Lists.CHOICES, found, 1),
                     If(Op("ne", (found, name), "b"), [other], []),
                 ]
-        rounded: Body = [
-            Primitive([], "on_border_there", indices, (template,)),
-            Set([self.sums[2]], [Const(1.0, "f")]),
-        ]
+        rounded = self._border("on_border_there", choice, 2)
         assert chart.from_line is not None
+        if chart.is_array:
+            old = [self.fresh(f"{template.name}_old", var.kind) for var in targets]
+            at, used = self.fresh("at", "i"), self.lists[Lists.USED]
+            places: list[Expr] = [self.lists[Lists.COORDINATES], at]
+            place: Body = [
+                hir.Read(old, template, indices, False, line=line),
+                Load([at], used, INTEGERS, ZEROS["i"]),
+                Store(used, INTEGERS, ZEROS["i"], (Op("add", (at, entries(old)), "i"),)),
+            ]
+            given_ = [*old, *places]
+        else:
+            place, given_ = self._next(Lists.COORDINATES, u, 0), [u]
         return [
             *body,
-            *self._next(Lists.COORDINATES, u, 0),
-            Call([*targets, slope, has], chart.from_line, [*choice.parameters, u], line=line),
+            *place,
+            Call([*targets, slope, has], chart.from_line, [*choice.parameters, *given_], line=line),
             If(has, [], rounded, line=line),
             hir.Redraw(template, indices, list(targets), line=line),
             self.add(1, slope, line),

@@ -238,15 +238,21 @@ class Fail(Statement):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chart:
-    """The unconstrained coordinate of a number that a distribution draws; no functions if it is discrete.
+    """The unconstrained coordinates of what a distribution draws; without functions if it is discrete.
 
     Attributes:
-        to_line: (parameters, x) -> the coordinate, and the log slope of the chart there.
-        from_line: (parameters, coordinate) -> x, that log slope, and whether x has a coordinate itself.
+        to_line: of a number (parameters, x) -> the coordinate, and the log slope of the chart there; of an
+            array (parameters, x, list) -> the sum of log slopes, and whether all coordinates are finite.
+            These are added to the list.
+        from_line: of a number (parameters, coordinate) -> x, the log slope, and whether x has a coordinate
+            itself; of an array (parameters, an array of that shape, list, place) -> the same for what the
+            list has from that place on.
+        is_array: whether it is that of an array.
     """
 
     to_line: Function | None = None
     from_line: Function | None = None
+    is_array: bool = False
 
 
 @dataclass(eq=False, slots=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +53,7 @@ from gendsl.compiler.move import REJECTED, RESULTS, ZERO, Called
 from gendsl.compiler.moves import Masses, Walk
 from gendsl.compiler.selections import Selection
 from gendsl.compiler.sums import if_zero
+from gendsl.compiler.types import Array
 
 MOST_ROOTS = 1 << 20
 """How many masses a template may have, those of 1 between them included."""
@@ -101,7 +102,7 @@ def _roots(masses: Masses, lowered: Lowered, given: Callable[[Any], Expr]) -> di
     templates = [one for one in lowered.templates if one.trace == MODEL and one.calls is None]
     if any(template.is_below for template in templates):
         raise NotClosed("masses of choices of a program that calls itself")
-    by_template: dict[int, dict[tuple[int, ...], float]] = {}
+    found: dict[int, _Found] = {}
     addresses = Addresses(lowered)
     for path, sizes in masses.roots.items():
         prefix, size = Selection(lowered, path), len(unnested(path))
@@ -110,25 +111,52 @@ def _roots(masses: Masses, lowered: Lowered, given: Callable[[Any], Expr]) -> di
         ]
         if masses.is_whole and any(len(one.own) > size for one in below):
             raise NotClosed("masses of what may be a namespace")
-        known = sizes.get(1, sizes.get(None))
-        if known is None:
-            if masses.is_whole:
-                raise NotClosed("masses of several coordinates")
-            continue
         for template, indices in addresses.find_all(path) if below else ():
             if min(indices, default=0) >= 0:
-                by_template.setdefault(template.number, {})[indices] = float(np.ravel(known)[0])
-    return {number: _dense(found, given) for number, found in by_template.items()}
+                is_array = isinstance(template.type, Array)
+                known = _of_array(sizes) if is_array else _of_number(sizes, masses.is_whole)
+                if known is not None:
+                    found.setdefault(template.number, {})[indices] = known
+    return {
+        number: _dense(one, isinstance(lowered.templates[number].type, Array), masses.is_whole, given)
+        for number, one in found.items()
+    }
 
 
-def _dense(found: dict[tuple[int, ...], float], given: Callable[[Any], Expr]) -> Roots:
+_Found = dict[tuple[int, ...], tuple[int, list[float]]]
+"""By indices how many masses there are, 0 where one is for all entries, and their roots."""
+
+
+def _of_number(sizes: Mapping[Any, Any], is_whole: bool) -> tuple[int, list[float]] | None:
+    known = sizes.get(1, sizes.get(None))
+    if known is None and is_whole:
+        raise NotClosed("masses of several coordinates")
+    return None if known is None else (0, np.ravel(known).tolist())
+
+
+def _of_array(sizes: Mapping[Any, Any]) -> tuple[int, list[float]]:
+    if len(sizes) != 1:
+        raise NotClosed("masses of a choice whose dimension changes")
+    ((size, known),) = sizes.items()
+    return size or 0, np.ravel(known).tolist()
+
+
+def _dense(found: _Found, is_array: bool, is_whole: bool, given: Callable[[Any], Expr]) -> Roots:
     lengths = tuple(1 + max(axis) for axis in zip(*found, strict=True))
     if math.prod(lengths) > MOST_ROOTS:
         raise NotClosed("masses of addresses that are far apart")
-    numbers = np.ones(lengths)
-    for indices, root in found.items():
-        numbers[indices] = root
-    return Roots(given(numbers.ravel().tolist()), lengths)
+    if not is_array:
+        numbers = np.ones(lengths)
+        for indices, (_, (root,)) in found.items():
+            numbers[indices] = root
+        return Roots(given(numbers.ravel().tolist()), lengths)
+    starts, sizes, roots = np.full(lengths, -1), np.zeros(lengths, int), list[float]()
+    for indices, (size, several) in found.items():
+        starts[indices], sizes[indices] = len(roots), size
+        roots += several
+    return Roots(
+        given(roots), lengths, given(starts.ravel().tolist()), given(sizes.ravel().tolist()), is_whole
+    )
 
 
 def step(

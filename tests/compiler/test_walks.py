@@ -19,10 +19,13 @@ from gendsl import (
     gamma,
     gen,
     half_normal,
+    iid,
     inv_gamma,
     mixture_of_normals,
+    mvnormal,
     normal,
     poisson,
+    product,
     read,
     sample,
     select,
@@ -42,7 +45,7 @@ from gendsl.compiler.native_layout import ACCEPTED, Word
 from gendsl.compiler.native_state import NativeState
 from gendsl.errors import GenDSLError
 from gendsl.inference import cycle, involutive, machine, mixture, random_walk, repeat
-from gendsl.supports import Interval
+from gendsl.supports import Interval, RealArray
 from gendsl.testing import running_on
 
 needs_llvm = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
@@ -282,6 +285,51 @@ def of(program, args=(), data=None, seed=1, **more):
     return lambda: program.generate(args, data or {}, rng=seed, **more).trace
 
 
+@gen
+def vectors(n):
+    m = ~mvnormal([0.0, 1.0, 2.0], [[1.0, 0.3, 0.0], [0.3, 2.0, 0.1], [0.0, 0.1, 1.0]])
+    for j in range(2):
+        ("s", j) @ ~iid(gamma(2, 1), 2 + j)
+    b = ~product(uniform, [0.0, -1.0], [1.0, 3.0])
+    a = ~(mvnormal([0.0, 1.0], [[1.0, 0.3], [0.3, 2.0]]) * 2.0 + 1.0)
+    p = ~product([uniform(0.0, 1.0 + j) for j in range(3)])
+    e = ~iid(normal(0, 1), 0)
+    x = ~normal(0, 1)
+    for i in range(n):
+        ("y", i) @ ~normal(m[0] + b[1] + p[2] + a[0] + x, 1)
+
+
+class plane(Distribution):
+    """Of the user's own, on matrices."""
+
+    def __init__(self, n, scale):
+        self.n, self.scale = n, scale
+
+    def logpdf(self, x):
+        return -np.sum(x * x) / self.scale - np.sum(x)
+
+    def sample(self, rng):
+        return rng.standard_normal((self.n, 2))
+
+    @property
+    def support(self):
+        return RealArray((self.n, 2))
+
+
+@gen
+def matrices():
+    x = ~plane(3, 2.0)
+    "d" @ ~normal(x[0, 0] + 2 * x[1, 1] - x[2, 0], 1)
+
+
+@gen
+def moving_vectors():
+    s = ~gamma(3, 1)
+    v = ~iid(uniform(0, s), 3)
+    w = ~product(truncated_normal, v, 1.0, 0.0, v + s)
+    "d" @ ~normal(v[0] + w[1], 0.3)
+
+
 DATA = {("y", i): 0.3 * i for i in range(4)}
 CASES = {
     "mean": (of(mean, (4,), DATA), random_walk(select("mu"), 0.8)),
@@ -319,6 +367,21 @@ CASES = {
     "factors": (of(weighted, (), {"y": 0.4}), random_walk(scale=1.4)),
     "scales": (of(several, (4,), DATA), random_walk(select("sd", "mu"), {"sd": 0.1, ("mu", 1): 2.0})),
     "vector": (of(several, (4,), DATA), random_walk(select("sd", "extra"), [0.1, 1.0, 2.0])),
+    "vectors": (of(vectors, (4,), DATA), random_walk(scale=0.3)),
+    "some vectors": (of(vectors, (4,), DATA), random_walk(select("b", ("s", 1), "x"), 0.3)),
+    "a vector without entries": (of(vectors, (4,), DATA), random_walk(select("e", "x"), 1.3)),
+    "scales of vectors": (
+        of(vectors, (4,), DATA),
+        random_walk(
+            select("b", "s", "m", "x"),
+            {("s", 1): 0.1, "m": [0.3, 0.2, 0.9], "b": [1.0, 3.0], ("s", 0): [0.2, 0.2], "x": 0.4},
+        ),
+    ),
+    "a vector for vectors": (
+        of(vectors, (4,), DATA), random_walk(select("x", ("s", 0), "m"), np.linspace(0.2, 1.2, 6))
+    ),
+    "matrices": (of(matrices, (), {"d": 0.4}), random_walk(scale=0.7)),
+    "vectors whose supports move": (of(moving_vectors, (), {"d": 2.0}), random_walk(scale=0.4)),
     "matrix": (
         of(several, (4,), DATA),
         random_walk(select("extra", "sd"), np.array([[0.5, 0.3, 0.1], [0.3, 0.6, 0.0], [0.1, 0.0, 0.7]])),
@@ -369,6 +432,12 @@ def shares():
 
 
 @gen
+def unit():
+    s = ~iid(gamma(2, 1), 2)
+    "d" @ ~uniform(0, s[0] + s[1])
+
+
+@gen
 def whole():
     n = ~poisson(3)
     "d" @ ~normal(n, 1)
@@ -379,6 +448,15 @@ ODD = {
     "on the border": (of(bounded, (), {"d": 0.1}, init={"x": 0.0}), random_walk(scale=0.3), {"zero"}),
     "rounded to the border": (of(bounded, (), {"d": 0.9}), random_walk(scale=40.0), ANY),
     "out of bounds": (of(far_apart, (), {"d": 2.0}), random_walk(scale=0.7), ANY),
+    "an entry on the border": (
+        of(vectors, (0,), init={"b": [0.0, 1.0]}), random_walk(select("x", "b"), 0.3), {"zero"},
+    ),
+    "an entry rounded to the border": (of(vectors, (4,), DATA), random_walk("b", 30.0), ANY),
+    "entries out of bounds": (of(unit, (), {"d": 0.5}), random_walk("s", 1.0), ANY),
+    "only a vector without entries": (of(vectors, (4,), DATA), random_walk(select("e"), 1.3), {"zero"}),
+    "a mass of several entries": (
+        of(vectors, (4,), DATA), random_walk(select("m", "x"), {"m": [0.3, 0.2]}), {"raises"}
+    ),
     "nothing": (of(whole, (), {"d": 2.0}), random_walk(scale=0.7), {"zero"}),
     "discrete": (of(of_kinds), random_walk(select("x", "z"), 0.7), {"raises"}),
     "observed": (of(bounded, (), {"d": 0.1}), random_walk(select("x", "d"), 0.3), {"raises"}),
@@ -507,6 +585,20 @@ def test_the_same_chain(name, monkeypatch):
         other = found["compiled"].chains[0].acceptance[name]
         for part in ("log_ratio", "log_aux", "log_abs_det"):
             assert getattr(one, part) == pytest.approx(getattr(other, part), rel=1e-9, abs=1e-9)
+
+
+@needs_llvm
+def test_the_masses_of_vectors_are_found():
+    """What warm-up finds of vectors, each entry of which has a mass, and one choice none yet."""
+    trace = vectors.generate((4,), DATA, rng=3).trace
+    asked = {"draws": 300, "warmup": 200, "record": ["m", ("s", 1), "x"], "progress": False}
+    found = {}
+    for runtime in ("native", "compiled"):
+        with running_on(runtime):
+            found[runtime] = sample(random_walk(), trace, seed=6, **asked)
+    assert found["native"].ran == ["as machine code"]
+    for name in asked["record"]:
+        np.testing.assert_allclose(found["native"][name], found["compiled"][name], rtol=1e-9)
 
 
 @needs_llvm

@@ -6,15 +6,18 @@ and `log_slope` are read as any method is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gendsl import supports
 from gendsl.compiler import hir
-from gendsl.compiler.front import calls, scores
+from gendsl.compiler.front import arrays, calls, scores
 from gendsl.compiler.front.coordinates import DISCRETE, coordinates
 from gendsl.compiler.front.frame import Frame, Text, is_never
-from gendsl.compiler.front.values import NotClosed, Value, alternatives_of, number, number_leaf
-from gendsl.compiler.hir import Expr, Op
-from gendsl.compiler.types import Number, Tuple, Type, Union, describe, leaves
-from gendsl.distributions import mixture_of_normals, texts
+from gendsl.compiler.front.values import NotClosed, Value, items_of, number, number_leaf
+from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.types import Array, List, Number, Tuple, Type, Union, describe, leaves
+from gendsl.distributions import affine, iid, mixture_of_normals, mvnormal, product
+from gendsl.distributions.base import ScalarFamily, is_built_in
 from gendsl.supports.scalar import Line
 
 
@@ -31,69 +34,182 @@ def chart(frame: Frame, distribution: Value, kind: Type) -> hir.Chart | NotClose
 def _chart(frame: Frame, distribution: Value, kind: Type) -> hir.Chart:
     program, facts = frame.program, frame.program.facts
     assert isinstance(distribution.type, Tuple)
-    cls = distribution.type.cls
     if coordinates(frame, distribution, kind) == DISCRETE:
         return hir.Chart()
-    if kind != Number("f"):
-        raise frame.not_closed(f"the coordinates of {describe(kind)} that {cls.__name__} draws")
     wide = scores.number_leaves(facts.canonical(distribution.type))
-    key = ("chart", wide)
+    key = ("chart", wide, kind)
     if key not in program.helpers:
-        program.helpers[key] = hir.Chart(
-            _function(frame, wide, ("to_line", "x", "the coordinate of a value, and the slope of the chart")),
-            _function(frame, wide, ("from_line", "u", "the value at a coordinate, and that slope")),
-        )
+        if not isinstance(kind, (Number, Array)) or kind.kind != "f":
+            raise frame.not_closed(f"the coordinates of {describe(kind)}")
+        makers = _OfNumber if kind == Number("f") else _OfArray
+        charts = makers(frame, wide, kind)
+        program.helpers[key] = hir.Chart(charts.to_line(), charts.from_line(), makers is _OfArray)
     return program.helpers[key]  # type: ignore[no-any-return]
 
 
-def _function(frame: Frame, wide: Type, what: tuple[str, str, str]) -> hir.Function:
-    """A function of the parameters of a distribution and a number."""
-    method, of, says = what
-    assert isinstance(wide, Tuple)
-    program, forward = frame.program, method == "to_line"
-    made = hir.Function(
-        program.function_name(f"{wide.cls.__name__}_{method}"),
-        results=["f", "f"] if forward else ["f", "f", "b"],
-        origin=f"{wide.cls.__name__}: {says}",
-    )
-    inner = Frame(program, Text(made), made.body, frame.node, None, frame.filename, ("chart", wide, method))
-    inner.line = 0
-    names = wide.names or tuple("p" for _ in wide.items)
-    for name, item in zip(names, wide.items, strict=True):
-        made.parameters += [inner.fresh(name, leaf) for leaf in leaves(item)]
-    owner = Value(wide, tuple(made.parameters))
-    given = inner.fresh(of, "f")
-    made.parameters.append(given)
-    support = support_of(inner, owner)
+class _OfNumber:
+    """Makes the functions of the chart of a number.
 
-    def call(name: str, x: Expr) -> Expr:
-        found = calls.call_method(inner, support, name, [number(x)])
+    Attributes:
+        given: the distribution, in the function that is being made.
+        frame: where its statements go.
+    """
+
+    frame: Frame
+    given: Value
+
+    def __init__(self, outer: Frame, wide: Type, kind: Type) -> None:
+        assert isinstance(wide, Tuple)
+        self.outer, self.wide, self.kind = outer, wide, kind
+
+    def _start(self, name: str, origin: str, results: list[hir.Kind]) -> hir.Function:
+        """A function whose first parameters are those of the distribution."""
+        program, outer, cls = self.outer.program, self.outer, self.wide.cls
+        name = program.function_name(f"{cls.__name__}_{name}")
+        made = hir.Function(name, results=results, origin=f"{origin} of {cls.__name__}")
+        key = ("chart", self.wide, self.kind, name)
+        self.frame = Frame(program, Text(made), made.body, outer.node, None, outer.filename, key)
+        self.frame.line = 0
+        for part, item in zip(self.wide.names or ["p"] * len(self.wide.items), self.wide.items, strict=True):
+            made.parameters += [self.frame.fresh(part, leaf) for leaf in leaves(item)]
+        self.given = Value(self.wide, tuple(made.parameters))
+        return made
+
+    def _call(self, support: Value, name: str, x: Expr) -> Expr:
+        """A method of a support."""
+        found = calls.call_method(self.frame, support, name, [number(x)])
         if is_never(found):
-            raise frame.not_closed(f"the coordinates of what {wide.cls.__name__} draws")
-        return inner.atom(number_leaf(found, "f"))
+            raise self.outer.not_closed(f"the coordinates of what {self.wide.cls.__name__} draws")
+        return self.frame.atom(number_leaf(found, "f"))
 
-    there = call(method, given)
-    slope = call("log_slope", there if forward else given)
-    results = [there, slope]
-    if not forward:
-        always = getattr(support.type, "cls", None) is supports.Real
-        results.append(hir.TRUE if always else Op("isfinite", (call("to_line", there),), "b"))
-    inner.emit(hir.Return(results))
-    return made
+    def _has_point(self, support: Value, x: Expr) -> Expr:
+        """Whether a value has a coordinate: it may lie at the end of its support, if only by rounding."""
+        if getattr(support.type, "cls", None) is supports.Real:
+            return hir.TRUE
+        return Op("isfinite", (self._call(support, "to_line", x),), "b")
+
+    def to_line(self) -> hir.Function:
+        """From a value to its coordinate."""
+        made = self._start("to_line", "the coordinate of a value", ["f", "f"])
+        x = self.frame.fresh("x", "f")
+        made.parameters.append(x)
+        support = _support(self.frame, self.given, [])
+        u = self._call(support, "to_line", x)
+        self.frame.emit(hir.Return([u, self._call(support, "log_slope", u)]))
+        return made
+
+    def from_line(self) -> hir.Function:
+        """From a coordinate to the value."""
+        made = self._start("from_line", "the value at a coordinate", ["f", "f", "b"])
+        u = self.frame.fresh("u", "f")
+        made.parameters.append(u)
+        support = _support(self.frame, self.given, [])
+        x, slope = self._call(support, "from_line", u), self._call(support, "log_slope", u)
+        self.frame.emit(hir.Return([x, slope, self._has_point(support, x)]))
+        return made
 
 
-def support_of(frame: Frame, distribution: Value) -> Value:
-    """The support of a distribution of numbers, an interval of the line."""
+class _OfArray(_OfNumber):
+    """The same of an array, each of whose entries has a chart of its own."""
+
+    def _entries(self, made: hir.Function, lower: Callable[[Value, Expr], tuple[Expr, Expr]]) -> list[Expr]:
+        """Go through the entries of the array that a function is given: the sum of their log slopes, and
+        whether all are finite.
+
+        Args:
+            lower: makes of the support and the place of an entry its log slope, and whether it is finite.
+        """
+        frame, slope, finite = self.frame, self.frame.fresh("slope", "f"), self.frame.fresh("finite", "b")
+        frame.emit(hir.Set([slope, finite], [Const(0.0, "f"), hir.TRUE]))
+
+        def entry(at: list[Expr]) -> None:
+            support = _support(frame, self.given, at)
+            more, is_finite = lower(support, arrays.position(frame, self.array, at))
+            frame.emit(hir.Set([slope], [Op("add", (slope, more), "f")]))
+            if is_finite != hir.TRUE:
+                frame.emit(hir.Set([finite], [Op("and", (finite, is_finite), "b")]))
+
+        arrays.over(frame, arrays.shape_of(self.array), entry, "chart")
+        return [slope, finite]
+
+    def _given_array(self, made: hir.Function) -> hir.Var:
+        """The array that a function is given, and the list."""
+        x = [self.frame.fresh("x", leaf) for leaf in leaves(self.kind)]
+        into = self.frame.fresh("coordinates", "r")
+        made.parameters += [*x, into]
+        self.array = Value(self.kind, tuple(x))
+        return into
+
+    def to_line(self) -> hir.Function:
+        made = self._start("to_line", "the coordinates of a value", ["f", "b"])
+        into = self._given_array(made)
+
+        def entry(support: Value, place: Expr) -> tuple[Expr, Expr]:
+            u = self._call(support, "to_line", number_leaf(arrays.load(self.frame, self.array, place)))
+            self.frame.emit(hir.Append(into, ("f",), (u,)))
+            return self._call(support, "log_slope", u), Op("isfinite", (u,), "b")
+
+        self.frame.emit(hir.Return(self._entries(made, entry)))
+        return made
+
+    def from_line(self) -> hir.Function:
+        made = self._start("from_line", "the value at coordinates", [*leaves(self.kind), "f", "b"])
+        source, frame = self._given_array(made), self.frame
+        at = frame.fresh("at", "i")
+        made.parameters.append(at)
+        value = arrays.filled(frame, "f", arrays.shape_of(self.array), Const(0.0, "f"), "chart")
+        next_ = frame.fresh("next", "i")
+        frame.emit(hir.Set([next_], [at]))
+        to = frame.fresh("to", "i")
+        frame.emit(hir.Set([to], [Const(0, "i")]))
+
+        def entry(support: Value, place: Expr) -> tuple[Expr, Expr]:
+            u = frame.fresh("u", "f")
+            frame.emit(hir.Load([u], source, ("f",), next_))
+            x, slope = self._call(support, "from_line", u), self._call(support, "log_slope", u)
+            frame.emit(hir.Store(value.leaves[0], ("f",), to, (x,)))
+            for var in (next_, to):
+                frame.emit(hir.Set([var], [Op("add", (var, Const(1, "i")), "i")]))
+            return slope, self._has_point(support, x)
+
+        frame.emit(hir.Return([*value.leaves, *self._entries(made, entry)]))
+        return made
+
+
+def _support(frame: Frame, distribution: Value, at: list[Expr]) -> Value:
+    """The support of a number that a distribution draws, or of an entry of an array: an interval."""
+    from gendsl.compiler.front.containers import item_at
+
     assert isinstance(distribution.type, Tuple)
     cls = distribution.type.cls
-    if cls is mixture_of_normals:
+    if cls is mixture_of_normals or (at and cls in (mvnormal, affine)):
         return frame.program.constant(frame, supports.Real())
-    if cls in texts.TEXTS:
+    if at and cls is iid:
+        return _support_of_one(frame, items_of(distribution)[0], at[1:])
+    if at and issubclass(cls, product):
+        components = items_of(distribution)[0]
+        if not isinstance(components.type, List):
+            raise frame.not_closed("the coordinates of a product of distributions of several kinds")
+        return _support_of_one(frame, item_at(frame, components, number(at[0])), at[1:])
+    if is_built_in(cls) and not issubclass(cls, ScalarFamily):
         raise frame.not_closed(f"the coordinates of what {cls.__name__} draws")
-    found = scores.support_of(frame, distribution)
-    for one in alternatives_of(found) if isinstance(found.type, Union) else [found]:
-        kind = getattr(one.type, "cls", None)
-        if not (isinstance(kind, type) and issubclass(kind, Line)) or kind.__eq__ is object.__eq__:
-            what = describe(one.type) if kind is None else f"a {kind.__name__}"
-            raise frame.not_closed(f"the coordinates of choices whose support is {what}")
-    return found
+    return _interval(frame, scores.support_of(frame, distribution), at)
+
+
+def _support_of_one(frame: Frame, distribution: Value, at: list[Expr]) -> Value:
+    return frame.switch(distribution, lambda one: _support(frame, one, at))
+
+
+def _interval(frame: Frame, support: Value, at: list[Expr]) -> Value:
+    """A support that is an interval of the line, or that of an entry of what is in another one."""
+    if isinstance(support.type, Union):
+        return frame.switch(support, lambda one: _interval(frame, one, at))
+    kind = getattr(support.type, "cls", None)
+    if at and kind is supports.RealArray:
+        return frame.program.constant(frame, supports.Real())
+    if at and kind is supports.Repeated:
+        return _interval(frame, items_of(support)[0], at[1:])
+    if at or not (isinstance(kind, type) and issubclass(kind, Line)) or kind.__eq__ is object.__eq__:
+        what = describe(support.type) if kind is None else f"a {kind.__name__}"
+        raise frame.not_closed(f"the coordinates of choices whose support is {what}")
+    return support
