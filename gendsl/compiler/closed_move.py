@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -80,7 +81,7 @@ class ClosedKernel(Compiled):
         self.compared, self.sizes_compared = 0, set[int]()
         self.seconds = self.compare_at = 0.0
         self.left: list[tuple[Any, int, Any]] = []
-        within = list({id(one): one for step in steps for one in all_within(step)}.values())
+        within = _within(steps)
         lowering = Lowering(draws=True, charts=any(isinstance(one, Walk) for one in within))
         types = [type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args)]
         entries = [Entry(MODEL, model.compiled.origin, tuple(types), bound=model.bound)]
@@ -125,6 +126,22 @@ class ClosedKernel(Compiled):
         for function in printed:
             clean.clean(function)
         self.text = LEGEND + print_python(*printed, notes=NOTES)
+
+    def retuned(self, steps: Sequence[Step]) -> ClosedKernel:
+        """The same text for steps that have it, of other values.
+
+        Raises:
+            NotClosed: the text can't be given these.
+        """
+        made = copy.copy(self)
+        made.__dict__.pop("python", None)  # which has the values
+        made.left, made.sizes_compared = [], set(self.sizes_compared)
+        made.values = dict(self.values)
+        for number, one in enumerate(_within(steps)):
+            if isinstance(one, Walk):
+                selected = walked(self.lowered, one.patterns, self.meetings)
+                made.values[f"walk{number}"] = walk.values(one, self.lowered, selected)
+        return made
 
     def _called(self, name: str, function: hir.Function) -> move.Called:
         """A function with the arguments of its program."""
@@ -364,6 +381,11 @@ class ClosedKernel(Compiled):
                     path = paths.path(column.template, indices_of(index) if column.template.rank else ())
                     found[path] = _from_python(column.template.type, indices_of(value))
         return found
+
+
+def _within(steps: Sequence[Step]) -> list[Step]:
+    """Steps, with all that they are made of, each once."""
+    return list({id(one): one for step in steps for one in all_within(step)}.values())
 
 
 def _given(one: Move) -> tuple[None, ...]:

@@ -59,7 +59,7 @@ class Roots:
     """
 
     list: Expr
-    lengths: tuple[int, ...]
+    lengths: tuple[Expr, ...]
     starts: Expr | None = None
     sizes: Expr | None = None
     is_whole: bool = False
@@ -103,6 +103,18 @@ class Walked:
         """The same of the second run."""
         return [Lists.COORDINATES, *([Lists.CHOICES] if self.is_several else []), Lists.USED]
 
+    def templates(self, lowered: Lowered) -> list[Template]:
+        """The templates of the choices that may be selected and are floats."""
+        matched = [Var("matched", "i")] * self.integers
+
+        def is_chosen(template: Template) -> bool:
+            return any(
+                test != FALSE for test in self.chosen(template, indices_of_template(template), matched)
+            )
+
+        model = (one for one in lowered.templates if one.trace == MODEL and one.calls is None)
+        return [one for one in model if getattr(one.type, "kind", None) == "f" and is_chosen(one)]
+
     def chosen(self, template: Template, indices: tuple[Expr, ...], known: Sequence[Expr]) -> list[Expr]:
         """For each pattern whether a choice is selected by it."""
         return [TRUE] if self.every is None else self.every.chosen(template, indices, known)
@@ -139,14 +151,7 @@ def walked(lowered: Lowered, patterns: Sequence[Pattern] | None, meetings: Seque
     every = Selections(lowered, patterns, meetings)
     below = [pattern[: pattern.index(...)] if ... in pattern else pattern for pattern in patterns]
     found = Walked(every, Selections(lowered, below, meetings) if len(set(below)) > 1 else None)
-    matched = [Var("matched", "i")] * found.integers
-    chosen = [
-        template
-        for template in lowered.templates
-        if template.trace == MODEL
-        and template.calls is None
-        and any(test != FALSE for test in found.chosen(template, indices_of_template(template), matched))
-    ]
+    chosen = found.templates(lowered)
     found.is_several = len(chosen) > 1 or any(template.rank for template in chosen)
     return found
 
@@ -315,16 +320,9 @@ class _Here(_Walking):
         inside: Expr = TRUE
         at: Expr = ZEROS["i"]
         for index, length in zip(choice.indices, roots.lengths, strict=True):
-            for test in (
-                Op("ge", (index, ZEROS["i"]), "b"),
-                Op("lt", (index, Const(length, "i")), "b"),
-            ):
+            for test in (Op("ge", (index, ZEROS["i"]), "b"), Op("lt", (index, length), "b")):
                 inside = test if inside == TRUE else Op("and", (inside, test), "b")
-            at = (
-                index
-                if at == ZEROS["i"]
-                else Op("add", (Op("mul", (at, Const(length, "i")), "i"), index), "i")
-            )
+            at = index if at == ZEROS["i"] else Op("add", (Op("mul", (at, length), "i"), index), "i")
         if count is None:
             found: Body = [Load([root], roots.list, FLOATS, at)]
             return [*default, *(found if inside == TRUE else [If(inside, found, [])])], [end]

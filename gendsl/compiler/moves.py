@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from os.path import basename
 from typing import Any
 
+import numpy as np
+
 from gendsl.errors import is_users_file
 
 RUN, PICK, JUMP, REPEAT = range(4)
@@ -129,6 +131,12 @@ class Walk:
     q: None = None
     q_args: tuple[()] = ()
 
+    @property
+    def layout(self) -> Any:
+        """All but the values that its text is given."""
+        by_address = isinstance(self.mass, Masses) and (self.mass.is_whole,)
+        return self.name, self.patterns, self.skip_absent, self.mass is None, by_address or np.ndim(self.mass)
+
 
 @dataclass(frozen=True)
 class Several:
@@ -166,6 +174,20 @@ Move = Involution | Proposal | Resampling | Walk
 """What a simple kernel does in a step."""
 Step = Move | Several | Picked
 """What a kernel does in a step."""
+
+
+def are_alike(one: Step, other: Step) -> bool:
+    """Whether two steps, but for those that they are made of, have the same text, of other values."""
+    if type(one) is not type(other):
+        return False
+    match one, other:
+        case Walk(), Walk():
+            return bool(one.layout == other.layout)
+        case Several(), Several():
+            return (one.name, one.times, one.bounds) == (other.name, other.times, other.bounds)
+        case Picked(), Picked():
+            return one.name == other.name and one.weights is other.weights
+    return one is other
 
 
 def all_within(step: Step) -> Iterator[Step]:

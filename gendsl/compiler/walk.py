@@ -29,7 +29,7 @@ from gendsl.compiler.coordinate_runs import (
     Walked,
     indices_of_template,
 )
-from gendsl.compiler.front.program import MODEL, Lowered
+from gendsl.compiler.front.program import Lowered, Template
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import (
     FALSE,
@@ -93,16 +93,33 @@ def stride(one: Walk, lowered: Lowered, selected: Walked, given: Callable[[Any],
             raise NotClosed("a mass without entries")
         numbers = given(np.ravel(one.mass).tolist())
         return Stride(size, numbers) if np.ndim(one.mass) == 1 else Stride(size, None, numbers)
-    selected.roots = _roots(one.mass, lowered, given)
+    selected.roots = _roots(one.mass, lowered, selected.templates(lowered), given)
     return Stride(size)
 
 
-def _roots(masses: Masses, lowered: Lowered, given: Callable[[Any], Expr]) -> dict[int, Roots]:
-    """The roots of masses by the numbers of templates."""
-    templates = [one for one in lowered.templates if one.trace == MODEL and one.calls is None]
+def values(one: Walk, lowered: Lowered, selected: Walked) -> tuple[Any, ...]:
+    """The values of a kernel that its text is given, in their order.
+
+    Raises:
+        NotClosed: there are none.
+    """
+    found: list[Any] = []
+
+    def given(value: Any) -> Expr:
+        found.append(value)
+        return ZERO
+
+    stride(one, lowered, selected, given)
+    return tuple(found)
+
+
+def _roots(
+    masses: Masses, lowered: Lowered, templates: Sequence[Template], given: Callable[[Any], Expr]
+) -> dict[int, Roots]:
+    """The roots of masses by the numbers of templates, of those that may be selected."""
     if any(template.is_below for template in templates):
         raise NotClosed("masses of choices of a program that calls itself")
-    found: dict[int, _Found] = {}
+    found: dict[int, _Found] = {template.number: {} for template in templates}
     addresses = Addresses(lowered)
     for path, sizes in masses.roots.items():
         prefix, size = Selection(lowered, path), len(unnested(path))
@@ -112,14 +129,14 @@ def _roots(masses: Masses, lowered: Lowered, given: Callable[[Any], Expr]) -> di
         if masses.is_whole and any(len(one.own) > size for one in below):
             raise NotClosed("masses of what may be a namespace")
         for template, indices in addresses.find_all(path) if below else ():
-            if min(indices, default=0) >= 0:
+            if template.number in found and min(indices, default=0) >= 0:
                 is_array = isinstance(template.type, Array)
                 known = _of_array(sizes) if is_array else _of_number(sizes, masses.is_whole)
                 if known is not None:
-                    found.setdefault(template.number, {})[indices] = known
+                    found[template.number][indices] = known
     return {
-        number: _dense(one, isinstance(lowered.templates[number].type, Array), masses.is_whole, given)
-        for number, one in found.items()
+        template.number: _dense(template, found[template.number], masses.is_whole, given)
+        for template in templates
     }
 
 
@@ -141,22 +158,23 @@ def _of_array(sizes: Mapping[Any, Any]) -> tuple[int, list[float]]:
     return size or 0, np.ravel(known).tolist()
 
 
-def _dense(found: _Found, is_array: bool, is_whole: bool, given: Callable[[Any], Expr]) -> Roots:
-    lengths = tuple(1 + max(axis) for axis in zip(*found, strict=True))
+def _dense(template: Template, found: _Found, is_whole: bool, given: Callable[[Any], Expr]) -> Roots:
+    """The lists of roots, all inputs of the text, which are the same whatever is known of them."""
+    lengths = tuple(1 + max(axis) for axis in zip(*found, strict=True)) if found else (0,) * template.rank
     if math.prod(lengths) > MOST_ROOTS:
         raise NotClosed("masses of addresses that are far apart")
-    if not is_array:
-        numbers = np.ones(lengths)
+    shape = lengths if found else ()
+    axes = tuple(given(length) for length in lengths)
+    if not isinstance(template.type, Array):
+        numbers = np.ones(shape)
         for indices, (_, (root,)) in found.items():
             numbers[indices] = root
-        return Roots(given(numbers.ravel().tolist()), lengths)
-    starts, sizes, roots = np.full(lengths, -1), np.zeros(lengths, int), list[float]()
+        return Roots(given(numbers.ravel().tolist()), axes)
+    starts, sizes, roots = np.full(shape, -1), np.zeros(shape, int), [1.0]
     for indices, (size, several) in found.items():
         starts[indices], sizes[indices] = len(roots), size
         roots += several
-    return Roots(
-        given(roots), lengths, given(starts.ravel().tolist()), given(sizes.ravel().tolist()), is_whole
-    )
+    return Roots(given(roots), axes, given(starts.ravel().tolist()), given(sizes.ravel().tolist()), is_whole)
 
 
 def step(

@@ -110,7 +110,7 @@ class Tuning:
     adapts_mass: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Method:
     """What warm-up has to know of a kind of kernel.
 

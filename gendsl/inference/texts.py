@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gendsl.compiler.moves import NotClosed
+from gendsl.compiler.moves import NotClosed, Step, all_within, are_alike
 from gendsl.inference.moves import Part
 from gendsl.runtime.arguments import private
 from gendsl.runtime.change import is_same
@@ -18,25 +18,46 @@ if TYPE_CHECKING:
 class _Compiled(NamedTuple):
     """What was made of kernels for a program and arguments, or why nothing was.
 
-    It lives as long as the first of the kernels.
+    It lives as long as the first of the kernels, or that which this was made of in warm-up.
     """
 
     kernels: tuple[weakref.ref[Any], ...]
+    steps: tuple[Step, ...]
     model: Any
     args: tuple[Any, ...]
     closed: ClosedKernel | None
     reason: str
 
-    def is_of(self, kernels: Sequence[Any], model: Any, args: tuple[Any, ...]) -> bool:
-        """Whether it is what would be made of these."""
+    def is_of(self, kernels: Sequence[Any]) -> bool:
+        """Whether it was made of these."""
+        return len(kernels) == len(self.kernels) and all(
+            known() is one for known, one in zip(self.kernels, kernels, strict=True)
+        )
+
+    def is_like(self, steps: Sequence[Step]) -> bool:
+        """Whether these steps have the same text, of other values."""
+        mine, theirs = ([one for step in every for one in all_within(step)] for every in (self.steps, steps))
         return (
-            len(kernels) == len(self.kernels)
-            and all(known() is one for known, one in zip(self.kernels, kernels, strict=True))
-            and model == self.model
+            len(steps) == len(self.steps)
+            and len(mine) == len(theirs)
+            and all(map(are_alike, mine, theirs))
+            and _repeated(mine) == _repeated(theirs)
+        )
+
+    def is_for(self, model: Any, args: tuple[Any, ...]) -> bool:
+        """Whether it is what would be made for these."""
+        return bool(
+            model == self.model
             and len(args) == len(self.args)
             and all(map(_are_same, self.args, private(args, self.args)))
             and (self.closed is None or self.closed.changed() is None)
         )
+
+
+def _repeated(steps: Sequence[Step]) -> list[int]:
+    """For each step where it comes first."""
+    first: dict[int, int] = {}
+    return [first.setdefault(id(one), place) for place, one in enumerate(steps)]
 
 
 MOST_KEPT = 4
@@ -51,11 +72,20 @@ def known(parts: Sequence[Part], model: Any, args: tuple[Any, ...]) -> ClosedKer
     Raises:
         NotClosed: it was found that there is none.
     """
-    kernels = [part.kernel for part in parts]
-    kept = _KNOWN.get(kernels[0], [])
-    found = next((one for one in kept if one.is_of(kernels, model, args)), None)
+    kernels, steps = [part.kernel for part in parts], [part.move for part in parts]
+    kept = _KNOWN.get(_origin(kernels[0]), [])
+    found = next((one for one in kept if one.is_of(kernels) and one.is_for(model, args)), None)
     if found is None:
-        return None
+        alike = next((one for one in kept if one.is_like(steps) and one.is_for(model, args)), None)
+        if alike is None:
+            return None
+        closed, reason = None, alike.reason
+        if alike.closed is not None:
+            try:
+                closed = alike.closed.retuned(steps)
+            except NotClosed as error:
+                reason = str(error)
+        found = _made(parts, model, args, closed, reason)
     _keep(kernels[0], found)
     if found.closed is None:
         raise NotClosed(found.reason)
@@ -77,16 +107,28 @@ def compiled(parts: Sequence[Part], model: Any, args: tuple[Any, ...]) -> Closed
             closed = ClosedKernel(model, args, [part.move for part in parts])
         except NotClosed as error:
             reason = str(error)
-        kernels = tuple(weakref.ref(part.kernel) for part in parts)
-        _keep(parts[0].kernel, _Compiled(kernels, model, args, closed, reason))
+        _keep(parts[0].kernel, _made(parts, model, args, closed, reason))
     if closed is None:
         raise NotClosed(reason)
     return closed
 
 
+def _made(
+    parts: Sequence[Part], model: Any, args: tuple[Any, ...], closed: ClosedKernel | None, reason: str
+) -> _Compiled:
+    kernels, steps = tuple(weakref.ref(part.kernel) for part in parts), tuple(part.move for part in parts)
+    return _Compiled(kernels, steps, model, args, closed, reason)
+
+
+def _origin(kernel: Any) -> Any:
+    """What a kernel has in common with those that warm-up makes of it; of most kernels themselves."""
+    return getattr(kernel, "method", kernel)
+
+
 def _keep(kernel: Any, used: _Compiled) -> None:
     """Keep a text that is used, with the last ones."""
-    _KNOWN[kernel] = [used, *(one for one in _KNOWN.get(kernel, ()) if one is not used)][:MOST_KEPT]
+    origin = _origin(kernel)
+    _KNOWN[origin] = [used, *(one for one in _KNOWN.get(origin, ()) if one is not used)][:MOST_KEPT]
 
 
 def _are_same(known: Any, given: Any) -> bool:

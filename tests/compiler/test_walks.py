@@ -39,12 +39,12 @@ from gendsl import (
 from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_move import ClosedKernel
 from gendsl.compiler.front.values import NotClosed
-from gendsl.compiler.moves import REPEAT, RUN
+from gendsl.compiler.moves import REPEAT, RUN, Several
 from gendsl.compiler.native import available
 from gendsl.compiler.native_layout import ACCEPTED, Word
 from gendsl.compiler.native_state import NativeState
 from gendsl.errors import GenDSLError
-from gendsl.inference import cycle, involutive, machine, mixture, random_walk, repeat
+from gendsl.inference import cycle, involutive, machine, mixture, random_walk, repeat, texts
 from gendsl.supports import Interval, RealArray
 from gendsl.testing import running_on
 
@@ -585,6 +585,56 @@ def test_the_same_chain(name, monkeypatch):
         other = found["compiled"].chains[0].acceptance[name]
         for part in ("log_ratio", "log_aux", "log_abs_det"):
             assert getattr(one, part) == pytest.approx(getattr(other, part), rel=1e-9, abs=1e-9)
+
+
+@needs_llvm
+def test_tunings_share_a_text(monkeypatch):
+    """Each run has a warm-up of its own, which finds other values for the same text."""
+    made, compiled = [], []
+    monkeypatch.setattr(machine.Machine, "__init__", noting(made, machine.Machine.__init__))
+    monkeypatch.setattr(ClosedKernel, "__init__", noting(compiled, ClosedKernel.__init__))
+    trace = clusters.generate((4,), DATA, rng=3).trace
+    kernel = cycle(random_walk("sd"), repeat(mixture([jump, random_walk()]), 2))
+    asked = {"draws": 200, "warmup": 200, "record": RECORDED, "progress": False}
+    found = {}
+    for runtime in ("native", "compiled"):
+        with running_on(runtime):
+            found[runtime] = [sample(kernel, trace, seed=seed, **asked) for seed in range(3)]
+    assert len(made) == 3
+    assert len(compiled) == 1
+    assert len({one.closed.values["walk0"][0] for one in made}) == 3
+    for native, other in zip(*found.values(), strict=True):
+        for name in RECORDED:
+            np.testing.assert_allclose(native[name], other[name], rtol=1e-9)
+
+
+@needs_llvm
+def test_texts_of_other_masses_are_others(monkeypatch):
+    """Whether masses go by address is in the text; which there are is not."""
+    compiled = []
+    monkeypatch.setattr(ClosedKernel, "__init__", noting(compiled, ClosedKernel.__init__))
+    trace = several.generate((4,), DATA, rng=3).trace
+    first, which = random_walk(select("sd", "extra")), select("sd", "extra")
+    by_address = [{"sd": 0.1}, {"sd": 0.2, ("extra", 1): 2.0}, {("extra", 0): 2.0}]
+    for count, scales in enumerate(([0.3, 0.5], [[0.1, 0.3, 0.2], [0.2, 0.3, 0.4]], by_address), 1):
+        for scale in scales:
+            kernel, found = first.tuned(random_walk(which, scale).tuning), []
+            for runtime in ("native", "compiled"):
+                with running_on(runtime):
+                    found.append(sample(kernel, trace, 50, record="sd", seed=1, progress=False)["sd"])
+            np.testing.assert_allclose(*found, rtol=1e-9)
+        assert len(compiled) == count
+
+
+def test_which_steps_have_one_text():
+    one, other, third = (random_walk(at, size).move for at, size in [("mu", 1.0), ("mu", 2.0), ("sd", 1.0)])
+    twice = texts._Compiled((), (one, one, Several("s", (jump.move,), 2)), None, (), None, "")
+    again = Several("s", (jump.move,), 2)
+    assert twice.is_like([other, other, again])
+    for steps in [(one, other, again), (third, third, again), (one, one), (one, one, again, again)]:
+        assert not twice.is_like(steps)
+    for last in (Several("s", (jump.move,), 3), Several("s", (jump.move, one), 2), one):
+        assert not twice.is_like([one, one, last])
 
 
 @needs_llvm
