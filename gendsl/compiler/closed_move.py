@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from gendsl.compiler import clean, density, hir, merge, move, picking, redraw, replay, sampler, tangents, walk
@@ -15,9 +15,10 @@ from gendsl.compiler.closed_sampler import _from_python
 from gendsl.compiler.coordinate_runs import runs, walked
 from gendsl.compiler.density import Zeros
 from gendsl.compiler.front.coordinates import UNKNOWN
-from gendsl.compiler.front.program import MODEL, Entry, Lowering, Template, type_of
+from gendsl.compiler.front.draws import GENERATOR
+from gendsl.compiler.front.program import MODEL, Entries, Entry, Lowering, Template, type_of
 from gendsl.compiler.front.traces import ArgumentsOf, TraceOf, whole
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.front.values import NotClosed, known
 from gendsl.compiler.meetings import meetings
 from gendsl.compiler.moves import (
     Involution,
@@ -27,6 +28,7 @@ from gendsl.compiler.moves import (
     Resampling,
     Several,
     Step,
+    Updating,
     Walk,
     all_within,
 )
@@ -34,7 +36,7 @@ from gendsl.compiler.native_layout import Layout
 from gendsl.compiler.print_llvm import print_llvm_steps
 from gendsl.compiler.print_python import input_name, print_python
 from gendsl.compiler.proposals import Proposals
-from gendsl.compiler.selections import Selections
+from gendsl.compiler.selections import InTurn, OneSite, Selections
 from gendsl.compiler.source import find_source
 from gendsl.compiler.state import MoveState, index_of, indices_of
 from gendsl.compiler.types import Number, leaves
@@ -64,7 +66,8 @@ class ClosedKernel(Compiled):
 
     Attributes:
         lowered: the programs in HIR, with the templates of all of them.
-        steps: for each step the function that makes it.
+        steps: for each step the function that makes it; None where a kernel is called that is not compiled.
+        functions: those that there are.
         rows: for each which row of the tallies it is counted in: where one move is picked among several, with
             probabilities that depend on the state, the row of the first.
         row_count: how many rows there are.
@@ -77,26 +80,30 @@ class ClosedKernel(Compiled):
         compare_at: when there is to be one again, on the clock `time.perf_counter`, if nothing is new.
     """
 
-    def __init__(self, model: Any, args: tuple[Any, ...], steps: Sequence[Step]) -> None:
+    def __init__(self, model: Any, args: tuple[Any, ...], steps: Sequence[Step | None]) -> None:
         self.compared, self.sizes_compared = 0, set[int]()
         self.seconds = self.compare_at = 0.0
         self.left: list[tuple[Any, int, Any]] = []
         within = _within(steps)
         lowering = Lowering(draws=True, charts=any(isinstance(one, Walk) for one in within))
         types = [type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args)]
-        entries = [Entry(MODEL, model.compiled.origin, tuple(types), bound=model.bound)]
+        entries: list[Entry | Entries] = []
+        entries.append(Entry(MODEL, model.compiled.origin, tuple(types), bound=model.bound))
         titles = {MODEL: f"model {model.name}"}
         for number, one in enumerate(within):
             own = _entries(lowering, number, one)
-            titles |= {entry.name: f"kernel {one.name}" for entry in own}
+            titles |= {entry.name.partition("_")[0]: f"kernel {one.name}" for entry in own}
             entries += own
+            if isinstance(one, Updating):
+                entries.append(partial(_lines, number, one))
+                titles[f"u{number}"] = f"kernel {one.name}"
         try:
             every = lowering.lower_together(entries)
         except NotClosed as reason:
-            reason.about = titles.get(reason.program, "")
+            reason.about = titles.get(reason.program.partition("_")[0], "")
             raise
-        mains = {entry.name: lowered.main for entry, lowered in zip(entries, every, strict=True)}
-        self.lowered = every[0]
+        mains = {name: lowered.main for name, lowered in every.items()}
+        self.lowered = every[MODEL]
         self.values: dict[str, tuple[Any, ...]] = {MODEL: args}
         self.values |= {
             f"q{i}": (*_given(one), *one.q_args)
@@ -107,6 +114,9 @@ class ClosedKernel(Compiled):
         self.lowering = lowering
         self.scores: dict[Zeros, hir.Function] = {}
         replay.fill_all(self.lowered, mains)
+        for along in lowering.lines.values():
+            move.log_weight_along(along.weight, self._score(mains[MODEL], Zeros.END), along.template)
+            move.move_along(along.move, along.template)
         made: dict[int, hir.Function] = {}
         for number, one in enumerate(within):
             parts = [made[id(part)] for part in one.parts] if isinstance(one, (Several, Picked)) else []
@@ -115,19 +125,20 @@ class ClosedKernel(Compiled):
             except NotClosed as reason:
                 reason.about = f"kernel {one.name}"
                 raise
-        self.steps = [made[id(step)] for step in steps]
+        self.steps = [None if step is None else made[id(step)] for step in steps]
+        self.functions = [function for function in self.steps if function is not None]
         sizes = [len(step.parts) if isinstance(step, Picked) else 1 for step in steps]
         self.rows = [sum(sizes[:number]) for number in range(len(sizes))]
         self.row_count = sum(sizes)
         self._refuse_unknown(mains)
         self.telling = [self._score(mains[MODEL], Zeros.END)] if self.meetings else []
-        merge.merge(self.steps, lowering.function_name)
-        printed = [*self.steps, *(one.function for one in self.telling)]
+        merge.merge(self.functions, lowering.function_name)
+        printed = [*self.functions, *(one.function for one in self.telling)]
         for function in printed:
             clean.clean(function)
         self.text = LEGEND + print_python(*printed, notes=NOTES)
 
-    def retuned(self, steps: Sequence[Step]) -> ClosedKernel:
+    def retuned(self, steps: Sequence[Step | None]) -> ClosedKernel:
         """The same text for steps that have it, of other values.
 
         Raises:
@@ -148,16 +159,10 @@ class ClosedKernel(Compiled):
         every = self.lowering.arguments_of(name)
         return move.Called(function, tuple(leaf for value in every for leaf in value.leaves))
 
-    def _resampling(self, name: str, one: Resampling, main: hir.Function) -> hir.Function:
-        """The step of a move that draws choices anew."""
-
+    def _absent(self, one: Resampling | Updating, main: hir.Function) -> list[tuple[hir.Body, hir.Expr]]:
+        """For each address that is named, what finds out whether a trace has it, and whether it has."""
         selected = Selections(self.lowered, one.patterns, self.meetings)
-        draw = redraw.redrawn(hir.copied(main, "_redrawn", _scored), selected)
-        let_go = redraw.let_go(hir.copied(main, "_let_go", _read_again))
-        absent = selected.presence(lambda: self._counted(main, selected, one.patterns))
-        return move.resampling(
-            name, self._called(MODEL, draw), self._called(MODEL, let_go), absent, skip_absent=one.skip_absent
-        )
+        return selected.presence(lambda: self._counted(main, selected, one.patterns))
 
     def _walk(self, number: int, name: str, one: Walk, main: hir.Function) -> hir.Function:
         """The step of a random walk."""
@@ -186,6 +191,39 @@ class ClosedKernel(Compiled):
         counts = redraw.counted(hir.copied(main, "_counted", _read_again), selected, len(patterns))
         return self._called(MODEL, counts)
 
+    def _sites(self, one: Resampling | Updating, main: hir.Function) -> move.Sites:
+        """The choices that are selected."""
+        ordered = InTurn(self.lowered, one.patterns)
+        listed = redraw.listed(hir.copied(main, "_listed", _read_again), ordered)
+        templates = self.lowering.templates_of(MODEL)
+        return move.Sites(
+            self._called(MODEL, listed), ordered.turns, tuple(filter(ordered.may_have, templates))
+        )
+
+    def _resampling(self, name: str, one: Resampling, main: hir.Function) -> hir.Function:
+        """The step of a move that draws choices anew."""
+        sites = self._sites(one, main) if one.picks else None
+        selected: redraw.Selected = Selections(self.lowered, one.patterns, self.meetings)
+        if sites is not None:
+            selected = OneSite(sites.templates, self.meetings)
+        draw = redraw.redrawn(hir.copied(main, "_redrawn", _scored), selected)
+        let_go = redraw.let_go(hir.copied(main, "_let_go", _read_again))
+        return move.resampling(
+            name, self._called(MODEL, draw), self._called(MODEL, let_go), self._absent(one, main),
+            skip_absent=one.skip_absent, sites=sites,
+        )  # fmt: skip
+
+    def _updating(
+        self, number: int, name: str, one: Updating, mains: dict[str, hir.Function]
+    ) -> hir.Function:
+        """The step of a move that updates choices given all others."""
+        sites = self._sites(one, mains[MODEL])
+        updates = [mains[f"u{number}_{template.number}"] for template in sites.templates]
+        return move.updating(
+            name, sites, self._absent(one, mains[MODEL]), updates,
+            skip_absent=one.skip_absent, random=one.scan == "random",
+        )  # fmt: skip
+
     def _score(self, main: hir.Function, zeros: Zeros) -> move.Called:
         """The log density of the model."""
         if zeros not in self.scores:
@@ -212,6 +250,8 @@ class ClosedKernel(Compiled):
             return self._resampling(name, one, mains[MODEL])
         if isinstance(one, Walk):
             return self._walk(number, name, one, mains[MODEL])
+        if isinstance(one, Updating):
+            return self._updating(number, name, one, mains)
         check = isinstance(one, Involution) and one.check
         zeros = Zeros.NOTED if check else Zeros.END
         score = self._score(mains[MODEL], zeros)
@@ -272,7 +312,7 @@ class ClosedKernel(Compiled):
                 for arg in expr.args:
                     visit(arg)
 
-        for function in {id(f): f for step in self.steps for f in hir.functions(step)}.values():
+        for function in {id(f): f for step in self.functions for f in hir.functions(step)}.values():
             for statement in hir.walk(function.body):
                 for expr in hir.expressions(statement):
                     visit(expr)
@@ -281,7 +321,7 @@ class ClosedKernel(Compiled):
     @cached_property
     def written(self) -> set[int]:
         """The numbers of the templates of the model whose choices a step may change."""
-        every = {id(f): f for step in self.steps for f in hir.functions(step)}.values()
+        every = {id(f): f for step in self.functions for f in hir.functions(step)}.values()
         return {
             statement.template.number
             for function in every
@@ -359,7 +399,9 @@ class ClosedKernel(Compiled):
             FailedText: the reference interpreter decides.
         """
         try:
-            return self.python[self.steps[number].name](state)  # type: ignore[no-any-return]
+            made = self.steps[number]
+            assert made is not None
+            return self.python[made.name](state)  # type: ignore[no-any-return]
         except PYTHON_FAILURES as error:
             raise FailedText(0, f"{type(error).__name__}: {error}") from error
 
@@ -383,7 +425,7 @@ class ClosedKernel(Compiled):
         return found
 
 
-def _within(steps: Sequence[Step]) -> list[Step]:
+def _within(steps: Sequence[Step | None]) -> list[Step]:
     """Steps, with all that they are made of, each once."""
     return list({id(one): one for step in steps for one in all_within(step)}.values())
 
@@ -400,7 +442,7 @@ _PICKING = {"pick": picking.picked, "share": picking.log_share}
 def _entries(lowering: Lowering, number: int, one: Step) -> list[Entry]:
     """The programs of a step: the auxiliary one and the transforms, or what picks a move."""
     entries, traces = [], [MODEL]
-    if isinstance(one, Several):
+    if isinstance(one, (Several, Updating)):
         return []
     if isinstance(one, Picked):
         constants = {"weights": one.weights, "count": len(one.parts)}
@@ -425,6 +467,19 @@ def _entries(lowering: Lowering, number: int, one: Step) -> list[Entry]:
             )
         )  # fmt: skip
     return entries
+
+
+def _lines(number: int, one: Updating, lowering: Lowering) -> list[Entry]:
+    """What updates a choice, for each template that may be selected."""
+    selected, source = InTurn(lowering, one.patterns), find_source(one.update, "gen")
+    return [
+        Entry(
+            f"u{number}_{template.number}", source, (template, known(GENERATOR)),
+            constants=dict(one.constants), chooses=False,
+        )
+        for template in lowering.templates_of(MODEL)
+        if selected.may_have(template)
+    ]  # fmt: skip
 
 
 def _looked(one: hir.Statement) -> hir.Body | None:

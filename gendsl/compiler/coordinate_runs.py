@@ -85,6 +85,7 @@ class Walked:
     order: Selections | None
     roots: dict[int, Roots] | None = None
     is_several: bool = True
+    arguments: int = 0
     shared: set[int] = field(default_factory=set)
     taken: list[hir.Statement] = field(default_factory=list)
 
@@ -115,7 +116,13 @@ class Walked:
         model = (one for one in lowered.templates if one.trace == MODEL and one.calls is None)
         return [one for one in model if getattr(one.type, "kind", None) == "f" and is_chosen(one)]
 
-    def chosen(self, template: Template, indices: tuple[Expr, ...], known: Sequence[Expr]) -> list[Expr]:
+    def chosen(
+        self,
+        template: Template,
+        indices: tuple[Expr, ...],
+        known: Sequence[Expr],
+        given: Sequence[Expr] = (),
+    ) -> list[Expr]:
         """For each pattern whether a choice is selected by it."""
         return [TRUE] if self.every is None else self.every.chosen(template, indices, known)
 

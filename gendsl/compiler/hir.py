@@ -426,12 +426,13 @@ class NewNode(Statement):
 
 STATE = frozenset([
     "alone", "any_of", "before", "before_last", "begin", "came_back", "columns", "commit", "counts",
-    "current", "decide", "drawn", "elsewhere", "every_row", "exchange", "follow", "followed", "forget_drawn",
-    "give_back", "give_up", "go_back", "go_there", "impossible", "is_kept", "keep_observed", "log_abs_det",
-    "log_density", "lp", "matrix", "never_picked", "new_node", "nodes", "note_rounding",
-    "nothing_selected", "now", "proposed", "reads", "return_here", "rng", "row", "rows", "save", "settle",
-    "take_back", "turn", "turn_back", "visits", "writes", "zero", "forget_nodes", "nodes_kept",
-    "is_observed", "on_border", "on_border_there", "same_choices",
+    "current", "decide", "drawn", "elsewhere", "every_row", "exchange", "follow", "followed",
+    "forget_drawn", "forget_nodes", "give_back", "give_up", "go_back", "go_there", "impossible",
+    "is_kept", "is_observed", "keep_observed", "list_site", "log_abs_det", "log_density", "lp", "matrix",
+    "never_picked", "new_node", "nodes", "nodes_kept", "note_rounding", "nothing_selected", "now",
+    "on_border", "on_border_there", "proposed", "reads", "release", "return_here", "rng", "row", "rows",
+    "same_choices", "save", "settle", "site_indices", "site_template", "sites", "stay", "take_back",
+    "try_again", "turn", "turn_back", "visits", "writes", "zero",
 ])  # fmt: skip
 """The names of the state's own operations and parts, which no template has."""
 

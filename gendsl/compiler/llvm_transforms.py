@@ -9,7 +9,7 @@ from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, UNKNOWN, WEIGHTS
 from gendsl.compiler.hir import Var
 from gendsl.compiler.llvm_choices import Choices
 from gendsl.compiler.llvm_text import TYPES, literal
-from gendsl.compiler.native_layout import WHYS, WRITE_WORDS, Layout, TemplateWords, Word
+from gendsl.compiler.native_layout import READ_WORDS, WHYS, WRITE_WORDS, Layout, TemplateWords, Word
 from gendsl.compiler.native_logs import LOG_TAG
 from gendsl.compiler.native_moves import ARGUMENTS, RESULTS, NativeMoves
 from gendsl.compiler.types import Array, leaves
@@ -215,12 +215,39 @@ class Transforms(Choices):
         if statement.name == "alone":
             self.alone(statement.templates[0], statement.args, statement.line)
             return
+        if statement.name == "list_site":
+            (template,) = statement.templates
+            index = self.row_major(self.words_of(template), [self.expr(e, line) for e in statement.args])
+            where = self.moves.at("%ctx", self.words_of(template).first)
+            self._operation("note_site", [], [where, index])
+            return
+        if statement.name in ("site_template", "site_indices"):
+            self._site(statement)
+            return
         if statement.name == "give_back":
             nodes = [self.expr(expr, statement.line) for expr in statement.args]
             auxiliary, template = statement.templates
             self._give_back_choices(auxiliary, template, nodes)
             return
         self._operation(statement.name, statement.targets, [self.expr(arg, line) for arg in statement.args])
+
+    def _site(self, statement: hir.Primitive) -> None:
+        """Of which template a choice that is listed is, or its indices."""
+        entry = self.moves.entry(Word.READS, self.expr(statement.args[0]), READ_WORDS)
+        if statement.name == "site_template":
+            found, (target,) = self.moves.load(entry, 0), statement.targets
+            which = str(len(statement.templates) - 1)
+            for number, template in enumerate(statement.templates[:-1]):
+                same = self.let(f"icmp eq i64 {found}, {self.moves.template_pointer(template)}")
+                which = self.let(f"select i1 {same}, i64 {number}, i64 {which}")
+            self.add(f"store i64 {which}, ptr {self.alloca(target)}")
+            return
+        (template,), rest = statement.templates, self.moves.load(entry, 1)
+        for axis in reversed(range(template.rank)):
+            capacity = self.word(self.words_of(template).capacity(axis))
+            at = rest if axis == 0 else self.let(f"urem i64 {rest}, {capacity}")
+            self.add(f"store i64 {at}, ptr {self.alloca(statement.targets[axis])}")
+            rest = rest if axis == 0 else self.let(f"udiv i64 {rest}, {capacity}")
 
     def _operation(self, name: str, targets: list[Var], given: list[str]) -> None:
         """A call of an operation of the state."""

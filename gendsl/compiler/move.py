@@ -14,8 +14,9 @@ What the operations of the state do is said in `gendsl.compiler.state`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
@@ -156,8 +157,53 @@ def proposal(name: str, score: Called, auxiliary: Auxiliary, propose: Body, give
     return made
 
 
+@dataclass(frozen=True)
+class Sites:
+    """Choices that are selected.
+
+    Attributes:
+        listed: lists those that come in a turn, which is its last argument, in the order of the program.
+        turns: how many turns there are.
+        templates: the templates that they may be of.
+    """
+
+    listed: Called
+    turns: int
+    templates: tuple[Any, ...]
+
+    def list(self, count: Var) -> Body:
+        """List them all; how many there are in the list."""
+        each = [
+            Called(self.listed.function, (*self.listed.args, Const(turn, "i"))).into()
+            for turn in range(self.turns)
+        ]
+        return [*each, Primitive([count], "sites")]
+
+    def which(self, site: Expr, number: Var) -> Body:
+        """The number of the template of one of the list."""
+        if len(self.templates) < 2:
+            return [Set([number], [hir.ZEROS["i"]])]
+        return [Primitive([number], "site_template", (site,), self.templates)]
+
+    def visit(self, site: Expr, number: Var, each: Sequence[Callable[[Sequence[Var]], Body]]) -> Body:
+        """Do something with one of the list, for each template, of its indices."""
+        bodies: list[Body] = []
+        for template, make in zip(self.templates, each, strict=True):
+            indices = [Var(f"at{axis}", "i") for axis in range(template.rank)]
+            found: Body = [Primitive(indices, "site_indices", (site,), (template,))] if indices else []
+            bodies.append([*found, *make(indices)])
+        tests = [_op("eq", number, Const(place, "i"), kind="b") for place in range(len(bodies) - 1)]
+        return _one_of(tests, bodies) if bodies else []
+
+
 def resampling(
-    name: str, draw: Called, let_go: Called, absent: Sequence[tuple[Body, Expr]], *, skip_absent: bool
+    name: str,
+    draw: Called,
+    let_go: Called,
+    absent: Sequence[tuple[Body, Expr]],
+    *,
+    skip_absent: bool,
+    sites: Sites | None = None,
 ) -> Function:
     """The step of a move that draws selected choices anew from the prior.
 
@@ -168,22 +214,32 @@ def resampling(
         let_go: the log density of the choices of the current trace that are not kept.
         absent: for each address that is named, what finds out whether the trace has it, and whether it has.
         skip_absent: whether those that it hasn't are left out.
+        sites: what is selected, where one of these is picked that is drawn. It is the last arguments of
+            `draw`, as the number of its template and its indices, and log n - log n' is added, with n of them
+            before and n' after.
     """
     made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
     lp, kept, before, gone = (Var(one, "f") for one in ("lp", "lp_kept", "lp_before", "lp_let_go"))
     accepted, ratio, uniform = Var("accepted", "b"), Var("log_ratio", "f"), Var("uniform", "f")
+    log_model, log_aux = Var("log_model", "f"), Var("log_aux", "f")
+    count, both = Var("count", "i"), Var("count_of_both", "i")
     body = made.body
     body.append(Primitive([], "begin"))
     some: Expr = hir.FALSE
-    for finding, found in absent:
-        body += finding
-        if not skip_absent:
-            fails = hir.Fail("a selected address that the trace doesn't have")
-            body.append(If(_op("not", found, kind="b"), [fails], []))
-        some = found if some is hir.FALSE else _op("or", some, found, kind="b")
-    if skip_absent:
-        nothing: Body = [Primitive([], "nothing_selected"), Return(list(REJECTED))]
+    if not skip_absent:
+        body += _all_there(absent)
+    elif sites is None:
+        for finding, found in absent:
+            body += finding
+            some = found if some is hir.FALSE else _op("or", some, found, kind="b")
+    nothing: Body = [Primitive([], "nothing_selected"), Return(list(REJECTED))]
+    if sites is not None:
+        body += sites.list(count)
+        some = _op("gt", count, hir.ZEROS["i"], kind="b")
+    if skip_absent or sites is not None:
         body.append(If(_op("not", some, kind="b"), nothing, []))
+    if sites is not None:
+        draw = _picked_site(sites, count, draw, body)
     scale: Expr = _op("add", _op("abs", lp), _op("add", _op("abs", before), _op("abs", kept)))
     body += [
         draw.into(lp, kept),
@@ -191,13 +247,133 @@ def resampling(
         let_go.into(gone),
         Primitive([], "keep_observed"),
         Primitive([before], "log_density"),
-        Set([ratio], [_op("sub", kept, _op("sub", before, gone))]),
+        Set([log_model], [_op("sub", kept, _op("sub", before, gone))]),
+    ]
+    if sites is None:
+        body.append(Set([log_aux, ratio], [ZERO, log_model]))
+    else:
+        after = _op("float", _op("sub", both, count, kind="i"))
+        share = _op("log", _op("truediv", _op("float", count), after))
+        body += [
+            Primitive([], "exchange"),
+            Primitive([], "turn"),
+            *sites.list(both),
+            Primitive([], "turn_back"),
+            Primitive([], "exchange"),
+            Set([log_aux], [share]),
+            Set([ratio], [_op("add", log_model, log_aux)]),
+        ]
+    body += [
         Draw(uniform, "random", ()),
         Primitive([accepted], "decide", (ratio, scale, uniform)),
         If(accepted, [Primitive([], "commit", (lp,))], []),
-        Return([accepted, ratio, ratio, ZERO, ZERO]),
+        Return([accepted, ratio, log_model, log_aux, ZERO]),
     ]
     return made
+
+
+def _picked_site(sites: Sites, count: Var, draw: Called, body: Body) -> Called:
+    """Pick one of a list; `draw` with what it is."""
+    picked, site, number = Var("picked", "f"), Var("site", "i"), Var("number", "i")
+    width = max((template.rank for template in sites.templates), default=0)
+    at = [Var(f"site_at{axis}", "i") for axis in range(width)]
+
+    def kept(indices: Sequence[Var]) -> Body:
+        zeros = [hir.ZEROS["i"]] * (width - len(indices))
+        return [Set(list(at), [*indices, *zeros])] if at else []
+
+    body += [
+        Draw(picked, "random", ()),
+        Set([site], [_op("int_trunc", _op("mul", _op("float", count), picked), kind="i")]),
+        *sites.which(site, number),
+        *sites.visit(site, number, [kept] * len(sites.templates)),
+    ]
+    return Called(draw.function, (*draw.args, number, *at))
+
+
+def updating(
+    name: str,
+    sites: Sites,
+    absent: Sequence[tuple[Body, Expr]],
+    updates: Sequence[Function],
+    *,
+    skip_absent: bool,
+    random: bool,
+) -> Function:
+    """The step of a move that updates selected choices, each given all others.
+
+    Args:
+        sites: these choices.
+        absent: for each address that is named, what finds out whether the trace has it, and whether it has.
+        updates: for each template of theirs what updates one, of its indices.
+        skip_absent: whether those that it hasn't are left out.
+        random: whether one of them is picked, with equal probabilities; all in turn if not.
+    """
+    made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
+    count, site, number = (Var(one, "i") for one in ("count", "site", "number"))
+
+    def updated(update: Function) -> Callable[[Sequence[Var]], Body]:
+        return lambda indices: [Called(update, tuple(indices)).into()]
+
+    visit = [*sites.which(site, number), *sites.visit(site, number, list(map(updated, updates)))]
+    if random:
+        pick: Body = [Draw(site, "integers", (hir.ZEROS["i"], count)), *visit]
+        visits: hir.Statement = If(_op("gt", count, hir.ZEROS["i"], kind="b"), pick, [])
+    else:
+        visits = hir.For(site, hir.ZEROS["i"], count, Const(1, "i"), visit, 2)
+    made.body = [
+        Primitive([], "begin"),
+        *([] if skip_absent else _all_there(absent)),
+        *sites.list(count),
+        visits,
+        Return([hir.TRUE, UNTOLD, ZERO, ZERO, ZERO]),
+    ]
+    return made
+
+
+def _all_there(absent: Sequence[tuple[Body, Expr]]) -> Body:
+    """Fail where the trace doesn't have an address that is named."""
+    body: Body = []
+    for finding, found in absent:
+        fails = hir.Fail("a selected address that the trace doesn't have")
+        body += [*finding, If(_op("not", found, kind="b"), [fails], [])]
+    return body
+
+
+def log_weight_along(made: Function, score: Called, template: Any) -> None:
+    """Make the body of a function that gives the log weight of a value of a choice; see `front.lines`."""
+    lp, before, here = Var("lp", "f"), Var("lp_before", "f"), Var("here", "i")
+    made.body = [
+        *_with_value(made, template, made.parameters[template.rank :], here),
+        score.into(lp),
+        Primitive([], "release", (here,)),
+        Primitive([], "exchange"),
+        If(_is_zero(lp), [Return([IMPOSSIBLE])], []),
+        Primitive([], "same_choices"),
+        Primitive([before], "log_density"),
+        Return([_op("sub", lp, before)]),
+    ]
+
+
+def move_along(made: Function, template: Any) -> None:
+    """Make the body of a function that lets a choice have a value, whose log weight it is given."""
+    *values, weight = made.parameters[template.rank :]
+    before, here = Var("lp_before", "f"), Var("here", "i")
+    made.body = [
+        *_with_value(made, template, values, here),
+        Primitive([before], "log_density"),
+        Primitive([], "stay", (_op("add", before, weight),)),
+        Return([]),
+    ]
+
+
+def _with_value(made: Function, template: Any, values: Sequence[Var], here: Var) -> Body:
+    """Give a choice another value for now."""
+    return [
+        Primitive([here], "try_again"),
+        hir.Write(template, tuple(made.parameters[: template.rank]), tuple(values)),
+        Primitive([], "exchange"),
+    ]
 
 
 def several(name: str, steps: Sequence[Function], times: int, bounds: Sequence[float] | None) -> Function:

@@ -16,6 +16,10 @@ RUN, PICK, JUMP, REPEAT = range(4)
 place that a uniform number picks; (JUMP, place); and REPEAT, the end of a sweep.
 """
 
+TIE = 1e-9
+"""How near a number may be to the one that it is compared with, where that decides a step, relative to what
+both were computed from; where it is nearer, the reference interpreter decides.
+"""
 LOWEST = -1e300
 """The log acceptance ratio down to which sums of them stay finite; less counts as a density of zero."""
 
@@ -87,13 +91,37 @@ class Resampling:
         name: what to call its step.
         patterns: what the addresses of the selected choices begin with; `...` stands for any component.
         skip_absent: whether addresses that the trace doesn't have are left out.
+        picks: whether it is one of them, picked at random.
     """
 
     name: str
     patterns: tuple[tuple[Any, ...], ...]
     skip_absent: bool = False
+    picks: bool = False
     q: None = None
     q_args: tuple[()] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Updating:
+    """A move that updates selected choices, each given all others.
+
+    Attributes:
+        name: what to call its step.
+        patterns: what the addresses of the selected choices begin with; `...` stands for any component.
+        update: what updates a choice, called with a line, a generator and the constants (see
+            `gendsl.inference.lines`).
+        constants: its other arguments, by name.
+        scan: "systematic" where every choice is updated in turn, "random" where one is picked.
+        skip_absent: whether addresses that the trace doesn't have are left out.
+    """
+
+    name: str
+    patterns: tuple[tuple[Any, ...], ...]
+    update: Callable[..., Any]
+    constants: Mapping[str, Any]
+    scan: str
+    skip_absent: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +200,7 @@ class Picked:
 
 Move = Involution | Proposal | Resampling | Walk
 """What a simple kernel does in a step."""
-Step = Move | Several | Picked
+Step = Move | Updating | Several | Picked
 """What a kernel does in a step."""
 
 
@@ -190,8 +218,10 @@ def are_alike(one: Step, other: Step) -> bool:
     return one is other
 
 
-def all_within(step: Step) -> Iterator[Step]:
-    """A step, and before it all that it is made of."""
+def all_within(step: Step | None) -> Iterator[Step]:
+    """A step, and before it all that it is made of; of None nothing."""
+    if step is None:
+        return
     if isinstance(step, (Several, Picked)):
         for part in step.parts:
             yield from all_within(part)

@@ -11,8 +11,10 @@ from gendsl.compiler.hir import Input
 from gendsl.compiler.meetings import Meeting
 from gendsl.compiler.types import leaves
 
-FAILED, FULL, STOPPED = 1, 2, 3
-"""What a text returns where it fails, where there is no room, and where it was to stop."""
+FAILED, FULL, STOPPED, WAITING = 1, 2, 3, 4
+"""What a text returns where it fails, where there is no room, where it was to stop, and where the next step
+is one of a kernel that is not compiled.
+"""
 
 
 class Word(IntEnum):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from gendsl.compiler.hir import Kind
 from gendsl.compiler.llvm_text import TEMPLATE_TAG, TYPES
+from gendsl.compiler.moves import TIE
 from gendsl.compiler.native_jacobian import NativeJacobian
 from gendsl.compiler.native_layout import (
     FULL,
@@ -19,7 +20,7 @@ from gendsl.compiler.native_layout import (
     Word,
     is_auxiliary,
 )
-from gendsl.compiler.state import CANCEL, CLOSE, TIE
+from gendsl.compiler.state import CANCEL, CLOSE
 
 NOTHING_SELECTED = "-2"
 """The number of the template whose density was zero, where a move had nothing to do instead."""
@@ -32,12 +33,14 @@ RESULTS: dict[str, list[Kind]] = {
     "rows": ["i"], "follow": [],
     "note_rounding": [], "log_abs_det": ["f"], "log_density": ["f"], "decide": ["b"], "commit": [],
     "note_read": [], "note_copied": [], "note_written": ["r"],
+    "note_site": [], "sites": ["i"], "try_again": ["i"], "release": [], "stay": [],
 }  # fmt: skip
 ARGUMENTS: dict[str, list[Kind]] = {
     "go_back": ["r"], "give_up": ["r"],
     "follow": ["i"], "note_rounding": ["i"], "log_abs_det": ["i"], "decide": ["f", "f", "f"], "commit": ["f"],
     "came_back": ["f", "f"],
     "note_read": ["r", "i", "i"], "note_copied": ["r", "i", "i"], "note_written": ["r", "i", "i", "i"],
+    "note_site": ["r", "i"], "release": ["i"], "stay": ["f"],
 }  # fmt: skip
 
 
@@ -222,6 +225,36 @@ class NativeMoves(NativeJacobian):
                 self.store(column, index, value, tag="!7")
                 self.store(written, mine, before)
 
+    # --- choices that are updated given all others --------------------------------------------------
+
+    def note_site(self, template: str, index: str) -> None:
+        self.p.fail_if(self.is_observed(template, index), "an observation is selected")
+        entry = self.new_entry(Word.READS, Word.READ_COUNT, Word.READ_ROOM, READ_WORDS)
+        for place, value in enumerate((self.p.let(f"ptrtoint ptr {template} to i64"), index)):
+            self.store(entry, place, value)
+
+    def sites(self) -> str:
+        return self.p.word(Word.READ_COUNT)
+
+    def try_again(self) -> str:
+        p = self.p
+        p.count_up(Word.NOW)
+        p.set_word(Word.VISITED, "0")
+        p.set_word(Word.WRITE_COUNT, "0")
+        self._propose()
+        return p.word(Word.NEXT)
+
+    def release(self, here: str) -> None:
+        self.p.set_word(Word.NEXT, here)
+
+    def same_choices(self) -> None:
+        p = self.p
+        other = p.let(f"icmp ne i64 {p.word(Word.VISITED)}, {p.word(Word.COUNT)}")
+        p.fail_if(other, "other choices than before")
+
+    def stay(self, lp: str) -> None:
+        self.p.set_word(Word.LOG_DENSITY, lp, "f")
+
     def nothing_selected(self) -> None:
         self._note(NOTHING_SELECTED)
 
@@ -243,11 +276,6 @@ class NativeMoves(NativeJacobian):
                 gone = p.let(f"and i1 {there}, {unvisited}")
                 with p.when(gone):
                     p.fail_if(p.is_observed(template, index), "an observation that is gone")
-
-    def same_choices(self) -> None:
-        p = self.p
-        fewer = p.let(f"icmp ne i64 {p.word(Word.VISITED)}, {p.word(Word.COUNT)}")
-        p.fail_if(fewer, "fewer choices than the trace has")
 
     def forget_drawn(self) -> None:
         self.p.set_word(Word.COUNT_AUXILIARY, "0")

@@ -19,6 +19,7 @@ from gendsl.compiler.native_layout import (
     PROPOSED,
     STOPPED,
     TALLY_WORDS,
+    WAITING,
     WEIGHED,
     ZERO_WORDS,
     Word,
@@ -34,7 +35,7 @@ class NativeSchedule:
     def __init__(self, printer: LLVMPrinter, rows: Sequence[int]) -> None:
         self.p, self.m, self.rows = printer, printer.moves, rows
 
-    def drive(self, steps: Sequence[Function]) -> None:
+    def drive(self, steps: Sequence[Function | None]) -> None:
         """The function that Python calls: it runs the schedule; the status."""
         p, name = self.p, f"{self.p.prefix}schedule"
         p.define(name, "", "{i32}", lambda: self._drive(steps))
@@ -46,7 +47,7 @@ class NativeSchedule:
             "}",
         ]
 
-    def _drive(self, steps: Sequence[Function]) -> None:
+    def _drive(self, steps: Sequence[Function | None]) -> None:
         p = self.p
         schedule = p.word(Word.SCHEDULE, "r")
         head, other = p.label("head"), p.label("other")
@@ -84,6 +85,9 @@ class NativeSchedule:
         self._switch(argument, other, places)
         for number, step in enumerate(steps):
             p.start(places[number])
+            if step is None:
+                p.add(f"ret {{i32}} {{i32 {WAITING}}}")
+                continue
             self._run(number, step, started)
             p.set_word(Word.COUNTER, p.let(f"add i64 {counter}, 2"))
             p.count_up(Word.STEPS)

@@ -27,6 +27,7 @@ from gendsl.compiler.native_layout import (
     READ_WORDS,
     ROW_WORDS,
     TALLY_WORDS,
+    WAITING,
     ZERO_WORDS,
     TemplateWords,
     Word,
@@ -85,6 +86,8 @@ class NativeState:
         masks: for each template a byte for each place, 1 where the choice is observed.
         capacities: for each template how many places there are along each index.
         tallies: what is counted of each kernel, a row for each.
+        waits: whether the next step is one of a kernel that is not compiled, which is to be made before it
+            goes on.
     """
 
     def __init__(self, closed: ClosedKernel) -> None:
@@ -424,6 +427,7 @@ class NativeState:
             start = self.origin
             self.words[Word.STEP_LIMIT], self.words[Word.LAST_STEP] = limit, last
             status = self._call()
+            self.waits = status == WAITING
             if self.words[Word.ZERO_COUNT] > self.told_zeros:
                 self._before_zero(start)
                 return FailedText(0, FIRST_ZERO)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.state import TIE
+from gendsl.compiler.moves import TIE
 
 
 def shares_at(trace: Any, weights: Any, count: int) -> Any:

@@ -331,7 +331,7 @@ def print_llvm(main: Function, layout: Layout) -> tuple[str, list[tuple[int, str
 
 
 def print_llvm_steps(
-    steps: Sequence[Function], layout: Layout, rows: Sequence[int]
+    steps: Sequence[Function | None], layout: Layout, rows: Sequence[int]
 ) -> tuple[str, list[tuple[int, str]]]:
     """The steps of kernels, and what runs a schedule of them, as LLVM IR; and what may fail where.
 
@@ -339,7 +339,7 @@ def print_llvm_steps(
         rows: for each step which row of the tallies it is counted in; the first of them if there are several.
     """
     printer = LLVMPrinter(layout)
-    printer.functions(steps)
+    printer.functions([step for step in steps if step is not None])
     printer.moves.functions(sorted(printer.primitives))
     NativeSchedule(printer, rows).drive(steps)
     return module(printer.declared, printer.drawn, printer.out), printer.sites

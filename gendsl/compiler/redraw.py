@@ -45,14 +45,18 @@ class Selected(Protocol):
 
     Attributes:
         integers: how many.
+        arguments: how many arguments the whole program has, besides its own, for what is selected.
         shared: the numbers of the templates of whose choices others may have the addresses.
     """
 
     integers: int
+    arguments: int
     shared: set[int]
 
-    def chosen(self, template: Template, indices: tuple[Expr, ...], known: Sequence[Expr]) -> list[Expr]:
-        """For each part of the selection whether a choice is in it."""
+    def chosen(
+        self, template: Template, indices: tuple[Expr, ...], known: Sequence[Expr], given: Sequence[Expr]
+    ) -> list[Expr]:
+        """For each part of the selection whether a choice is in it, with these arguments given."""
 
     def entered(self, call: Template, indices: tuple[Expr, ...], known: Sequence[Expr]) -> list[Expr]:
         """The integers of a call, of those of what makes it."""
@@ -74,6 +78,11 @@ def counted(main: Function, selected: Selected, parts: int) -> Function:
     return summed(main, _Counted, ["found"] * parts, selected)
 
 
+def listed(main: Function, selected: Selected) -> Function:
+    """Make a program list the choices of the current trace that are selected, in order."""
+    return summed(main, _Listed, [], selected)
+
+
 def let_go(main: Function) -> Function:
     """Make a program return the log density of the choices of the current trace that were not kept."""
     return summed(main, _LetGo, ["gone"])
@@ -84,6 +93,7 @@ class Selecting(Sums):
 
     Attributes:
         known: the variables of what is known of the address of the call.
+        given: those of the arguments for what is selected.
         nodes: the statements that find the numbers of calls, by those.
     """
 
@@ -93,6 +103,7 @@ class Selecting(Sums):
         super().__init__(function, making, summed, alone=alone)
         self.selected = selected
         self.known = [self.fresh("matched", "i") for _ in range(selected.integers)]
+        self.given = [self.fresh("wanted", "i") for _ in range(selected.arguments)]
         self.nodes: dict[Expr, hir.Node] = {}
 
     def rewrite(self) -> None:
@@ -102,6 +113,7 @@ class Selecting(Sums):
         elif self.known:
             zeros: list[Expr] = [hir.ZEROS["i"] for _ in self.known]
             self.function.body.insert(0, Set(list(self.known), zeros))
+        self.function.parameters = [*self.function.parameters, *self.given]
 
     def other(self, statement: hir.Statement) -> None:
         if isinstance(statement, hir.Node):
@@ -112,11 +124,11 @@ class Selecting(Sums):
         handed: list[Expr] = list(self.known)
         if node is not None:
             handed = self.selected.entered(node.template, node.indices, self.known)
-        call.args = [*call.args, *handed]
+        call.args = [*call.args, *handed, *self.given]
 
     def chosen(self, choice: Choice) -> list[Expr]:
         """For each part of the selection whether a choice is in it."""
-        return self.selected.chosen(choice.template, choice.indices, self.known)
+        return self.selected.chosen(choice.template, choice.indices, self.known, self.given)
 
 
 class _Redrawn(Selecting):
@@ -166,6 +178,18 @@ class _Counted(Selecting):
         return result
 
 
+class _Listed(Selecting):
+    def choice(self, choice: Choice) -> Body:
+        result: Body = [Read(choice.targets, choice.template, choice.indices, False, line=choice.line)]
+        chosen: Expr = FALSE
+        for test in self.chosen(choice):
+            chosen = either(chosen, test)
+        if chosen != FALSE:
+            noted = Primitive([], "list_site", choice.indices, (choice.template,), line=choice.line)
+            result.append(If(chosen, [noted], [], line=choice.line))
+        return result
+
+
 class _LetGo(Sums):
     def choice(self, choice: Choice) -> Body:
         targets, template, indices, line = choice.targets, choice.template, choice.indices, choice.line
@@ -180,6 +204,22 @@ class _LetGo(Sums):
             Primitive([kept], "is_kept", indices, (template,)),
             If(Op("not", (kept,), "b"), gone, [], line=line),
         ]
+
+
+def one_of(test: Expr, one: Expr, other: Expr) -> Expr:
+    """One of two values."""
+    if test == TRUE or one == other:
+        return one
+    if test == FALSE:
+        return other
+    if one == TRUE and other == FALSE:
+        return test
+    return Op("select", (test, one, other), one.kind)
+
+
+def both(one: Expr, other: Expr) -> Expr:
+    """Whether two tests hold."""
+    return other if one == TRUE else one if other == TRUE else Op("and", (one, other), "b")
 
 
 def either(one: Expr, other: Expr) -> Expr:

@@ -7,12 +7,12 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.addresses import unnested
-from gendsl.compiler.front.program import MODEL, Lowered, Nested, Template, is_index
+from gendsl.compiler.front.program import MODEL, Lowered, Lowering, Nested, Template, is_index
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import Body, Const, Expr
 from gendsl.compiler.meetings import Meeting
 from gendsl.compiler.move import Called
-from gendsl.compiler.redraw import either
+from gendsl.compiler.redraw import both, either, one_of
 
 Pattern = tuple[Any, ...]
 _OTHER = -1
@@ -22,11 +22,12 @@ _OTHER = -1
 class Selection:
     """The choices of the model whose addresses begin with a pattern; `...` stands for any component."""
 
-    def __init__(self, lowered: Lowered, pattern: Pattern) -> None:
+    def __init__(self, lowered: Lowered | Lowering, pattern: Pattern) -> None:
         self.text, self.pattern = lowered.facts.text_number, unnested(pattern)
         if not all(part is ... or type(part) in (int, str, Nested) for part in self.pattern):
             raise NotClosed(f"a selection of {pattern!r}")
-        self.templates = [one for one in lowered.templates if one.trace == MODEL]
+        every = lowered.templates.values() if isinstance(lowered, Lowering) else lowered.templates
+        self.templates = [one for one in every if one.trace == MODEL]
         self.matched = self._matched_below()
 
     def _matched_below(self) -> dict[object, set[int]]:
@@ -65,6 +66,11 @@ class Selection:
         """Whether it must be told of calls, as they are made, how many parts their addresses begin with."""
         return any(len(found) > 1 for found in self.matched.values())
 
+    def may_have(self, template: Template) -> bool:
+        """Whether the address of a choice of a template may begin with the pattern."""
+        indices = tuple(hir.Var(f"index_{axis}", "i") for axis in range(template.rank))
+        return template.calls is None and self.begins(template, indices, hir.ZEROS["i"]) != hir.FALSE
+
     def begins(self, template: Template, indices: tuple[Expr, ...], matched: Expr) -> Expr:
         """Whether the address of a choice begins with the pattern.
 
@@ -87,7 +93,7 @@ class Selection:
                 return Const(count, "i")
             end = min(count + len(call.own), len(self.pattern))
             test = self._test(call.own, indices[call.is_below :], self.pattern[count:end])
-            return _select(test, Const(end, "i"), other)
+            return one_of(test, Const(end, "i"), other)
 
         return self._by_count(call.context, matched, after, other)
 
@@ -99,7 +105,7 @@ class Selection:
         result = otherwise
         for count in sorted(counts - {_OTHER}):
             test = hir.TRUE if len(counts) == 1 else hir.Op("eq", (matched, Const(count, "i")), "b")
-            result = _select(test, value(count), result)
+            result = one_of(test, value(count), result)
         return result
 
     def _test(self, own: Pattern, indices: tuple[Expr, ...], pattern: Pattern) -> Expr:
@@ -123,9 +129,9 @@ class Selection:
             test = equal if test is hir.TRUE else hir.Op("and", (test, equal), "b")
         return test
 
-    def presence(self, number: int) -> tuple[Body, Expr]:
+    def presence(self, number: int) -> tuple[Body, Expr] | None:
         """Whether the current trace has a choice that a selection has that is not open: what finds that out,
-        and whether it has.
+        and whether it has; None where it takes a look at the indices of all choices.
 
         Args:
             number: which of several selections it is, for the names of variables.
@@ -133,10 +139,7 @@ class Selection:
         body: Body = []
         found: Expr = hir.FALSE
         for template in self.templates:
-            if template.calls is not None:
-                continue
-            indices = tuple(hir.Var(f"index_{axis}", "i") for axis in range(template.rank))
-            if self.begins(template, indices, hir.ZEROS["i"]) == hir.FALSE:
+            if not self.may_have(template):
                 continue
             there = hir.Var(f"there_{number}_{template.number}", "b")
             pattern = self.pattern[min(self.matched[template.context]) :]
@@ -147,20 +150,37 @@ class Selection:
                 at = tuple(hir.Const(one if type(one) is int else self.text(one), "i") for one in named)
                 body.append(hir.Present(there, template, at))
             else:
-                raise NotClosed(f"a selection of {self.pattern!r}")
+                return None
             found = either(found, there)
         return body, found
+
+
+MOST_PATTERNS = 16
 
 
 class Selections:
     """Choices of the model that are selected by several patterns; see `redraw.Selected`."""
 
-    def __init__(self, lowered: Lowered, patterns: Sequence[Pattern], meetings: Sequence[Meeting]) -> None:
+    arguments = 0
+
+    def __init__(
+        self, lowered: Lowered | Lowering, patterns: Sequence[Pattern], meetings: Sequence[Meeting] = ()
+    ) -> None:
         self.shared = {one.lower.number for one in meetings if one.is_same}
         self.every = [Selection(lowered, pattern) for pattern in patterns]
         self.integers = sum(one.is_open for one in self.every)
 
-    def chosen(self, template: Template, indices: tuple[Expr, ...], known: Sequence[Expr]) -> list[Expr]:
+    def may_have(self, template: Template) -> bool:
+        """Whether a choice of a template may be selected."""
+        return any(one.may_have(template) for one in self.every)
+
+    def chosen(
+        self,
+        template: Template,
+        indices: tuple[Expr, ...],
+        known: Sequence[Expr],
+        given: Sequence[Expr] = (),
+    ) -> list[Expr]:
         """For each pattern whether a choice is selected by it."""
         rest = iter(known)
         return [
@@ -180,7 +200,9 @@ class Selections:
             counted: makes what counts these choices, for all patterns.
         """
         if not self.integers:
-            return [one.presence(number) for number, one in enumerate(self.every)]
+            quickly = [one.presence(number) for number, one in enumerate(self.every)]
+            if None not in quickly:
+                return quickly  # type: ignore[return-value]
         counts = [hir.Var(f"found_{number}", "f") for number in range(len(self.every))]
         found: list[tuple[Body, Expr]] = [
             ([], hir.Op("gt", (count, hir.ZEROS["f"]), "b")) for count in counts
@@ -189,12 +211,65 @@ class Selections:
         return found
 
 
-def _select(test: Expr, one: Expr, other: Expr) -> Expr:
-    """One of two values."""
-    if test == hir.TRUE or one == other:
-        return one
-    if test == hir.FALSE:
-        return other
-    if one == hir.TRUE and other == hir.FALSE:
-        return test
-    return hir.Op("select", (test, one, other), one.kind)
+class InTurn(Selections):
+    """The same in the order in which kernels go through them: in turn what is below each address that is
+    named, in the order of the program. The argument says whose turn it is.
+    """
+
+    arguments = 1
+
+    def __init__(self, lowered: Lowered | Lowering, patterns: Sequence[Pattern]) -> None:
+        if len(patterns) > MOST_PATTERNS:
+            raise NotClosed(f"a selection of more than {MOST_PATTERNS} addresses")
+        prefixes = [one[: one.index(...)] if ... in one else one for one in patterns]
+        super().__init__(lowered, [*patterns, *prefixes])
+        self.turns = len(patterns)
+
+    def may_have(self, template: Template) -> bool:
+        return any(one.may_have(template) for one in self.every[: self.turns])
+
+    def chosen(
+        self,
+        template: Template,
+        indices: tuple[Expr, ...],
+        known: Sequence[Expr],
+        given: Sequence[Expr] = (),
+    ) -> list[Expr]:
+        tests = super().chosen(template, indices, known)
+        chosen: Expr = hir.FALSE
+        for test in tests[: self.turns]:
+            chosen = either(chosen, test)
+        turn: Expr = hir.Const(self.turns, "i")
+        for number, test in reversed(list(enumerate(tests[self.turns :]))):
+            turn = one_of(test, hir.Const(number, "i"), turn)
+        (its_turn,) = given
+        return [chosen if chosen == hir.FALSE else both(chosen, hir.Op("eq", (turn, its_turn), "b"))]
+
+
+class OneSite:
+    """One choice of some templates; see `redraw.Selected`. The arguments are the number of its template among
+    these, and its indices.
+    """
+
+    integers = 0
+
+    def __init__(self, templates: Sequence[Template], meetings: Sequence[Meeting]) -> None:
+        self.numbers = {template.number: number for number, template in enumerate(templates)}
+        self.arguments = 1 + max((template.rank for template in templates), default=0)
+        self.shared = {one.lower.number for one in meetings if one.is_same}
+
+    def chosen(
+        self, template: Template, indices: tuple[Expr, ...], known: Sequence[Expr], given: Sequence[Expr]
+    ) -> list[Expr]:
+        """Whether it is this choice."""
+        if template.number not in self.numbers:
+            return []
+        wanted, *at = given
+        test: Expr = hir.Op("eq", (wanted, hir.Const(self.numbers[template.number], "i")), "b")
+        for index, other in zip(indices, at, strict=False):
+            test = both(test, hir.Op("eq", (index, other), "b"))
+        return [test]
+
+    def entered(self, call: Template, indices: tuple[Expr, ...], known: Sequence[Expr]) -> list[Expr]:
+        """Nothing is known of the addresses of calls."""
+        return []

@@ -14,6 +14,10 @@ and one that is picked with a probability that depends on the state is taken bac
 
     begin, pick, the step of the move, (score its probability, decide, take back)
 
+A move that updates choices one by one lists them, and tries other values of each, of which it keeps one:
+
+    begin, list site for each, sites, (try again, write, exchange, (score p, release, exchange), stay)
+
 Between these a choice has up to four stamps, each the number of the phase in which it was put there: it is in
 the *current* trace, it was *visited*, *written*, or *read*. A stamp of an earlier phase says nothing, so that
 nothing is ever cleared. The state and its columns share these stamps, so this is one module.
@@ -31,13 +35,10 @@ import numpy as np
 from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, UNKNOWN, WEIGHTS
 from gendsl.compiler.front.program import MODEL, Template
 from gendsl.compiler.meetings import Meeting, upper_index
+from gendsl.compiler.moves import TIE
 from gendsl.compiler.print_runtime import TextFailure
 from gendsl.compiler.types import Array, leaves
 
-TIE = 1e-9
-"""How near to its log acceptance ratio the logarithm of the uniform number may be, relative to the terms of
-the ratio; where it is nearer, the reference interpreter decides.
-"""
 CLOSE, ROUNDING, CANCEL = 5e-9, 5e-13, 5e-7
 """How near to what it was a value must come back, relative to it and to what it was computed from, and how
 near to zero the logarithms of the two determinants must cancel; else the reference interpreter decides, which
@@ -434,11 +435,6 @@ class MoveState:
         """Whether a choice is an observation."""
         return index_of(indices) in column.observed
 
-    def same_choices(self) -> None:
-        """Fail unless the program makes as many choices as the current trace has."""
-        if self.visits[0] != self.counts[0]:
-            raise TextFailure("fewer choices than the trace has")
-
     def rows(self) -> int:
         """The number of rows of the Jacobian.
 
@@ -527,6 +523,47 @@ class MoveState:
     def any_of(self, column: Column) -> bool:
         """Whether the current trace has a choice of a template."""
         return any(map(column.has, column.values))
+
+    # --- choices that are updated given all others --------------------------------------------------
+
+    def list_site(self, column: Column, *indices: int) -> None:
+        """List a choice that is to be updated."""
+        index = index_of(indices)
+        if index in column.observed:
+            raise TextFailure("an observation is selected")
+        self.reads.append((column, index))
+
+    def sites(self) -> int:
+        """How many choices are listed."""
+        return len(self.reads)
+
+    def site_template(self, *given: Any) -> int:
+        """Of which of some templates a choice that is listed is."""
+        *columns, site = given
+        return columns.index(self.reads[site][0])
+
+    def site_indices(self, column: Column, site: int) -> Any:
+        """The indices of a choice that is listed."""
+        return self.reads[site][1]
+
+    def try_again(self) -> int:
+        """Forget what was proposed, and try something else from the current trace."""
+        self.now += 1
+        self.visits, self.writes = [0, 0], []
+        self.proposed = [self.now, self.now]
+        return 0
+
+    def release(self, here: int) -> None:
+        """Let go of the memory that was used since something was tried."""
+
+    def same_choices(self) -> None:
+        """Fail unless the program has made the choices of the current trace, and no others."""
+        if self.visits[0] != self.counts[0]:
+            raise TextFailure("other choices than before")
+
+    def stay(self, lp: float) -> None:
+        """Keep what is tried, which has this log density, in the current trace."""
+        self.lp = lp
 
     def keep_observed(self) -> None:
         """Fail where an observation is gone."""

@@ -254,7 +254,8 @@ class _Steps:
             return f"step by step: {decision.reason}"
         left = "".join(f"; {count} by the interpreter: {why}" for why, count in machine.fallbacks.items())
         end = f"; then step by step: {decision.reason}" if decision.machine is None else ""
-        return f"as machine code{left}{end}"
+        others = f" but for {', '.join(machine.called)}" if machine.called else ""
+        return f"as machine code{others}{left}{end}"
 
     def decide(self, kernel: KernelFunction, steps: int) -> Decision:
         """How the steps of a kernel are to be run."""

@@ -42,8 +42,9 @@ def paths_of(trace: ReferenceTrace, selection: Selection, *, skip_absent: bool) 
     if selection is not CONTINUOUS:
         return trace.selected(selection, skip_absent=skip_absent)
     observed, records = trace.observed_paths, trace.records
-    latent = trace.structure.get(CONTINUOUS, observed)  # found once for all traces with the same choices
+    # found once for all traces with the same choices
+    latent = trace.structure.get(CONTINUOUS, observed, True)
     if latent is None:
         latent = tuple(path for path in records if path not in observed)
-        trace.structure.remember(CONTINUOUS, observed, latent)
+        trace.structure.remember(CONTINUOUS, observed, True, latent)
     return tuple(path for path in latent if not measured(records[path][0]).discrete)

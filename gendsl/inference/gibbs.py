@@ -19,9 +19,12 @@ from typing import Any
 import numpy as np
 
 from gendsl.address import Path
+from gendsl.compiler.moves import Updating
 from gendsl.distributions import Distribution
 from gendsl.errors import GenDSLError, KernelError, MissingChoiceError, NaNError
+from gendsl.inference import lines
 from gendsl.inference.kernel import Kernel
+from gendsl.inference.lines import Line
 from gendsl.inference.scan import (
     Scan,
     as_target,
@@ -87,6 +90,7 @@ def gibbs(
     check_scan(scan, "gibbs")
     if not isinstance(block, bool):
         raise KernelError(f"gibbs got block={block!r}", fix="block is True or False")
+    patterns = None if block else selection.plain_patterns()
 
     def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, GibbsInfo]:
         check_start(trace)
@@ -95,42 +99,33 @@ def gibbs(
             after = _update_block(trace, selection, paths, rng) if paths else trace
             changed = 0 if after is trace else _differing(trace, after, paths)
             return after, GibbsInfo(True, len(paths), changed)
-        after, count, changed = visited(trace, selection, scan, skip_absent, rng, _update_one)
+        after, count, changed = visited(trace, selection, scan, skip_absent, rng, _visit)
         return after, GibbsInfo(True, count, changed)
 
-    return Kernel(step, name or f"gibbs {selection!r}", reversible=block or scan == "random")
+    title = f"gibbs {selection!r}"
+    return Kernel(
+        step,
+        name or title,
+        reversible=block or scan == "random",
+        move=None if patterns is None else Updating(title, patterns, _update, {}, scan, skip_absent),
+    )
 
 
-def _update_one(
-    trace: ReferenceTrace, path: Path, rng: np.random.Generator
-) -> tuple[ReferenceTrace, int]:
-    """The trace with one choice drawn given all others, and whether it changed."""
-    distribution, current, _ = trace.records[path]
-    values = _values(distribution, path)
-    local = trace.local_density(path)
-    log_weights = None if local is None else local.at_all(values)
-    if local is not None and log_weights is not None:
-        value = values[_draw(log_weights, rng)]
-        return (trace, 0) if _same(value, current) else (local.edited(value), 1)
-    log_weights = []
-    traces: list[ReferenceTrace] = []
-    for value in values:
-        if _same(value, current):
-            log_weights.append(0.0)
-            traces.append(trace)
-            continue
-        try:
-            edit = trace.edit({path: value}, stop_at_zero=True)
-        except ZeroProbability:
-            continue
-        except MissingChoiceError as error:
-            raise new_choice(path, error, "gibbs") from None
-        if edit.removed or edit.remeasured:
-            check_same_choices(trace, edit, path, "gibbs")
-        log_weights.append(edit.log_weight)
-        traces.append(edit.trace)
-    after = traces[_draw(log_weights, rng)]
-    return after, after is not trace
+def _visit(trace: ReferenceTrace, path: Path, rng: np.random.Generator) -> tuple[ReferenceTrace, int]:
+    line = Line(trace, path, "gibbs", undefined_is_zero=False)
+    changed = _update(line, rng)
+    return line.trace, changed
+
+
+def _update(line: Line, rng: np.random.Generator) -> bool:
+    """Draw the choice of a line given all others; whether it has another value now."""
+    every = lines.values(line)
+    weights = lines.log_weights(line, every)
+    chosen = _draw(weights, rng)
+    if lines.same(every[chosen], lines.current(line)):
+        return False
+    lines.move(line, every[chosen], weights[chosen])
+    return True
 
 
 def _draw(log_weights: list[float], rng: np.random.Generator) -> int:
@@ -142,42 +137,18 @@ def _draw(log_weights: list[float], rng: np.random.Generator) -> int:
             fix="look for a choice on the boundary of its support, where its density is infinite",
         )
     weights = [math.exp(w - top) for w in log_weights]
-    left = rng.random() * math.fsum(weights)
+    total = math.fsum(weights)
+    left = rng.random() * total
     reached = 0.0
     chosen = 0
     for i, weight in enumerate(weights):
         if weight > 0.0:
             chosen = i
             reached += weight
+            lines.check_tie(left - reached, total)
             if left < reached:
                 break
     return chosen
-
-
-def _values(distribution: Distribution, path: Path) -> tuple[Any, ...]:
-    """All values of a choice.
-
-    Raises:
-        KernelError: it is continuous, or has infinitely many.
-    """
-    support = distribution.support
-    values = support.values if support.discrete else None
-    if values is None:
-        kind = "infinitely many values" if support.discrete else "a continuous distribution"
-        others = "slice_sampling or mh" if support.discrete else "slice_sampling, mh or hmc"
-        raise KernelError(
-            f"gibbs enumerates the values of a choice, and this one has {kind}: {distribution!r}",
-            address=path,
-            fix=f"use {others}",
-        )
-    return values
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Whether two values of one choice are equal."""
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return np.array_equal(a, b)
-    return bool(a == b)
 
 
 # --- blocks ------------------------------------------------------------------------------------------
@@ -204,7 +175,7 @@ def _update_block(
             if path not in unknown:
                 continue  # impossible, whatever the values of the rest are
             rest = {p: value for p, value in unknown.items() if p != path}
-            for value in _values(signal.distribution, path):
+            for value in lines.values_of(signal.distribution, path, "gibbs"):
                 pending.append(({**chosen, path: value}, rest))
             _check_size(len(pending) + len(states), path)
             continue
@@ -232,7 +203,8 @@ def _update_block(
         states.append({path: value for path, value in chosen.items() if path in edit.trace.records})
         log_weights.append(edit.log_weight)
     values = states[_draw(log_weights, rng)]
-    if values.keys() == set(paths) and all(_same(value, trace.records[p][1]) for p, value in values.items()):
+    records = trace.records
+    if values.keys() == set(paths) and all(lines.same(value, records[p][1]) for p, value in values.items()):
         return trace
     return trace.edit(values).trace
 
@@ -280,5 +252,5 @@ def _differing(before: ReferenceTrace, after: ReferenceTrace, paths: Sequence[Pa
     changed = 0
     for path in paths:
         record = after.records.get(path)
-        changed += record is None or not _same(before.records[path][1], record[1])
+        changed += record is None or not lines.same(before.records[path][1], record[1])
     return changed

@@ -111,8 +111,8 @@ class Kernel:
         if operation != "step":
             raise KernelError(f"a kernel has no text of {operation!r}", fix='ask for "step"')
         try:
-            parts, _, _ = flattened(self)
-            return ClosedKernel(trace.gen_fn, trace.args, [part.move for part in parts]).text
+            moves = [part.move for part in flattened(self).parts]
+            return ClosedKernel(trace.gen_fn, trace.args, moves).text
         except NotClosed as reason:
             raise KernelError(
                 f"there is no text of a step of {self.name}: {reason}",

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import time
 import weakref
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,10 +31,12 @@ from gendsl.compiler.native_reading import reader
 from gendsl.compiler.native_state import FIRST_ZERO, NativeState
 from gendsl.errors import RuntimeMismatchError
 from gendsl.inference.compose import ComposedInfo
-from gendsl.inference.moves import Part
+from gendsl.inference.kernel import run_kernel
+from gendsl.inference.moves import Flat, Part, is_of_many_values
 from gendsl.inference.recording import is_read
 from gendsl.inference.tally import OTHER, Tallies, Tally, count
 from gendsl.inference.texts import compiled
+from gendsl.runtime.change import is_same
 from gendsl.runtime.trace import definition
 from gendsl.runtime.verify import MISMATCH_FIX, count_comparison, is_affordable, spend
 
@@ -65,6 +66,7 @@ class Machine:
 
     Attributes:
         parts: the kernels that the schedule runs.
+        called: the names of those that are not compiled.
         names: what is counted, by the rows of the tallies.
         fallbacks: how often a step was made by its kernel itself, by the reason.
         beyond: why the machine code can't go on from the current trace; None if it can.
@@ -73,9 +75,10 @@ class Machine:
             since what the text took for constant was looked at.
     """
 
-    def __init__(self, parts: Sequence[Part], schedule: Sequence[int], trace: Any, rng: Any) -> None:
-        self.parts, self.rng = list(parts), rng
-        self.names = [name for part in parts for name in part.names]
+    def __init__(self, flat: Flat, trace: Any, rng: Any) -> None:
+        self.parts, self.rng = flat.parts, rng
+        self.called = [part.name for part in flat.called]
+        self.names = [name for part in self.parts for name in part.names]
         self.model, self.args, self.observed = trace.gen_fn, trace.args, trace.observed_paths
         self.closed = compiled(self.parts, self.model, self.args)
         self.fallbacks: dict[str, int] = {}
@@ -89,7 +92,7 @@ class Machine:
         self.readers: dict[Any, Any] = {}
         state = self._taken_over(trace)
         self.state = NativeState(self.closed) if state is None else state
-        self.state.start(rng.bit_generator, schedule)
+        self.state.start(rng.bit_generator, flat.schedule)
         self.known: Any = trace
         if state is None:
             self.load(trace)
@@ -109,7 +112,12 @@ class Machine:
         return state if last() is trace.scored_from and state.words[Word.STEPS] == steps else None
 
     def load(self, trace: Any) -> None:
-        """Go on from a trace."""
+        """Go on from a trace.
+
+        Raises:
+            NotClosed: it is not one that the text is for.
+        """
+        self.observed = trace.observed_paths
         values = trace.scored_from
         if values is None:
             values = {path: record[1] for path, record in trace.records.items()}
@@ -192,14 +200,14 @@ class Machine:
             elif seconds > MOST_SECONDS:
                 self.at_once = max(1, times // 2)
 
-    def _make_step(self, failure: FailedText, tallies: Tallies) -> None:
-        """Make a step by its kernel itself."""
+    def _make_step(self, failure: FailedText | None, tallies: Tallies) -> None:
+        """Make a step by its kernel itself, for a reason; for none where that is not compiled."""
         part = self.parts[self.state.kernel()]
         reason = str(failure)
-        if reason != FIRST_ZERO:
+        if failure is not None and reason != FIRST_ZERO:
             self.fallbacks[reason] = self.fallbacks.get(reason, 0) + 1
-        started = time.perf_counter()
-        trace, info = part.kernel(self.trace, self.rng)
+        started, before = time.perf_counter(), self.trace
+        trace, info = run_kernel(part.kernel, before, self.rng)
         counted: Tallies = {}
         seconds = time.perf_counter() - started
         self.told_seconds += seconds
@@ -211,6 +219,8 @@ class Machine:
         self.state.skip()
         if trace is not self.known:
             try:
+                if trace.args is not before.args and not is_same(trace.args, before.args):
+                    raise NotClosed("a kernel that changes the arguments of the model")
                 self.load(trace)
             except NotClosed as error:
                 self.beyond, self.known = str(error), trace
@@ -228,7 +238,7 @@ class Machine:
             if code == RUN:
                 part = self.parts[argument]
                 started = time.perf_counter()
-                self.known, info = part.kernel(self.known, self.rng)
+                self.known, info = run_kernel(part.kernel, self.known, self.rng)
                 seconds = time.perf_counter() - started
                 self.told_seconds += seconds
                 count(tallies, part.name, info, seconds)
@@ -248,22 +258,20 @@ class Machine:
         Raises:
             RuntimeMismatchError: the machine code does something else than the reference.
         """
-        started = time.perf_counter()
         state = self.state
-        self.closed.sizes_compared.add(int(state.words[Word.COUNT]))
         state.words[Word.SWEEPS] = 1
-        steps = int(state.words[Word.STEPS])
-        state.go_on(limit=steps)  # up to the first step
-        part, before = self.parts[state.kernel()], self.trace
+        part = self._first_compiled(tallies)
+        if part is None:
+            return
+        started = time.perf_counter()
+        self.closed.sizes_compared.add(int(state.words[Word.COUNT]))
+        steps, before = int(state.words[Word.STEPS]), self.trace
         rng = np.random.Generator(type(self.rng.bit_generator)())
         rng.bit_generator.state = self.rng.bit_generator.state
         self.known = None
         failure = state.go_on(last=steps + 1)
         if failure is None:
-            values = {path: record[1] for path, record in before.records.items()}
-            reference = self.model.reference.score(self.args, values)
-            reference.observed_paths = self.observed
-            expected, info = part.kernel(reference, rng)
+            expected, info = part.kernel(self._oracle(part, before), rng)
             self._check(part, expected, info, rng)
             self.closed.compared += 1
             count_comparison()
@@ -275,13 +283,39 @@ class Machine:
             self._make_step(failure, tallies)
         self._finish(tallies)
 
+    def _first_compiled(self, tallies: Tallies) -> Part | None:
+        """Go on to the first step of a sweep that is compiled; None if there is none."""
+        state, words = self.state, self.state.words
+        while words[Word.SWEEPS] > 0:
+            state.go_on(limit=int(words[Word.STEPS]))
+            if words[Word.SWEEPS] <= 0 or self.beyond is not None:
+                break
+            part = self.parts[state.kernel()]
+            if part.move is not None:
+                return part
+            self._make_step(None, tallies)
+        return None
+
+    def _oracle(self, part: Part, before: Any) -> Any:
+        """A trace on which a step says what is to come of it: one of the reference interpreter.
+
+        That runs the whole program for each value that a choice is given. So where a step gives many choices
+        other values, it is the trace of today's runtime, which is compared with the reference by itself.
+        """
+        if is_of_many_values(part):
+            return before
+        values = {path: record[1] for path, record in before.records.items()}
+        reference = self.model.reference.score(self.args, values)
+        reference.observed_paths = self.observed
+        return reference
+
     def _finish(self, tallies: Tallies) -> None:
         """Make what is left of the sweeps."""
         words = self.state.words
         while words[Word.SWEEPS] > 0:
             steps, started = int(words[Word.STEPS]), time.perf_counter()
             failure = self.state.go_on(limit=steps + self.steps_at_once)
-            if failure is not None:
+            if failure is not None or self.state.waits:
                 self._make_step(failure, tallies)
             elif time.perf_counter() - started > MOST_SECONDS:
                 self.steps_at_once = max(1, self.steps_at_once // 2)

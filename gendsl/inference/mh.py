@@ -201,7 +201,13 @@ def single_site(selection: Any, *, skip_absent: bool = False, name: str | None =
             aux = log(count / len(edit.trace.selected(selection, skip_absent=True)))
         return decide(trace, edit, edit.log_weight + aux, rng, aux)
 
-    return Kernel(step, name or f"single_site {selection!r}", reversible=True)
+    title, patterns = f"single_site {selection!r}", selection.plain_patterns()
+    return Kernel(
+        step,
+        name or title,
+        reversible=True,
+        move=None if patterns is None else Resampling(title, patterns, skip_absent, picks=True),
+    )
 
 
 @kernel_maker

@@ -6,13 +6,27 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from gendsl.compiler.moves import JUMP, PICK, REPEAT, RUN, NotClosed, Picked, Several, Step
+import numpy as np
+
+from gendsl.compiler.moves import (
+    JUMP,
+    PICK,
+    REPEAT,
+    RUN,
+    NotClosed,
+    Picked,
+    Resampling,
+    Several,
+    Step,
+    Updating,
+    all_within,
+)
 from gendsl.inference.kernel import Kernel, kernel_name
 
 MOST_INSTRUCTIONS = 1 << 20
 _COMPILED = (
     "what is compiled: involutive, birth_death, split_merge, mh of a program or a selection, independent of "
-    "a program, random_walk"
+    "a program, random_walk, single_site, gibbs without blocks, slice_sampling of numbers"
 )
 
 
@@ -22,12 +36,12 @@ class Part:
 
     Attributes:
         kernel: the kernel.
-        move: its step, for the compiler.
+        move: its step, for the compiler; None where it is called, with the trace.
         names: what is counted of it: itself, or what it picks from with weights that depend on the state.
     """
 
     kernel: Any
-    move: Step
+    move: Step | None
     names: tuple[str, ...]
 
     @property
@@ -36,23 +50,48 @@ class Part:
         return kernel_name(self.kernel)
 
 
-def flattened(kernel: Any) -> tuple[list[Part], list[int], float]:
-    """The parts of a kernel, the schedule of one step of it, and how many moves there are in that.
+@dataclass(frozen=True)
+class Flat:
+    """A kernel, taken apart.
+
+    Attributes:
+        parts: what it is made of.
+        schedule: one step of it, in instructions (see `gendsl.compiler.moves`).
+        moves: how many steps of parts that are compiled there are in that, or at most.
+        calls: how many of others.
+    """
+
+    parts: list[Part]
+    schedule: list[int]
+    moves: float
+    calls: float
+
+    @property
+    def called(self) -> list[Part]:
+        """The parts that are not compiled."""
+        return [part for part in self.parts if part.move is None]
+
+
+def flattened(kernel: Any) -> Flat:
+    """The parts of a kernel, and the schedule of one step of it.
 
     Raises:
-        NotClosed: a part of it is no move that can be compiled.
+        NotClosed: no part of it is a move that can be compiled, or it is picked among some with weights that
+            depend on the state.
     """
     parts: dict[int, tuple[int, Part]] = {}
     steps: dict[int, Step] = {}
     words: list[int] = []
 
-    def visit(one: Any) -> float:
+    def visit(one: Any) -> np.ndarray:
         order = getattr(one, "order", None)
         if order is None or order.weights is not None:
-            words.extend((RUN, _number(one)))
-            return _count(one)
+            number = _number(one)
+            words.extend((RUN, number))
+            is_compiled = list(parts.values())[number][1].move is not None
+            return np.array([_count(one), 0.0] if is_compiled else [0.0, 1.0])
         if order.bounds is None:
-            count = 0.0
+            count = np.zeros(2)
             for _ in range(order.times):
                 for part in one.parts:
                     count += visit(part)
@@ -64,10 +103,10 @@ def flattened(kernel: Any) -> tuple[list[Part], list[int], float]:
         places = len(words)
         words.extend([0] * len(one.parts))
         ends: list[int] = []
-        most = 0.0
+        most = np.zeros(2)
         for number, part in enumerate(one.parts):
             words[places + number] = len(words)
-            most = max(most, visit(part))
+            most = np.maximum(most, visit(part))
             words.extend((JUMP, 0))
             ends.append(len(words) - 1)
         for end in ends:
@@ -78,12 +117,47 @@ def flattened(kernel: Any) -> tuple[list[Part], list[int], float]:
         if id(one) not in parts:
             picks = getattr(one, "order", None) is not None
             names = tuple(map(kernel_name, one.parts if picks else (one,)))
-            parts[id(one)] = len(parts), Part(one, _step(one, steps), names)
+            step = _step(one, steps) if picks or is_compiled(one) else None
+            parts[id(one)] = len(parts), Part(one, step, names)
         return parts[id(one)][0]
 
-    count = visit(kernel)
+    moves, calls = visit(kernel).tolist()
     words.extend((REPEAT, 0))
-    return [part for _, part in parts.values()], words, count
+    found = Flat([part for _, part in parts.values()], words, moves, calls)
+    if len(found.called) == len(found.parts):
+        raise NotClosed(f"{why_called(found.parts[0].kernel)}; {_COMPILED}")
+    return found
+
+
+def check_all_compiled(flat: Flat, least: int) -> None:
+    """Raise `NotClosed` where a kernel that is not compiled comes more often than after so many steps."""
+    if flat.moves < least * flat.calls:
+        why = why_called(flat.called[0].kernel)
+        often = f"one such kernel among fewer than {least} steps is enough"
+        raise NotClosed(f"{why}, and {often}; {_COMPILED}")
+
+
+def is_compiled(kernel: Any) -> bool:
+    """Whether a kernel that is made of no others says what it does, for the compiler."""
+    return isinstance(kernel, Kernel) and kernel.move is not None
+
+
+def why_called(kernel: Any) -> str:
+    """Why a kernel is not compiled."""
+    step = getattr(kernel, "step", kernel)
+    is_ours = getattr(step, "__module__", "").startswith("gendsl.")
+    return f"{kernel_name(kernel)} {'has no compiled form' if is_ours else 'is plain Python'}"
+
+
+def is_of_many_values(part: Part) -> bool:
+    """Whether a step gives several choices several values, one after the other."""
+    return any(isinstance(one, Updating) for one in all_within(part.move))
+
+
+def visits_one_by_one(part: Part) -> list[Updating | Resampling]:
+    """What of a step gives choices other values one by one, or one of them that it picks."""
+    every = all_within(part.move)
+    return [one for one in every if isinstance(one, Updating) or (isinstance(one, Resampling) and one.picks)]
 
 
 def _step(kernel: Any, known: dict[int, Step]) -> Step:
@@ -104,13 +178,10 @@ def _step(kernel: Any, known: dict[int, Step]) -> Step:
 
 def _move(kernel: Any) -> Step:
     """What a kernel that is made of no others does."""
-    move = getattr(kernel, "move", None)
-    if not isinstance(kernel, Kernel) or move is None:
-        step = getattr(kernel, "step", kernel)
-        is_ours = getattr(step, "__module__", "").startswith("gendsl.")
-        why = "has no compiled form" if is_ours else "is plain Python"
-        raise NotClosed(f"{kernel_name(kernel)} {why}, and one such kernel is enough; {_COMPILED}")
-    return move  # type: ignore[no-any-return]
+    if not is_compiled(kernel):
+        among = "it is picked among others with weights that depend on the state"
+        raise NotClosed(f"{why_called(kernel)}, and {among}; {_COMPILED}")
+    return kernel.move  # type: ignore[no-any-return]
 
 
 def _count(kernel: Any) -> float:

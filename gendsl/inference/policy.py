@@ -11,11 +11,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler.moves import NotClosed
-from gendsl.inference.moves import Part, flattened
+from gendsl.inference.moves import Flat, Part, check_all_compiled, flattened, visits_one_by_one
 from gendsl.inference.recording import is_read
 from gendsl.inference.texts import known
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.watched import runs_native
+from gendsl.selection import select
 
 if TYPE_CHECKING:
     from gendsl.inference.machine import Machine
@@ -31,12 +32,16 @@ LEAST_WORK_AGAIN = 2_000
 """The same where the kernels were compiled before; making the trace that they end at takes about as long."""
 
 LEAST_STEPS_A_DRAW = 10
-"""The fewest steps of single kernels for each draw of which a whole trace is needed: making one takes about
-as long as so many steps."""
+"""The fewest steps of single kernels for each draw of which a whole trace is needed, and for each kernel that
+is called with one, as it is not compiled: making a trace takes about as long as so many steps."""
 
 MOST_CHOICES = 20_000
 """More choices than this are left to today's runtime: machine code looks at all of them in each step, and a
 comparison with the reference takes seconds."""
+
+ANOTHER_VALUE, A_DEPENDENT = 1_500, 100
+"""What another value of one choice costs today's runtime, and what each choice that depends on it, if each of
+all choices costs machine code one."""
 
 _DONE: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
 """The work of all chains that begin with a kernel: many short ones are worth compiling, too."""
@@ -68,17 +73,20 @@ def decide(kernel: Any, trace: Any, rng: Any, steps: int, thin: int, recorders: 
     if not isinstance(trace, ReferenceTrace) or trace.gen_fn.is_reference:
         return Decision(None, "the trace is one of the reference runtime")
     try:
-        moves, schedule, a_sweep = flattened(kernel)
+        flat = flattened(kernel)
         if not wanted:
             choices = _count(trace)
             if choices > MOST_CHOICES:
                 return Decision(None, f"the trace has more than {MOST_CHOICES:,} choices")
-            if not _is_worth_it(moves, trace, steps * a_sweep * (A_STEP + choices)):
+            check_all_compiled(flat, LEAST_STEPS_A_DRAW)
+            if any(_takes_longer(part, trace, choices) for part in flat.parts):
+                return Decision(None, "few choices depend on each of those that are updated one by one")
+            if not _is_worth_it(flat.parts, trace, steps * flat.moves * (A_STEP + choices)):
                 return Decision(None, "so few steps take less time than compiling them")
             read = bool(recorders) and all(map(is_read, recorders.values()))
-            if not read and thin * a_sweep < LEAST_STEPS_A_DRAW:
+            if not read and thin * flat.moves < LEAST_STEPS_A_DRAW:
                 return Decision(None, "whole traces are needed too often")
-        return _compiled(moves, schedule, trace, rng)
+        return _compiled(flat, trace, rng)
     except NotClosed as reason:
         return Decision(None, str(reason))
 
@@ -87,6 +95,20 @@ def _count(trace: Any) -> int:
     """How many choices a trace has; of many, only that they are too many."""
     observed = len(trace.observed_paths)
     return observed if observed > MOST_CHOICES else sum(1 for _ in islice(trace.records, MOST_CHOICES + 1))
+
+
+def _takes_longer(part: Part, trace: Any, choices: int) -> bool:
+    """Whether updating choices one by one takes machine code longer, which looks at all choices each time.
+
+    Today's runtime looks at those that depend on a choice; all together that is as if each choice depended on
+    one of those that are updated.
+    """
+    for move in visits_one_by_one(part):
+        wanted = select(*move.patterns)
+        selected = sum(1 for path in trace.records if path in wanted)
+        if selected * choices > selected * ANOTHER_VALUE + choices * A_DEPENDENT:
+            return True
+    return False
 
 
 def _is_worth_it(moves: list[Part], trace: Any, work: float) -> bool:
@@ -98,9 +120,9 @@ def _is_worth_it(moves: list[Part], trace: Any, work: float) -> bool:
     return done >= LEAST_WORK
 
 
-def _compiled(moves: list[Part], schedule: list[int], trace: Any, rng: Any) -> Decision:
+def _compiled(flat: Flat, trace: Any, rng: Any) -> Decision:
     from gendsl.compiler import native  # with the compiler, which takes long to import
     from gendsl.inference.machine import Machine
 
     missing = native.available()
-    return Decision(None, missing) if missing is not None else Decision(Machine(moves, schedule, trace, rng))
+    return Decision(None, missing) if missing is not None else Decision(Machine(flat, trace, rng))

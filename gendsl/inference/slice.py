@@ -17,9 +17,12 @@ from typing import Any
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.errors import KernelError, NaNError
+from gendsl.compiler.moves import Updating
+from gendsl.errors import KernelError
+from gendsl.inference import lines
 from gendsl.inference.kernel import Kernel
-from gendsl.inference.scan import Scan, as_target, check_scan, edited, visited
+from gendsl.inference.lines import Line
+from gendsl.inference.scan import Scan, as_target, check_scan, visited
 from gendsl.inference.structure import kernel_maker
 from gendsl.runtime.trace import ReferenceTrace, check_start
 from gendsl.supports import Integers, Support
@@ -86,7 +89,7 @@ def slice_sampling(
         )
 
     def visit(trace: ReferenceTrace, path: Path, rng: np.random.Generator) -> tuple[ReferenceTrace, int]:
-        return _update(trace, path, float(width), int(max_steps), rng)
+        return _visit(trace, path, rng, float(width), int(max_steps))
 
     def step(trace: ReferenceTrace, rng: np.random.Generator) -> tuple[ReferenceTrace, SliceInfo]:
         check_start(trace)
@@ -94,103 +97,82 @@ def slice_sampling(
             after, count, evaluations = visited(trace, selection, scan, skip_absent, rng, visit)
         return after, SliceInfo(True, count, evaluations)
 
-    return Kernel(step, name or f"slice {selection!r}", reversible=scan == "random")
+    title, patterns = f"slice {selection!r}", selection.plain_patterns()
+    constants = {"width": float(width), "max_steps": int(max_steps)}
+    return Kernel(
+        step,
+        name or title,
+        reversible=scan == "random",
+        move=None if patterns is None else Updating(title, patterns, _update, constants, scan, skip_absent),
+    )
 
 
-def _update(
-    trace: ReferenceTrace, path: Path, width: float, max_steps: int, rng: np.random.Generator
+def _visit(
+    trace: ReferenceTrace, path: Path, rng: np.random.Generator, width: float, max_steps: int
 ) -> tuple[ReferenceTrace, int]:
     """The trace with one choice updated, and at how many values the density was found."""
     support = trace.records[path][0].support
-    if isinstance(support, Integers):
-        line = _Line(trace, path, lambda x: x)
-        start = trace.records[path][1]
-        whole = sample_integer(line, start, max(2, math.ceil(width)), max_steps, rng)
-        return line.traced(whole), line.evaluations
-    if support.discrete:
-        raise KernelError(
-            f"slice_sampling is for continuous choices and integers, and this one's support is {support!r}",
-            address=path,
-            fix="use gibbs or mh",
-        )
+    if support.shape == () or support.discrete:
+        line = Line(trace, path, "slice_sampling", undefined_is_zero=True)
+        _update(line, rng, width, max_steps)
+        return line.trace, line.evaluations
     coordinates = np.asarray(support.coordinates(trace.records[path][1]), dtype=float)
-    order = range(support.dim) if support.dim == 1 else rng.permutation(support.dim).tolist()
     evaluations = 0
-    for i in order:
-        line = _Line(trace, path, _moved(support, coordinates, i))
-        chosen = sample_real(line, float(coordinates[i]), width, max_steps, rng)
-        trace = line.traced(chosen)
-        coordinates[i] = chosen
-        evaluations += line.evaluations
+    for i in range(support.dim) if support.dim == 1 else rng.permutation(support.dim).tolist():
+        line = Line(trace, path, "slice_sampling", undefined_is_zero=True)
+        at = _along(line, support, coordinates, i)
+        coordinates[i], weight = sample_real(at, float(coordinates[i]), width, max_steps, rng)
+        lines.move(line, line.last, weight)
+        trace, evaluations = line.trace, evaluations + line.evaluations
     return trace, evaluations
 
 
-def _moved(support: Support, coordinates: np.ndarray, i: int) -> Callable[[float], Any]:
-    """The value with coordinate i at x."""
-    if support.shape == ():
-        return lambda x: x
+def _update(line: Line, rng: np.random.Generator, width: float, max_steps: int) -> None:
+    """Move a number along its line, given all other choices."""
+    support = lines.support(line)
+    if not isinstance(support, Integers) and support.discrete:
+        raise KernelError(
+            f"slice_sampling is for continuous choices and integers, and this one's support is {support!r}",
+            address=line.path,
+            fix="use gibbs or mh",
+        )
+
+    def at(x: Any) -> float:
+        return lines.log_weight(line, x)
+
+    start = lines.current(line)
+    if isinstance(support, Integers):
+        whole, weight = sample_integer(at, start, max(2, math.ceil(width)), max_steps, rng)
+        lines.move(line, whole, weight)
+    else:
+        x, weight = sample_real(at, float(start), width, max_steps, rng)
+        lines.move(line, x, weight)
+
+
+def _along(line: Line, support: Support, coordinates: np.ndarray, i: int) -> At:
+    """The log weight as a function of coordinate i of an array."""
     before = coordinates.copy()
 
-    def moved(x: float) -> Any:
+    def at(x: float) -> float:
         point = before.copy()
         point[i] = x
-        return support.from_coordinates(point)
+        return lines.log_weight(line, support.from_coordinates(point))
 
-    return moved
-
-
-class _Line:
-    """The density of a trace along a line of values of one choice.
-
-    Attributes:
-        evaluations: at how many values the density was found.
-    """
-
-    def __init__(self, trace: ReferenceTrace, path: Path, value_at: Callable[[Any], Any]) -> None:
-        self.trace = trace
-        self.path = path
-        self.value_at = value_at
-        self.evaluations = 0
-        self.last: tuple[Any, ReferenceTrace | None] = (None, trace)
-        self.local = trace.local_density(path)
-
-    def __call__(self, x: Any) -> float:
-        """log p(x) relative to the start; -inf outside the support and where the body can't be computed."""
-        self.evaluations += 1
-        found = None if self.local is None else self.local(self.value_at(x))
-        if found is not None:
-            self.last = x, None
-            return found
-        edit = edited(self.trace, {self.path: self.value_at(x)}, "slice_sampling")
-        if edit is None:
-            return -math.inf
-        weight = edit.log_weight
-        if weight != weight or weight == math.inf:
-            raise NaNError(
-                f"the log density at {x} is {weight} relative to that of the current trace",
-                address=self.path,
-                fix="look for a choice on the boundary of its support, where its density is infinite",
-            )
-        self.last = x, edit.trace
-        return weight
-
-    def traced(self, x: Any) -> ReferenceTrace:
-        """The trace at the point where the density was found last; the one at the start for any other."""
-        last, trace = self.last
-        if last is not x:
-            return self.trace
-        return self.local.edited(self.value_at(x)) if trace is None else trace  # type: ignore[union-attr]
+    return at
 
 
-def _level(at: At, rng: np.random.Generator) -> Callable[[Any], bool]:
-    """Whether a point is in the slice {x: p(x) > u p(x0)}, for a uniform u."""
+def _level(rng: np.random.Generator) -> Callable[[float], bool]:
+    """Whether a point of a log weight is in the slice {x: p(x) > u p(x0)}, for a uniform u."""
     u = rng.random()
 
-    def inside(x: Any) -> bool:
-        weight = at(x)
-        return weight >= 0.0 or bool(u < math.exp(weight))
+    def reached(weight: float) -> bool:
+        if weight >= 0.0:
+            return True
+        ratio = math.exp(weight)
+        lines.check_tie(u - ratio, ratio)
+        return u < ratio
 
-    return inside
+    return reached
 
 
 def split(max_steps: int, rng: np.random.Generator) -> tuple[int, int]:
@@ -199,53 +181,59 @@ def split(max_steps: int, rng: np.random.Generator) -> tuple[int, int]:
     return left, max_steps - 1 - left
 
 
-def sample_real(at: At, start: float, width: float, max_steps: int, rng: np.random.Generator) -> float:
-    """The next point of a chain on the real line (Neal 2003, figures 3 and 5)."""
-    inside = _level(at, rng)
+def sample_real(
+    at: At, start: float, width: float, max_steps: int, rng: np.random.Generator
+) -> tuple[float, float]:
+    """The next point of a chain on the real line, and its log weight (Neal 2003, figures 3 and 5)."""
+    reached = _level(rng)
     low = start - width * rng.random()
     high = low + width
     left, right = split(max_steps, rng)
-    while left > 0 and inside(low):
+    while left > 0 and reached(at(low)):
         low -= width
         left -= 1
-    while right > 0 and inside(high):
+    while right > 0 and reached(at(high)):
         high += width
         right -= 1
     while True:
         x = low + (high - low) * rng.random()
-        if inside(x):
-            return x
+        weight = at(x)
+        if reached(weight):
+            return x, weight
         if x < start:
             low = x
         elif x > start:
             high = x
         else:  # the slice is narrower than the distance between floats
-            return x
+            return x, weight
 
 
-def sample_integer(at: At, start: int, width: int, max_steps: int, rng: np.random.Generator) -> int:
+def sample_integer(
+    at: At, start: int, width: int, max_steps: int, rng: np.random.Generator
+) -> tuple[int, float]:
     """The same on the integers, with intervals [low, high) of `width` of them that grow by as many.
 
     Two intervals that adjoin must be joined by the same condition from either side, or the interval that two
     points of the slice lead to is not as probable from one as from the other, and a slice with gaps is
     sampled unevenly. On the line they have an end in common; here that is the first integer of the upper one.
     """
-    inside = _level(at, rng)
+    reached = _level(rng)
     low = start - int(rng.integers(width))
     high = low + width  # not in the interval: what adjoins it on either side is asked at the same point
     left, right = split(max_steps, rng)
-    while left > 0 and inside(low):
+    while left > 0 and reached(at(low)):
         low -= width
         left -= 1
-    while right > 0 and inside(high):
+    while right > 0 and reached(at(high)):
         high += width
         right -= 1
     while True:
         x = int(rng.integers(low, high))
         if x == start:
-            return start
-        if inside(x):
-            return x
+            return start, 0.0
+        weight = at(x)
+        if reached(weight):
+            return x, weight
         if x < start:
             low = x + 1
         else:

@@ -22,7 +22,7 @@ class _Compiled(NamedTuple):
     """
 
     kernels: tuple[weakref.ref[Any], ...]
-    steps: tuple[Step, ...]
+    steps: tuple[Step | None, ...]
     model: Any
     args: tuple[Any, ...]
     closed: ClosedKernel | None
@@ -34,11 +34,11 @@ class _Compiled(NamedTuple):
             known() is one for known, one in zip(self.kernels, kernels, strict=True)
         )
 
-    def is_like(self, steps: Sequence[Step]) -> bool:
+    def is_like(self, steps: Sequence[Step | None]) -> bool:
         """Whether these steps have the same text, of other values."""
         mine, theirs = ([one for step in every for one in all_within(step)] for every in (self.steps, steps))
         return (
-            len(steps) == len(self.steps)
+            [step is None for step in steps] == [step is None for step in self.steps]
             and len(mine) == len(theirs)
             and all(map(are_alike, mine, theirs))
             and _repeated(mine) == _repeated(theirs)

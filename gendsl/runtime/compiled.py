@@ -287,7 +287,7 @@ class CompiledTrace(ReferenceTrace):
         trace.log_prob = score if type(score) is float else float(score)
         trace._recent, trace._records, trace._spaces = recent, None, None
         trace._structure, trace._count, trace.forms = self._structure, self._count, _NO_FORMS
-        trace._shape = self._shape
+        trace._shape, trace.scored_from = self._shape, None
         return trace
 
     def _watched(self, is_new: bool = False) -> CompiledTrace:

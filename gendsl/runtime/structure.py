@@ -25,18 +25,24 @@ class Structure:
     def __init__(self) -> None:
         # By identity: hashing a selection takes as long as its list of addresses. What a key stands for is
         # kept beside the answer, so that no other selection can have its identity.
-        self._found: dict[int, tuple[Selection, Set[Path], Sequence[Path]]] = {}
+        self._found: dict[tuple[int, bool], tuple[Selection, Set[Path], Sequence[Path]]] = {}
 
-    def get(self, selection: Selection, observed: Set[Path]) -> Sequence[Path] | None:
-        """The paths in a selection of a trace with these observations, if they are known."""
-        found = self._found.get(id(selection))
+    def get(self, selection: Selection, observed: Set[Path], skip_absent: bool) -> Sequence[Path] | None:
+        """The paths in a selection of a trace with these observations, if they are known.
+
+        Args:
+            skip_absent: whether there may be none at addresses that are named.
+        """
+        found = self._found.get((id(selection), skip_absent))
         return found[2] if found is not None and found[1] is observed else None
 
-    def remember(self, selection: Selection, observed: Set[Path], paths: Sequence[Path]) -> None:
+    def remember(
+        self, selection: Selection, observed: Set[Path], skip_absent: bool, paths: Sequence[Path]
+    ) -> None:
         """Keep the paths in a selection of a trace with these observations."""
         if len(self._found) >= _REMEMBERED:
             self._found.clear()
-        self._found[id(selection)] = selection, observed, paths
+        self._found[id(selection), skip_absent] = selection, observed, paths
 
     def after(self, made: Collection[Path], gone: Collection[Path]) -> Structure:
         """The structure of a trace that has made and lost some choices."""

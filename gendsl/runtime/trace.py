@@ -379,11 +379,11 @@ class ReferenceTrace(Trace):
             ObservedError: an observation is selected.
         """
         known = self._structure
-        paths = None if known is None else known.get(selection, self.observed_paths)
+        paths = None if known is None else known.get(selection, self.observed_paths, skip_absent)
         if paths is None:
             self.check_selection(selection, skip_absent=skip_absent)
             paths = paths_in(self, selection)
-            self.structure.remember(selection, self.observed_paths, paths)
+            self.structure.remember(selection, self.observed_paths, skip_absent, paths)
         return paths
 
     def check_selection(self, selection: Selection, *, skip_absent: bool = False) -> None:

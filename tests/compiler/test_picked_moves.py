@@ -113,7 +113,8 @@ def test_the_reference(name, way):
     """The choices, the log density and the random numbers of the kernel itself, step after step."""
     first, kernel = CASES[name]
     trace = first()
-    (part,), schedule, _ = flattened(kernel)
+    flat = flattened(kernel)
+    (part,), schedule = flat.parts, flat.schedule
     assert isinstance(part.move, Picked)
     assert schedule == [RUN, 0, REPEAT, 0]
     closed = ClosedKernel(trace.gen_fn, trace.args, [part.move])
@@ -175,7 +176,8 @@ def test_one_kernel_has_one_text():
     """Wherever it is used; and of kernels that are made of others the text says how."""
     trace = start()
     kernel = cycle(move, mixture([move, cycle(move, jump, move)], by_number), jump)
-    parts, _, moves = flattened(kernel)
+    flat = flattened(kernel)
+    parts, moves = flat.parts, flat.moves
     assert [part.names for part in parts] == [("shifted",), ("shifted", "cycle"), ("toggled",)]
     assert moves == 5
     inner = parts[1].move.parts[1]

@@ -46,7 +46,6 @@ from gendsl.inference import (
     independent,
     involutive,
     machine,
-    mala,
     mh,
     mixture,
     policy,
@@ -194,24 +193,98 @@ def stay(trace, rng):
     return trace, None
 
 
+def by_hand(trace, rng):
+    """Another kernel of the user's own: one that jumps."""
+    new, log_weight = trace.update({"mu": float(rng.normal(0, 2))}, rng=0)[:2]
+    log_prior = [-0.125 * one["mu"] ** 2 for one in (trace, new)]
+    accepted = np.log(rng.random()) < log_weight + log_prior[0] - log_prior[1]
+    return (new if accepted else trace), SimpleNamespace(accepted=bool(accepted))
+
+
+def number_by_hand(trace, rng):
+    """One that changes which choices there are."""
+    new, log_weight = trace.regenerate(select("k"), rng=rng)[:2]
+    accepted = np.log(rng.random()) < log_weight
+    return (new if accepted else trace), SimpleNamespace(accepted=bool(accepted))
+
+
+chosen = mh(lambda trace: select("mu"), name="chosen")
+OTHERS = {
+    "at the end": (cycle(move, jump, by_hand), "by_hand"),
+    "at the start": (cycle(by_hand, move, jump), "by_hand"),
+    "between": (cycle(move, number_by_hand, jump, move), "number_by_hand"),
+    "alone in a repetition": (cycle(move, repeat(stay, 2), jump), "stay"),
+    "one of gendsl's": (cycle(move, chosen, jump), "chosen"),
+    "picked": (mixture([move, by_hand, jump], [1.0, 2.0, 1.0]), "by_hand"),
+    "picked, most often": (mixture([number_by_hand, move], [9.0, 1.0]), "number_by_hand"),
+    "two": (cycle(by_hand, move, Kernel(stay, "own", reversible=True), jump), "by_hand, own"),
+    "all but one": (cycle(by_hand, chosen, number_by_hand, move), "by_hand, chosen, number_by_hand"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_kernels_that_are_not_compiled_are_called_between_those_that_are(name):
+    kernel, shown = OTHERS[name]
+    result = run(kernel, "native", draws=200, record=["mu", "k"])
+    assert result.ran == [f"as machine code but for {shown}"]
+    expected = run(kernel, "compiled", draws=200, record=["mu", "k"])
+    np.testing.assert_array_equal(result["k"], expected["k"])
+    np.testing.assert_allclose(result["mu"], expected["mu"], rtol=1e-12)
+    for one, tally in expected.chains[0].acceptance.items():
+        other = result.chains[0].acceptance[one]
+        assert (tally.proposed, tally.accepted, tally.reasons) == (
+            other.proposed, other.accepted, other.reasons
+        )  # fmt: skip
+    assert result.chains[0].acceptance.keys() == expected.chains[0].acceptance.keys()
+    assert len(set(result["mu"])) > 10
+
+
+def test_the_first_compiled_step_of_a_sweep_is_compared(monkeypatch):
+    found = run(cycle(by_hand, move), "native", draws=30, record="mu")
+    assert found.comparisons > 0
+    monkeypatch.setattr(machine, "_close", lambda *args: False)
+    with pytest.raises(RuntimeMismatchError, match="shifted: the machine code"):
+        run(cycle(by_hand, involutive(step_size, shifted)), "native", draws=30, record="mu")
+
+
+def test_a_kernel_that_raises_leaves_its_own_error():
+    def wrong(trace, rng):
+        return trace if trace["mu"] < 0.5 else None, None
+
+    with pytest.raises(KernelError, match="kernel wrong returned"):
+        run(cycle(move, wrong), "native", draws=100, record="mu")
+
+
+def test_a_kernel_that_changes_the_arguments_ends_the_machine_code():
+    def longer(trace, rng):
+        return (trace.update({("y", 4): 1.0}, args=(5,), rng=0).trace if trace.args == (4,) else trace), None
+
+    kernel = cycle(move, longer)
+    result, expected = (run(kernel, runtime, draws=20, record="mu") for runtime in ("native", "compiled"))
+    assert result.ran == [
+        "as machine code but for longer; then step by step: a kernel that changes the arguments of the model"
+    ]
+    np.testing.assert_allclose(result["mu"], expected["mu"], rtol=1e-12)
+    assert result.last.args == expected.last.args == (5,)
+
+
 @pytest.mark.parametrize(
     ("kernel", "why"),
     [
-        (mala("mu", 0.3), "mala select('mu') has no compiled form"),
-        (mixture([move, mala("mu", 0.3, name="w")], [1.0, 2.0]), "w has no compiled form"),
-        (mixture([move, mala("mu", 0.3, name="w")], by_number), "w has no compiled form"),
-        (mh(lambda trace: select("mu"), name="mine"), "mine has no compiled form"),
-        (stay, "stay is plain Python"),
-        (Kernel(stay, "own", reversible=True), "own is plain Python"),
+        (cycle(move, stay), "stay is plain Python, and one such kernel among fewer than 10 steps is enough"),
+        (cycle(repeat(move, 9), chosen), "chosen has no compiled form, and one such kernel among fewer"),
+        (cycle(stay, chosen), "stay is plain Python; "),
+        (mixture([move, chosen], by_number), "chosen has no compiled form, and it is picked among others"),
     ],
 )
-def test_kernels_that_are_not_compiled_run_as_before(kernel, why):
-    """The run says which one it was, and what could stand in its place."""
-    result = run(cycle(move, kernel), "native", draws=30, record="mu")
-    (told,) = result.ran
-    assert told.startswith(f"step by step: {why}, and one such kernel is enough; what is compiled: ")
-    expected = run(cycle(move, kernel), "compiled", draws=30, record="mu")
-    np.testing.assert_array_equal(result["mu"], expected["mu"])
+def test_kernels_that_are_not_compiled_and_come_often(kernel, why):
+    """A trace for each takes longer than the steps between."""
+    found = policy.decide(kernel, start(), np.random.default_rng(1), 10**5, 100, {})
+    assert found.machine is None
+    assert found.reason.startswith(why)
+    assert "what is compiled: " in found.reason
+    rare = cycle(repeat(move, 10), chosen)
+    assert policy.decide(rare, start(), np.random.default_rng(1), 10**5, 100, {}).machine is not None
 
 
 def test_the_reason_names_the_kernel_and_the_line():

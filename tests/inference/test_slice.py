@@ -32,7 +32,7 @@ def test_draws_on_the_line_stay_in_the_slice_and_fit():
         return math.log(new / x) - new + x if new > 0 else -math.inf
 
     for _ in range(3000):
-        x = sample_real(at, x, 1.5, 4, rng)
+        x, _ = sample_real(at, x, 1.5, 4, rng)
         draws.append(x)
     assert min(draws) > 0
     assert stats.kstest(draws[::15], stats.gamma(2).cdf).pvalue > 1e-3
@@ -48,7 +48,7 @@ def test_draws_of_integers_fit():
         return (new - x) * math.log(4) - math.lgamma(new + 1) + math.lgamma(x + 1)
 
     for _ in range(3000):
-        x = sample_integer(at, x, 3, 4, rng)
+        x, _ = sample_integer(at, x, 3, 4, rng)
         draws.append(x)
     mean = np.mean(draws[::6])
     assert abs(mean - 4) < 4 * 2 / math.sqrt(500)
@@ -78,7 +78,7 @@ def test_a_slice_of_integers_with_gaps_is_sampled_evenly(width, steps):
     flow = np.zeros((10, 10))
     for start in slice_:
         for end, probability in enumerate_outcomes(
-            lambda rng, start=start: sample_integer(at, start, width, steps, _Levels(rng))
+            lambda rng, start=start: sample_integer(at, start, width, steps, _Levels(rng))[0]
         ):
             flow[start, end] += probability
     assert np.allclose(flow.sum(axis=1)[slice_], 1.0)

@@ -86,7 +86,12 @@ def even_split(monkeypatch):
 def level_of_the_square_root(monkeypatch):
     """Slice sampling: the slice is that of another density."""
     level = slice_module._level
-    monkeypatch.setattr(slice_module, "_level", lambda at, rng: level(lambda x: 0.5 * at(x), rng))
+
+    def planted(rng):
+        reached = level(rng)
+        return lambda weight: reached(0.5 * weight)
+
+    monkeypatch.setattr(slice_module, "_level", planted)
 
 
 def prior_counted_twice(monkeypatch):

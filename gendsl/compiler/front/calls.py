@@ -17,7 +17,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import builtin_calls, components, containers, draws, handles, sets, tables
+from gendsl.compiler.front import builtin_calls, components, containers, draws, handles, lines, sets, tables
 from gendsl.compiler.front.frame import Frame, Join, goes_once, is_never
 from gendsl.compiler.front.numbers import compared, is_plain_tuple, test_of
 from gendsl.compiler.front.values import (
@@ -164,7 +164,7 @@ def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Va
         found = found.fun
     handled = handles.statement(frame, found, args, named)
     if handled is None and not named:
-        handled = components.call(frame, found, args)
+        handled = components.call(frame, found, args) or lines.call(frame, found, args)
     if handled is None:
         handled = builtin_calls.call(frame, found, args, named)
     if handled is not None:

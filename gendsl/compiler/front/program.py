@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import inspect
 import keyword
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -145,7 +145,8 @@ class Entry:
     Attributes:
         name: what the others know it by.
         origin: its source.
-        args: the types of its arguments, or their values where they are traces or known.
+        args: the types of its arguments, or their values where they are traces or known; of the line of a
+            choice its template.
         named: the same for arguments by name.
         bound: the instance that it is a method of, alone in a tuple.
         constants: arguments by name that are known.
@@ -161,6 +162,10 @@ class Entry:
     constants: dict[str, Any] = field(default_factory=dict)
     chooses: bool = True
     changes: bool = False
+
+
+Entries = Callable[["Lowering"], list[Entry]]
+"""Entries that depend on what was lowered before them."""
 
 
 @dataclass
@@ -205,6 +210,7 @@ class Lowering:
         stack: the Python functions whose bodies are being lowered.
         draws: whether choices are to be drawn, too.
         charts: whether their unconstrained coordinates are needed.
+        lines: what is done along lines of templates, by their numbers; see `front.lines`.
     """
 
     def __init__(self, *, draws: bool = False, charts: bool = False) -> None:
@@ -214,7 +220,7 @@ class Lowering:
         self.fields: dict[type, list[str]] = {}
         self.constants: dict[int, Any] = {}
         self.loops: dict[int, tuple[ast.For | ast.While, str]] = {}
-        self.given_traces: dict[str, Any] = {}
+        self.given_traces: dict[Hashable, Any] = {}
         self._start()
 
     def _start(self) -> None:
@@ -238,6 +244,7 @@ class Lowering:
         self.input_values: dict[Hashable, Value] = {}
         self.results: dict[tuple[str, Template | FunctionType], set[Type]] = {}
         self.returned: dict[tuple[str, Template | FunctionType], hir.Function] = {}
+        self.lines: dict[int, Any] = {}
 
     # --- the program ------------------------------------------------------------------------------
 
@@ -249,11 +256,10 @@ class Lowering:
         """
         changes = program.compiled.changes_arguments
         entry = Entry(MODEL, program.compiled.origin, tuple(args), bound=program.bound, changes=changes)
-        (lowered,) = self.lower_together([entry])
-        return lowered
+        return self.lower_together([entry])[MODEL]
 
-    def lower_together(self, entries: list[Entry]) -> list[Lowered]:
-        """The HIR of programs, each of which may be given the traces of those before it.
+    def lower_together(self, entries: Sequence[Entry | Entries]) -> dict[str, Lowered]:
+        """The HIR of programs, by their names, each of which may be given the traces of those before it.
 
         Raises:
             NotClosed: one of them is not in the subset that the compiler reads.
@@ -261,11 +267,13 @@ class Lowering:
         for _ in range(MOST_WALKS):
             self._start()
             self.facts.changed = False
-            program = ""
+            program, walked = "", list[Entry]()
             try:
-                for entry in entries:
-                    program = entry.name
-                    self.entries[entry.name] = self._walk(entry)
+                for given in entries:
+                    for entry in [given] if isinstance(given, Entry) else given(self):
+                        program = entry.name
+                        self.entries[entry.name] = self._walk(entry)
+                        walked.append(entry)
             except RecursionError:
                 raise NotClosed("expressions or calls that are nested too deeply") from None
             except NotClosed as reason:
@@ -274,7 +282,7 @@ class Lowering:
                 reason.program = program
                 raise
             if not self.facts.changed:
-                return [self._lowered(entry) for entry in entries]
+                return {entry.name: self._lowered(entry) for entry in walked}
         raise NotClosed("the types of its values do not settle")
 
     def _lowered(self, entry: Entry) -> Lowered:
@@ -287,6 +295,7 @@ class Lowering:
 
     def _walk(self, entry: Entry) -> tuple[hir.Function, Type, list[Value]]:
         from gendsl.compiler.front.calls import bound
+        from gendsl.compiler.front.lines import line_at
 
         origin, self.trace = entry.origin, entry.name
         function = origin.function
@@ -298,6 +307,10 @@ class Lowering:
         def given(kind: Any, parameter: str) -> Value:
             if isinstance(kind, Value):
                 return kind
+            if isinstance(kind, Template):
+                indices = [frame.fresh("at", "i") for _ in range(kind.rank)]
+                main.parameters.extend(indices)
+                return line_at(self, kind, tuple(indices))
             variables = [frame.fresh(parameter, leaf) for leaf in leaves(kind)]
             main.parameters.extend(variables)
             return Value(kind, tuple(variables))

@@ -1,0 +1,217 @@
+"""Lines along which choices are updated: the functions of `gendsl.inference.lines`, which the compiler knows,
+as their own text looks into the records of a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from gendsl import supports
+from gendsl.compiler import hir
+from gendsl.compiler.front.arrays import library_call
+from gendsl.compiler.front.containers import list_of
+from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.scores import support_of
+from gendsl.compiler.front.traces import TraceOf, trace_of
+from gendsl.compiler.front.values import (
+    NONE,
+    NOTHING,
+    Value,
+    is_number,
+    items_of,
+    kind_of,
+    known,
+    number,
+    number_leaf,
+)
+from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.moves import TIE
+from gendsl.compiler.types import Number, SubTrace, describe, leaves
+from gendsl.supports.base import ENUMERABLE
+
+if TYPE_CHECKING:
+    from gendsl.compiler.front.program import Lowering, Template
+
+_MODULE = "gendsl.inference.lines"
+
+
+@dataclass(frozen=True, eq=False)
+class LineOf(TraceOf):
+    """A trace, and the template of a choice of it that takes other values.
+
+    Attributes:
+        number: that of the template.
+    """
+
+    number: int = -1
+
+
+@dataclass(frozen=True)
+class Along:
+    """What a text does along a line of a template; the functions' bodies are still to be made.
+
+    Attributes:
+        weight: the log weight of a value, by the indices of the choice and the value.
+        move: lets the choice have a value, by these and the log weight.
+    """
+
+    template: Template
+    weight: hir.Function
+    move: hir.Function
+
+
+def line_at(lowering: Lowering, template: Template, indices: tuple[Expr, ...]) -> Value:
+    """The line of a choice."""
+    made = LineOf(template.trace, "line", template.number)
+    line = lowering.given_traces.setdefault(("line", template.number), made)
+    return Value(SubTrace(line, template.parts), indices)
+
+
+def along(lowering: Lowering, template: Template) -> Along:
+    """The functions of the text along lines of a template."""
+    if template.number not in lowering.lines:
+        name, indices = template.name, [hir.Var(f"i{axis}", "i") for axis in range(template.rank)]
+        value = [hir.Var(f"value{leaf or ''}", kind) for leaf, kind in enumerate(leaves(template.type))]
+        weight = hir.Function(
+            lowering.function_name(f"log_weight_of_{name}"),
+            [*indices, *value],
+            ["f"],
+            origin=f"the log weight of a value of {name}",
+        )
+        move = hir.Function(
+            lowering.function_name(f"move_{name}"),
+            [*indices, *value, hir.Var("log_weight", "f")],
+            origin=f"another value of {name}",
+        )
+        lowering.lines[template.number] = Along(template, weight, move)
+    found: Along = lowering.lines[template.number]
+    return found
+
+
+def call(frame: Frame, function: Any, args: list[Value]) -> Value | None:
+    """A call of one of these functions; None for any other."""
+    handler = None
+    if getattr(function, "__module__", None) == _MODULE:
+        handler = _HANDLERS.get(function.__qualname__)
+    elif isinstance(function, FunctionType):
+        handler = _OWN.get(function)
+    return None if handler is None else handler(frame, args)
+
+
+def _template(frame: Frame, line: Value) -> Template:
+    found = trace_of(line)
+    assert isinstance(found, LineOf)
+    return list(frame.program.templates.values())[found.number]
+
+
+def _current(frame: Frame, args: list[Value]) -> Value:
+    (line,) = args
+    template = _template(frame, line)
+    targets = [frame.fresh(template.name, kind) for kind in leaves(template.type)]
+    frame.emit(hir.Read(list(targets), template, line.leaves, False))
+    return Value(template.type, tuple(targets))
+
+
+def _support(frame: Frame, args: list[Value]) -> Value:
+    (line,) = args
+    return support_of(frame, frame.program.distribution_at(frame, _template(frame, line), line.leaves))
+
+
+def _values(frame: Frame, args: list[Value]) -> Value:
+    """All values of a choice, where they are numbers."""
+    support = _support(frame, args)
+    if is_never(support):
+        return NOTHING
+    cls = getattr(support.type, "cls", None)
+    if cls is supports.Boolean:
+        return list_of(frame, frame.here, [known(False), known(True)], "values")
+    if cls is supports.Integers:
+        return library_call(frame, _whole_numbers, items_of(support))
+    raise frame.not_closed(f"the values of a choice whose support is a {getattr(cls, '__name__', None)}")
+
+
+def _whole_numbers(low: Any, high: Any) -> Any:
+    assert high - low < ENUMERABLE
+    return list(range(int(low), int(high) + 1))
+
+
+def _leaves(frame: Frame, template: Template, value: Value) -> list[Expr]:
+    """The leaves of a value for a choice."""
+    kind, given = template.type, value.type
+    if isinstance(kind, Number) and is_number(value) and kind_of(value) == kind.kind:
+        return [frame.atom(number_leaf(value))]
+    raise frame.not_closed(f"{describe(given)} as another value of a choice that is {describe(kind)}")
+
+
+def _log_weight(frame: Frame, args: list[Value]) -> Value:
+    weight = _weight(frame, args)
+    if is_never(weight):
+        return NOTHING
+    below = Op("lt", (weight.leaf, Const(float("inf"), "f")), "b")
+    frame.fail_unless(below, "a log weight that is NaN or infinite")
+    return weight
+
+
+def _weight(frame: Frame, args: list[Value]) -> Value:
+    line, value = args
+    if is_never(value):
+        return NOTHING
+    template = _template(frame, line)
+    given = _leaves(frame, template, value)
+    found = frame.fresh("log_weight", "f")
+    frame.emit(hir.Call([found], along(frame.program, template).weight, [*line.leaves, *given]))
+    return number(found)
+
+
+def _log_weights(frame: Frame, args: list[Value]) -> Value:
+    return library_call(frame, _each, args)
+
+
+def _each(line: Any, values: Any) -> Any:
+    now = current(line)
+    return [0.0 if value == now else weight(line, value) for value in values]
+
+
+def current(line: Any) -> Any:
+    """The value that a choice has; it is read, and never run."""
+    raise AssertionError("what is known of lines is read and not run")
+
+
+def weight(line: Any, value: Any) -> float:
+    """The log weight of a value, which may be NaN or infinite; the same."""
+    raise AssertionError("what is known of lines is read and not run")
+
+
+def _move(frame: Frame, args: list[Value]) -> Value:
+    line, value, log_weight = args
+    if is_never(value) or is_never(log_weight):
+        return NOTHING
+    template = _template(frame, line)
+    given = [*_leaves(frame, template, value), frame.atom(number_leaf(log_weight, "f"))]
+    frame.emit(hir.Call([], along(frame.program, template).move, [*line.leaves, *given]))
+    return NONE
+
+
+def _check_tie(frame: Frame, args: list[Value]) -> Value:
+    distance, size = (number_leaf(one, "f") for one in args)
+    lp = frame.fresh("lp", "f")
+    frame.emit(hir.Primitive([lp], "log_density"))
+    scale = Op("add", (Const(1.0, "f"), Op("abs", (lp,), "f")), "f")
+    near = Op("mul", (Op("mul", (Const(TIE, "f"), scale), "f"), size), "f")
+    frame.fail_if(Op("lt", (Op("abs", (distance,), "f"), near), "b"), "a tie")
+    return NONE
+
+
+_HANDLERS: dict[str, Callable[[Frame, list[Value]], Value]] = {
+    "current": _current,
+    "support": _support,
+    "values": _values,
+    "log_weight": _log_weight,
+    "log_weights": _log_weights,
+    "move": _move,
+    "check_tie": _check_tie,
+}
+_OWN: dict[Any, Callable[[Frame, list[Value]], Value]] = {current: _current, weight: _weight}

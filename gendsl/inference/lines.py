@@ -1,0 +1,158 @@
+"""Lines: one choice of a trace takes other values, while all other choices stay as they are.
+
+Kernels that update choices given all others are written in terms of these functions. They look into traces,
+which the compiler does not read; so it knows what each of them means (`gendsl.compiler.front.lines`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from gendsl.address import Path
+from gendsl.distributions import Distribution
+from gendsl.errors import KernelError, MissingChoiceError, NaNError
+from gendsl.inference.scan import check_same_choices, edited, new_choice
+from gendsl.runtime.impossible import ZeroProbability
+from gendsl.runtime.trace import Edit, ReferenceTrace
+from gendsl.supports import Support
+
+
+class Line:
+    """A trace, and the choice of it that is given other values, until it is moved to one of them.
+
+    Attributes:
+        trace: the trace.
+        path: the address of the choice.
+        maker: the kernel, for errors.
+        undefined_is_zero: whether the density is zero where the body can't be computed; an error if not.
+        evaluations: at how many values the density was found.
+        last: the one at which it was found last.
+    """
+
+    def __init__(self, trace: ReferenceTrace, path: Path, maker: str, *, undefined_is_zero: bool) -> None:
+        self.trace, self.path, self.maker, self.undefined_is_zero = trace, path, maker, undefined_is_zero
+        self.evaluations, self.last = 0, current(self)
+        self._local = trace.local_density(path)
+        self._tried: list[tuple[Any, ReferenceTrace | None]] = []
+
+    def weight(self, value: Any) -> float:
+        """The log density at a value, less that of the trace."""
+        self.evaluations, self.last = self.evaluations + 1, value
+        found = None if self._local is None else self._local(value)
+        if found is not None:
+            self._tried.append((value, None))
+            return found
+        edit = self._edited(value)
+        if edit is None:
+            return -inf
+        self._tried.append((value, edit.trace))
+        return float(edit.log_weight)
+
+    def _edited(self, value: Any) -> Edit | None:
+        if self.undefined_is_zero:
+            return edited(self.trace, {self.path: value}, self.maker)
+        try:
+            edit = self.trace.edit({self.path: value}, stop_at_zero=True)
+        except ZeroProbability:
+            return None
+        except MissingChoiceError as error:
+            raise new_choice(self.path, error, self.maker) from None
+        if edit.removed or edit.remeasured:
+            check_same_choices(self.trace, edit, self.path, self.maker)
+        return edit
+
+    def weights(self, values: Sequence[Any]) -> list[float]:
+        """`weight` at several values, 0 at that which the choice has."""
+        found = None if self._local is None else self._local.at_all(values)
+        if found is not None:
+            self._tried = [(value, None) for value in values]
+            return found
+        now = current(self)
+        return [0.0 if same(value, now) else self.weight(value) for value in values]
+
+    def move(self, value: Any) -> None:
+        """Let the choice have a value at which the density was found."""
+        found = next((trace for tried, trace in reversed(self._tried) if tried is value), None)
+        if found is not None:
+            self.trace = found
+        elif self._local is not None:
+            self.trace = self._local.edited(value)
+        else:
+            self.trace = self.trace.edit({self.path: value}, stop_at_zero=True).trace
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values of one choice are equal."""
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return bool(one == other)
+
+
+def current(line: Line) -> Any:
+    """The value that the choice has."""
+    return line.trace.records[line.path][1]
+
+
+def support(line: Line) -> Support:
+    """The support that the choice has, given all others."""
+    return line.trace.records[line.path][0].support
+
+
+def values(line: Line) -> Sequence[Any]:
+    """All values of the choice.
+
+    Raises:
+        KernelError: it is continuous, or has infinitely many.
+    """
+    return values_of(line.trace.records[line.path][0], line.path, line.maker)
+
+
+def values_of(distribution: Distribution, path: Path, maker: str) -> Sequence[Any]:
+    """All values of a distribution, which a choice has; raises as `values` does."""
+    found = distribution.support
+    every = found.values if found.discrete else None
+    if every is None:
+        kind = "infinitely many values" if found.discrete else "a continuous distribution"
+        others = "slice_sampling or mh" if found.discrete else "slice_sampling, mh or hmc"
+        raise KernelError(
+            f"{maker} enumerates the values of a choice, and this one has {kind}: {distribution!r}",
+            address=path,
+            fix=f"use {others}",
+        )
+    return every
+
+
+def log_weight(line: Line, value: Any) -> float:
+    """log p(x') - log p(x) of the trace with the choice at a value; -inf where the density is zero.
+
+    Raises:
+        NaNError: it is NaN or infinite.
+    """
+    weight = line.weight(value)
+    if weight != weight or weight == inf:
+        raise NaNError(
+            f"the log density at {value} is {weight} relative to that of the current trace",
+            address=line.path,
+            fix="look for a choice on the boundary of its support, where its density is infinite",
+        )
+    return weight
+
+
+def log_weights(line: Line, every: Sequence[Any]) -> list[float]:
+    """The same at several values, which may be NaN or infinite; 0 at the value that the choice has."""
+    return line.weights(every)
+
+
+def move(line: Line, value: Any, weight: float) -> None:
+    """Let the choice have a value at which the log weight was found to be this."""
+    line.move(value)
+
+
+def check_tie(distance: float, size: float) -> None:
+    """Nothing, to the interpreter. A text leaves the step to it where a decision depends on rounding: where a
+    number of some size is so near to the one that it is compared with.
+    """

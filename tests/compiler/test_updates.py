@@ -1,0 +1,268 @@
+"""Steps that update choices one by one, as text: the interpreter's decisions, values and random numbers."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from gendsl import (
+    bernoulli,
+    binom,
+    categorical,
+    gamma,
+    gen,
+    neg_binom,
+    normal,
+    poisson,
+    select,
+    uniform,
+    uniform_discrete,
+)
+from gendsl.compiler.closed import FailedText
+from gendsl.compiler.closed_move import ClosedKernel
+from gendsl.compiler.moves import NotClosed
+from gendsl.distributions import Distribution
+from gendsl.errors import GenDSLError
+from gendsl.inference import gibbs, mh, single_site, slice_sampling
+from gendsl.inference.moves import flattened
+from gendsl.supports import Integers
+from tests.compiler.test_closed_move import WAYS, AsPython, alike, values
+
+
+def outcomes(way, kernel, trace, steps, seed=7):
+    """What became of steps, each from where the interpreter's chain is."""
+    (part,) = flattened(kernel).parts
+    closed = ClosedKernel(trace.gen_fn, trace.args, [part.move])
+    results, running, rng = Counter(), None, np.random.default_rng(seed)
+    for _ in range(steps):
+        twin = np.random.default_rng()
+        twin.bit_generator.state = rng.bit_generator.state
+        if running is None:
+            running = way(closed, trace, rng)
+        try:
+            made = running.step()
+        except FailedText as failure:
+            made = failure
+        try:
+            new, info = kernel(trace, twin)
+        except GenDSLError as error:
+            assert isinstance(made, FailedText), (made, error)
+            results["raises"] += 1
+            rng, running = twin, None
+            continue
+        if isinstance(made, FailedText):
+            results[f"fails: {made}"] += 1
+            rng, running = twin, None
+        else:
+            assert made[0] == info.accepted
+            if hasattr(info, "log_accept_ratio"):
+                assert made[1] == pytest.approx(info.log_accept_ratio, rel=1e-9, abs=1e-8)
+            assert str(rng.bit_generator.state) == str(twin.bit_generator.state)
+            assert alike(running.choices(), values(new))
+            assert running.log_density() == pytest.approx(new.log_prob, rel=1e-9, abs=1e-8)
+            results["same"] += 1
+            results["moves"] += values(new) != values(trace)
+        trace = new
+    return results
+
+
+@gen
+def clusters(n, k):
+    mu = [("mu", j) @ ~normal(0, 10) for j in range(k)]
+    s = ~gamma(2, 1)
+    flag = ~bernoulli(0.3)
+    c = ~poisson(3)
+    for i in range(n):
+        z = ("z", i) @ ~categorical([1 / k] * k)
+        ("x", i) @ ~normal(mu[z] + (0.5 if flag else 0.0), s + 0.01 * c)
+
+
+@gen
+def bounded(n):
+    a = ~uniform_discrete(1, 4)
+    b = ~uniform_discrete(0, a)  # what its values are depends on a choice that is updated before it
+    t = ~uniform(0, 3)
+    u = ~uniform(-1, t)
+    for i in range(n):
+        v = ("v", i) @ ~bernoulli(0.3 + 0.1 * b)
+        w = ("w", i) @ ~binom(a + b, 0.4)
+        ("y", i) @ ~normal(a * v + 0.3 * w + u, 0.5 + t)
+
+
+@gen
+def several():
+    k = ~poisson(2)
+    for i in range(k + 1):
+        ("x", i) @ ~normal(0, 1)
+        ("n", i) @ ~neg_binom(2, 0.4)
+
+
+@gen
+def tree(depth):
+    leaf = ~bernoulli(0.5 if depth < 4 else 0.99)
+    v = ~uniform_discrete(0, 2)
+    if not leaf:
+        "left" @ ~tree(depth + 1)
+        "right" @ ~tree(depth + 1)
+    "y" @ ~normal(v, 1)
+
+
+@gen
+def named():
+    for c in ("a", "b", "cc"):
+        (c, "u") @ ~bernoulli(0.4)
+        (c, "w", 0) @ ~normal(0, 1)
+    for i in range(3):
+        for j in range(i + 1):
+            ("g", i, j) @ ~bernoulli(0.2)
+
+
+class Die(Distribution):
+    """Equally probable faces."""
+
+    parameters = ("faces",)
+
+    def __init__(self, faces):
+        self.faces = faces
+
+    @property
+    def support(self):
+        return Integers(1, self.faces)
+
+    def sample(self, rng):
+        return int(rng.integers(1, self.faces + 1))
+
+    def logpdf(self, x):
+        return -np.log(self.faces)
+
+
+@gen
+def dice():
+    faces = ~uniform_discrete(2, 5)
+    first = ~Die(faces)
+    second = ~Die(first + 1)
+    y = ~normal(first - second, 1)
+
+
+@gen
+def in_order(n):
+    # which of the values of a choice are possible, others say: the density of some is zero
+    for i in range(n):
+        ("s", i) @ ~bernoulli(0.5)
+    for i in range(1, n):
+        ("t", i) @ ~uniform_discrete(0, 3)
+    for i in range(2, n):
+        ("bound", i) @ ~uniform(-1, 1)
+
+
+RNG = np.random.default_rng(0)
+TRACES = {
+    "clusters": clusters.generate(
+        (12, 3), {("x", i): float(RNG.normal([-2, 2, 5][i % 3], 0.5)) for i in range(12)}, rng=1
+    ).trace,
+    "bounded": bounded.generate((5,), {("y", i): 1.0 * i for i in range(5)}, rng=3).trace,
+    "several": several.simulate((), rng=2),
+    "tree": tree.simulate((0,), rng=5),
+    "named": named.simulate((), rng=1),
+    "dice": dice.generate((), {"y": 1.0}, rng=1).trace,
+    "in order": in_order.simulate((4,), rng=1),
+}
+SAME = [
+    ("clusters", gibbs("z")),
+    ("clusters", gibbs("z", scan="random")),
+    ("clusters", gibbs(select("z", "flag"))),  # z is gone through first
+    ("clusters", gibbs(select("flag", ("z", 3), "z", ("z", 1)))),
+    ("clusters", slice_sampling(select("mu", "s"))),
+    ("clusters", slice_sampling(select("s", "c", "mu"), width=0.3, max_steps=3)),
+    ("clusters", single_site(select("z", "s"))),
+    ("bounded", gibbs(select("a", "b", "v"))),
+    ("bounded", gibbs(select("w", "v"), scan="random")),
+    ("bounded", slice_sampling(select("t", "u"), width=5.0)),
+    ("bounded", slice_sampling(select("w", "a", "u"), scan="random")),
+    ("bounded", single_site(select("a", "b", "t", "u"))),
+    ("bounded", slice_sampling("q", skip_absent=True)),
+    ("several", slice_sampling("n", width=2.5)),
+    ("several", single_site("k")),
+    ("several", single_site(select("k", "x"))),
+    ("several", single_site(select(("n", 5)), skip_absent=True)),
+    ("several", slice_sampling(select(("n", 5)), skip_absent=True)),
+    ("tree", gibbs("v")),
+    ("tree", gibbs(select((..., "v")))),
+    ("tree", gibbs(select(("left", "left", "v")), skip_absent=True)),
+    ("tree", single_site(select((..., "v"), "leaf"), skip_absent=True)),
+    ("tree", single_site("left")),
+    ("named", gibbs(select((..., "u"), "g"))),
+    ("named", gibbs(select(("g", 2), ("b", "u")))),
+    ("named", slice_sampling(select((..., "w")))),
+    ("named", single_site(select(("g", ..., 0), ("cc", "w")))),
+    ("named", mh(select(("g", ..., 1), ("a", "w", 0)))),
+    ("dice", gibbs(select("first", "second"))),
+    ("dice", slice_sampling(select("first", "second"))),
+    ("dice", single_site(select("first", "faces"))),
+    ("in order", gibbs(select("s", "t"))),
+]  # fmt: skip
+NOTHING = {"slice select('q')", "single_site select(('n', 5))", "slice select(('n', 5))"}
+"""Those that have nothing to update in these traces."""
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("name", "kernel"), SAME, ids=lambda one: getattr(one, "name", one))
+def test_steps(name, kernel, way):
+    results = outcomes(way, kernel, TRACES[name], 25 if way is AsPython else 100)
+    assert results["same"] == (25 if way is AsPython else 100), results
+    assert results["moves"] or kernel.name in NOTHING
+
+
+RAISE = [
+    ("several", gibbs("k")),  # infinitely many values
+    ("several", gibbs("n")),
+    ("tree", gibbs("leaf")),  # other choices
+    ("bounded", slice_sampling("v")),  # no integers
+    ("bounded", slice_sampling("q")),
+    ("bounded", gibbs(select("v", ("w", 7)))),
+    ("clusters", slice_sampling(select("mu", "x"))),  # observations
+    ("clusters", single_site("x")),
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("name", "kernel"), RAISE, ids=lambda one: getattr(one, "name", one))
+def test_what_raises_is_left_to_the_interpreter(name, kernel, way):
+    assert outcomes(way, kernel, TRACES[name], 5) == {"raises": 5}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_address_that_is_gone_raises(way):
+    results = outcomes(way, single_site(select((..., "v"), "leaf")), TRACES["tree"], 40)
+    assert results["raises"] + results["same"] == 40
+    assert 0 < results["raises"] < 40
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_value_that_decides_what_exists_fails(way):
+    results = outcomes(way, slice_sampling("k"), TRACES["several"], 20)
+    assert results["raises"] > 0
+    assert results["raises"] + results["same"] == 20
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel", "why"),
+    [
+        ("clusters", gibbs("mu"), "the values of a choice whose support is a Real"),
+        ("clusters", gibbs(select(*((("z", i)) for i in range(20)))), "more than 16 addresses"),
+    ],
+)
+def test_what_has_no_text(name, kernel, why):
+    (part,) = flattened(kernel).parts
+    with pytest.raises(NotClosed, match=why):
+        ClosedKernel(TRACES[name].gen_fn, TRACES[name].args, [part.move])
+
+
+def test_the_text_reads_like_the_kernel():
+    text = gibbs("z").source_of("step", TRACES["clusters"])
+    for line in (
+        "return lp - lp_before",
+        "left = draw * total",
+        "move_z(state, at, ",
+    ):
+        assert line in text, text
