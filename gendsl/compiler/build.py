@@ -196,7 +196,7 @@ def _has_no_loop(compiled: Compiled) -> bool:
 
 
 def _compile(source: Source, node: FunctionNode) -> FunctionType:
-    code = compile_definition(node, source.scopes, source.function)
+    code = compile_definition(node, source.scopes, source.function.__code__)
     return as_function(code, source.function)
 
 

@@ -96,7 +96,7 @@ def _inside(code: CodeType, name: str) -> CodeType:
 def compile_definition(
     node: FunctionNode,
     scopes: Iterable[ScopeNode],
-    original: FunctionType,
+    original: CodeType,
     imports: Iterable[str] = (),
     known: tuple[str, ...] = (),
 ) -> CodeType:
@@ -105,21 +105,10 @@ def compile_definition(
     Args:
         node: the definition.
         scopes: the definitions that enclose it, outermost first.
-        original: the function whose free variables and future imports hold.
+        original: the code of the function, whose free variables and future imports hold.
         imports: names that its module imports.
         known: other names that are to be free in it, for which `as_function` is given objects.
     """
-    return compile_like(node, scopes, original.__code__, imports, known)
-
-
-def compile_like(
-    node: FunctionNode,
-    scopes: Iterable[ScopeNode],
-    original: CodeType,
-    imports: Iterable[str] = (),
-    known: tuple[str, ...] = (),
-) -> CodeType:
-    """The same, from the code of the function alone."""
     scopes = list(scopes)
     definition: ScopeNode = _bare(node)
     for scope in reversed(scopes):

@@ -146,7 +146,7 @@ def emit(
     )  # fmt: skip
     node.args = arguments
     node.body = [*map(_definition, program.codes), ast.Return(ast.Tuple(names, ast.Load()))]
-    compiled = compile_definition(node, source.scopes, source.function, known=tuple(known))
+    compiled = compile_definition(node, source.scopes, source.function.__code__, known=tuple(known))
     made = as_function(compiled, source.function, known)
     made.__defaults__, made.__kwdefaults__ = None, None
     name, qualname = source.function.__name__, source.function.__qualname__
@@ -166,7 +166,7 @@ def _binder(source: Source, program: Program) -> Callable[..., list[Any]]:
     assert len(head) == FIRST
     head += [ast.Name(name, ast.Load()) for name in program.parameters]
     node.body = [ast.Return(ast.List(head, ast.Load()))]
-    code = compile_definition(node, source.scopes, source.function)
+    code = compile_definition(node, source.scopes, source.function.__code__)
     function: FunctionType = as_function(code, source.function)
     return function
 

@@ -205,7 +205,7 @@ class Lifter:
             node = lift_assignments(node, source.function)
         node.args.kwonlyargs.append(ast.arg(EXECUTION))
         node.args.kw_defaults.append(ast.Constant(None))
-        return compile_definition(located(node), source.scopes, source.function)
+        return compile_definition(located(node), source.scopes, source.function.__code__)
 
     def _function(self, code: CodeType, original: FunctionType) -> FunctionType:
         function = as_function(code, original)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from types import CodeType, FunctionType
 from typing import Any, get_args
 
-from gendsl.compiler.definition import FunctionNode, ScopeNode, compile_like
+from gendsl.compiler.definition import FunctionNode, ScopeNode, compile_definition
 from gendsl.compiler.trees import children, walk
 from gendsl.errors import Location, SourceUnavailableError, UnsupportedSyntaxError
 
@@ -153,7 +153,7 @@ def _text(function: FunctionType) -> str:
 @functools.lru_cache(maxsize=4096)
 def _is_text_of(running: CodeType, node: FunctionNode, scopes: _Scopes, imports: tuple[str, ...]) -> bool:
     """Whether a definition, among those that enclose it and in a module with imports, is what is running."""
-    return _is_what_runs(compile_like(node, scopes, running, imports), running, node)
+    return _is_what_runs(compile_definition(node, scopes, running, imports), running, node)
 
 
 def _is_what_runs(found: CodeType, running: CodeType, node: FunctionNode) -> bool:

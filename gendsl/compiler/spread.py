@@ -331,7 +331,7 @@ def spread(source: Source, making: Making, constants: Constants) -> Callable[...
     node = rewritten(source, _Spreader(source, making, constants), first=True)
     node.body[:0] = _placed_at(node.body[0], making.first)
     known = _as_known(node, constants)
-    code = compile_definition(node, source.scopes, source.function, known=tuple(known))
+    code = compile_definition(node, source.scopes, source.function.__code__, known=tuple(known))
     return as_function(code, source.function, known)
 
 

@@ -346,15 +346,9 @@ def _setter(frame: Frame, key: tuple[str, ...], layout: tuple[str, ...]) -> hir.
 
 def _finder(frame: Frame, key: tuple[str, ...], layout: tuple[str, ...]) -> hir.Function:
     """`find(entries, table, *key)`: the position of the entry of a key, or -1."""
-    memo = frame.program.helpers
-    if ("find", key, layout) in memo:
-        found: hir.Function = memo["find", key, layout]
-        return found
-    function = hir.Function(
-        frame.program.function_name("find"), results=["i"], origin="the entry of a key in a dict"
-    )
-    memo["find", key, layout] = function
-    text = Text(function)
+    function, text = _helper(frame, "find", (key, layout), "the entry of a key in a dict", ["i"])
+    if text is None:
+        return function
     entries, table = Var(text.fresh("entries"), "r"), Var(text.fresh("table"), "r")
     given = [Var(text.fresh("key"), kind) for kind in key]
     function.parameters = [entries, table, *given]
@@ -393,14 +387,10 @@ def _rebuilder(
     frame: Frame, key: tuple[str, ...], layout: tuple[str, ...], *, whole: bool = False
 ) -> hir.Function:
     """`enter(dict)`: put the last entry into the table, or all of them into a larger one where it is full."""
-    memo = frame.program.helpers
     name = "rebuild" if whole else "enter"
-    if (name, key, layout) in memo:
-        found: hir.Function = memo[name, key, layout]
-        return found
-    function = hir.Function(frame.program.function_name(name), results=[], origin="the table of a dict")
-    memo[name, key, layout] = function
-    text = Text(function)
+    function, text = _helper(frame, name, (key, layout), "the table of a dict", [])
+    if text is None:
+        return function
     dict_, entries, table = (Var(text.fresh(hint), "r") for hint in ("dict", "entries", "table"))
     function.parameters = [dict_]
     n, size, i, place, at = (Var(text.fresh(hint), "i") for hint in ("n", "size", "i", "place", "at"))
