@@ -163,12 +163,12 @@ def walked(lowered: Lowered, patterns: Sequence[Pattern] | None, meetings: Seque
     return found
 
 
-def entries(array: Sequence[Var]) -> Expr:
-    """How many entries an array has, of its leaves."""
+def dimension(array: Sequence[Var], fewer: int) -> Expr:
+    """How many coordinates an array has, of its leaves; so many fewer than entries."""
     result: Expr = ONE
     for length in array[2 : 2 + (len(array) - 2) // 2]:
         result = length if result == ONE else Op("mul", (result, length), "i")
-    return result
+    return Op("sub", (result, Const(fewer, "i")), "i") if fewer else result
 
 
 def indices_of_template(template: Template) -> tuple[Expr, ...]:
@@ -300,7 +300,7 @@ class _Here(_Walking):
         each: Body = []
         if Lists.PLACES in self.lists:
             each.append(self._append(Lists.PLACES, self.selected.place(template, indices, self.known)))
-        count = entries(targets) if chart.is_array else None
+        count = dimension(targets, chart.fewer) if chart.is_array else None
         if Lists.ROOTS in self.lists:
             found, root = self._root(choice, count)
             moved += found
@@ -397,7 +397,7 @@ class _There(_Walking):
             place: Body = [
                 hir.Read(old, template, indices, False, line=line),
                 Load([at], used, INTEGERS, ZEROS["i"]),
-                Store(used, INTEGERS, ZEROS["i"], (Op("add", (at, entries(old)), "i"),)),
+                Store(used, INTEGERS, ZEROS["i"], (Op("add", (at, dimension(old, chart.fewer)), "i"),)),
             ]
             given_ = [*old, *places]
         else:

@@ -248,11 +248,13 @@ class Chart:
             itself; of an array (parameters, an array of that shape, list, place) -> the same for what the
             list has from that place on.
         is_array: whether it is that of an array.
+        fewer: how many coordinates of an array there are less than entries.
     """
 
     to_line: Function | None = None
     from_line: Function | None = None
     is_array: bool = False
+    fewer: int = 0
 
 
 @dataclass(eq=False, slots=True)

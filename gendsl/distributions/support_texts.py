@@ -1,4 +1,5 @@
-"""Whether a value lies in a support, as plain Python functions over numbers, which the compiler reads.
+"""Supports as plain Python functions over numbers, which the compiler reads: whether a value lies in one, and
+the charts of vectors.
 
 Supports of numbers have theirs in their classes; here are those whose classes are written with NumPy. Where a
 value has not the shape of the support they raise: the class then says what is wrong.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -108,3 +109,83 @@ CONTAINS: dict[type, Callable[[Any, Any], bool]] = {
     supports.Correlation: _correlation_contains,
 }
 """Whether a value of the shape of a support lies in it, for those whose classes are written with NumPy."""
+
+
+# --- charts -------------------------------------------------------------------------------------------
+
+
+def _simplex_slope(u: Any) -> float:
+    n = len(u)
+    left, slope = 0.0, 0.0
+    for i in range(n):
+        v = u[i] - np.log(float(n - i))
+        rest = -np.logaddexp(0.0, v)
+        slope += rest - np.logaddexp(0.0, -v) + left
+        left += rest
+    return slope
+
+
+def _simplex_to_line(self: Any, weights: Any) -> Any:
+    n = len(weights) - 1
+    u = np.zeros(n)
+    left = 0.0
+    for i in range(n - 1, -1, -1):
+        left += weights[i + 1]
+        u[i] = np.log(weights[i]) - np.log(left) + np.log(float(n - i))
+    return u, _simplex_slope(u)
+
+
+def _simplex_from_line(self: Any, u: Any) -> Any:
+    n = len(u)
+    weights = np.zeros(n + 1)
+    left = 0.0
+    for i in range(n):
+        v = u[i] - np.log(float(n - i))
+        weights[i] = np.exp(left - np.logaddexp(0.0, -v))
+        left -= np.logaddexp(0.0, v)
+    weights[n] = np.exp(left)
+    return weights, _simplex_slope(u)
+
+
+def _ordered_to_line(self: Any, values: Any) -> Any:
+    n = len(values)
+    u = np.zeros(n)
+    before, slope = 0.0, 0.0
+    for i in range(n):
+        v = self.component.to_line(values[i])
+        u[i] = v if i == 0 else np.log(v - before)
+        slope += self.component.log_slope(v) + (0.0 if i == 0 else u[i])
+        before = v
+    return u, slope
+
+
+def _ordered_from_line(self: Any, u: Any) -> Any:
+    n = len(u)
+    values = np.zeros(n)
+    v, slope = 0.0, 0.0
+    for i in range(n):
+        v = u[i] if i == 0 else v + np.exp(u[i])
+        values[i] = self.component.from_line(v)
+        slope += self.component.log_slope(v) + (0.0 if i == 0 else u[i])
+    return values, slope
+
+
+class Chart(NamedTuple):
+    """The chart of a support of vectors.
+
+    Attributes:
+        to_line: from a support and a value to the coordinates, and the log slope of the chart there.
+        from_line: from a support and coordinates to the value, and that log slope.
+        fewer: how many coordinates there are less than entries.
+    """
+
+    to_line: Callable[[Any, Any], Any]
+    from_line: Callable[[Any, Any], Any]
+    fewer: int
+
+
+CHARTS: dict[type, Chart] = {
+    supports.Simplex: Chart(_simplex_to_line, _simplex_from_line, 1),
+    supports.Ordered: Chart(_ordered_to_line, _ordered_from_line, 0),
+}
+"""The charts of vectors whose entries have none of their own."""

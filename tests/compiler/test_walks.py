@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from benchmarks.models import families
 from gendsl import (
     Distribution,
     bernoulli,
@@ -21,9 +22,11 @@ from gendsl import (
     half_normal,
     iid,
     inv_gamma,
+    lkj,
     mixture_of_normals,
     mvnormal,
     normal,
+    ordered,
     poisson,
     product,
     read,
@@ -45,7 +48,7 @@ from gendsl.compiler.native_layout import ACCEPTED, Word
 from gendsl.compiler.native_state import NativeState
 from gendsl.errors import GenDSLError
 from gendsl.inference import cycle, involutive, machine, mixture, random_walk, repeat, texts
-from gendsl.supports import Interval, RealArray
+from gendsl.supports import Interval, Ordered, Positive, RealArray, Simplex
 from gendsl.testing import running_on
 
 needs_llvm = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
@@ -322,6 +325,56 @@ def matrices():
     "d" @ ~normal(x[0, 0] + 2 * x[1, 1] - x[2, 0], 1)
 
 
+class falling(Distribution):
+    """Of the user's own, on ordered vectors."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def logpdf(self, x):
+        return -np.sum(x) - x[0] * x[1]
+
+    def sample(self, rng):
+        return np.sort(rng.random(self.n))
+
+    @property
+    def support(self):
+        return Ordered(Positive(), self.n)
+
+
+class corner(Distribution):
+    """Of the user's own, on weights."""
+
+    def __init__(self, n, a):
+        self.n, self.a = n, a
+
+    def logpdf(self, x):
+        return self.a * math.log(x[0] + 1e-300)
+
+    def sample(self, rng):
+        return rng.dirichlet(np.ones(self.n))
+
+    @property
+    def support(self):
+        return Simplex(self.n)
+
+
+@gen
+def weights_and_orders():
+    k = ~uniform_discrete(2, 4)
+    a = ~gamma(3, 1)
+    w = ~dirichlet([a] * k)
+    one = ~dirichlet([1.0])
+    for j in range(2):
+        ("o", j) @ ~ordered(normal(j, a), 3)
+    p = ~ordered(gamma(2, 1), 2)
+    b = ~ordered(uniform(0, a), 2)
+    f = ~falling(3)
+    c = ~corner(3, a)
+    x = ~normal(0, 1)
+    "d" @ ~normal(w[0] + p[1] - b[0] + x + f[1] * c[2], 0.5)
+
+
 @gen
 def moving_vectors():
     s = ~gamma(3, 1)
@@ -381,6 +434,14 @@ CASES = {
         of(vectors, (4,), DATA), random_walk(select("x", ("s", 0), "m"), np.linspace(0.2, 1.2, 6))
     ),
     "matrices": (of(matrices, (), {"d": 0.4}), random_walk(scale=0.7)),
+    "weights and orders": (of(weights_and_orders, (), {"d": 0.4}), random_walk(scale=0.15)),
+    "some weights": (
+        of(weights_and_orders, (), {"d": 0.4}), random_walk(select("p", "w", ("o", 1), "x", "one", "c"), 0.3),
+    ),
+    "scales of weights": (
+        of(weights_and_orders, (), {"d": 0.4}, init={"k": 3}),
+        random_walk(select("c", "w", "x"), {"w": [0.3, 0.1], "c": 0.2, "x": 0.5}),
+    ),
     "vectors whose supports move": (of(moving_vectors, (), {"d": 2.0}), random_walk(scale=0.4)),
     "matrix": (
         of(several, (4,), DATA),
@@ -398,6 +459,26 @@ def test_the_same_steps(name, way):
     if name != "not there":
         assert results["accepted"] > 10
         assert results["rejected"] > 10
+
+
+MODELS = {model.name: model for models in families().values() for model in models}
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        pytest.param(
+            name, *(way.values if hasattr(way, "values") else (way,)), marks=getattr(way, "marks", ())
+        )
+        for place, name in enumerate(MODELS)
+        for way in (WAYS[place % 2],)
+    ],
+)
+def test_models_of_the_families(name, way):
+    """All continuous choices of a model at once, every second one in one of the two ways."""
+    results = outcomes(way, MODELS[name].start(), random_walk(scale=0.05), 8)
+    left = {result for result in results if not result.endswith("a choice that the trace does not have")}
+    assert left <= {"accepted", "rejected", "zero"}, results
 
 
 # --- where the reference rejects, or raises ---------------------------------------------------------------
@@ -421,14 +502,14 @@ def of_kinds():
     z = ~bernoulli(0.5)
     x = ~normal(0, 1)
     n = ~poisson(2)
-    w = ~dirichlet([1.0, 1.0])
+    w = ~lkj(2, 1.0)
     "d" @ ~normal(x, 1)
 
 
 @gen
-def shares():
-    w = ~dirichlet([1.0, 2.0])
-    "d" @ ~poisson(w[0])
+def correlation():
+    w = ~lkj(2, 1.0)
+    "d" @ ~poisson(1.5 + w[0, 1])
 
 
 @gen
@@ -453,6 +534,15 @@ ODD = {
     ),
     "an entry rounded to the border": (of(vectors, (4,), DATA), random_walk("b", 30.0), ANY),
     "entries out of bounds": (of(unit, (), {"d": 0.5}), random_walk("s", 1.0), ANY),
+    "weights on the border": (
+        of(weights_and_orders, (), {"d": 0.4}, init={"k": 2, "c": [1.0, 0.0, 0.0]}),
+        random_walk(select("c"), 0.3), {"zero"},
+    ),
+    "weights rounded to the border": (
+        of(weights_and_orders, (), {"d": 0.4}),
+        random_walk(select("c"), 1000.0),
+        ANY - {"accepted"},
+    ),
     "only a vector without entries": (of(vectors, (4,), DATA), random_walk(select("e"), 1.3), {"zero"}),
     "a mass of several entries": (
         of(vectors, (4,), DATA), random_walk(select("m", "x"), {"m": [0.3, 0.2]}), {"raises"}
@@ -488,7 +578,7 @@ def test_what_is_left_to_the_interpreter(name, way):
         "structure": (of(steers, (), {"d": 0.4}), random_walk(select("x", "y"), 0.8)),
         "order": (of(turns, (), {}), random_walk(scale=0.8)),
         "what is not read": (of(of_kinds), random_walk(scale=0.8)),
-        "nothing that is read": (of(shares, (), {"d": 1}), random_walk(scale=0.8)),
+        "nothing that is read": (of(correlation, (), {"d": 1}), random_walk(scale=0.8)),
     }[name]
     results = outcomes(way, start(), kernel, 100)
     assert any(result.startswith("fails") for result in results), results

@@ -13,11 +13,12 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import arrays, calls, scores
 from gendsl.compiler.front.coordinates import DISCRETE, coordinates
 from gendsl.compiler.front.frame import Frame, Text, is_never
-from gendsl.compiler.front.values import NotClosed, Value, items_of, number, number_leaf
+from gendsl.compiler.front.values import NotClosed, Value, items_of, known, make_tuple, number, number_leaf
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.types import Array, List, Number, Tuple, Type, Union, describe, leaves
-from gendsl.distributions import affine, iid, mixture_of_normals, mvnormal, product
+from gendsl.distributions import affine, dirichlet, iid, mixture_of_normals, mvnormal, ordered, product
 from gendsl.distributions.base import ScalarFamily, is_built_in
+from gendsl.distributions.support_texts import CHARTS, Chart
 from gendsl.supports.scalar import Line
 
 
@@ -41,9 +42,12 @@ def _chart(frame: Frame, distribution: Value, kind: Type) -> hir.Chart:
     if key not in program.helpers:
         if not isinstance(kind, (Number, Array)) or kind.kind != "f":
             raise frame.not_closed(f"the coordinates of {describe(kind)}")
-        makers = _OfNumber if kind == Number("f") else _OfArray
-        charts = makers(frame, wide, kind)
-        program.helpers[key] = hir.Chart(charts.to_line(), charts.from_line(), makers is _OfArray)
+        makes: type[_OfNumber] = _OfNumber
+        if isinstance(kind, Array):
+            makes = _OfVector if _chart_of_all(frame, distribution) else _OfArray
+        charts = makes(frame, wide, kind)
+        to_line, from_line = charts.to_line(), charts.from_line()
+        program.helpers[key] = hir.Chart(to_line, from_line, makes is not _OfNumber, charts.fewer)
     return program.helpers[key]  # type: ignore[no-any-return]
 
 
@@ -53,10 +57,12 @@ class _OfNumber:
     Attributes:
         given: the distribution, in the function that is being made.
         frame: where its statements go.
+        fewer: how many coordinates there are less than entries.
     """
 
     frame: Frame
     given: Value
+    fewer = 0
 
     def __init__(self, outer: Frame, wide: Type, kind: Type) -> None:
         assert isinstance(wide, Tuple)
@@ -174,6 +180,79 @@ class _OfArray(_OfNumber):
 
         frame.emit(hir.Return([*value.leaves, *self._entries(made, entry)]))
         return made
+
+
+class _OfVector(_OfArray):
+    """The same of a vector whose entries have no charts of their own; see `distributions.support_texts`."""
+
+    def _convert(self, way: str, value: Value) -> tuple[Value, Expr]:
+        """The coordinates of a value, or the value at coordinates, and the log slope of the chart."""
+        chart, support = _chart_of_all(self.frame, self.given)  # type: ignore[misc]
+        self.fewer = chart.fewer
+        found = calls.call_function(self.frame, getattr(chart, way), [support, value], {})
+        if is_never(found):
+            raise self.outer.not_closed(f"the coordinates of what {self.wide.cls.__name__} draws")
+        vector, slope = items_of(self.frame.atoms(found))
+        return vector, number_leaf(slope, "f")
+
+    def _all_finite(self, vector: Value, into: hir.Var | None = None) -> Expr:
+        """Whether the entries of a vector are finite, which are added to a list."""
+        frame, finite = self.frame, self.frame.fresh("finite", "b")
+        frame.emit(hir.Set([finite], [hir.TRUE]))
+
+        def entry(at: list[Expr]) -> None:
+            u = number_leaf(arrays.load(frame, vector, arrays.position(frame, vector, at)))
+            if into is not None:
+                frame.emit(hir.Append(into, ("f",), (u,)))
+            frame.emit(hir.Set([finite], [Op("and", (finite, Op("isfinite", (u,), "b")), "b")]))
+
+        arrays.over(frame, arrays.shape_of(vector), entry, ("chart", into is None))
+        return finite
+
+    def to_line(self) -> hir.Function:
+        made = self._start("to_line", "the coordinates of a value", ["f", "b"])
+        into = self._given_array(made)
+        u, slope = self._convert("to_line", self.array)
+        self.frame.emit(hir.Return([slope, self._all_finite(u, into)]))
+        return made
+
+    def from_line(self) -> hir.Function:
+        made = self._start("from_line", "the value at coordinates", [*leaves(self.kind), "f", "b"])
+        source, frame = self._given_array(made), self.frame
+        at = frame.fresh("at", "i")
+        made.parameters.append(at)
+        (length,) = arrays.shape_of(self.array)
+        u = arrays.filled(
+            frame, "f", [Op("sub", (length, Const(self.fewer, "i")), "i")], Const(0.0, "f"), "u"
+        )
+
+        def entry(places: list[Expr]) -> None:
+            value = frame.fresh("u", "f")
+            frame.emit(hir.Load([value], source, ("f",), Op("add", (at, places[0]), "i")))
+            frame.emit(hir.Store(u.leaves[0], ("f",), places[0], (value,)))
+
+        arrays.over(frame, arrays.shape_of(u), entry, "coordinates")
+        x, slope = self._convert("from_line", u)
+        back, _ = self._convert("to_line", x)
+        given = frame.program.facts.convert(x, self.kind)
+        frame.emit(hir.Return([*given, slope, self._all_finite(back)]))
+        return made
+
+
+def _chart_of_all(frame: Frame, distribution: Value) -> tuple[Chart, Value] | None:
+    """The chart of a vector, and the support that it is given; None where each entry has one of its own."""
+    assert isinstance(distribution.type, Tuple)
+    cls = distribution.type.cls
+    if cls is dirichlet:
+        return CHARTS[supports.Simplex], known(None)
+    if cls is ordered:
+        component = _support_of_one(frame, items_of(distribution)[0], [])
+        return CHARTS[supports.Ordered], make_tuple([component], supports.Ordered, ("component",))
+    if is_built_in(cls):
+        return None
+    support = scores.support_of(frame, distribution)
+    chart = CHARTS.get(getattr(support.type, "cls", None))  # type: ignore[arg-type]
+    return None if chart is None else (chart, support)
 
 
 def _support(frame: Frame, distribution: Value, at: list[Expr]) -> Value:
