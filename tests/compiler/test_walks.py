@@ -179,6 +179,18 @@ def charts():
 
 
 @gen
+def images():
+    s = ~gamma(2, 1)
+    a = ~(2.0 * normal(0, 1) + 1)
+    b = ~(10 * beta(2, 2))
+    c = ~(1 + gamma(2, 1))
+    d = ~(-3.0 * gamma(2, 1))
+    e = ~(s * uniform(0, 1) + 1)
+    f = ~(s * gamma(2, 1))
+    "y" @ ~normal(a + b + c + d + e + f, 1)
+
+
+@gen
 def chained():
     x = ~uniform(0.5, 4)
     y = ~uniform(0, x)
@@ -392,6 +404,7 @@ CASES = {
         of(charts, (), {"y": 1.0}, init={"f": 0.5, "g": 0.1}),
         random_walk(select("f", "b", "u", "angle"), 0.9),
     ),
+    "images": (of(images, (), {"y": 3.0}), random_walk(scale=0.3)),
     "supports that move": (of(chained, (), {"d": 0.4}), random_walk(scale=0.7)),
     "a support that moves": (of(chained, (), {"d": 0.4}), random_walk(select("x"), 0.7)),
     "indices": (of(several, (4,), DATA), random_walk(select("mu"), 0.5)),

@@ -270,7 +270,7 @@ def _support(frame: Frame, distribution: Value, at: list[Expr]) -> Value:
         if not isinstance(components.type, List):
             raise frame.not_closed("the coordinates of a product of distributions of several kinds")
         return _support_of_one(frame, item_at(frame, components, number(at[0])), at[1:])
-    if is_built_in(cls) and not issubclass(cls, ScalarFamily):
+    if is_built_in(cls) and not issubclass(cls, (ScalarFamily, affine)):
         raise frame.not_closed(f"the coordinates of what {cls.__name__} draws")
     return _interval(frame, scores.support_of(frame, distribution), at)
 
