@@ -13,6 +13,7 @@ from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.closed import PYTHON_FAILURES, Compiled, FailedText
 from gendsl.compiler.closed_sampler import _from_python
 from gendsl.compiler.coordinate_runs import runs, walked
+from gendsl.compiler.copies import RUNS, assessed, looked, read_again, scored
 from gendsl.compiler.density import Zeros
 from gendsl.compiler.front.coordinates import UNKNOWN
 from gendsl.compiler.front.draws import GENERATOR
@@ -179,7 +180,7 @@ class ClosedKernel(Compiled):
             return hir.Input(len(inputs) - 1, 0, leaf)
 
         stride = walk.stride(one, self.lowered, selected, given)
-        one_way, other_way = (hir.copied(main, suffix, change) for suffix, change in _RUNS.items())
+        one_way, other_way = (hir.copied(main, suffix, change) for suffix, change in RUNS.items())
         here, there = (self._called(MODEL, run) for run in runs(one_way, other_way, selected))
         absent: list[tuple[hir.Body, hir.Expr]] = []
         if selected.every is not None and not one.skip_absent:
@@ -188,13 +189,13 @@ class ClosedKernel(Compiled):
 
     def _counted(self, main: hir.Function, selected: Any, patterns: Any) -> move.Called:
         """What counts the choices of the current trace that are selected, for each pattern."""
-        counts = redraw.counted(hir.copied(main, "_counted", _read_again), selected, len(patterns))
+        counts = redraw.counted(hir.copied(main, "_counted", read_again), selected, len(patterns))
         return self._called(MODEL, counts)
 
     def _sites(self, one: Resampling | Updating, main: hir.Function) -> move.Sites:
         """The choices that are selected."""
         ordered = InTurn(self.lowered, one.patterns)
-        listed = redraw.listed(hir.copied(main, "_listed", _read_again), ordered)
+        listed = redraw.listed(hir.copied(main, "_listed", read_again), ordered)
         templates = self.lowering.templates_of(MODEL)
         return move.Sites(
             self._called(MODEL, listed), ordered.turns, tuple(filter(ordered.may_have, templates))
@@ -206,8 +207,8 @@ class ClosedKernel(Compiled):
         selected: redraw.Selected = Selections(self.lowered, one.patterns, self.meetings)
         if sites is not None:
             selected = OneSite(sites.templates, self.meetings)
-        draw = redraw.redrawn(hir.copied(main, "_redrawn", _scored), selected)
-        let_go = redraw.let_go(hir.copied(main, "_let_go", _read_again))
+        draw = redraw.redrawn(hir.copied(main, "_redrawn", scored), selected)
+        let_go = redraw.let_go(hir.copied(main, "_let_go", read_again))
         return move.resampling(
             name, self._called(MODEL, draw), self._called(MODEL, let_go), self._absent(one, main),
             skip_absent=one.skip_absent, sites=sites,
@@ -228,7 +229,7 @@ class ClosedKernel(Compiled):
         """The log density of the model."""
         if zeros not in self.scores:
             suffix = "" if zeros is Zeros.END else "_whole"
-            self.scores[zeros] = density.score(_assessed(main, suffix), zeros=zeros)
+            self.scores[zeros] = density.score(assessed(main, suffix), zeros=zeros)
         return self._called(MODEL, self.scores[zeros])
 
     def _step(
@@ -238,9 +239,9 @@ class ClosedKernel(Compiled):
         if isinstance(one, Several):
             return move.several(name, parts, one.times, one.bounds)
         if isinstance(one, Picked):
-            copies: dict[int, hir.Function] = {}
+            made: dict[int, hir.Function] = {}
             pick, log_share = (
-                hir.copied(mains[f"{which}{number}"], "", _looked, made=copies) for which in _PICKING
+                hir.copied(mains[f"{which}{number}"], "", looked, made=made) for which in _PICKING
             )
             if (pick.results, log_share.results) != (["i", "f"], ["f"]):
                 raise NotClosed(f"the weights of {one.name}, which are none")
@@ -270,8 +271,8 @@ class ClosedKernel(Compiled):
     def _auxiliary(self, name: str, main: hir.Function, zeros: Zeros) -> move.Auxiliary:
         """What draws the choices of a program, and what scores them."""
         return move.Auxiliary(
-            self._called(name, sampler.simulate(hir.copied(main, "_draw", _looked))),
-            self._called(name, density.score(_assessed(main, "_score"), zeros=zeros)),
+            self._called(name, sampler.simulate(hir.copied(main, "_draw", looked))),
+            self._called(name, density.score(assessed(main, "_score"), zeros=zeros)),
         )
 
     def _refuse_unknown(self, mains: dict[str, hir.Function]) -> None:
@@ -480,37 +481,6 @@ def _lines(number: int, one: Updating, lowering: Lowering) -> list[Entry]:
         for template in lowering.templates_of(MODEL)
         if selected.may_have(template)
     ]  # fmt: skip
-
-
-def _looked(one: hir.Statement) -> hir.Body | None:
-    """Reads that no transform makes need not be noted; the number of a call is that of its address."""
-    match one:
-        case hir.Read(targets=targets, template=template, indices=indices):
-            return [hir.Read(list(targets), template, indices, False, line=one.line)]
-        case hir.Visit(targets=[node], template=template, indices=indices):
-            return [hir.Node(node, template, indices, True, line=one.line)]
-    return None
-
-
-def _scored(one: hir.Statement) -> hir.Body | None:
-    return [] if isinstance(one, hir.Keep) else _looked(one)
-
-
-def _read_again(one: hir.Statement) -> hir.Body | None:
-    """A program that is followed once more, through the current trace."""
-    match one:
-        case hir.Visit(targets=[node], template=template, indices=indices):
-            return [hir.Node(node, template, indices, line=one.line)]
-    return _scored(one)
-
-
-_RUNS = {"_here": _read_again, "_there": _scored}
-"""The runs of a random walk: what the names of copies of the program end with, and what changes in them."""
-
-
-def _assessed(main: hir.Function, suffix: str) -> hir.Function:
-    """A copy of a program, to be scored: nothing is drawn, and calls are not noted."""
-    return hir.copied(main, suffix, _scored)
 
 
 def _identifier(name: str) -> str:

@@ -438,7 +438,9 @@ def _shortened(main: Function, selected: Walked) -> None:
 
     def is_needed(statement: hir.Statement) -> bool:
         return any(
-            id(one) in taken or (isinstance(one, Call) and id(one.function) in needed)
+            id(one) in taken
+            or (isinstance(one, Call) and id(one.function) in needed)
+            or (isinstance(one, Set) and any(target in end.values for target in one.targets))
             for one in hir.walk([statement])
         )
 

@@ -1,6 +1,7 @@
 """Random walks as texts: the interpreter's decisions, values, ratios and random numbers."""
 
 import math
+import os
 from collections import Counter
 
 import numpy as np
@@ -50,7 +51,9 @@ from gendsl.errors import GenDSLError
 from gendsl.inference import cycle, involutive, machine, mixture, random_walk, repeat, texts
 from gendsl.supports import Interval, Ordered, Positive, RealArray, Simplex
 from gendsl.testing import running_on
+from tests.conformance.idioms import GROUPS
 
+LONG = os.environ.get("GENDSL_LONG", "") not in ("", "0")
 needs_llvm = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
 
 
@@ -265,6 +268,13 @@ def outer(n):
 
 
 @gen
+def call_at_the_end():
+    x = ~normal(0, 1)
+    y = ~normal(x, 1)
+    "last" @ ~inner(1.0)
+
+
+@gen
 def grid(n, m):
     total = 0.0
     for i in range(n):
@@ -425,6 +435,7 @@ CASES = {
     ),
     "own": (of(own, (), {"d": 0.4}), random_walk(scale=0.6)),
     "calls": (of(outer, (3,), {"y": 0.4}), random_walk(scale=0.6)),
+    "a call at the end": (of(call_at_the_end, (), {"y": 0.4}), random_walk(select("last", "x"), 0.6)),
     "in calls": (of(outer, (3,), {"y": 0.4}), random_walk(select(("rest", 1), ("first", "wide")), 0.6)),
     "trees": (of(grown, (2,), {"y": 0.4}), random_walk(scale=0.4)),
     "in trees": (
@@ -494,6 +505,22 @@ def test_models_of_the_families(name, way):
     assert left <= {"accepted", "rejected", "zero"}, results
 
 
+@pytest.mark.parametrize("group", sorted(GROUPS))
+def test_programs_of_this_repository_are_walked_alike_or_refused(group):
+    """All continuous choices of programs at once, by Python text; of every twelfth, or all in long tests."""
+    found = Counter()
+    for model, (args, *_) in [*GROUPS[group]().values()][:: 1 if LONG else 12]:
+        try:
+            trace = model.simulate(args, rng=1)
+            results = outcomes(AsPython, trace, random_walk(scale=0.2), 3)
+        except NotClosed:
+            continue
+        except (GenDSLError, ArithmeticError, TypeError, ValueError):  # of the program, which raises
+            continue
+        found.update(results)
+    assert found["raises"] == 0
+
+
 # --- where the reference rejects, or raises ---------------------------------------------------------------
 
 
@@ -532,6 +559,11 @@ def unit():
 
 
 @gen
+def only_whole():
+    n = ~poisson(3)
+
+
+@gen
 def whole():
     n = ~poisson(3)
     "d" @ ~normal(n, 1)
@@ -560,6 +592,7 @@ ODD = {
     "a mass of several entries": (
         of(vectors, (4,), DATA), random_walk(select("m", "x"), {"m": [0.3, 0.2]}), {"raises"}
     ),
+    "nothing at all": (of(only_whole), random_walk(scale=0.7), {"zero"}),
     "nothing": (of(whole, (), {"d": 2.0}), random_walk(scale=0.7), {"zero"}),
     "discrete": (of(of_kinds), random_walk(select("x", "z"), 0.7), {"raises"}),
     "observed": (of(bounded, (), {"d": 0.1}), random_walk(select("x", "d"), 0.3), {"raises"}),
