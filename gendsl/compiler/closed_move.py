@@ -41,6 +41,7 @@ from gendsl.compiler.selections import InTurn, OneSite, Selections
 from gendsl.compiler.source import find_source
 from gendsl.compiler.state import MoveState, index_of, indices_of
 from gendsl.compiler.types import Number, leaves
+from gendsl.compiler.updates import log_weight_along, move_along, updating
 
 LEGEND = """\
 # state.a is what there is at the addresses "a" or ("a", i, ...). What a program makes there is state.a[i]: it
@@ -116,8 +117,8 @@ class ClosedKernel(Compiled):
         self.scores: dict[Zeros, hir.Function] = {}
         replay.fill_all(self.lowered, mains)
         for along in lowering.lines.values():
-            move.log_weight_along(along.weight, self._score(mains[MODEL], Zeros.END), along.template)
-            move.move_along(along.move, along.template)
+            log_weight_along(along.weight, self._score(mains[MODEL], Zeros.END), along.template)
+            move_along(along.move, along.template)
         made: dict[int, hir.Function] = {}
         for number, one in enumerate(within):
             parts = [made[id(part)] for part in one.parts] if isinstance(one, (Several, Picked)) else []
@@ -220,7 +221,7 @@ class ClosedKernel(Compiled):
         """The step of a move that updates choices given all others."""
         sites = self._sites(one, mains[MODEL])
         updates = [mains[f"u{number}_{template.number}"] for template in sites.templates]
-        return move.updating(
+        return updating(
             name, sites, self._absent(one, mains[MODEL]), updates,
             skip_absent=one.skip_absent, random=one.scan == "random",
         )  # fmt: skip

@@ -227,7 +227,7 @@ def resampling(
     body.append(Primitive([], "begin"))
     some: Expr = hir.FALSE
     if not skip_absent:
-        body += _all_there(absent)
+        body += all_there(absent)
     elif sites is None:
         for finding, found in absent:
             body += finding
@@ -291,89 +291,13 @@ def _picked_site(sites: Sites, count: Var, draw: Called, body: Body) -> Called:
     return Called(draw.function, (*draw.args, number, *at))
 
 
-def updating(
-    name: str,
-    sites: Sites,
-    absent: Sequence[tuple[Body, Expr]],
-    updates: Sequence[Function],
-    *,
-    skip_absent: bool,
-    random: bool,
-) -> Function:
-    """The step of a move that updates selected choices, each given all others.
-
-    Args:
-        sites: these choices.
-        absent: for each address that is named, what finds out whether the trace has it, and whether it has.
-        updates: for each template of theirs what updates one, of its indices.
-        skip_absent: whether those that it hasn't are left out.
-        random: whether one of them is picked, with equal probabilities; all in turn if not.
-    """
-    made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
-    count, site, number = (Var(one, "i") for one in ("count", "site", "number"))
-
-    def updated(update: Function) -> Callable[[Sequence[Var]], Body]:
-        return lambda indices: [Called(update, tuple(indices)).into()]
-
-    visit = [*sites.which(site, number), *sites.visit(site, number, list(map(updated, updates)))]
-    if random:
-        pick: Body = [Draw(site, "integers", (hir.ZEROS["i"], count)), *visit]
-        visits: hir.Statement = If(_op("gt", count, hir.ZEROS["i"], kind="b"), pick, [])
-    else:
-        visits = hir.For(site, hir.ZEROS["i"], count, Const(1, "i"), visit, 2)
-    made.body = [
-        Primitive([], "begin"),
-        *([] if skip_absent else _all_there(absent)),
-        *sites.list(count),
-        visits,
-        Return([hir.TRUE, UNTOLD, ZERO, ZERO, ZERO]),
-    ]
-    return made
-
-
-def _all_there(absent: Sequence[tuple[Body, Expr]]) -> Body:
+def all_there(absent: Sequence[tuple[Body, Expr]]) -> Body:
     """Fail where the trace doesn't have an address that is named."""
     body: Body = []
     for finding, found in absent:
         fails = hir.Fail("a selected address that the trace doesn't have")
         body += [*finding, If(_op("not", found, kind="b"), [fails], [])]
     return body
-
-
-def log_weight_along(made: Function, score: Called, template: Any) -> None:
-    """Make the body of a function that gives the log weight of a value of a choice; see `front.lines`."""
-    lp, before, here = Var("lp", "f"), Var("lp_before", "f"), Var("here", "i")
-    made.body = [
-        *_with_value(made, template, made.parameters[template.rank :], here),
-        score.into(lp),
-        Primitive([], "release", (here,)),
-        Primitive([], "exchange"),
-        If(_is_zero(lp), [Return([IMPOSSIBLE])], []),
-        Primitive([], "same_choices"),
-        Primitive([before], "log_density"),
-        Return([_op("sub", lp, before)]),
-    ]
-
-
-def move_along(made: Function, template: Any) -> None:
-    """Make the body of a function that lets a choice have a value, whose log weight it is given."""
-    *values, weight = made.parameters[template.rank :]
-    before, here = Var("lp_before", "f"), Var("here", "i")
-    made.body = [
-        *_with_value(made, template, values, here),
-        Primitive([before], "log_density"),
-        Primitive([], "stay", (_op("add", before, weight),)),
-        Return([]),
-    ]
-
-
-def _with_value(made: Function, template: Any, values: Sequence[Var], here: Var) -> Body:
-    """Give a choice another value for now."""
-    return [
-        Primitive([here], "try_again"),
-        hir.Write(template, tuple(made.parameters[: template.rank]), tuple(values)),
-        Primitive([], "exchange"),
-    ]
 
 
 def several(name: str, steps: Sequence[Function], times: int, bounds: Sequence[float] | None) -> Function:

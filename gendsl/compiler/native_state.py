@@ -42,8 +42,7 @@ NO_LIMIT = -1
 FIRST_ZERO = "the first step whose density is zero there, of which the reference interpreter tells why"
 _FIRST_ROOM = _FIRST_NODES = 64
 _FIRST_WORDS, _FIRST_HEAP = 1 << 14, 1 << 18
-_FIRST_CAPACITY = 8
-_GROWTH = 4
+_FIRST_CAPACITY, _GROWTH = 8, 4
 _LARGEST = 1 << 28
 _MOST_PLACES = 1 << 22
 """How many places a template may have, of 40 bytes or more each."""

@@ -49,7 +49,7 @@ from gendsl.compiler.hir import (
     Store,
     Var,
 )
-from gendsl.compiler.move import REJECTED, RESULTS, ZERO, Called
+from gendsl.compiler.move import REJECTED, RESULTS, ZERO, Called, all_there
 from gendsl.compiler.moves import Masses, Walk
 from gendsl.compiler.selections import Selection
 from gendsl.compiler.sums import if_zero
@@ -202,9 +202,7 @@ def step(
     rejected: Body = [Draw(uniform, "random", ()), Return(list(REJECTED))]
     body = made.body
     body.append(Primitive([], "begin"))
-    for finding, found in absent:
-        fails = hir.Fail("a selected address that the trace doesn't have")
-        body += [*finding, If(Op("not", (found,), "b"), [fails], [])]
+    body += all_there(absent)
     body += [hir.New(lists[one], layouts.get(one, INTEGERS), []) for one in selected.lists_here]
     along = [lists[one] for one in selected.lists_here]
     ahead = [lists[one] for one in selected.lists_there]

@@ -1,0 +1,87 @@
+"""The step of a move that updates choices given all others, and the log weights of their other values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gendsl.compiler import hir
+from gendsl.compiler.hir import Body, Const, Draw, Expr, Function, If, Op, Primitive, Return, Var
+from gendsl.compiler.move import RESULTS, UNTOLD, ZERO, Called, Sites, all_there
+from gendsl.compiler.sums import IMPOSSIBLE, if_zero
+
+
+def updating(
+    name: str,
+    sites: Sites,
+    absent: Sequence[tuple[Body, Expr]],
+    updates: Sequence[Function],
+    *,
+    skip_absent: bool,
+    random: bool,
+) -> Function:
+    """The step of a move that updates selected choices, each given all others.
+
+    Args:
+        sites: these choices.
+        absent: for each address that is named, what finds out whether the trace has it, and whether it has.
+        updates: for each template of theirs what updates one, of its indices.
+        skip_absent: whether those that it hasn't are left out.
+        random: whether one of them is picked, with equal probabilities; all in turn if not.
+    """
+    made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
+    count, site, number = (Var(one, "i") for one in ("count", "site", "number"))
+
+    def updated(update: Function) -> Callable[[Sequence[Var]], Body]:
+        return lambda indices: [Called(update, tuple(indices)).into()]
+
+    visit = [*sites.which(site, number), *sites.visit(site, number, list(map(updated, updates)))]
+    if random:
+        pick: Body = [Draw(site, "integers", (hir.ZEROS["i"], count)), *visit]
+        visits: hir.Statement = If(Op("gt", (count, hir.ZEROS["i"]), "b"), pick, [])
+    else:
+        visits = hir.For(site, hir.ZEROS["i"], count, Const(1, "i"), visit, 2)
+    made.body = [
+        Primitive([], "begin"),
+        *([] if skip_absent else all_there(absent)),
+        *sites.list(count),
+        visits,
+        Return([hir.TRUE, UNTOLD, ZERO, ZERO, ZERO]),
+    ]
+    return made
+
+
+def log_weight_along(made: Function, score: Called, template: Any) -> None:
+    """Make the body of a function that gives the log weight of a value of a choice; see `front.lines`."""
+    lp, before, here = Var("lp", "f"), Var("lp_before", "f"), Var("here", "i")
+    made.body = [
+        *_with_value(made, template, made.parameters[template.rank :], here),
+        score.into(lp),
+        Primitive([], "release", (here,)),
+        Primitive([], "exchange"),
+        if_zero(lp, [Return([IMPOSSIBLE])]),
+        Primitive([], "same_choices"),
+        Primitive([before], "log_density"),
+        Return([Op("sub", (lp, before), "f")]),
+    ]
+
+
+def move_along(made: Function, template: Any) -> None:
+    """Make the body of a function that lets a choice have a value, whose log weight it is given."""
+    *values, weight = made.parameters[template.rank :]
+    before, here = Var("lp_before", "f"), Var("here", "i")
+    made.body = [
+        *_with_value(made, template, values, here),
+        Primitive([before], "log_density"),
+        Primitive([], "stay", (Op("add", (before, weight), "f"),)),
+        Return([]),
+    ]
+
+
+def _with_value(made: Function, template: Any, values: Sequence[Var], here: Var) -> Body:
+    """Give a choice another value for now."""
+    return [
+        Primitive([here], "try_again"),
+        hir.Write(template, tuple(made.parameters[: template.rank]), tuple(values)),
+        Primitive([], "exchange"),
+    ]
