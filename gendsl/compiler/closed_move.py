@@ -486,5 +486,4 @@ def _lines(number: int, one: Updating, lowering: Lowering) -> list[Entry]:
 
 def _identifier(name: str) -> str:
     """A name as one of a function."""
-    found = "".join(c if c.isalnum() else "_" for c in name)
-    return f"step_{found}"
+    return f"step_{hir.identifier(name)}"

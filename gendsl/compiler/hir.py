@@ -15,6 +15,7 @@ The kinds of nodes and what goes through them are one module, as each new kind c
 from __future__ import annotations
 
 import copy
+import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -664,6 +665,12 @@ def copied(
         return [new for one in statements for new in statement(one)]
 
     return function(main, into)
+
+
+def identifier(name: str) -> str:
+    """A name made of characters that may be in one of Python's, in the form in which Python keeps them."""
+    kept = unicodedata.normalize("NFKC", name)
+    return "".join(c if f"_{c}".isidentifier() else "_" for c in kept)
 
 
 def functions(main: Function) -> list[Function]:

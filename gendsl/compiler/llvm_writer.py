@@ -15,6 +15,14 @@ LLVM works on an inlined function once for each caller.
 """
 
 
+def _symbol(name: str) -> str:
+    """A name of a function, which is quoted if LLVM doesn't take it as it is."""
+    if name.isascii():
+        return name
+    shown = (chr(one) if one < 128 else f"\\{one:02X}" for one in name.encode())
+    return f'"{"".join(shown)}"'
+
+
 class Writer:
     """Writes functions, one at a time.
 
@@ -165,7 +173,7 @@ class Writer:
         context = f"ptr align 8 dereferenceable({8 * self.layout.size}) %ctx"
         given = f"{context}, {parameters}" if parameters else context
         inlined = "alwaysinline" if len(inside) <= most else "noinline"
-        self.out.append(f"define internal {result} @{name}({given}) {inlined} {{")
+        self.out.append(f"define internal {result} @{_symbol(name)}({given}) {inlined} {{")
         self.out.append("entry:")
         for var, where in self.allocas.items():
             self.add(f"{where} = alloca {TYPES[var.kind]}")
@@ -176,7 +184,7 @@ class Writer:
 
     def _called(self, targets: list[Var], name: str, type_: str, given: list[str]) -> None:
         """Call a function that returns a status and results, and return the status if it is one."""
-        found = self.let(f"call {type_} @{name}({', '.join(['ptr %ctx', *given])})")
+        found = self.let(f"call {type_} @{_symbol(name)}({', '.join(['ptr %ctx', *given])})")
         status = self.let(f"extractvalue {type_} {found}, 0")
         good = self.label("ok")
         self.leaving.append((self.block, status))

@@ -117,6 +117,17 @@ def named():
             ("g", i, j) @ ~bernoulli(0.2)
 
 
+@gen
+def in_any_letters():
+    for c in ("1st", "x²", "ü", "日本", "½", "a b"):
+        (c, "u") @ ~bernoulli(0.4)
+        größe = ("2 größen", c) @ ~normal(0, 1)
+        (c, "²") @ ~normal(größe, 1)
+    "1" @ ~normal(0, 1)
+    "ﬁ" @ ~normal(0, 1)  # one letter, in Python's names the same as the two below
+    "fi" @ ~normal(0, 1)
+
+
 class Die(Distribution):
     """Equally probable faces."""
 
@@ -164,6 +175,7 @@ TRACES = {
     "several": several.simulate((), rng=2),
     "tree": tree.simulate((0,), rng=5),
     "named": named.simulate((), rng=1),
+    "in any letters": in_any_letters.simulate((), rng=1),
     "dice": dice.generate((), {"y": 1.0}, rng=1).trace,
     "in order": in_order.simulate((4,), rng=1),
 }
@@ -200,6 +212,8 @@ SAME = [
     ("dice", slice_sampling(select("first", "second"))),
     ("dice", single_site(select("first", "faces"))),
     ("in order", gibbs(select("s", "t"))),
+    ("in any letters", gibbs(select((..., "u")))),
+    ("in any letters", slice_sampling(select("2 größen", (..., "²"), "1", "ﬁ", "fi"))),
 ]  # fmt: skip
 NOTHING = {"slice select('q')", "single_site select(('n', 5))", "slice select(('n', 5))"}
 """Those that have nothing to update in these traces."""

@@ -216,10 +216,10 @@ class Frame:
         while isinstance(name, tuple):  # (an object, its attribute), or (what it is for, where)
             name = name[-1] if isinstance(name[-1], str) else name[0] if isinstance(name[0], str) else "t"
         hint = str(name)
-        hint = "".join(c if c.isalnum() or c == "_" else "_" for c in hint).strip("_") or "t"
+        hint = hir.identifier(hint).strip("_") or "t"
         if hint in _RESERVED:
             hint = f"{hint}_"
-        if hint[0].isdigit():
+        if not hint.isidentifier():
             hint = f"t_{hint}"
         return Var(self.text.fresh(hint), kind)
 

@@ -472,7 +472,8 @@ class Lowering:
 
     def function_name(self, name: str) -> str:
         """A name for a function of the text."""
-        name = "".join(c if c.isalnum() or c == "_" else "_" for c in name).strip("_") or "function"
+        name = hir.identifier(name).strip("_") or "function"
+        name = name if name.isidentifier() else f"f_{name}"
         name = f"{name}_" if keyword.iskeyword(name) else name
         count = self.names.get(name, 0)
         self.names[name] = count + 1
@@ -522,9 +523,10 @@ class Lowering:
         key = (self.trace, parts, kind, calls)
         if key not in self.templates:
             strings = [part for part in parts if isinstance(part, str)]
-            name = "_".join("".join(c if c.isalnum() else "_" for c in one) for one in strings) or "x"
+            name = "_".join(map(hir.identifier, strings)) or "x"
+            name = name if name.isidentifier() else f"x_{name}"
             taken = {template.name for template in self.templates.values()} | hir.STATE
-            while name in taken or name[0].isdigit() or keyword.iskeyword(name):
+            while name in taken or keyword.iskeyword(name):
                 name = f"{name}_"
             self.templates[key] = Template(len(self.templates), parts, kind, name, calls, self.trace)
         return self.templates[key]
