@@ -29,7 +29,8 @@ from gendsl.compiler.front.values import (
 )
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.moves import TIE
-from gendsl.compiler.types import Number, SubTrace, describe, leaves
+from gendsl.compiler.types import Number, SubTrace, Tuple, describe, leaves
+from gendsl.distributions.base import domain_of
 from gendsl.supports.base import ENUMERABLE
 
 if TYPE_CHECKING:
@@ -117,7 +118,12 @@ def _current(frame: Frame, args: list[Value]) -> Value:
 
 def _support(frame: Frame, args: list[Value]) -> Value:
     (line,) = args
-    return support_of(frame, frame.program.distribution_at(frame, _template(frame, line), line.leaves))
+    template = _template(frame, line)
+    noted = frame.program.distributions[template.number]
+    domains = {domain_of(one.type.cls) for one, _ in noted if isinstance(one.type, Tuple)}
+    if len(domains) == 1 and (same := domains.pop()) is not None:
+        return frame.program.constant(frame, same)  # whatever the parameters are, which a run would find
+    return support_of(frame, frame.program.distribution_at(frame, template, line.leaves))
 
 
 def _values(frame: Frame, args: list[Value]) -> Value:
