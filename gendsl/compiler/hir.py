@@ -428,8 +428,8 @@ class NewNode(Statement):
 
 
 STATE = frozenset([
-    "alone", "any_of", "before", "before_last", "begin", "came_back", "columns", "commit", "counts",
-    "current", "decide", "drawn", "elsewhere", "every_row", "exchange", "follow", "followed",
+    "alone", "any_of", "ask", "asked", "before", "before_last", "begin", "came_back", "columns", "commit",
+    "counts", "current", "decide", "drawn", "elsewhere", "every_row", "exchange", "follow", "followed",
     "forget_drawn", "forget_nodes", "give_back", "give_up", "go_back", "go_there", "impossible",
     "is_kept", "is_observed", "keep_observed", "list_site", "log_abs_det", "log_density", "lp", "matrix",
     "never_picked", "new_node", "nodes", "nodes_kept", "note_rounding", "nothing_selected", "now",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from gendsl.compiler.front.coordinates import DISCRETE
 from gendsl.compiler.llvm_text import TEMPLATE_TAG
 from gendsl.compiler.native_layout import (
     FULL,
@@ -19,7 +22,7 @@ class NativeJacobian(NativeLogs):
     """Prints what a step does with derivatives."""
 
     def rows(self) -> str:
-        p, now = self.p, self.p.now()
+        p = self.p
         overwritten, new, columns = (p.variable(name) for name in ("overwritten", "new", "columns"))
         with p.each(p.word(Word.WRITE_COUNT)) as number:
             written = self.entry(Word.WRITES, number, p.layout.write_words)
@@ -33,21 +36,12 @@ class NativeJacobian(NativeLogs):
             p.add_to(columns, p.let(f"select i1 {copied}, i64 0, i64 {self.load(written, 3)}"))
         told = [p.variable(name) for name in ("told_auxiliary", "told_written", "told_gone")]
         made = p.variable("rows")
+        self._tell_asked(told)
         with p.each(p.word(Word.READ_COUNT)) as number:
             read = self.entry(Word.READS, number, READ_WORDS)
             template, index, size = p.pointed(self.load(read, 0)), self.load(read, 1), self.load(read, 2)
-            auxiliary = p.let(f"icmp ne i64 {self.load(template, TemplateWords.TRACE, tag=TEMPLATE_TAG)}, 0")
-            model = p.let(f"xor i1 {auxiliary}, true")
-            is_written = p.let(f"icmp eq i64 {self.stamp(template, TemplateWords.WRITTEN, index)}, {now}")
-            visited = self.stamp(template, TemplateWords.VISITED, index)
-            is_gone = p.let(f"icmp ne i64 {visited}, {p.word(Word.PROPOSED)}")
-            model_written = p.let(f"and i1 {model}, {is_written}")
-            left = p.let(f"xor i1 {is_written}, true")
-            model_gone = p.let(f"and i1 {model}, {p.let(f'and i1 {left}, {is_gone}')}")
-            for where, test in zip(told, (auxiliary, model_written, model_gone), strict=True):
-                p.add_to(where, p.flag(test))
-            changed = p.let(f"or i1 {auxiliary}, {p.let(f'or i1 {is_written}, {is_gone}')}")
-            copy_stamp = p.let(f"add i64 {p.let(f'shl i64 {now}, 1')}, 1")
+            changed = self._tell(told, template, index)
+            copy_stamp = p.let(f"add i64 {p.let(f'shl i64 {p.now()}, 1')}, 1")
             copied = p.let(f"icmp eq i64 {self.stamp(template, TemplateWords.READ, index)}, {copy_stamp}")
             continuous = p.let(f"icmp sgt i64 {size}, 0")
             stays = p.let(
@@ -74,6 +68,35 @@ class NativeJacobian(NativeLogs):
         p.fail_if(differs, "the numbers of coordinates that go in and come out differ")
         p.set_word(Word.ROW_COUNT, count)
         return count
+
+    def _tell(self, told: Sequence[str], template: str, index: str) -> str:
+        """Count a choice that does not stay as it is: auxiliary, written or gone; whether it is one."""
+        p, now = self.p, self.p.now()
+        auxiliary = p.let(f"icmp ne i64 {self.load(template, TemplateWords.TRACE, tag=TEMPLATE_TAG)}, 0")
+        model = p.let(f"xor i1 {auxiliary}, true")
+        is_written = p.let(f"icmp eq i64 {self.stamp(template, TemplateWords.WRITTEN, index)}, {now}")
+        visited = self.stamp(template, TemplateWords.VISITED, index)
+        is_gone = p.let(f"icmp ne i64 {visited}, {p.word(Word.PROPOSED)}")
+        model_written = p.let(f"and i1 {model}, {is_written}")
+        left = p.let(f"xor i1 {is_written}, true")
+        model_gone = p.let(f"and i1 {model}, {p.let(f'and i1 {left}, {is_gone}')}")
+        for where, test in zip(told, (auxiliary, model_written, model_gone), strict=True):
+            p.add_to(where, p.flag(test))
+        return p.let(f"or i1 {auxiliary}, {p.let(f'or i1 {is_written}, {is_gone}')}")
+
+    def _tell_asked(self, told: Sequence[str]) -> None:
+        """Count the discrete choices that are not read, if a trace was asked."""
+        p, nothing = self.p, self.p.let(f"icmp eq i64 {self.p.word(Word.ASKED)}, 0")
+        for template, words in zip(p.layout.program_templates, p.layout.templates, strict=True):
+            if template.calls is not None or p.layout.coordinates.get(template.number) != DISCRETE:
+                continue
+            with p.each(p.let(f"select i1 {nothing}, i64 0, i64 {self.size(words)}")) as at:
+                _, read = p.stamp(template, TemplateWords.READ, at)
+                unread = p.let(f"icmp ult i64 {read}, {p.let(f'shl i64 {p.now()}, 1')}")
+                unseen = p.let(f"xor i1 {p.is_observed(template, at)}, true")
+                wanted = p.let(f"and i1 {p.is_current(template, at)}, {p.let(f'and i1 {unread}, {unseen}')}")
+                with p.when(wanted):
+                    self._tell(told, p.pointed(self.template_pointer(template)), at)
 
     def check_written(self, written: str) -> str:
         """Fail unless the program makes a choice that was written; whether the current trace has it."""

@@ -83,6 +83,8 @@ class Word(IntEnum):
     HEAP_END = auto()
     HEAP_WANTED = auto()
     """How many bytes there was no room for in it; 0 where there was."""
+    ASKED = auto()
+    """Whether a trace was asked for what may tell of discrete choices that are not read."""
     ZERO = auto()
     """Where the density was zero: the template, and the place. Besides there may be the number of templates,
     times why there is no such density; see `WHYS`."""

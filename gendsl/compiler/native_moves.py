@@ -33,7 +33,7 @@ RESULTS: dict[str, list[Kind]] = {
     "rows": ["i"], "follow": [],
     "note_rounding": [], "log_abs_det": ["f"], "log_density": ["f"], "decide": ["b"], "commit": [],
     "note_read": [], "note_copied": [], "note_written": ["r"],
-    "note_site": [], "sites": ["i"], "try_again": ["i"], "release": [], "stay": [],
+    "ask": [], "note_site": [], "sites": ["i"], "try_again": ["i"], "release": [], "stay": [],
 }  # fmt: skip
 ARGUMENTS: dict[str, list[Kind]] = {
     "go_back": ["r"], "give_up": ["r"],
@@ -58,6 +58,7 @@ class NativeMoves(NativeJacobian):
             Word.COUNT_AUXILIARY,
             Word.WRITE_COUNT,
             Word.READ_COUNT,
+            Word.ASKED,
         ):
             p.set_word(word, "0")
         p.set_word(Word.CURRENT_AUXILIARY, "-1")
@@ -111,8 +112,8 @@ class NativeMoves(NativeJacobian):
         self.exchange()
         self._exchange_roles()
         p.count_up(Word.NOW)
-        p.set_word(Word.WRITE_COUNT, "0")
-        p.set_word(Word.READ_COUNT, "0")
+        for word in (Word.WRITE_COUNT, Word.READ_COUNT, Word.ASKED):
+            p.set_word(word, "0")
 
     def return_here(self) -> None:
         self._exchange_roles()
@@ -226,6 +227,9 @@ class NativeMoves(NativeJacobian):
                 self.store(written, mine, before)
 
     # --- choices that are updated given all others --------------------------------------------------
+
+    def ask(self) -> None:
+        self.p.set_word(Word.ASKED, "1")
 
     def note_site(self, template: str, index: str) -> None:
         self.p.fail_if(self.is_observed(template, index), "an observation is selected")

@@ -303,6 +303,7 @@ class MoveState:
         self.writes: list[_Write] = []
         self.reads: list[tuple[Column, Any]] = []
         self.elsewhere: tuple[list[_Write], list[tuple[Column, Any]]] = [], []
+        self.asked = False
         self.every_row: list[tuple[Column, Any, int]] = []
         self.followed: tuple[Any, Any, int] = (None, None, 0)
         self.row: list[float] = []
@@ -346,6 +347,13 @@ class MoveState:
         self.proposed = [self.now, self.now]
         self.current[1] = NOTHING_CURRENT
         self.writes, self.reads, self.zero = [], [], None
+        self.asked = False
+
+    def ask(self) -> None:
+        """Note that a trace was asked for what its program returned, or whether it has a choice: that may
+        tell of discrete choices that are not read.
+        """
+        self.asked = True
 
     def drawn(self) -> None:
         """End the drawing of the auxiliary choices: they are the current auxiliary trace."""
@@ -384,7 +392,7 @@ class MoveState:
         self.exchange()
         self._exchange_roles()
         self.now += 1
-        self.writes, self.reads = [], []
+        self.writes, self.reads, self.asked = [], [], False
 
     def return_here(self) -> None:
         """Undo that, and keep what was written on the way back."""
@@ -440,7 +448,7 @@ class MoveState:
 
         They are the coordinates of the continuous choices that do not stay as they are: the auxiliary ones,
         and those of the model that were written or are gone. All that does not stay must have been read, or
-        else nothing says which values to go back to.
+        else nothing says which values to go back to; but for discrete choices where a trace was asked.
         """
         overwritten = new = 0
         columns = 0
@@ -460,12 +468,22 @@ class MoveState:
                 columns += dimension(column, one.value)
         gone = self.counts[0] + new - self.visits[0]
         told = [0, 0, 0]
-        self.every_row = []
-        for column, index in self.reads:
+
+        def tell(column: Column, index: Any) -> bool:
             is_written = column.written[index] == self.now
             is_gone = column.visited[index] != self.proposed[column.side]
             changed = not column.is_model or is_written or is_gone
             told[0 if not column.is_model else 1 if is_written else 2] += changed
+            return changed
+
+        for column in self.columns if self.asked else ():
+            if column.coordinates == DISCRETE and not column.is_node:
+                for index in filter(column.has, list(column.values)):
+                    if column.read_at.get(index, (0, False))[0] != self.now and index not in column.observed:
+                        tell(column, index)
+        self.every_row = []
+        for column, index in self.reads:
+            changed = tell(column, index)
             copied = column.read_at[index][1]
             if column.coordinates == DISCRETE:
                 continue

@@ -299,6 +299,7 @@ class _Function:
                 | hir.Count()
                 | hir.Node()
                 | hir.Extent()
+                | hir.Primitive(name="ask")
             ):
                 return copy.copy(one)
         raise NotClosed(f"the derivative of {type(one).__name__}")

@@ -11,6 +11,7 @@ from gendsl import (
     beta,
     copy,
     dirichlet,
+    discrete,
     gamma,
     gen,
     iid,
@@ -415,3 +416,57 @@ def test_what_a_text_may_not_make_of_a_move(way, move):
     trace = one_in_a_box.simulate((), rng=3)
     results = outcomes(way, compiled(trace, move), trace, move, 20)
     assert results.keys() == {"raises"}, results
+
+
+@gen
+def labelled(n):
+    mu = ~normal(0, 1)
+    for i in range(n):
+        z = ("z", i) @ ~bernoulli(0.4)
+        ("x", i) @ ~normal(mu + z, 1)
+
+
+@gen
+def flips(trace):
+    """Which labels to change, and to what: the transform is told so, and reads none of them."""
+    labels = [trace["z", i] for i in range(3)]
+    first = ~bernoulli(0.5)
+    if first:
+        extra = ~bernoulli(0.3)
+        return [i for i in range(3) if labels[i] == extra], extra
+    return [0], not labels[0]
+
+
+@transform
+def as_told(model_in, aux_in, *, model_out, aux_out):
+    chosen, value = aux_in.retval
+    for i in chosen:
+        write(model_out["z", i], not value if len(chosen) > 1 else value, discrete)
+    copy(aux_in["first"], aux_out["first"])
+    if "extra" in aux_in:
+        write(aux_out["extra"], not value if len(chosen) > 1 else value, discrete)
+
+
+@transform
+def untold(model_in, aux_in, *, model_out, aux_out):
+    write(model_out["z", 0], True, discrete)
+    copy(aux_in["first"], aux_out["first"])
+    copy(aux_in["extra"], aux_out["extra"])
+
+
+@gen
+def two(trace):
+    first = ~bernoulli(0.5)
+    extra = ~bernoulli(0.3)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_asked_may_tell_of_discrete_choices_that_are_not_read(way):
+    trace = labelled.generate((3,), {("x", i): float(i) for i in range(3)}, rng=3).trace
+    move = Move(flips, as_told)
+    results = outcomes(way, compiled(trace, move), trace, move, 60)
+    assert results["accepted"] > 5
+    assert results["rejected"] > 0
+    assert set(results) <= {"accepted", "rejected", "raises"}, results
+    move = Move(two, untold)
+    assert outcomes(way, compiled(trace, move), trace, move, 10).keys() == {"raises"}

@@ -235,6 +235,7 @@ def contains(frame: Frame, container: Value, address: Value) -> Expr:
     """`address in trace`."""
     if trace_of(container).role == "output":
         raise frame.not_closed("`in` an output trace")
+    _ask(frame, trace_of(container))
     tests: list[Expr] = []
     for found in templates_at(frame, deeper(frame, container, address)):
         if found.rest:
@@ -244,6 +245,12 @@ def contains(frame: Frame, container: Value, address: Value) -> Expr:
     for test in tests:
         result = test if result is hir.FALSE else hir.Op("or", (result, test), "b")
     return result
+
+
+def _ask(frame: Frame, trace: TraceOf) -> None:
+    """Note that a transform asks an input for what may tell of discrete choices that it does not read."""
+    if trace.role == "input":
+        frame.emit(hir.Primitive([], "ask"))
 
 
 def subscript(frame: Frame, value: Value, node: ast.expr) -> Value:
@@ -309,6 +316,7 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
     if name == "args":
         return make_tuple(frame.program.arguments_of(trace.name))
     if name == "retval" and trace.role != "output":
+        _ask(frame, trace)
         result, function, given = frame.program.replay_of(trace.name)
         targets = [frame.fresh("value", kind) for kind in leaves(result)]
         frame.emit(hir.Call(list(targets), function, given))
