@@ -50,12 +50,17 @@ def may_fail(expr: Expr) -> bool:
 def clean(main: Function) -> None:
     """Clean a function and all that it calls."""
     for function in hir.functions(main):
-        function.body = _structured(function.body)
-        for _ in range(4):
-            _propagate(function)
-            if not _drop_dead(function):
-                break
-        _inline_temporaries(function)
+        clean_one(function)
+
+
+def clean_one(function: Function) -> None:
+    """Clean a function."""
+    function.body = _structured(function.body)
+    for _ in range(4):
+        _propagate(function)
+        if not _drop_dead(function):
+            break
+    _inline_temporaries(function)
 
 
 # --- control -----------------------------------------------------------------------------------------
@@ -259,10 +264,15 @@ def _drop_dead(function: Function) -> bool:
                         statement.targets, statement.values = [t for t, _ in kept], [v for _, v in kept]
                     if not kept:
                         continue
-                case Length() | New() | Fill() | hir.Present() | hir.Count() if not used[statement.target]:
-                    dropped = True
-                    continue
-                case hir.Node(target=target, made=False) | hir.Extent(target=target) if not used[target]:
+                case (
+                    Length(target=target)
+                    | New(target=target)
+                    | Fill(target=target)
+                    | hir.Present(target=target)
+                    | hir.Count(target=target)
+                    | hir.Node(target=target, made=False)
+                    | hir.Extent(target=target)
+                ) if not used[target] and not any(map(may_fail, hir.expressions(statement))):
                     dropped = True
                     continue
                 case If():

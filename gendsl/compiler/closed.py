@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gendsl.compiler import clean, density, hir
+from gendsl.compiler import density, hir, invariants
 from gendsl.compiler.addresses import Addresses
 from gendsl.compiler.encode import Words, deep_layout, flat, with_tangents
 from gendsl.compiler.front.program import Lowered, Lowering, Template, type_of
@@ -150,7 +150,7 @@ class ClosedText(Compiled):
         types = [type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args)]
         self.lowered = lowering.lower(program, types)
         self.main = self.made(self.lowered.main)
-        clean.clean(self.main)
+        invariants.simplify([self.main])
         self.text = print_python(self.main)
 
     @abstractmethod

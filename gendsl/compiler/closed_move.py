@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
-from gendsl.compiler import clean, density, hir, merge, move, picking, redraw, replay, sampler, tangents, walk
+from gendsl.compiler import density, hir, merge, move, picking, redraw, replay, sampler, tangents, walk
 from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.closed import PYTHON_FAILURES, Compiled, FailedText
 from gendsl.compiler.closed_sampler import _from_python
@@ -20,6 +20,7 @@ from gendsl.compiler.front.draws import GENERATOR
 from gendsl.compiler.front.program import MODEL, Entries, Entry, Lowering, Template, type_of
 from gendsl.compiler.front.traces import ArgumentsOf, TraceOf, whole
 from gendsl.compiler.front.values import NotClosed, known
+from gendsl.compiler.invariants import simplify
 from gendsl.compiler.meetings import meetings
 from gendsl.compiler.moves import (
     Involution,
@@ -136,8 +137,7 @@ class ClosedKernel(Compiled):
         self.telling = [self._score(mains[MODEL], Zeros.END)] if self.meetings else []
         merge.merge(self.functions, lowering.function_name)
         printed = [*self.functions, *(one.function for one in self.telling)]
-        for function in printed:
-            clean.clean(function)
+        simplify(printed)
         self.text = LEGEND + print_python(*printed, notes=NOTES)
 
     def retuned(self, steps: Sequence[Step | None]) -> ClosedKernel:

@@ -130,7 +130,7 @@ from gendsl.compiler.closed_move import ClosedKernel
 from gendsl.inference.moves import flattened
 for model in models("mixtures")[:1] + models("regression_trees")[:1]:
     start = model.start(20)
-    parts = flattened(model.kernel(False))[0]
+    parts = flattened(model.kernel(False)).parts
     print(ClosedKernel(start.gen_fn, start.args, [part.move for part in parts]).llvm[0])
 """
 

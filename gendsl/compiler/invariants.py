@@ -1,0 +1,98 @@
+"""What is the same in all iterations of a loop is computed before it.
+
+    for i in range(n):                                value = check_mixture(weights, parts)
+        value = check_mixture(weights, parts)         table = mixture_logpdf_once(value)
+        x = state.x[i]                          ->    for i in range(n):
+        lp += mixture_logpdf(value, x)                    x = state.x[i]
+                                                          lp += mixture_logpdf_each(value, x, table)
+
+What is done once and what is done each time is what `staging` takes the body of a loop apart into. What may
+fail is only done before a loop that has an iteration, and where the first surely comes to it: the text would
+have failed a little later, and all that it did is discarded anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gendsl.compiler import hir
+from gendsl.compiler.clean import clean, clean_one
+from gendsl.compiler.hir import Body, Call, Const, For, Function, If, Op
+from gendsl.compiler.staging import Apart, Names, Stages
+from gendsl.compiler.text_effects import LOOP, made_by, read_by
+
+
+def simplify(mains: Sequence[Function]) -> None:
+    """Clean functions, and all that they call, and take out of their loops what is the same each time."""
+    for main in mains:
+        clean(main)
+    move_out(mains)
+
+
+def move_out(mains: Sequence[Function]) -> None:
+    """Compute what is the same in all iterations of loops before them, in all that functions call, too."""
+    known = Stages()
+    done: set[int] = set()
+    left = [*mains]
+    changed: list[Function] = []
+    while left:  # callers first, as what they call is taken apart
+        function = left.pop()
+        if id(function) in done:
+            continue
+        done.add(id(function))
+        known.functions.append(function)
+        if _moved_in(known, function):
+            changed.append(function)
+        for statement in hir.walk(function.body):
+            if isinstance(statement, Call):
+                left.append(statement.function)
+    for parts in known.parts.values():
+        if parts is not None:
+            changed += parts.once, parts.each
+    for function in changed:
+        clean_one(function)
+
+
+def _moved_in(known: Stages, function: Function) -> bool:
+    """Whether anything was moved out of the loops of a function, the outer ones first."""
+    names = Names(function)
+    moved, seen = False, set[int]()
+    left = [function.body]
+    while left:
+        body = left.pop()
+        at = 0
+        while at < len(body):
+            statement = body[at]
+            if isinstance(statement, For) and id(statement) not in seen:
+                seen.add(id(statement))
+                once = _taken_out(known, names, function, statement)
+                if once:
+                    moved = True
+                    ahead = "lt" if statement.step == Const(1, "i") else "gt"
+                    test = Op(ahead, (statement.start, statement.stop), "b")
+                    body.insert(at, If(test, once, [], line=statement.line))
+                    continue  # with what is there now
+            left += hir.bodies(statement)
+            at += 1
+    return moved
+
+
+def _taken_out(known: Stages, names: Names, function: Function, loop: For) -> Body:
+    """What is taken out of a loop, which is changed in place, if that is worth it."""
+    if loop.step not in (Const(1, "i"), Const(-1, "i")):
+        return []
+    within = {id(one) for one in hir.walk(loop.body)}
+    inside = {loop.var, *(var for one in hir.walk(loop.body) for var in hir.targets(one))}
+    outside, read = set(function.parameters), read_by(loop)
+    for statement in hir.walk(function.body):
+        if id(statement) not in within and statement is not loop:
+            outside.update(hir.targets(statement))
+            read |= read_by(statement)
+    made = made_by(hir.walk(loop.body)) - outside
+    changed = known.all_of(loop.body, made).changes
+    apart = Apart(known, names, [loop], outside - inside, changed, outside | read | {loop.var})
+    once, each = apart.taken(loop.body, sure=True)
+    if known.all_of(once, made).cost < LOOP:
+        return []
+    loop.body = each
+    return once

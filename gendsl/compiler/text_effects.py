@@ -1,0 +1,236 @@
+"""What statements of a text do: whether they may fail, which lists they read and change, what they cost.
+
+As it is not known which references may be to one list, lists are told apart by what their items are made of:
+a change of a list counts as one of all such lists, unless it is made by the same statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gendsl.compiler import hir
+from gendsl.compiler.clean import may_fail
+from gendsl.compiler.hir import (
+    Append,
+    Block,
+    Body,
+    Call,
+    Expr,
+    Fail,
+    Fill,
+    For,
+    Function,
+    If,
+    Kind,
+    Leave,
+    Length,
+    Load,
+    Loop,
+    New,
+    Next,
+    Op,
+    Return,
+    Set,
+    Statement,
+    Store,
+    Truncate,
+    Var,
+)
+
+PURE = (
+    Set, New, Fill, Length, Load, Store, Append, Truncate, If, For, Loop, Block, Leave, Next, Call, Fail,
+    Return,
+)  # fmt: skip
+CHANGES = Store, Append, Truncate
+_QUIET = hir.Visit, hir.Given, hir.Read, hir.Present, hir.Count, hir.Extent, hir.Draw
+"""Statements that are not pure, and change no list."""
+_QUIET_PRIMITIVES = frozenset(["impossible"])
+_CHEAP = frozenset([
+    "add", "sub", "mul", "neg", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "select", "float",
+    "int", "bool", "abs", "imin", "imax", "copysign", "isnan", "isinf", "isfinite", "same", "detached",
+    "bitand", "bitor", "bitxor", "lshift", "rshift", "mix", "bits", "np_copysign", "np_maximum", "np_minimum",
+    "range_length",
+])  # fmt: skip
+_DIVISIONS = frozenset(["truediv", "np_div", "floordiv", "mod", "sqrt", "np_sqrt"])
+WORTH = 3
+"""What an expression costs at least that is worth to be kept: as much as a division."""
+LOOP = 10
+"""What a loop, a list and a function of a library count as; what a processor does at once counts nothing."""
+_SMALL = 16
+"""How many statements and operations a function has at most that is surely inlined."""
+
+Layouts = frozenset[tuple[Kind, ...]]
+"""Kinds of lists, by what their items are made of."""
+ANY: Layouts = frozenset([("any",)])
+"""All kinds of lists."""
+NONE: Layouts = frozenset()
+
+
+def _lists(layout: tuple[Kind, ...]) -> Layouts:
+    return frozenset([tuple("i" if kind == "b" else kind for kind in layout)])
+
+
+def meet(some: Layouts, others: Layouts) -> bool:
+    """Whether some lists may be among others."""
+    return bool(some & others) or (bool(some) and others >= ANY) or (bool(others) and some >= ANY)
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What some statements do.
+
+    Attributes:
+        pure: whether they do nothing but compute, and change lists.
+        fails: whether they may fail, or not end.
+        reads: the lists that they may read.
+        changes: the lists that they may change and have not made.
+        cost: about what they cost.
+    """
+
+    pure: bool = True
+    fails: bool = False
+    reads: Layouts = NONE
+    changes: Layouts = NONE
+    cost: int = 0
+
+
+UNKNOWN = Effects(False, True, ANY, ANY, LOOP)
+
+
+def cost_of(expr: Expr) -> int:
+    """About what the evaluation of an expression costs."""
+    if not isinstance(expr, Op):
+        return 0
+    own = 0 if expr.name in _CHEAP else WORTH if expr.name in _DIVISIONS else LOOP
+    return own + sum(map(cost_of, expr.args))
+
+
+def _size(expr: Expr) -> int:
+    """The number of operations in an expression."""
+    return 1 + sum(map(_size, expr.args)) if isinstance(expr, Op) else 0
+
+
+def variables_of(*exprs: Expr) -> set[Var]:
+    """The variables in expressions."""
+    found: set[Var] = set()
+    left = [*exprs]
+    while left:
+        expr = left.pop()
+        if isinstance(expr, Var):
+            found.add(expr)
+        elif isinstance(expr, Op):
+            left += expr.args
+    return found
+
+
+def read_by(statement: Statement) -> set[Var]:
+    """The variables that a statement itself reads."""
+    return variables_of(*hir.expressions(statement))
+
+
+def set_by(statement: Statement) -> set[Var]:
+    """The variables that a statement, and those inside of it, set, or whose lists they change."""
+    found: set[Var] = set()
+    for one in hir.walk([statement]):
+        found.update(hir.targets(one))
+        changed = changed_by(one)
+        if changed is not None:
+            found.add(changed)
+    return found
+
+
+def changed_by(statement: Statement) -> Var | None:
+    """The variable of the list that a statement changes, if it is one."""
+    if isinstance(statement, CHANGES) and isinstance(statement.list, Var):
+        return statement.list
+    return None
+
+
+def made_by(body: Iterable[Statement]) -> set[Var]:
+    """The variables that have no values but lists that statements make."""
+    made: set[Var] = set()
+    other: set[Var] = set()
+    for statement in body:
+        (made if isinstance(statement, (New, Fill)) else other).update(hir.targets(statement))
+    return made - other
+
+
+def left_by(statements: Iterable[Statement]) -> tuple[set[int], bool]:
+    """The labels of what around statements they leave, or go on with; whether they return."""
+    inside: set[int] = set()
+    left: set[int] = set()
+    returns = False
+    for statement in statements:
+        if isinstance(statement, (For, Loop, Block)):
+            inside.add(statement.label)
+        elif isinstance(statement, (Leave, Next)):
+            left.add(statement.label)
+        elif isinstance(statement, Return):
+            returns = True
+    return left - inside, returns
+
+
+class TextEffects:
+    """What the functions of a text do."""
+
+    def __init__(self) -> None:
+        self.effects: dict[int, Effects] = {}
+        self.functions: list[Function] = []
+
+    def of(self, function: Function) -> Effects:
+        """What a function does."""
+        if id(function) not in self.effects:
+            self.functions.append(function)  # whose id is in use as long as this is
+            self.effects[id(function)] = UNKNOWN  # where it calls itself
+            made = made_by(hir.walk(function.body)) - set(function.parameters)
+            self.effects[id(function)] = self.all_of(function.body, made)
+        return self.effects[id(function)]
+
+    def is_small(self, function: Function) -> bool:
+        """Whether a function is inlined, and LLVM itself sees what in it is the same in all iterations."""
+        every = list(hir.walk(function.body))
+        if any(isinstance(one, (Call, For, Loop, New, Fill)) for one in every):
+            return False
+        return len(every) + sum(_size(expr) for one in every for expr in hir.expressions(one)) <= _SMALL
+
+    def all_of(self, body: Body, made: set[Var]) -> Effects:
+        """What statements do, where some variables are lists that they make themselves."""
+        pure, fails, cost = True, False, 0
+        reads: set[tuple[Kind, ...]] = set()
+        changes: set[tuple[Kind, ...]] = set()
+        for statement in hir.walk(body):
+            kind = type(statement)
+            for expr in hir.expressions(statement):
+                cost += cost_of(expr)
+                fails = fails or may_fail(expr)
+            if kind is Call:
+                called = self.of(statement.function)  # type: ignore[attr-defined]
+                pure, fails = pure and called.pure, fails or called.fails
+                cost += called.cost
+                reads |= called.reads
+                changes |= called.changes
+            elif isinstance(statement, CHANGES):
+                fails = True
+                if statement.list not in made:
+                    changes |= _lists(statement.layout)
+            elif kind is Load:
+                fails = True
+                reads |= _lists(statement.layout)  # type: ignore[attr-defined]
+            elif kind is Length:
+                reads |= _lists(statement.layout)  # type: ignore[attr-defined]
+            elif kind is Fail or kind is Loop:
+                fails = True
+                cost += LOOP if kind is Loop else 0
+            elif kind in (New, Fill, For):
+                fails = fails or kind is Fill
+                cost += LOOP
+            elif not isinstance(statement, PURE):
+                pure, fails = False, True
+                quiet = isinstance(statement, _QUIET) or (
+                    isinstance(statement, hir.Primitive) and statement.name in _QUIET_PRIMITIVES
+                )
+                if not quiet:
+                    reads |= ANY
+                    changes |= ANY
+        return Effects(pure, fails, frozenset(reads), frozenset(changes), cost)
