@@ -118,8 +118,9 @@ class ClosedKernel(Compiled):
         self.scores: dict[Zeros, hir.Function] = {}
         replay.fill_all(self.lowered, mains)
         for along in lowering.lines.values():
-            log_weight_along(along.weight, self._score(mains[MODEL], Zeros.END), along.template)
-            move_along(along.move, along.template)
+            score = self._score(mains[MODEL], Zeros.END)
+            log_weight_along(along.weight, score, along.template)
+            move_along(along.move, score, along.template)
         made: dict[int, hir.Function] = {}
         for number, one in enumerate(within):
             parts = [made[id(part)] for part in one.parts] if isinstance(one, (Several, Picked)) else []

@@ -6,9 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.hir import Body, Const, Draw, Expr, Function, If, Op, Primitive, Return, Var
+from gendsl.compiler.hir import Body, Const, Draw, Expr, Function, If, Op, Primitive, Return, Set, Var
 from gendsl.compiler.move import RESULTS, UNTOLD, ZERO, Called, Sites, all_there
 from gendsl.compiler.sums import IMPOSSIBLE, if_zero
+
+_MOST_TIMES = 16.0
+"""How many times as large as a log density a log weight is at most that it is made up of."""
 
 
 def updating(
@@ -66,14 +69,21 @@ def log_weight_along(made: Function, score: Called, template: Any) -> None:
     ]
 
 
-def move_along(made: Function, template: Any) -> None:
-    """Make the body of a function that lets a choice have a value, whose log weight it is given."""
+def move_along(made: Function, score: Called, template: Any) -> None:
+    """Make the body of a function that lets a choice have a value, whose log weight it is given.
+
+    The log density there is found anew where the log weight is so large that the sum has lost digits.
+    """
     *values, weight = made.parameters[template.rank :]
-    before, here = Var("lp_before", "f"), Var("here", "i")
+    lp, before, here = Var("lp", "f"), Var("lp_before", "f"), Var("here", "i")
+    size = Op("add", (Const(1.0, "f"), Op("abs", (lp,), "f")), "f")
+    most = Op("mul", (Const(_MOST_TIMES, "f"), size), "f")
     made.body = [
         *_with_value(made, template, values, here),
         Primitive([before], "log_density"),
-        Primitive([], "stay", (Op("add", (before, weight), "f"),)),
+        Set([lp], [Op("add", (before, weight), "f")]),
+        If(Op("gt", (Op("abs", (weight,), "f"), most), "b"), [score.into(lp)], []),
+        Primitive([], "stay", (lp,)),
         Return([]),
     ]
 

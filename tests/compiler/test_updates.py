@@ -128,6 +128,13 @@ def in_any_letters():
     "fi" @ ~normal(0, 1)
 
 
+@gen
+def far(scale):
+    s = ~gamma(2, 1)
+    ("x", 0) @ ~normal(3, scale * s)
+    ("x", 1) @ ~normal(3, s)
+
+
 class Die(Distribution):
     """Equally probable faces."""
 
@@ -243,6 +250,16 @@ RAISE = [
 @pytest.mark.parametrize(("name", "kernel"), RAISE, ids=lambda one: getattr(one, "name", one))
 def test_what_raises_is_left_to_the_interpreter(name, kernel, way):
     assert outcomes(way, kernel, TRACES[name], 5) == {"raises": 5}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("start", "scale"), [(1e-11, 1.0), (1e-11, 0.01), (1e-7, 1.0)])
+def test_from_where_the_density_is_very_small(start, scale, way):
+    observed = far.generate((scale,), {("x", 0): 1.0, ("x", 1): 2.0}, rng=1).trace
+    trace = observed.update({"s": start})[0]
+    assert trace.log_prob < -1e13
+    results = outcomes(way, slice_sampling("s"), trace, 3)
+    assert results["same"] == 3, results
 
 
 @pytest.mark.parametrize("way", WAYS)
