@@ -1,6 +1,5 @@
 """Whole steps of moves as one text: the interpreter's decisions, values, ratios and random numbers."""
 
-import math
 import os
 from collections import Counter
 
@@ -26,15 +25,20 @@ from gendsl import (
 from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_move import ClosedKernel
 from gendsl.compiler.front.values import NotClosed
-from gendsl.compiler.moves import REPEAT, RUN, Involution
-from gendsl.compiler.native import available
-from gendsl.compiler.native_layout import ACCEPTED, Word
-from gendsl.compiler.native_state import NativeState
-from gendsl.errors import GenDSLError
+from gendsl.compiler.moves import Involution
+from gendsl.compiler.native_layout import Word
 from gendsl.inference import involutive, involutive_mcmc
 from gendsl.transforms.language import directions
+from tests.compiler.closed_steps import (
+    WAYS,
+    AsMachineCode,
+    AsPython,
+    alike,
+    compared,
+    needs_llvm,
+    values,
+)
 
-needs_llvm = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
 MOVES = {
     f"{model.name}-{move.f.name}": (model, move)
     for models in families().values()
@@ -53,63 +57,6 @@ def compiled(trace, *moves, check=False):
     return ClosedKernel(trace.gen_fn, trace.args, parts)
 
 
-def values(trace):
-    return {path: record[1] for path, record in trace.records.items()}
-
-
-def alike(found, expected):
-    return found.keys() == expected.keys() and all(
-        np.allclose(found[path], expected[path], rtol=1e-12, atol=1e-12) for path in expected
-    )
-
-
-class AsPython:
-    """The steps of a move, by Python text."""
-
-    def __init__(self, closed, trace, rng):
-        self.closed, self.rng = closed, rng
-        self.state = closed.state(values(trace), trace.observed_paths, trace.log_prob, rng)
-
-    def step(self):
-        accepted, ratio, *_, log_det = self.closed.step_python(0, self.state)
-        return accepted, ratio, log_det
-
-    def choices(self):
-        return self.closed.choices(self.state)
-
-    def log_density(self):
-        return self.state.lp
-
-
-class AsMachineCode:
-    """The same by machine code."""
-
-    def __init__(self, closed, trace, rng):
-        self.native = NativeState(closed)
-        self.native.start(rng.bit_generator, [RUN, 0, REPEAT, 0])
-        self.native.load(values(trace), trace.observed_paths, trace.log_prob)
-        self.native.words[Word.ZERO_ROOM] = 0  # why a density is zero is another test's
-
-    def step(self):
-        before = int(self.native.tallies[0, ACCEPTED])
-        self.native.words[Word.SWEEPS] = 1
-        failure = self.native.go_on()
-        if failure is not None:
-            raise failure
-        floats = self.native.words.view(np.float64)
-        accepted = bool(self.native.tallies[0, ACCEPTED] - before)
-        return accepted, float(floats[Word.LAST_RATIO]), float(floats[Word.LAST_DET])
-
-    def choices(self):
-        return self.native.choices()
-
-    def log_density(self):
-        return self.native.log_density()
-
-
-WAYS = [AsPython, pytest.param(AsMachineCode, marks=needs_llvm)]
-
-
 def either(name, way, check):
     """A case with the marks of its way."""
     shown = f"{name}{'-checked' * check}"
@@ -120,40 +67,11 @@ def either(name, way, check):
 
 def outcomes(way, closed, trace, move, steps, check=False):
     """What became of steps, each from where the interpreter's chain is."""
-    results = Counter()
-    running = None
-    rng = np.random.default_rng(7)
-    for _ in range(steps):
-        twin = np.random.default_rng()
-        twin.bit_generator.state = rng.bit_generator.state
-        if running is None:
-            running = way(closed, trace, rng)
-        try:
-            made = running.step()
-        except FailedText as failure:
-            made = failure
-        try:
-            new, info = involutive_mcmc(trace, move.q, move.q_args, move.f, rng=twin, check=check)
-        except GenDSLError as error:
-            assert isinstance(made, FailedText), (made, error)
-            results["raises"] += 1
-            rng, running = twin, None
-            continue
-        if isinstance(made, FailedText):
-            results[f"fails: {made}"] += 1
-            rng, running = twin, None
-        else:
-            accepted, ratio, log_det = made
-            assert accepted == info.accepted
-            assert str(rng.bit_generator.state) == str(twin.bit_generator.state)
-            assert ratio == pytest.approx(info.log_accept_ratio, rel=1e-9, abs=1e-8)
-            if math.isfinite(ratio):
-                assert log_det == pytest.approx(info.log_abs_det, rel=1e-9, abs=1e-9)
-            assert alike(running.choices(), values(new))
-            assert running.log_density() == pytest.approx(new.log_prob, rel=1e-9, abs=1e-8)
-            results["accepted" if accepted else "rejected"] += 1
-        trace = new
-    return results
+
+    def step(trace, rng):
+        return involutive_mcmc(trace, move.q, move.q_args, move.f, rng=rng, check=check)
+
+    return Counter(what for what, *_ in compared(way, closed, trace, step, steps))
 
 
 CASES = [(name, WAYS[place // 2 % 2], bool(place // 4 % 2)) for place, name in enumerate(MOVES) if place % 2]

@@ -24,7 +24,8 @@ from gendsl import (
 )
 from gendsl.inference import birth_death, split_merge
 from gendsl.inference.component_choices import labels_of
-from tests.compiler.test_closed_move import WAYS, AsPython, Move, compiled, outcomes
+from tests.compiler.closed_steps import WAYS, AsPython
+from tests.compiler.test_closed_move import Move, compiled, outcomes
 
 LONG = [False, True] if os.environ.get("GENDSL_LONG") else []
 

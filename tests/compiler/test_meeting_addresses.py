@@ -22,7 +22,8 @@ from gendsl.compiler.front.values import NotClosed
 from gendsl.errors import LabelError
 from gendsl.inference import cycle, involutive, mh
 from gendsl.testing import running_on
-from tests.compiler.test_closed_move import WAYS, Move, compiled, needs_llvm, outcomes
+from tests.compiler.closed_steps import WAYS, needs_llvm
+from tests.compiler.test_closed_move import Move, compiled, outcomes
 from tests.compiler.test_recursive_moves import same_chains
 
 # --- one address, and values of two types ------------------------------------------------------------------

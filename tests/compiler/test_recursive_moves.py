@@ -29,7 +29,8 @@ from gendsl.compiler.closed_move import ClosedKernel
 from gendsl.compiler.native_layout import Word
 from gendsl.inference import cycle, involutive, machine, mh, mixture, repeat
 from gendsl.testing import running_on
-from tests.compiler.test_closed_move import WAYS, Move, alike, compiled, needs_llvm, outcomes, values
+from tests.compiler.closed_steps import WAYS, alike, needs_llvm, values
+from tests.compiler.test_closed_move import Move, compiled, outcomes
 from tests.inference.test_machine import counted, noting
 
 

@@ -25,7 +25,8 @@ from gendsl.compiler import hir, tangents
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import Const, Function, Op, Return, Var
 from gendsl.compiler.print_python import compile_python, print_python
-from tests.compiler.test_closed_move import AsPython, Move, compiled, outcomes
+from tests.compiler.closed_steps import AsPython
+from tests.compiler.test_closed_move import Move, compiled, outcomes
 from tests.laws.modules import imported
 from tests.transforms import test_programs, test_random_moves
 

@@ -18,52 +18,24 @@ from gendsl import (
     uniform,
     uniform_discrete,
 )
-from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_move import ClosedKernel
 from gendsl.compiler.moves import NotClosed
 from gendsl.distributions import Distribution
-from gendsl.errors import GenDSLError
 from gendsl.inference import gibbs, mh, single_site, slice_sampling
 from gendsl.inference.moves import flattened
 from gendsl.supports import Integers
-from tests.compiler.test_closed_move import WAYS, AsPython, alike, values
+from tests.compiler.closed_steps import WAYS, AsPython, compared
 
 
-def outcomes(way, kernel, trace, steps, seed=7):
+def outcomes(way, kernel, trace, steps):
     """What became of steps, each from where the interpreter's chain is."""
     (part,) = flattened(kernel).parts
     closed = ClosedKernel(trace.gen_fn, trace.args, [part.move])
-    results, running, rng = Counter(), None, np.random.default_rng(seed)
-    for _ in range(steps):
-        twin = np.random.default_rng()
-        twin.bit_generator.state = rng.bit_generator.state
-        if running is None:
-            running = way(closed, trace, rng)
-        try:
-            made = running.step()
-        except FailedText as failure:
-            made = failure
-        try:
-            new, info = kernel(trace, twin)
-        except GenDSLError as error:
-            assert isinstance(made, FailedText), (made, error)
-            results["raises"] += 1
-            rng, running = twin, None
-            continue
-        if isinstance(made, FailedText):
-            results[f"fails: {made}"] += 1
-            rng, running = twin, None
-        else:
-            assert made[0] == info.accepted
-            if hasattr(info, "log_accept_ratio"):
-                assert made[1] == pytest.approx(info.log_accept_ratio, rel=1e-9, abs=1e-8)
-            assert str(rng.bit_generator.state) == str(twin.bit_generator.state)
-            assert alike(running.choices(), values(new))
-            assert running.log_density() == pytest.approx(new.log_prob, rel=1e-9, abs=1e-8)
-            results["same"] += 1
-            results["moves"] += values(new) != values(trace)
-        trace = new
-    return results
+    results = Counter()
+    for what, _, moves in compared(way, closed, trace, kernel, steps):
+        results["same" if what in ("accepted", "rejected") else what] += 1
+        results["moves"] += moves
+    return +results
 
 
 @gen

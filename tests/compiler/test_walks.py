@@ -40,71 +40,17 @@ from gendsl import (
     von_mises,
     write,
 )
-from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_move import ClosedKernel
 from gendsl.compiler.front.values import NotClosed
-from gendsl.compiler.moves import REPEAT, RUN, Several
-from gendsl.compiler.native import available
-from gendsl.compiler.native_layout import ACCEPTED, Word
-from gendsl.compiler.native_state import NativeState
+from gendsl.compiler.moves import Several
 from gendsl.errors import GenDSLError
 from gendsl.inference import cycle, involutive, machine, mixture, random_walk, repeat, texts
 from gendsl.supports import Interval, Ordered, Positive, RealArray, Simplex
 from gendsl.testing import running_on
+from tests.compiler.closed_steps import WAYS, AsPython, compared, needs_llvm, values
 from tests.conformance.idioms import GROUPS
 
 LONG = os.environ.get("GENDSL_LONG", "") not in ("", "0")
-needs_llvm = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
-
-
-def values(trace):
-    return {path: record[1] for path, record in trace.records.items()}
-
-
-class AsPython:
-    """The steps of a kernel, by Python text."""
-
-    def __init__(self, closed, trace, rng):
-        self.closed, self.rng = closed, rng
-        self.state = closed.state(values(trace), trace.observed_paths, trace.log_prob, rng)
-
-    def step(self):
-        accepted, ratio, *_ = self.closed.step_python(0, self.state)
-        return accepted, ratio
-
-    def choices(self):
-        return self.closed.choices(self.state)
-
-    def log_density(self):
-        return self.state.lp
-
-
-class AsMachineCode:
-    """The same by machine code."""
-
-    def __init__(self, closed, trace, rng):
-        self.native = NativeState(closed)
-        self.native.start(rng.bit_generator, [RUN, 0, REPEAT, 0])
-        self.native.load(values(trace), trace.observed_paths, trace.log_prob)
-        self.native.words[Word.ZERO_ROOM] = 0  # why a density is zero is another test's
-
-    def step(self):
-        before = int(self.native.tallies[0, ACCEPTED])
-        self.native.words[Word.SWEEPS] = 1
-        failure = self.native.go_on()
-        if failure is not None:
-            raise failure
-        ratio = float(self.native.words.view(np.float64)[Word.LAST_RATIO])
-        return bool(self.native.tallies[0, ACCEPTED] - before), ratio
-
-    def choices(self):
-        return self.native.choices()
-
-    def log_density(self):
-        return self.native.log_density()
-
-
-WAYS = [AsPython, pytest.param(AsMachineCode, marks=needs_llvm)]
 
 
 def outcomes(way, trace, kernel, steps):
@@ -118,42 +64,10 @@ def outcomes(way, trace, kernel, steps):
         made.observed_paths = observed
         return made
 
-    trace = afresh(trace)
-    results = Counter()
-    running, rng = None, np.random.default_rng(7)
-    for _ in range(steps):
-        twin = np.random.default_rng()
-        twin.bit_generator.state = rng.bit_generator.state
-        if running is None:
-            running = way(closed, trace, rng)
-        try:
-            made = running.step()
-        except FailedText as failure:
-            made = failure
-        try:
-            new, info = kernel(trace, twin)
-        except GenDSLError as error:
-            assert isinstance(made, FailedText), (made, error)
-            results["raises"] += 1
-            rng, running = twin, None
-            continue
-        if isinstance(made, FailedText):
-            results[f"fails: {made}"] += 1
-            rng, running, new = twin, None, afresh(new)
-        else:
-            accepted, ratio = made
-            assert accepted == info.accepted, (ratio, info)
-            assert str(rng.bit_generator.state) == str(twin.bit_generator.state)
-            assert ratio == pytest.approx(info.log_accept_ratio, rel=1e-9, abs=1e-9), info
-            found = running.choices()
-            assert found.keys() == values(new).keys()
-            for path, value in values(new).items():
-                np.testing.assert_allclose(found[path], value, rtol=1e-12, atol=1e-12)
-            assert running.log_density() == pytest.approx(new.log_prob, rel=1e-9, abs=1e-8)
-            told = "accepted" if accepted else "rejected" if info.reason is None else "zero"
-            results[told] += 1
-        trace = new
-    return results
+    return Counter(
+        "zero" if what == "rejected" and info.reason is not None else what
+        for what, info, _ in compared(way, closed, trace, kernel, steps, afresh=afresh)
+    )
 
 
 @gen
