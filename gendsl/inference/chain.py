@@ -238,6 +238,8 @@ class _Steps:
             if step > plan.warmup:
                 self.drawing = True
                 self.began += saved.seconds * plan.warmup / step
+        if step >= plan.warmup and not self.drawing:  # compiling is part of it
+            self.drawing, self.began = True, time.perf_counter()
         self.decision = self.decide(kernel, plan.steps - step)
         if self.decision.machine is None and chain.last is plan.trace:
             chain.last = remade(plan.trace)
