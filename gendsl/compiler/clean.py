@@ -199,6 +199,7 @@ def substitute(statement: Statement, values: dict[Var, Expr]) -> None:
             statement.args = all_of(statement.args)
         case hir.Choice():
             statement.indices, statement.parameters = all_of(statement.indices), all_of(statement.parameters)
+            statement.told = all_of(statement.told)
 
 
 def _set_counts(function: Function) -> Counter[Var]:

@@ -269,6 +269,8 @@ class Choice(Statement):
         weighs: whether it counts towards the weight where it is not given, as a factor does.
         undrawn: the refusal that says why nothing can be drawn, if it can't.
         chart: its coordinates, or the refusal that says why they are not known; None where none are needed.
+        told: the leaves of the distribution, of one type for all that choices of the template have, where
+            they are of several types and one is asked for.
     """
 
     targets: list[Var]
@@ -280,6 +282,7 @@ class Choice(Statement):
     weighs: bool = False
     undrawn: Exception | None = None
     chart: Chart | Exception | None = None
+    told: tuple[Expr, ...] = ()
 
 
 @dataclass(eq=False, slots=True)
@@ -555,9 +558,10 @@ def expressions(statement: Statement) -> Iterator[Expr]:
             yield from values
         case Draw(args=given) | Primitive(args=given):
             yield from given
-        case Choice(indices=indices, parameters=parameters):
+        case Choice(indices=indices, parameters=parameters, told=told):
             yield from indices
             yield from parameters
+            yield from told
 
 
 def targets(statement: Statement) -> list[Var]:

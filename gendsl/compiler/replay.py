@@ -145,7 +145,8 @@ class _Asked:
         for one in body:
             match one:
                 case Choice(targets=targets, template=template, indices=indices, line=line):
-                    result.append(If(self._test(indices), [self._found(list(one.parameters))], [], line=line))
+                    asked = self._found(list(one.told or one.parameters))
+                    result.append(If(self._test(indices), [asked], [], line=line))
                     result.append(Read(list(targets), template, indices, False, line=line))
                 case Keep(indices=indices):
                     called = indices

@@ -15,6 +15,7 @@ from gendsl import (
     normal,
     poisson,
     select,
+    student_t,
     uniform,
     uniform_discrete,
 )
@@ -134,6 +135,31 @@ def dice():
     y = ~normal(first - second, 1)
 
 
+PI, MATRIX = [0.5, 0.3, 0.2], np.array([[0.8, 0.1, 0.1], [0.2, 0.8, 0.0], [0.3, 0.3, 0.4]])
+ROWS = MATRIX.tolist()
+
+
+@gen
+def states(n):
+    # one address, with distributions of several types
+    z = None
+    for t in range(n):
+        if t == 0:
+            z = ("z", t) @ ~categorical(PI)
+        else:
+            z = ("z", t) @ ~categorical(MATRIX[z])
+        ("y", t) @ ~normal(z, 1)
+
+
+@gen
+def states_in_lists(n):
+    z = ("z", 0) @ ~uniform_discrete(1, 2)
+    x = ("x", 0) @ ~normal(z, 1)
+    for t in range(1, n):
+        z = ("z", t) @ ~categorical(ROWS[z])
+        x = ("x", t) @ ~student_t(4, 0.5 * x + z, 1)
+
+
 @gen
 def in_order(n):
     # which of the values of a choice are possible, others say: the density of some is zero
@@ -157,6 +183,8 @@ TRACES = {
     "in any letters": in_any_letters.simulate((), rng=1),
     "dice": dice.generate((), {"y": 1.0}, rng=1).trace,
     "in order": in_order.simulate((4,), rng=1),
+    "states": states.generate((6,), {("y", t): t / 3 for t in range(6)}, rng=2).trace,
+    "states in lists": states_in_lists.simulate((6,), rng=2),
 }
 SAME = [
     ("clusters", gibbs("z")),
@@ -191,6 +219,11 @@ SAME = [
     ("dice", slice_sampling(select("first", "second"))),
     ("dice", single_site(select("first", "faces"))),
     ("in order", gibbs(select("s", "t"))),
+    ("states", gibbs("z")),
+    ("states", single_site("z")),
+    ("states in lists", gibbs("z", scan="random")),
+    ("states in lists", slice_sampling("x")),
+    ("states in lists", slice_sampling("z")),
     ("in any letters", gibbs(select((..., "u")))),
     ("in any letters", slice_sampling(select("2 größen", (..., "²"), "1", "ﬁ", "fi"))),
 ]  # fmt: skip

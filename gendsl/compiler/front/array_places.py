@@ -27,10 +27,12 @@ from gendsl.compiler.front.arrays import (
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.values import (
     NONE,
+    NOTHING,
     Value,
     is_number,
     items_of,
     kind_of,
+    number,
     number_leaf,
     object_of,
 )
@@ -80,6 +82,14 @@ def _parts(node: ast.expr) -> list[ast.expr]:
     return list(node.elts) if isinstance(node, ast.Tuple) else [node]
 
 
+def _integer_of(frame: Frame, one: Value) -> Value:
+    """An index that is of one type or another, where it is an integer; anything else is left to NumPy."""
+    if is_number(one) and kind_of(one) == "i":
+        return number(number_leaf(one))
+    frame.fail("an index of one type or another that is no integer")
+    return NOTHING
+
+
 def place(frame: Frame, value: Value, node: ast.expr) -> Place:
     """What `value[node]` means."""
     from gendsl.compiler.front.containers import slice_bounds
@@ -92,6 +102,8 @@ def place(frame: Frame, value: Value, node: ast.expr) -> Place:
             parts.append(part)
             continue
         found = frame.atoms(expression(frame, part))
+        if isinstance(found.type, Union):
+            found = frame.atoms(frame.switch(found, lambda one: _integer_of(frame, one)))
         if (
             isinstance(found.type, (Tuple, Known))
             and not is_number(found)

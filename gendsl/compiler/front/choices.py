@@ -329,10 +329,10 @@ def _choice(frame: Frame, distribution: Value, parts: tuple[Any, ...], indices: 
     at = (*frame.prefix_indices, *indices)
     weighs = getattr(distribution.type, "cls", None) is factor
     wide = scores.number_leaves(frame.program.facts.canonical(distribution.type))
-    frame.program.note_distribution(template, distribution, wide)
+    told = frame.program.note_distribution(template, distribution, wide)
     frame.program.note_coordinates(template, coordinates(frame, distribution, kind))
     chart = charts.chart(frame, distribution, kind) if frame.program.charts else None
-    frame.emit(hir.Choice(list(targets), template, at, density, given, sampler, weighs, undrawn, chart))
+    frame.emit(hir.Choice(list(targets), template, at, density, given, sampler, weighs, undrawn, chart, told))
     return Value(kind, tuple(targets))
 
 

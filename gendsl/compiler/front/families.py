@@ -59,7 +59,8 @@ _CHECKS: dict[Any, Callable[[Expr], Expr]] = {
 
 def parameter_check(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]) -> Value | None:
     """A call of one of the functions that check parameters; None for any other."""
-    checks = (parameters.integer, parameters.nonnegative_integer, *_CHECKS)
+    vectors = parameters.probabilities, parameters.increasing
+    checks = (parameters.integer, parameters.nonnegative_integer, *vectors, *_CHECKS)
     if function in checks and isinstance(args[2].type, Union):
         return frame.switch(
             args[2], lambda one: parameter_check(frame, function, [*args[:2], one], named) or one

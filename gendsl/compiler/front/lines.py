@@ -128,7 +128,10 @@ def _support(frame: Frame, args: list[Value]) -> Value:
 
 def _values(frame: Frame, args: list[Value]) -> Value:
     """All values of a choice, where they are numbers."""
-    support = _support(frame, args)
+    return frame.switch(_support(frame, args), lambda support: _values_in(frame, support))
+
+
+def _values_in(frame: Frame, support: Value) -> Value:
     if is_never(support):
         return NOTHING
     cls = getattr(support.type, "cls", None)

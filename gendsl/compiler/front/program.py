@@ -211,6 +211,8 @@ class Lowering:
         draws: whether choices are to be drawn, too.
         charts: whether their unconstrained coordinates are needed.
         lines: what is done along lines of templates, by their numbers; see `front.lines`.
+        refused: why branches of this walk are not read; it ends with the first of these, unless types are
+            known now that were not.
     """
 
     def __init__(self, *, draws: bool = False, charts: bool = False) -> None:
@@ -245,6 +247,7 @@ class Lowering:
         self.results: dict[tuple[str, Template | FunctionType], set[Type]] = {}
         self.returned: dict[tuple[str, Template | FunctionType], hir.Function] = {}
         self.lines: dict[int, Any] = {}
+        self.refused: list[NotClosed] = []
 
     # --- the program ------------------------------------------------------------------------------
 
@@ -274,6 +277,8 @@ class Lowering:
                         program = entry.name
                         self.entries[entry.name] = self._walk(entry)
                         walked.append(entry)
+                        if self.refused and not self.facts.changed:
+                            raise self.refused[0]
             except RecursionError:
                 raise NotClosed("expressions or calls that are nested too deeply") from None
             except NotClosed as reason:
@@ -382,7 +387,10 @@ class Lowering:
         if same and all(isinstance(leaf, Const) for leaf in first.leaves):
             return first
         if any(other != kind for _, other in noted):
-            raise frame.not_closed("the distribution of a choice, of one family or another")
+            self.facts.flag(self._told(template))  # from the next walk on they are of one type
+            kind = self.facts.canonical(self.facts.get(self._told(template)))
+            if kind == NEVER:
+                raise frame.not_closed("the distribution of a choice, of one type or another")
         if template.number not in self.asked:
             name, origin = f"distribution_of_{template.name}", f"the distribution of {template.name}"
             made = hir.Function(self.function_name(name), results=list(leaves(kind)), origin=origin)
@@ -531,9 +539,23 @@ class Lowering:
             self.templates[key] = Template(len(self.templates), parts, kind, name, calls, self.trace)
         return self.templates[key]
 
-    def note_distribution(self, template: Template, distribution: Value, kind: Type) -> None:
-        """Note the distribution of a choice, and its type with numbers in place of constants."""
+    def note_distribution(self, template: Template, distribution: Value, kind: Type) -> tuple[Expr, ...]:
+        """Note the distribution of a choice, and its type with numbers in place of constants.
+
+        Returns:
+            The leaves of the distribution, of the type that holds all distributions that choices of the
+            template have, where these are of several types and one is asked for.
+        """
         self.distributions.setdefault(template.number, []).append((distribution, kind))
+        place = self._told(template)
+        if place not in self.facts.flags:
+            return ()
+        alone = Value(kind, tuple(self.facts.convert(distribution, kind)))
+        return tuple(self.facts.convert(alone, self.facts.grow(place, kind)))
+
+    def _told(self, template: Template) -> Hashable:
+        """What the types of the distributions of a template's choices are known by."""
+        return ("told", template.trace, template.parts, template.type)
 
     def note_coordinates(self, template: Template, coordinates: int) -> None:
         """Note the coordinates of a choice at a template."""

@@ -24,6 +24,7 @@ from gendsl.compiler.front.numbers import _BINARY, binary, negation, test_of
 from gendsl.compiler.front.unpacking import unpacked
 from gendsl.compiler.front.values import NONE, NOTHING, Value, is_known, known, object_of
 from gendsl.compiler.hir import Const
+from gendsl.compiler.moves import NotClosed
 from gendsl.compiler.types import Array, Dict, Known, List, Set, Tuple, Union
 
 
@@ -175,8 +176,14 @@ def _if(frame: Frame, node: ast.If) -> None:
 
     def side(body: list[ast.stmt], narrowing: dict[Any, Value]) -> Callable[[], None]:
         def lower() -> None:
-            apply_narrowings(frame, narrowing)
-            statements(frame, body)
+            point = frame.point()
+            try:
+                apply_narrowings(frame, narrowing)
+                statements(frame, body)
+            except NotClosed as refusal:  # what comes behind it may tell more of the types in it
+                frame.program.refused.append(refusal)
+                frame.back(point)
+                frame.fail(refusal.reason)
 
         return lower
 
