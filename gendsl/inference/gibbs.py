@@ -145,7 +145,7 @@ def _draw(log_weights: list[float], rng: np.random.Generator) -> int:
         if weight > 0.0:
             chosen = i
             reached += weight
-            lines.check_tie(left - reached, total)
+            lines.check_tie(left, reached, total)
             if left < reached:
                 break
     return chosen

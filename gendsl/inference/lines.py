@@ -152,7 +152,11 @@ def move(line: Line, value: Any, weight: float) -> None:
     line.move(value)
 
 
-def check_tie(distance: float, size: float) -> None:
-    """Nothing, to the interpreter. A text leaves the step to it where a decision depends on rounding: where a
-    number of some size is so near to the one that it is compared with.
+def check_tie(one: float, other: float, size: float) -> None:
+    """Nothing, to the interpreter. A text leaves the step to it where a decision depends on rounding: where
+    two numbers of some size that are compared are so near to each other.
     """
+
+
+def check_level(level: float, weight: float) -> None:
+    """The same where the logarithm of a uniform number is compared with a log weight."""

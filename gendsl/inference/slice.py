@@ -164,10 +164,9 @@ def _along(line: Line, support: Support, coordinates: np.ndarray, i: int) -> At:
 def _level(rng: np.random.Generator) -> Callable[[float], bool]:
     """Whether a point of a log weight is in the slice {x: p(x) > u p(x0)}, for a uniform u."""
     u = rng.random()
-    log_u = math.log(u) if u > 0.0 else -math.inf
 
     def reached(weight: float) -> bool:
-        lines.check_tie(weight - log_u, 1.0)  # also above 0: of large densities the difference is not exact
+        lines.check_level(u, weight)  # also above 0: of large densities the difference is not exact
         return weight >= 0.0 or u < math.exp(weight)
 
     return reached

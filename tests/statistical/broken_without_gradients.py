@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from importlib import import_module
 
 from gendsl.selection import Selection
@@ -22,7 +23,11 @@ def _always(ratio, rng):
 def even_draws(monkeypatch):
     """gibbs: all values of positive density are as likely."""
     draw = gibbs_module._draw
-    monkeypatch.setattr(gibbs_module, "_draw", lambda weights, rng: draw([0.0] * len(weights), rng))
+
+    def planted(weights, rng):
+        return draw([weight if weight == -math.inf else 0.0 for weight in weights], rng)
+
+    monkeypatch.setattr(gibbs_module, "_draw", planted)
 
 
 def always_another_value(monkeypatch):

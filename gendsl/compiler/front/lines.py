@@ -205,7 +205,17 @@ def _move(frame: Frame, args: list[Value]) -> Value:
 
 
 def _check_tie(frame: Frame, args: list[Value]) -> Value:
-    distance, size = (number_leaf(one, "f") for one in args)
+    one, other, size = (number_leaf(value, "f") for value in args)
+    return _tie(frame, Op("sub", (one, other), "f"), size)
+
+
+def _check_level(frame: Frame, args: list[Value]) -> Value:
+    level, weight = (number_leaf(value, "f") for value in args)
+    return _tie(frame, Op("sub", (weight, Op("np_log", (level,), "f")), "f"), Const(1.0, "f"))
+
+
+def _tie(frame: Frame, distance: Expr, size: Expr) -> Value:
+    """Fail where the distance of two numbers of a size depends on rounding."""
     lp = frame.fresh("lp", "f")
     frame.emit(hir.Primitive([lp], "log_density"))
     scale = Op("add", (Const(1.0, "f"), Op("abs", (lp,), "f")), "f")
@@ -222,5 +232,6 @@ _HANDLERS: dict[str, Callable[[Frame, list[Value]], Value]] = {
     "log_weights": _log_weights,
     "move": _move,
     "check_tie": _check_tie,
+    "check_level": _check_level,
 }
 _OWN: dict[Any, Callable[[Frame, list[Value]], Value]] = {current: _current, weight: _weight}
