@@ -244,7 +244,7 @@ class _Steps:
         if self.decision.machine is None and chain.last is plan.trace:
             chain.last = remade(plan.trace)
         self.advance(kernel, step, plan.steps)
-        self.tell(plan.steps)
+        self.tell(plan.steps, reader_of(chain.last))
 
     def how(self) -> str:
         """How the steps were run, in words."""
@@ -314,10 +314,9 @@ class _Steps:
                         note(trace.log_prob, tallies)
                         traces.append(trace)
                 if now >= due:
-                    chain.last = trace
-                    if self.tell(step):
+                    if self.tell(step, reader_of(trace)):
                         raise KeyboardInterrupt  # from where the run was asked for
-                    due = self.reported + REPORT_EVERY
+                    due = now + REPORT_EVERY
         finally:
             chain.last = trace
             chain.seconds = before + clock() - started
@@ -358,10 +357,9 @@ class _Steps:
                         chain.steps.add(machine.log_density, tallies)
                         chain.traces.append(machine.trace)
                 if now >= due:
-                    chain.last = machine.trace
-                    if self.tell(step):
+                    if self.tell(step, machine.quantity):
                         raise KeyboardInterrupt  # from where the run was asked for
-                    due = self.reported + REPORT_EVERY
+                    due = now + REPORT_EVERY
                 reason = machine.why_given_up()
         finally:
             chain.last = machine.left()
@@ -384,29 +382,39 @@ class _Steps:
         elif watch.is_under_way:
             self.compare_at = now + watch.seconds / SAMPLED
 
-    def tell(self, step: int) -> bool:
-        """Report how far the chain is; whether it is to stop."""
+    def tell(self, step: int, read: Callable[[Recorder], Any]) -> bool:
+        """Report how far the chain is; whether it is to stop.
+
+        Args:
+            read: what a recorder gives of the trace that the chain is at.
+        """
         if self.report is None:
             return False
         tallies = self.warmup_tallies if step <= self.plan.warmup else self.chain.acceptance
         seconds = time.perf_counter() - self.began
-        stop = self.report(self.plan.number, report_of(self.plan, step, tallies, self.chain.last, seconds))
+        stop = self.report(self.plan.number, report_of(self.plan, step, tallies, read, seconds))
         self.reported = time.perf_counter()
         return bool(stop)
 
 
-def report_of(plan: Plan, step: int, tallies: Tallies, trace: Any, seconds: float | None = None) -> Report:
+def report_of(
+    plan: Plan,
+    step: int,
+    tallies: Tallies,
+    read: Callable[[Recorder], Any],
+    seconds: float | None = None,
+) -> Report:
     """How far a chain is."""
     rates = {name: tally.rate for name, tally in tallies.items()}
-    return Report(step, rates, _shown(plan.watched, trace), seconds)
+    return Report(step, rates, _shown(plan.watched, read), seconds)
 
 
-def _shown(watched: Recorder | None, trace: Any) -> str | None:
+def _shown(watched: Recorder | None, read: Callable[[Recorder], Any]) -> str | None:
     """A watched quantity as short text; None if nothing is watched."""
     if watched is None:
         return None
     try:
-        value = watched(trace)
+        value = read(watched)
     except UnknownAddressError:  # a choice that comes and goes
         return "-"
     if isinstance(value, (float, np.floating)):

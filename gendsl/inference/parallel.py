@@ -21,6 +21,7 @@ from gendsl.inference.folder import Folder
 from gendsl.inference.line import Switchboard
 from gendsl.inference.processes import Processes
 from gendsl.inference.progress import Display
+from gendsl.inference.recording import reader_of
 from gendsl.inference.run import Run
 
 _LOG = logging.getLogger("gendsl")
@@ -54,7 +55,8 @@ def run_parallel(
     for plan, chain in zip(plans, chains, strict=True):
         if not chain.interrupted:  # its last report may be lost
             seconds = chain.seconds * (1 - plan.warmup / plan.steps) if plan.steps else 0.0
-            display.show(plan.number, report_of(plan, plan.steps, chain.acceptance, chain.last, seconds))
+            read = reader_of(chain.last)
+            display.show(plan.number, report_of(plan, plan.steps, chain.acceptance, read, seconds))
     return chains
 
 
