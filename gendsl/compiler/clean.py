@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 
 from gendsl.compiler import hir
+from gendsl.compiler.fold import fold
 from gendsl.compiler.hir import (
     Block,
     Body,
-    Call,
     Const,
     Expr,
     Fail,
@@ -22,7 +22,6 @@ from gendsl.compiler.hir import (
     If,
     Leave,
     Length,
-    Load,
     Loop,
     New,
     Next,
@@ -32,19 +31,7 @@ from gendsl.compiler.hir import (
     Statement,
     Var,
 )
-
-
-def may_fail(expr: Expr) -> bool:
-    """Whether the evaluation of an expression may fail."""
-    if not isinstance(expr, Op):
-        return False
-    if any(map(may_fail, expr.args)):
-        return True
-    if expr.name.startswith("np_"):
-        return False
-    if expr.kind == "i" and expr.name in ("add", "sub", "mul", "neg", "abs"):
-        return True
-    return expr.name not in hir.NEVER_FAIL
+from gendsl.compiler.rewriting import may_fail, substitute, variables_of
 
 
 def clean(main: Function) -> None:
@@ -58,6 +45,7 @@ def clean_one(function: Function) -> None:
     function.body = _structured(function.body)
     for _ in range(4):
         _propagate(function)
+        fold(function, _set_counts(function))
         if not _drop_dead(function):
             break
     _inline_temporaries(function)
@@ -130,78 +118,6 @@ def _tail(body: Body, label: int) -> Body:
 # --- variables ---------------------------------------------------------------------------------------
 
 
-def replaced(expr: Expr, values: dict[Var, Expr]) -> Expr:
-    """An expression with other expressions in place of variables."""
-    if isinstance(expr, Var):
-        return values.get(expr, expr)
-    if isinstance(expr, Op):
-        args = tuple(replaced(arg, values) for arg in expr.args)
-        return (
-            expr
-            if all(a is b for a, b in zip(args, expr.args, strict=True))
-            else Op(expr.name, args, expr.kind)
-        )
-    return expr
-
-
-def substitute(statement: Statement, values: dict[Var, Expr]) -> None:
-    """Replace variables in the expressions that a statement itself evaluates."""
-
-    def all_of(parts: tuple[Expr, ...]) -> tuple[Expr, ...]:
-        return tuple(replaced(part, values) for part in parts)
-
-    match statement:
-        case Set() | Return():
-            statement.values = list(all_of(tuple(statement.values)))
-        case New():
-            statement.items = [all_of(item) for item in statement.items]
-        case Fill():
-            statement.count, statement.item = replaced(statement.count, values), all_of(statement.item)
-        case Length():
-            statement.list = replaced(statement.list, values)
-        case Load():
-            statement.list, statement.index = (
-                replaced(statement.list, values),
-                replaced(statement.index, values),
-            )
-        case hir.Store():
-            statement.list, statement.index = (
-                replaced(statement.list, values),
-                replaced(statement.index, values),
-            )
-            statement.item = all_of(statement.item)
-        case hir.Append():
-            statement.list, statement.item = replaced(statement.list, values), all_of(statement.item)
-        case hir.Truncate():
-            statement.list, statement.count = (
-                replaced(statement.list, values),
-                replaced(statement.count, values),
-            )
-        case If():
-            statement.test = replaced(statement.test, values)
-        case For():
-            statement.start = replaced(statement.start, values)
-            statement.stop = replaced(statement.stop, values)
-            statement.step = replaced(statement.step, values)
-        case Call():
-            statement.args = list(all_of(tuple(statement.args)))
-        case hir.Visit() | hir.Read() | hir.Present() | hir.Count() | hir.Given() | hir.Node():
-            statement.indices = all_of(statement.indices)
-        case hir.Write():
-            statement.indices, statement.values = all_of(statement.indices), all_of(statement.values)
-        case hir.Copy():
-            statement.indices = all_of(statement.indices)
-            statement.source_indices = all_of(statement.source_indices)
-        case hir.Keep() | hir.Redraw():
-            statement.indices = all_of(statement.indices)
-            statement.values = list(all_of(tuple(statement.values)))
-        case hir.Draw() | hir.Primitive():
-            statement.args = all_of(statement.args)
-        case hir.Choice():
-            statement.indices, statement.parameters = all_of(statement.indices), all_of(statement.parameters)
-            statement.told = all_of(statement.told)
-
-
 def _set_counts(function: Function) -> Counter[Var]:
     counts: Counter[Var] = Counter(function.parameters)
     for statement in hir.walk(function.body):
@@ -223,6 +139,26 @@ def _use_counts(function: Function) -> Counter[Var]:
         for expr in hir.expressions(statement):
             visit(expr)
     return counts
+
+
+def _live(function: Function) -> set[Var]:
+    """The variables that something needs: those that only set others that nothing needs do not count."""
+    found: set[Var] = set()
+    setters: list[tuple[Var, set[Var]]] = []
+    for statement in hir.walk(function.body):
+        if isinstance(statement, Set):
+            for target, value in zip(statement.targets, statement.values, strict=True):
+                if may_fail(value):
+                    found |= variables_of(value)
+                setters.append((target, variables_of(value)))
+        else:
+            for expr in hir.expressions(statement):
+                found |= variables_of(expr)
+    while True:
+        more = [read for target, read in setters if target in found and not read <= found]
+        if not more:
+            return found
+        found.update(*more)
 
 
 def _propagate(function: Function) -> None:
@@ -249,7 +185,7 @@ def _propagate(function: Function) -> None:
 
 def _drop_dead(function: Function) -> bool:
     """Drop what is computed and not used; whether anything was."""
-    used = _use_counts(function)
+    used, live = _use_counts(function), _live(function)
     dropped = False
 
     def visit(body: Body) -> Body:
@@ -259,7 +195,7 @@ def _drop_dead(function: Function) -> bool:
             match statement:
                 case Set():
                     pairs = zip(statement.targets, statement.values, strict=True)
-                    kept = [(t, v) for t, v in pairs if (used[t] or may_fail(v)) and t != v]
+                    kept = [(t, v) for t, v in pairs if (t in live or may_fail(v)) and t != v]
                     if len(kept) != len(statement.targets):
                         dropped = True
                         statement.targets, statement.values = [t for t, _ in kept], [v for _, v in kept]
@@ -297,14 +233,6 @@ def _jumps(statement: Statement) -> bool:
     return any(isinstance(s, (Leave, Next, Return)) for s in hir.walk([statement]))
 
 
-def _variables(expr: Expr) -> set[Var]:
-    if isinstance(expr, Var):
-        return {expr}
-    if isinstance(expr, Op):
-        return set().union(*map(_variables, expr.args)) if expr.args else set()
-    return set()
-
-
 def _inline_temporaries(function: Function) -> None:
     """Write an expression that is used once, in a later statement of the same body, where it is used."""
     sets, uses = _set_counts(function), _use_counts(function)
@@ -315,11 +243,11 @@ def _inline_temporaries(function: Function) -> None:
 
         def flush(names: set[Var] | None = None) -> None:
             for var in list(pending):
-                if names is None or _variables(pending[var][1]) & names:
+                if names is None or variables_of(pending[var][1]) & names:
                     result.append(pending.pop(var)[0])
 
         for statement in body:
-            mine: set[Var] = set().union(*map(_variables, hir.expressions(statement)), set())
+            mine: set[Var] = set().union(*map(variables_of, hir.expressions(statement)), set())
             chosen = {var: pending[var][1] for var in mine if var in pending}
             for var in chosen:
                 del pending[var]
@@ -333,7 +261,7 @@ def _inline_temporaries(function: Function) -> None:
             if pending:
                 inside = set().union(
                     *(
-                        _variables(e)
+                        variables_of(e)
                         for b in hir.bodies(statement)
                         for s in hir.walk(b)
                         for e in hir.expressions(s)

@@ -17,15 +17,24 @@ from collections.abc import Sequence
 
 from gendsl.compiler import hir
 from gendsl.compiler.clean import clean, clean_one
+from gendsl.compiler.fusion import fuse
 from gendsl.compiler.hir import Body, Call, Const, For, Function, If, Op
 from gendsl.compiler.staging import Apart, Names, Stages
-from gendsl.compiler.text_effects import LOOP, made_by, read_by
+from gendsl.compiler.text_effects import LOOP, TextEffects, made_by, read_by
 
 
 def simplify(mains: Sequence[Function]) -> None:
-    """Clean functions, and all that they call, and take out of their loops what is the same each time."""
+    """Clean functions, and all that they call.
+
+    Then loops are merged that one list after another goes through, and what is the same in all iterations is
+    taken out of loops.
+    """
+    effects = TextEffects()
     for main in mains:
         clean(main)
+        for function in hir.functions(main):
+            if fuse(function, effects):
+                clean_one(function)
     move_out(mains)
 
 

@@ -234,11 +234,13 @@ class PythonPrinter:
         ]
 
     def _set(self, targets: list[Var], values: list[Expr], at: int) -> None:
-        from gendsl.compiler.clean import _variables
+        from gendsl.compiler.rewriting import variables_of
 
         pairs = list(zip(targets, values, strict=True))
         independent = not any(
-            target in _variables(value) for i, (target, _) in enumerate(pairs) for _, value in pairs[i + 1 :]
+            target in variables_of(value)
+            for i, (target, _) in enumerate(pairs)
+            for _, value in pairs[i + 1 :]
         )
         if independent:
             for target, value in pairs:

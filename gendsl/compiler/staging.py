@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gendsl.compiler import hir
-from gendsl.compiler.clean import may_fail, replaced
 from gendsl.compiler.hir import (
     Append,
     Block,
@@ -39,6 +38,7 @@ from gendsl.compiler.hir import (
     Store,
     Var,
 )
+from gendsl.compiler.rewriting import may_fail, replaced
 from gendsl.compiler.steady import Steady
 from gendsl.compiler.text_effects import (
     UNKNOWN,

@@ -28,6 +28,7 @@ from gendsl.compiler.hir import (
     Truncate,
     Var,
 )
+from gendsl.compiler.rewriting import variables_of
 from gendsl.compiler.text_effects import (
     PURE,
     Layouts,
@@ -37,7 +38,6 @@ from gendsl.compiler.text_effects import (
     made_by,
     meet,
     read_by,
-    variables_of,
 )
 
 

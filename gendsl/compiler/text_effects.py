@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gendsl.compiler import hir
-from gendsl.compiler.clean import may_fail
 from gendsl.compiler.hir import (
     Append,
     Block,
@@ -37,6 +36,7 @@ from gendsl.compiler.hir import (
     Truncate,
     Var,
 )
+from gendsl.compiler.rewriting import may_fail, variables_of
 
 PURE = (
     Set, New, Fill, Length, Load, Store, Append, Truncate, If, For, Loop, Block, Leave, Next, Call, Fail,
@@ -109,19 +109,6 @@ def cost_of(expr: Expr) -> int:
 def _size(expr: Expr) -> int:
     """The number of operations in an expression."""
     return 1 + sum(map(_size, expr.args)) if isinstance(expr, Op) else 0
-
-
-def variables_of(*exprs: Expr) -> set[Var]:
-    """The variables in expressions."""
-    found: set[Var] = set()
-    left = [*exprs]
-    while left:
-        expr = left.pop()
-        if isinstance(expr, Var):
-            found.add(expr)
-        elif isinstance(expr, Op):
-            left += expr.args
-    return found
 
 
 def read_by(statement: Statement) -> set[Var]:

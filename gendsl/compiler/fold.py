@@ -1,0 +1,176 @@
+"""What is known when the text is made is not computed by it: constants, and what a loop's counter is.
+
+    for i in range(n):                                       for i in range(n):
+        at = 0 + i * 1                                           x = xs[i]
+        if at < 0: fail()                            ->
+        x = xs[at + n if at < 0 else at]
+
+Nothing that may raise is dropped, but a test that was made before, of variables that are set once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gendsl.compiler import hir
+from gendsl.compiler.hir import FALSE, TRUE, Body, Const, Expr, Fail, For, Function, If, Op, Set, Var
+from gendsl.compiler.rewriting import may_raise, rewrite, variables_of
+
+_SAME = {"eq": TRUE, "le": TRUE, "ge": TRUE, "ne": FALSE, "lt": FALSE, "gt": FALSE}
+"""What comparisons of an integer with itself give."""
+_ZERO, _ONE = Const(0, "i"), Const(1, "i")
+
+
+def fold(function: Function, counts: Mapping[Var, int]) -> None:
+    """Fold what is known in a function.
+
+    Args:
+        counts: how often each of its variables is set.
+    """
+    _Fold(function, counts).body(function.body, {}, frozenset())
+
+
+class _Fold:
+    """Folds one function.
+
+    Attributes:
+        counts: how often each variable is set.
+        values: what those that are set once are set to, where that is an expression.
+    """
+
+    def __init__(self, function: Function, counts: Mapping[Var, int]) -> None:
+        self.counts = counts
+        self.values: dict[Var, Expr] = {}
+        for statement in hir.walk(function.body):
+            if isinstance(statement, Set):
+                for target, value in zip(statement.targets, statement.values, strict=True):
+                    if counts[target] == 1:
+                        self.values[target] = value
+
+    def body(self, body: Body, counters: dict[Var, For], failed: frozenset[str]) -> None:
+        """Fold statements, in place.
+
+        Args:
+            counters: the variables of the loops around that count up from 0 or more.
+            failed: what is known not to hold, as the text would have failed.
+        """
+        result: Body = []
+        for statement in body:
+            rewrite(statement, lambda expr: self.expr(expr, counters))
+            if isinstance(statement, If):
+                test = repr(statement.test)
+                if test in failed:
+                    statement.test = FALSE
+                if isinstance(statement.test, Const):
+                    chosen = statement.then if statement.test.value else statement.orelse
+                    self.body(chosen, counters, failed)
+                    result += chosen
+                    continue
+                fails = len(statement.then) == 1 and isinstance(statement.then[0], Fail)
+                self.body(statement.then, counters, failed)
+                self.body(statement.orelse, counters, failed)
+                if fails and not statement.orelse and self._is_steady(statement.test):
+                    failed |= {test}
+            elif isinstance(statement, For):
+                inner = counters
+                if (
+                    self.counts[statement.var] == 1
+                    and statement.step == _ONE
+                    and _is_natural(statement.start)
+                ):
+                    inner = {**counters, statement.var: statement}
+                self.body(statement.body, inner, failed)
+            else:
+                for within in hir.bodies(statement):
+                    self.body(within, counters, failed)
+            result.append(statement)
+        body[:] = result
+
+    def _is_steady(self, expr: Expr) -> bool:
+        """Whether an expression has one value wherever it is evaluated."""
+        return all(self.counts[var] == 1 for var in variables_of(expr))
+
+    def expr(self, expr: Expr, counters: dict[Var, For]) -> Expr:
+        """An expression that means the same."""
+        if not isinstance(expr, Op):
+            return expr
+        args = tuple(self.expr(arg, counters) for arg in expr.args)
+        if any(one is not other for one, other in zip(args, expr.args, strict=True)):
+            expr = Op(expr.name, args, expr.kind)
+        return self._folded(expr, counters)
+
+    def _folded(self, expr: Op, counters: dict[Var, For]) -> Expr:
+        name, args = expr.name, expr.args
+        match name:
+            case "add" if expr.kind == "i" and _ZERO in args:
+                return args[0] if args[1] == _ZERO else args[1]
+            case "sub" if expr.kind == "i" and args[1] == _ZERO:
+                return args[0]
+            case "mul" if expr.kind == "i" and _ONE in args:
+                return args[0] if args[1] == _ONE else args[1]
+            case "mul" if expr.kind == "i" and _ZERO in args and not any(map(may_raise, args)):
+                return _ZERO
+            case "mul" if expr.kind == "i" and self._is_stride(args[1], args[0], counters):
+                return args[0]
+            case "imin" | "imax" if args[0] == args[1] and not may_raise(args[0]):
+                return args[0]
+            case "not" if isinstance(args[0], Const):
+                return FALSE if args[0].value else TRUE
+            case "and" | "or":
+                return self._lazy(expr)
+            case "select":
+                if isinstance(args[0], Const):
+                    chosen, other = (args[1], args[2]) if args[0].value else (args[2], args[1])
+                    return expr if may_raise(other) else chosen
+                if repr(args[1]) == repr(args[2]) and not may_raise(args[0]):
+                    return args[1]
+            case "eq" | "ne" | "lt" | "le" | "gt" | "ge" if args[0].kind == "i":
+                return self._compared(expr, counters)
+        return expr
+
+    @staticmethod
+    def _lazy(expr: Op) -> Expr:
+        """What `and` and `or` are where an operand is known."""
+        decides = FALSE if expr.name == "and" else TRUE
+        for one, other in (expr.args, expr.args[::-1]):
+            if isinstance(one, Const):
+                if one != decides:
+                    return other
+                if not may_raise(other):
+                    return decides
+        return expr
+
+    def _compared(self, expr: Op, counters: dict[Var, For]) -> Expr:
+        one, other = expr.args
+        if one == other and not may_raise(one):
+            return _SAME[expr.name]
+        if isinstance(one, Const) and isinstance(other, Const):
+            assert isinstance(one.value, int) and isinstance(other.value, int)
+            x, y = one.value, other.value
+            found = {"eq": x == y, "ne": x != y, "lt": x < y, "le": x <= y, "gt": x > y, "ge": x >= y}
+            return TRUE if found[expr.name] else FALSE
+        loop = counters.get(one) if isinstance(one, Var) else None
+        if loop is not None and expr.name in ("lt", "ge"):
+            if isinstance(other, Const) and isinstance(other.value, int) and other.value <= 0:
+                return FALSE if expr.name == "lt" else TRUE
+            if other == loop.stop and self._is_steady(other):
+                return TRUE if expr.name == "lt" else FALSE
+        return expr
+
+    def _is_stride(self, expr: Expr, counter: Expr, counters: dict[Var, For]) -> bool:
+        """Whether a number is 1, or 0 where a counter is, too: the stride of an array that may be spread."""
+        if not (isinstance(expr, Var) and isinstance(counter, Var) and counter in counters):
+            return False
+        value, loop = self.values.get(expr), counters[counter]
+        return (
+            isinstance(value, Op)
+            and value.name == "select"
+            and value.args[1:] == (_ZERO, _ONE)
+            and value.args[0] == Op("eq", (loop.stop, _ONE), "b")
+            and self._is_steady(value)
+            and loop.start == _ZERO
+        )
+
+
+def _is_natural(expr: Expr) -> bool:
+    return isinstance(expr, Const) and isinstance(expr.value, int) and expr.value >= 0

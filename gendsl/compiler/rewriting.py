@@ -1,0 +1,120 @@
+"""What is asked of expressions of HIR, and how the expressions of statements become others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from gendsl.compiler import hir
+from gendsl.compiler.hir import Call, Expr, Fill, For, If, Length, Load, New, Op, Return, Set, Statement, Var
+
+
+def may_fail(expr: Expr) -> bool:
+    """Whether the evaluation of an expression may fail."""
+    if not isinstance(expr, Op):
+        return False
+    if any(map(may_fail, expr.args)):
+        return True
+    if expr.name.startswith("np_"):
+        return False
+    if expr.kind == "i" and expr.name in ("add", "sub", "mul", "neg", "abs"):
+        return True
+    return expr.name not in hir.NEVER_FAIL
+
+
+def may_raise(expr: Expr) -> bool:
+    """Whether Python may raise where an expression is evaluated: its integers have any number of bits."""
+    if not isinstance(expr, Op):
+        return False
+    if expr.kind == "i" and expr.name in ("add", "sub", "mul", "neg", "abs"):
+        return any(map(may_raise, expr.args))
+    return may_fail(Op(expr.name, (), expr.kind)) or any(map(may_raise, expr.args))
+
+
+def replaced(expr: Expr, values: Mapping[Var, Expr]) -> Expr:
+    """An expression with other expressions in place of variables."""
+    if isinstance(expr, Var):
+        return values.get(expr, expr)
+    if isinstance(expr, Op):
+        args = tuple(replaced(arg, values) for arg in expr.args)
+        return (
+            expr
+            if all(a is b for a, b in zip(args, expr.args, strict=True))
+            else Op(expr.name, args, expr.kind)
+        )
+    return expr
+
+
+def substitute(statement: Statement, values: Mapping[Var, Expr]) -> None:
+    """Replace variables in the expressions that a statement itself evaluates."""
+    rewrite(statement, lambda expr: replaced(expr, values))
+
+
+def rewrite(statement: Statement, change: Callable[[Expr], Expr]) -> None:
+    """Let the expressions that a statement itself evaluates be others."""
+
+    def all_of(parts: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return tuple(map(change, parts))
+
+    match statement:
+        case Set() | Return():
+            statement.values = list(all_of(tuple(statement.values)))
+        case New():
+            statement.items = [all_of(item) for item in statement.items]
+        case Fill():
+            statement.count, statement.item = change(statement.count), all_of(statement.item)
+        case Length():
+            statement.list = change(statement.list)
+        case Load():
+            statement.list, statement.index = (
+                change(statement.list),
+                change(statement.index),
+            )
+        case hir.Store():
+            statement.list, statement.index = (
+                change(statement.list),
+                change(statement.index),
+            )
+            statement.item = all_of(statement.item)
+        case hir.Append():
+            statement.list, statement.item = change(statement.list), all_of(statement.item)
+        case hir.Truncate():
+            statement.list, statement.count = (
+                change(statement.list),
+                change(statement.count),
+            )
+        case If():
+            statement.test = change(statement.test)
+        case For():
+            statement.start = change(statement.start)
+            statement.stop = change(statement.stop)
+            statement.step = change(statement.step)
+        case Call():
+            statement.args = list(all_of(tuple(statement.args)))
+        case hir.Visit() | hir.Read() | hir.Present() | hir.Count() | hir.Given() | hir.Node():
+            statement.indices = all_of(statement.indices)
+        case hir.Write():
+            statement.indices, statement.values = all_of(statement.indices), all_of(statement.values)
+        case hir.Copy():
+            statement.indices = all_of(statement.indices)
+            statement.source_indices = all_of(statement.source_indices)
+        case hir.Keep() | hir.Redraw():
+            statement.indices = all_of(statement.indices)
+            statement.values = list(all_of(tuple(statement.values)))
+        case hir.Draw() | hir.Primitive():
+            statement.args = all_of(statement.args)
+        case hir.Choice():
+            statement.indices, statement.parameters = all_of(statement.indices), all_of(statement.parameters)
+            statement.told = all_of(statement.told)
+
+
+def variables_of(*exprs: Expr) -> set[Var]:
+    """The variables in expressions."""
+    found: set[Var] = set()
+    left = [*exprs]
+    while left:
+        expr = left.pop()
+        if isinstance(expr, Var):
+            found.add(expr)
+        elif isinstance(expr, Op):
+            left += expr.args
+    return found

@@ -1,0 +1,103 @@
+"""What is known when the text is made is not computed by it."""
+
+import random
+
+import pytest
+
+from gendsl.compiler.clean import clean
+from gendsl.compiler.fold import fold
+from gendsl.compiler.hir import FALSE, TRUE, Const, Fail, For, Function, If, Op, Return, Set, Var
+from gendsl.compiler.print_python import print_python
+from tests.compiler.hir_programs import RandomProgram, arguments, result_of
+
+X, Y, N, M, AT, T = Var("x", "f"), Var("y", "f"), Var("n", "i"), Var("m", "i"), Var("i", "i"), Var("t", "b")
+ZERO, ONE, TWO = Const(0, "i"), Const(1, "i"), Const(2, "i")
+
+
+def op(name, *args, kind="i"):
+    return Op(name, args, kind)
+
+
+def test(name, *args):
+    return Op(name, args, "b")
+
+
+test.__test__ = False
+QUOTIENT = op("truediv", X, Y, kind="f")
+FLOAT = op("add", X, Const(0.0, "f"), kind="f")
+
+
+def folded(expr, *, stop=N, start=ZERO, set_twice=()):
+    """What becomes of an expression in a loop over i."""
+    loop = For(AT, start, stop, ONE, [Set([Var("found", expr.kind)], [expr])], 1)
+    function = Function("main", [X, Y, N, M, T], [], [loop, Return([])])
+    fold(
+        function, dict.fromkeys([X, Y, N, M, T, AT, Var("found", expr.kind)], 1) | dict.fromkeys(set_twice, 2)
+    )
+    return loop.body[0].values[0]
+
+
+@pytest.mark.parametrize(
+    ("expr", "expected"),
+    [
+        (op("add", ZERO, op("mul", M, ONE)), M),
+        (op("sub", M, ZERO), M),
+        (op("mul", op("add", M, N), ZERO), ZERO),
+        (op("mul", op("floordiv", M, N), ZERO), op("mul", op("floordiv", M, N), ZERO)),
+        (op("imax", M, M), M),
+        (FLOAT, FLOAT),  # -0.0 + 0.0 is 0.0
+        (test("eq", M, M), TRUE),
+        (test("ne", op("mod", M, N), op("mod", M, N)), test("ne", op("mod", M, N), op("mod", M, N))),
+        (test("eq", X, X), test("eq", X, X)),  # NaN is not what it is
+        (test("lt", ONE, TWO), TRUE),
+        (test("lt", AT, ZERO), FALSE),
+        (test("ge", AT, N), FALSE),
+        (test("lt", AT, N), TRUE),
+        (test("lt", AT, M), test("lt", AT, M)),
+        (test("lt", AT, ONE), test("lt", AT, ONE)),
+        (op("select", test("lt", AT, ZERO), op("add", AT, N), AT), AT),
+        (op("select", TRUE, X, QUOTIENT, kind="f"), op("select", TRUE, X, QUOTIENT, kind="f")),
+        (op("select", T, X, X, kind="f"), X),
+        (
+            op("select", T, Const(0.0, "f"), Const(-0.0, "f"), kind="f"),
+            op("select", T, Const(0.0, "f"), Const(-0.0, "f"), kind="f"),
+        ),
+        (test("and", T, test("ge", AT, N)), FALSE),
+        (test("or", test("ge", AT, N), T), T),
+        (test("and", test("gt", QUOTIENT, X), FALSE), test("and", test("gt", QUOTIENT, X), FALSE)),
+        (test("not", test("ge", AT, N)), TRUE),
+    ],
+)
+def test_an_expression_is_a_shorter_one(expr, expected):
+    assert repr(folded(expr)) == repr(expected)
+
+
+def test_a_counter_is_known_only_where_it_counts_up_from_no_less_than_0():
+    assert folded(test("lt", AT, ZERO), start=Const(-1, "i")) != FALSE
+    assert folded(test("lt", AT, ZERO), set_twice=[AT]) != FALSE
+    assert folded(test("lt", AT, N), set_twice=[N]) != TRUE
+
+
+def test_a_check_is_made_once():
+    def check(var):
+        return If(test("lt", var, ZERO), [Fail("no")], [])
+
+    function = Function("main", [N, M], [], [check(N), check(M), If(T, [check(N)], [check(M)]), check(N)])
+    fold(function, {N: 1, M: 2, T: 1})
+    kept = print_python(Function("main", [N, M, T], ["i"], [*function.body, Return([N])]))
+    assert kept.count("if n < 0") == 1 and kept.count("if m < 0") == 2
+
+
+def test_random_functions_mean_the_same():
+    compared = 0
+    for seed in range(300):
+        before, after = RandomProgram(seed).main(), RandomProgram(seed).main()
+        clean(after)
+        plain, text = print_python(before), print_python(after)
+        for place in range(3):
+            given = arguments(random.Random(3 * seed + place))
+            expected = result_of(plain, given)
+            if expected is not None:
+                compared += 1
+                assert result_of(text, given) == expected, f"{seed}: {given}\n{plain}\n{text}"
+    assert compared > 500
