@@ -12,7 +12,7 @@ import numpy as np
 
 from gendsl.compiler import density, hir, invariants
 from gendsl.compiler.addresses import Addresses
-from gendsl.compiler.encode import Words, deep_layout, flat, with_tangents
+from gendsl.compiler.encode import Words, deep_layout, flat, room, with_tangents
 from gendsl.compiler.front.program import Lowered, Lowering, Template, type_of
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import Input
@@ -229,7 +229,7 @@ class Context:
         lowered, layout, facts = closed.lowered, closed.layout, closed.lowered.facts
         self.words = np.zeros(layout.size, np.int64)
         self.memory = Words()
-        self.arena = np.empty(_ARENA, np.int64)
+        self.arena = room(_ARENA)
         at = layout.arguments
         for arg, kind in zip(args, lowered.arguments, strict=True):
             for leaf, (word, inner) in zip(flat(facts, arg, kind), deep_layout(facts, kind), strict=True):
@@ -274,8 +274,8 @@ class Context:
                 raise NotClosed("a negative index in an address")
             capacity = self.capacity(template, rows)
             size = max(math.prod(capacity), 1)
-            self.stamps.append(np.zeros((4, size), np.int64))
-            self.columns.append([np.zeros(size, np.int64) for _ in leaves(template.type)])
+            self.stamps.append(room(4 * size).reshape(4, size))
+            self.columns.append([room(size) for _ in leaves(template.type)])
             self.capacities.append(capacity)
             for indices, parts in rows:
                 self.put(template, indices, parts)
@@ -324,7 +324,7 @@ class Context:
         """
         if len(self.arena) >= _LARGEST_ARENA // 8:
             raise FailedText(0, "more memory than a text may use")
-        self.arena = np.empty(4 * len(self.arena), np.int64)
+        self.arena = room(4 * len(self.arena))
 
     def float_result(self, leaf: int) -> float:
         """A result that is a float."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler.front.values import Facts, NotClosed
+from gendsl.compiler.llvm_vector_math import LANES
 from gendsl.compiler.print_runtime import bits, mix
 from gendsl.compiler.types import (
     NO,
@@ -26,6 +27,11 @@ from gendsl.compiler.types import (
     Union,
     leaves,
 )
+
+
+def room(count: int) -> np.ndarray:
+    """Words, all 0, behind which there are some more: vectors are read whole where they end."""
+    return np.zeros(count + LANES, np.int64)[:count]
 
 
 def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
@@ -169,9 +175,10 @@ class Words:
         width = len(layout)
         if width == 1 and layout[0][0] in "fib":
             dtype = np.float64 if layout[0][0] == "f" else np.int64
-            data = np.array(items, dtype=dtype).view(np.int64) if items else np.zeros(1, np.int64)
+            data = room(len(items))
+            data[:] = np.array(items, dtype=dtype).view(np.int64)
         else:
-            data = np.zeros(max(1, len(items) * width), np.int64)
+            data = room(len(items) * width)
             for i, item in enumerate(items):
                 parts = (item,) if width == 1 else item
                 for j, (leaf, (kind, inner)) in enumerate(zip(parts, layout, strict=True)):

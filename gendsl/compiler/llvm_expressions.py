@@ -7,10 +7,10 @@ from gendsl.compiler.llvm_text import TYPES, literal
 from gendsl.compiler.llvm_writer import Writer
 from gendsl.compiler.native_layout import FAILED
 
-_COMPARE = {"lt": ("olt", "slt"), "le": ("ole", "sle"), "gt": ("ogt", "sgt"), "ge": ("oge", "sge"), "eq":
+COMPARE = {"lt": ("olt", "slt"), "le": ("ole", "sle"), "gt": ("ogt", "sgt"), "ge": ("oge", "sge"), "eq":
 ("oeq", "eq"),
             "ne": ("une", "ne")}  # fmt: skip
-_FLOATS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "truediv": "fdiv", "np_div": "fdiv"}
+FLOAT_OPERATIONS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "truediv": "fdiv", "np_div": "fdiv"}
 _CHECKED = {"add": "sadd", "sub": "ssub", "mul": "smul"}
 _LIBM = frozenset(
     [
@@ -70,6 +70,23 @@ _SPECIAL = frozenset(
 """Functions that come from scipy.special by pointer; see `native`."""
 
 
+def math_symbol(name: str) -> str | None:
+    """The function of numbers that an operation calls, if it calls one."""
+    plain = name.removeprefix("np_")
+    plain = {"power": "pow"}.get(plain, plain)
+    if plain in _SPECIAL and plain != name:
+        return f"gendsl_special_{plain}"
+    if plain == "logaddexp":
+        return "gendsl_logaddexp"
+    symbol = _SYMBOLS.get(plain, plain)
+    return symbol if symbol in _LIBM else None
+
+
+def more_of(symbol: str) -> str:
+    """What a function is called with besides numbers: Cython's own last argument."""
+    return ", i32 0" if symbol.startswith("gendsl_special_") else ""
+
+
 class Expressions(Writer):
     """Writes expressions."""
 
@@ -89,14 +106,14 @@ class Expressions(Writer):
         """An operation."""
         name, kind = expr.name, expr.kind
         inner = expr.args[0].kind
-        if name in _COMPARE:
+        if name in COMPARE:
             if inner == "f":
-                return self.let(f"fcmp {_COMPARE[name][0]} double {args[0]}, {args[1]}")
-            return self.let(f"icmp {_COMPARE[name][1]} {TYPES[inner]} {args[0]}, {args[1]}")
-        if kind == "f" and name in _FLOATS:
+                return self.let(f"fcmp {COMPARE[name][0]} double {args[0]}, {args[1]}")
+            return self.let(f"icmp {COMPARE[name][1]} {TYPES[inner]} {args[0]}, {args[1]}")
+        if kind == "f" and name in FLOAT_OPERATIONS:
             if name == "truediv":
-                self.fail_if(self.let(f"fcmp oeq double {args[1]}, 0.0"), "a division by zero", line)
-            return self.let(f"{_FLOATS[name]} double {args[0]}, {args[1]}")
+                self.divisor(args[1], line)
+            return self.let(f"{FLOAT_OPERATIONS[name]} double {args[0]}, {args[1]}")
         if kind == "i" and name in _CHECKED:
             return self._checked(
                 f"call {{i64, i1}} @llvm.{_CHECKED[name]}.with.overflow.i64(i64 {args[0]}, i64 {args[1]})",
@@ -151,7 +168,7 @@ class Expressions(Writer):
             case "floordiv" | "mod" if kind == "i":
                 return self._integer_division(name, args, line)
             case "floordiv" | "mod":
-                self.fail_if(self.let(f"fcmp oeq double {args[1]}, 0.0"), "a division by zero", line)
+                self.divisor(args[1], line)
                 self.declared["fmod"] = 2
                 function = "gendsl_ffloordiv" if name == "floordiv" else "gendsl_fmod"
                 return self.let(f"call double @{function}(double {args[0]}, double {args[1]})")
@@ -200,21 +217,17 @@ class Expressions(Writer):
                 return self.let(f"call double @{function}(double {args[0]}, double {args[1]})")
         return self._function(name, args, line)
 
+    def divisor(self, value: str, line: int) -> None:
+        """Fail where something is divided by zero."""
+        self.fail_if(self.let(f"fcmp oeq double {value}, 0.0"), "a division by zero", line)
+
     def _function(self, name: str, args: list[str], line: int) -> str:
-        quiet = name.startswith("np_")
-        plain = name.removeprefix("np_")
-        plain = {"power": "pow"}.get(plain, plain)
-        if plain in _SPECIAL and quiet:
-            symbol = f"gendsl_special_{plain}"
-        elif plain == "logaddexp":
-            symbol = "gendsl_logaddexp"
-        else:
-            symbol = _SYMBOLS.get(plain, plain)
-            assert symbol in _LIBM, name
+        symbol = math_symbol(name)
+        assert symbol is not None, name
         self.declared[symbol] = len(args)
-        extra = ["i32 0"] if symbol.startswith("gendsl_special_") else []  # Cython's own last argument
-        found = self.let(f"call double @{symbol}({', '.join([*(f'double {arg}' for arg in args), *extra])})")
-        if quiet:
+        given = ", ".join(f"double {arg}" for arg in args)
+        found = self.let(f"call double @{symbol}({given}{more_of(symbol)})")
+        if name.startswith("np_"):
             return found
         # Python's functions raise where a finite number gives none, or a number gives a NaN
         size = self.let(f"call double @llvm.fabs.f64(double {found})")

@@ -52,16 +52,20 @@ class Lists(Expressions):
 
     def place(self, ref: str, index: Expr, layout: tuple[Kind, ...], line: int) -> str:
         """The pointer to an item, whose index may be negative."""
-        n = self.let(f"load i64, ptr {ref}, !tbaa !2")
+        at = self.inside_list(index, self.let(f"load i64, ptr {ref}, !tbaa !2"), line)
+        data = self.let(f"load ptr, ptr {self.header(ref, 2)}, !tbaa !2")
+        offset = at if len(layout) == 1 else self.let(f"mul i64 {at}, {len(layout)}")
+        return self.let(f"getelementptr i64, ptr {data}, i64 {offset}")
+
+    def inside_list(self, index: Expr, n: str, line: int) -> str:
+        """An index of a list of n items, which may be negative; fails where there is no such item."""
         at = self.expr(index, line)
         if not (isinstance(index, Const) and isinstance(index.value, int) and index.value >= 0):
             negative = self.let(f"icmp slt i64 {at}, 0")
             shifted = self.let(f"add i64 {at}, {n}")
             at = self.let(f"select i1 {negative}, i64 {shifted}, i64 {at}")
         self.fail_if(self.let(f"icmp uge i64 {at}, {n}"), "an index out of range", line)
-        data = self.let(f"load ptr, ptr {self.header(ref, 2)}, !tbaa !2")
-        offset = at if len(layout) == 1 else self.let(f"mul i64 {at}, {len(layout)}")
-        return self.let(f"getelementptr i64, ptr {data}, i64 {offset}")
+        return at
 
     def put(self, pointer: str, layout: tuple[Kind, ...], item: tuple[Expr, ...], line: int) -> None:
         """Store an item."""
@@ -88,12 +92,21 @@ class Lists(Expressions):
     def _append(self, ref: str, layout: tuple[Kind, ...], item: tuple[Expr, ...], line: int) -> None:
         width = len(layout)
         values = [self.expr(leaf, line) for leaf in item]
+        n, data = self.with_room_for(ref, 1, width)
+        where = self.let(f"getelementptr i64, ptr {data}, i64 {self.let(f'mul i64 {n}, {width}')}")
+        for i, (value, kind) in enumerate(zip(values, layout, strict=True)):
+            self.store_word(self.header(where, i), value, kind)
+        self.add(f"store i64 {self.let(f'add i64 {n}, 1')}, ptr {ref}, !tbaa !2")
+
+    def with_room_for(self, ref: str, count: int, width: int) -> tuple[str, str]:
+        """The length of a list, and its numbers, with room for so many items more, of so many words."""
         n = self.let(f"load i64, ptr {ref}, !tbaa !2")
         capacity = self.let(f"load i64, ptr {self.header(ref, 1)}, !tbaa !2")
         grow, ready = self.label("grow"), self.label("ready")
-        self.add(f"br i1 {self.let(f'icmp slt i64 {n}, {capacity}')}, label %{ready}, label %{grow}")
+        last = self.let(f"add i64 {n}, {count - 1}") if count > 1 else n
+        self.add(f"br i1 {self.let(f'icmp slt i64 {last}, {capacity}')}, label %{ready}, label %{grow}")
         self.start(grow)
-        larger = self.let(f"add i64 4, {self.let(f'shl i64 {capacity}, 1')}")
+        larger = self.let(f"add i64 {max(4, count)}, {self.let(f'shl i64 {capacity}, 1')}")
         fresh = self.allocate(self.let(f"mul i64 {larger}, {width}"))
         old = self.let(f"load ptr, ptr {self.header(ref, 2)}, !tbaa !2")
         bytes_ = self.let(f"mul i64 {n}, {8 * width}")
@@ -102,11 +115,7 @@ class Lists(Expressions):
         self.add(f"store i64 {larger}, ptr {self.header(ref, 1)}, !tbaa !2")
         self.add(f"br label %{ready}")
         self.start(ready)
-        data = self.let(f"load ptr, ptr {self.header(ref, 2)}, !tbaa !2")
-        where = self.let(f"getelementptr i64, ptr {data}, i64 {self.let(f'mul i64 {n}, {width}')}")
-        for i, (value, kind) in enumerate(zip(values, layout, strict=True)):
-            self.store_word(self.header(where, i), value, kind)
-        self.add(f"store i64 {self.let(f'add i64 {n}, 1')}, ptr {ref}, !tbaa !2")
+        return n, self.let(f"load ptr, ptr {self.header(ref, 2)}, !tbaa !2")
 
     # --- arrays -----------------------------------------------------------------------------------
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Mapping
 
+from gendsl.compiler import llvm_vector_math
 from gendsl.compiler.hir import Function, Kind
+from gendsl.compiler.llvm_vector_math import FLOATS, INTEGERS
 from gendsl.compiler.native_draws import DECLARATIONS
 
-TYPES = {"f": "double", "i": "i64", "b": "i1", "r": "ptr"}
+TYPES = {"f": "double", "i": "i64", "b": "i1", "r": "ptr", "F": FLOATS, "I": INTEGERS, "B": INTEGERS}
+"""The types of kinds; those in capitals are vectors, for iterations that run in lanes."""
 TEMPLATE_TAG = "!23"
 """Of the words that say where the choices of a template are: no loop over them changes these."""
 TAG = {"f": "!3", "i": "!4", "b": "!4", "r": "!5"}
@@ -199,6 +202,7 @@ def module(functions: Mapping[str, int], draws: Iterable[str], lines: Iterable[s
     return "\n".join(
         [
             _PRELUDE,
+            llvm_vector_math.DECLARATIONS,
             extra,
             declarations,
             *(DECLARATIONS[name] for name in sorted(draws)),

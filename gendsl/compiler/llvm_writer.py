@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from gendsl.compiler.hir import Kind, Var
-from gendsl.compiler.llvm_text import TEMPLATE_TAG, TYPES, literal
+from gendsl.compiler.llvm_text import TEMPLATE_TAG, TYPES
 from gendsl.compiler.native_layout import FAILED, Layout, Word
 
 SHORT, LONG = 20, 100
@@ -177,22 +177,25 @@ class Writer:
         self.out.append("entry:")
         for var, where in self.allocas.items():
             self.add(f"{where} = alloca {TYPES[var.kind]}")
-            zero = literal(0, var.kind) if var.kind != "r" else "null"
-            self.add(f"store {TYPES[var.kind]} {zero}, ptr {where}")
+            self.add(f"store {TYPES[var.kind]} zeroinitializer, ptr {where}")
         self.out += inside
         self.out.append("}\n")
 
     def _called(self, targets: list[Var], name: str, type_: str, given: list[str]) -> None:
         """Call a function that returns a status and results, and return the status if it is one."""
+        values = self.results_of(name, type_, given, len(targets))
+        for target, value in zip(targets, values, strict=True):
+            self.add(f"store {TYPES[target.kind]} {value}, ptr {self.alloca(target)}")
+
+    def results_of(self, name: str, type_: str, given: list[str], count: int) -> list[str]:
+        """The results of a function that returns a status before them; return the status if it is one."""
         found = self.let(f"call {type_} @{_symbol(name)}({', '.join(['ptr %ctx', *given])})")
         status = self.let(f"extractvalue {type_} {found}, 0")
         good = self.label("ok")
         self.leaving.append((self.block, status))
         self.add(f"br i1 {self.let(f'icmp ne i32 {status}, 0')}, label %leave, label %{good}, !prof !20")
         self.start(good)
-        for i, target in enumerate(targets):
-            value = self.let(f"extractvalue {type_} {found}, {i + 1}")
-            self.add(f"store {TYPES[target.kind]} {value}, ptr {self.alloca(target)}")
+        return [self.let(f"extractvalue {type_} {found}, {i + 1}") for i in range(count)]
 
     def fail_if(self, test: str, reason: str = "", line: int = 0, status: int = FAILED) -> None:
         """Return a status where a test holds."""

@@ -17,7 +17,7 @@ import numpy as np
 from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_sampler import _from_words, _typed
-from gendsl.compiler.encode import Words, deep_layout, flat, tangent_layout, with_tangents
+from gendsl.compiler.encode import Words, deep_layout, flat, room, tangent_layout, with_tangents
 from gendsl.compiler.front.program import Template
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import Input
@@ -174,9 +174,9 @@ class NativeState:
     def _make_columns(self, template: Template) -> None:
         """New columns, stamps and a mask for a template."""
         size = _size(template, self.capacities[template.number])
-        self.stamps.append(np.zeros((4, size), np.int64))
+        self.stamps.append(room(4 * size).reshape(4, size))
         self.first_rows.append(self.stamps[-1].ctypes.data)
-        self.columns.append([np.zeros(size, np.int64) for _ in leaves(template.type)])
+        self.columns.append([room(size) for _ in leaves(template.type)])
         self.masks.append(np.zeros(size, np.uint8))
         words = self.layout.templates[template.number]
         for which, stamps in enumerate(self.stamps[-1]):
@@ -315,7 +315,7 @@ class NativeState:
 
     def _make_memory(self) -> None:
         """The arena, the logs and the memory of arrays that are kept."""
-        self.arena, self.heap = np.empty(self.arena_size, np.int64), np.empty(self.heap_size, np.int64)
+        self.arena, self.heap = room(self.arena_size), room(self.heap_size)
         start = self.arena.ctypes.data
         self.words[Word.START] = self.words[Word.NEXT] = start
         self.words[Word.END] = start + 8 * self.arena_size
@@ -328,8 +328,8 @@ class NativeState:
         self.logs[Word.MATRIX] = np.zeros(self.room[Word.ROWS] ** 2, np.int64)
         for log, memory in self.logs.items():
             self.words[log] = memory.ctypes.data
-        for log, (_, room) in _LOGS.items():
-            self.words[room] = self.room[log]
+        for log, (_, most) in _LOGS.items():
+            self.words[most] = self.room[log]
 
     def _wants(self) -> dict[tuple[int, int], int]:
         """The templates and axes without room, and the index that there was none for."""

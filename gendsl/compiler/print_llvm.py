@@ -16,10 +16,13 @@ and here statements, loops and whole modules.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from gendsl.compiler import hir
+from gendsl.compiler.axes import Axes
 from gendsl.compiler.hir import Body, Const, Expr, Function, Kind, Var
+from gendsl.compiler.llvm_lanes import LanesPrinter
 from gendsl.compiler.llvm_text import TYPES, module, result_type
 from gendsl.compiler.llvm_transforms import Transforms
 from gendsl.compiler.llvm_writer import LONG, SHORT
@@ -59,18 +62,6 @@ def _keeps(body: Body, known: dict[int, bool]) -> bool:
     return False
 
 
-def _repeated(functions: Iterable[Function]) -> set[int]:
-    """The functions, by identity, that are called in loops, directly or not."""
-    found: set[int] = set()
-    for function in functions:
-        for loop in hir.walk(function.body):
-            if isinstance(loop, (hir.For, hir.Loop)):
-                for call in hir.walk(loop.body):
-                    if isinstance(call, hir.Call) and id(call.function) not in found:
-                        found.update(map(id, hir.functions(call.function)))
-    return found
-
-
 class LLVMPrinter(Transforms):
     """Prints functions as LLVM IR."""
 
@@ -78,18 +69,21 @@ class LLVMPrinter(Transforms):
         super().__init__(layout)
         self.function_: Function | None = None
         self.keeping: dict[int, bool] = {}
+        self.lanes = LanesPrinter(self)
 
     def functions(self, mains: Sequence[Function]) -> None:
         """Functions, and all that they call, each once."""
         every = {id(one): one for main in mains for one in hir.functions(main)}
-        repeated, known = _repeated(every.values()), set[int]()
+        self.axes = Axes(mains, [part for one in self.layout.meetings for part in (one.lower, one.upper)])
+        known: set[int] = set()
         for function in every.values():
             called = {id(one.function) for one in hir.walk(function.body) if isinstance(one, hir.Call)}
             if called <= known:
-                self.function(function, LONG if id(function) in repeated else SHORT)
+                self.function(function, LONG if id(function) in self.axes.repeated else SHORT)
             else:  # it calls itself, maybe through others
                 self.function(function, 0)
             known.add(id(function))
+        self.lanes.functions(LONG)
 
     # --- statements -------------------------------------------------------------------------------
 
@@ -128,8 +122,10 @@ class LLVMPrinter(Transforms):
                 self.add(f"store i64 {self.expr(count, line)}, ptr {self.expr(ref, line)}, !tbaa !2")
             case hir.If(test=test, then=then, orelse=orelse):
                 return self._if(self.expr(test, line), then, orelse)
+            case hir.For() if id(statement) in self.axes.loops:
+                self.lanes.loop(statement, self.axes.loops[id(statement)])
             case hir.For():
-                self._for(statement)
+                self.plain_loop(statement)
             case hir.Loop():
                 return self._loop(statement)
             case hir.Block(body=inner, label=label):
@@ -213,13 +209,20 @@ class LLVMPrinter(Transforms):
 
     # --- loops ------------------------------------------------------------------------------------
 
-    def _for(self, statement: hir.For) -> None:
+    def plain_loop(self, statement: hir.For) -> None:
+        """A loop, one iteration after another."""
+        with self.counted(statement):
+            self.is_open = self.body(statement.body)
+
+    @contextmanager
+    def counted(self, statement: hir.For) -> Iterator[None]:
+        """A loop over integers, around what is printed of its body."""
         line, counter = statement.line, self.alloca(statement.var)
         start, stop, step = (self.expr(e, line) for e in (statement.start, statement.stop, statement.step))
         head, inside, next_, after = (self.label(hint) for hint in ("head", "loop", "next", "after"))
         position = self.alloca(Var(f".at{self.count}", "i"))
         self.loops[statement.label] = (after, next_)
-        mark = self._marked(statement.body)
+        mark = self.marked(statement.body)
         self.add(f"store i64 {start}, ptr {position}")
         self.add(f"br label %{head}")
         self.start(head)
@@ -234,10 +237,13 @@ class LLVMPrinter(Transforms):
             more = self.let(f"select i1 {up}, i1 {below}, i1 {above}")
         self.add(f"br i1 {more}, label %{inside}, label %{after}")
         self.start(inside)
-        if self.body(statement.body):
+        self.is_open = True
+        yield
+        if self.is_open:
             self.add(f"br label %{next_}")
+        self.is_open = True
         self.start(next_)
-        self._give_back(mark)
+        self.give_back(mark)
         at = self.let(f"load i64, ptr {position}")
         self.add(f"store i64 {self.let(f'add i64 {at}, {step}')}, ptr {position}")
         self.add(f"br label %{head}")
@@ -247,20 +253,20 @@ class LLVMPrinter(Transforms):
         head, after = self.label("head"), self.label("after")
         next_ = self.label("next")
         self.loops[statement.label] = (after, next_)
-        mark = self._marked(statement.body)
+        mark = self.marked(statement.body)
         self.add(f"br label %{head}")
         self.start(head)
         if self.body(statement.body):
             self.add(f"br label %{next_}")
         self.start(next_)
-        self._give_back(mark)
+        self.give_back(mark)
         self.add(f"br label %{head}")
         left = any(isinstance(s, hir.Leave) and s.label == statement.label for s in hir.walk(statement.body))
         if left:
             self.start(after)
         return left
 
-    def _marked(self, body: Body) -> str | None:
+    def marked(self, body: Body) -> str | None:
         """The end of the arena before an iteration, if what it makes can be given back."""
         makes = any(isinstance(s, (hir.New, hir.Fill, hir.Append)) for s in hir.walk(body))
         calls = any(isinstance(s, hir.Call) and "r" in s.function.results for s in hir.walk(body))
@@ -278,7 +284,7 @@ class LLVMPrinter(Transforms):
                     return None
         return self.word(Word.NEXT)
 
-    def _give_back(self, mark: str | None) -> None:
+    def give_back(self, mark: str | None) -> None:
         if mark is not None:
             self.add(f"store i64 {mark}, ptr %ctx, !tbaa !1")
 
@@ -327,7 +333,7 @@ def print_llvm(main: Function, layout: Layout) -> tuple[str, list[tuple[int, str
     printer = LLVMPrinter(layout)
     printer.functions([main])
     printer.entry(main)
-    return module(printer.declared, printer.drawn, printer.out), printer.sites
+    return module(printer.declared, printer.drawn, [*printer.lanes.texts(), *printer.out]), printer.sites
 
 
 def print_llvm_steps(
@@ -342,4 +348,4 @@ def print_llvm_steps(
     printer.functions([step for step in steps if step is not None])
     printer.moves.functions(sorted(printer.primitives))
     NativeSchedule(printer, rows).drive(steps)
-    return module(printer.declared, printer.drawn, printer.out), printer.sites
+    return module(printer.declared, printer.drawn, [*printer.lanes.texts(), *printer.out]), printer.sites

@@ -1,0 +1,150 @@
+"""What an iteration of a loop needs of those before it: the variables and lists of one."""
+
+from __future__ import annotations
+
+from gendsl.compiler import hir
+from gendsl.compiler.clean import ends
+from gendsl.compiler.hir import (
+    Append,
+    Block,
+    Body,
+    Call,
+    Expr,
+    Fill,
+    For,
+    Function,
+    If,
+    Leave,
+    Length,
+    Load,
+    Loop,
+    New,
+    Op,
+    Set,
+    Statement,
+    Store,
+    Var,
+)
+from gendsl.compiler.list_uses import ListUses
+from gendsl.compiler.rewriting import variables_of
+from gendsl.compiler.text_effects import made_by, read_by
+
+
+def exposed(body: Body, var: Var) -> tuple[bool, bool]:
+    """Whether a body may read a variable before it sets it; whether it surely sets it."""
+    for one in body:
+        if var in read_by(one):
+            return True, True
+        if isinstance(one, If):
+            found = [exposed(inner, var) for inner in hir.bodies(one)]
+            if any(is_read for is_read, _ in found):
+                return True, True
+            if all(is_set or ends(inner) for (_, is_set), inner in zip(found, hir.bodies(one), strict=True)):
+                return False, True
+            continue
+        for inner in hir.bodies(one):
+            is_read, is_set = exposed(inner, var)
+            if is_read and not (isinstance(one, For) and one.var == var):
+                return True, True
+            if is_set and isinstance(one, Block) and not _is_left(one):
+                return False, True
+        if var in hir.targets(one) and not isinstance(one, For):
+            return False, True
+    return False, False
+
+
+def _is_left(block: Block) -> bool:
+    return any(isinstance(one, Leave) and one.label == block.label for one in hir.walk(block.body))
+
+
+def is_read_after(var: Var, around: list[tuple[Statement | None, Body]]) -> bool:
+    """Whether a variable that a statement sets may be read later.
+
+    Args:
+        around: from the outside, each statement around that one, and it itself, with what follows it.
+    """
+    for at in reversed(range(len(around))):
+        is_read, is_set = exposed(around[at][1], var)
+        if is_read or is_set:
+            return is_read
+        outer = around[at - 1][0] if at else None
+        if isinstance(outer, (For, Loop)) and exposed(outer.body, var)[0]:
+            return True
+    return False
+
+
+def is_sum(body: Body, var: Var) -> bool:
+    """Whether statements do nothing with a variable but add to it."""
+    for one in hir.walk(body):
+        if var in hir.targets(one):
+            if not (isinstance(one, Set) and len(one.targets) == 1):
+                return False
+            term = term_of(one, var)
+            if term is None or var in variables_of(term):
+                return False
+        elif var in read_by(one):
+            return False
+    return var.kind == "f"
+
+
+def is_stored(function: Function, loop: For, var: Var) -> bool:
+    """Whether all that a loop does with a list is to read and replace the item of its own iteration."""
+    for one in hir.walk(loop.body):
+        if var in read_by(one):
+            own = isinstance(one, (Load, Store)) and one.list == var and one.index == loop.var
+            if not own or (isinstance(one, Store) and any(var in variables_of(leaf) for leaf in one.item)):
+                return False
+    return ListUses(function).is_alone(var) or is_fresh(function, loop, var)
+
+
+def term_of(statement: Set, var: Var) -> Expr | None:
+    """What a statement adds to a variable, if it does that."""
+    value = statement.values[0]
+    if isinstance(value, Op) and value.name == "add" and var in value.args:
+        one, other = value.args
+        return other if one == var else one
+    return None
+
+
+def used_outside(function: Function, loop: For) -> set[Var]:
+    """The variables that statements outside a loop set or read."""
+    within = {id(one) for one in hir.walk(loop.body)}
+    found = set(function.parameters)
+    for one in hir.walk(function.body):
+        if id(one) not in within:
+            found |= read_by(one)
+            found.update(hir.targets(one))
+    return found
+
+
+def is_collected(function: Function, loop: For, var: Var) -> bool:
+    """Whether all that a loop does with a list is that each iteration adds an item."""
+    uses = [one for one in hir.walk(loop.body) if var in read_by(one)]
+    if len(uses) != 1 or not isinstance(uses[0], Append) or uses[0] not in loop.body:
+        return False
+    append = uses[0]
+    if append.list != var or any(var in variables_of(leaf) for leaf in append.item):
+        return False
+    kinds = {one.layout for one in hir.walk(loop.body) if isinstance(one, (Load, Length))}
+    if append.layout not in kinds and not any(isinstance(one, Call) for one in hir.walk(loop.body)):
+        return var in made_by(hir.walk(function.body)) - set(function.parameters)
+    # nothing that the loop reads may be this list: it is made in the same body, and not handed on before
+    return is_fresh(function, loop, var)
+
+
+def is_fresh(function: Function, loop: For, var: Var) -> bool:
+    """Whether a list is made in the body that a loop is in, and not handed on before that."""
+    bodies = [function.body, *(inner for one in hir.walk(function.body) for inner in hir.bodies(one))]
+    return any(_is_new_before(body, loop, var) for body in bodies)
+
+
+def _is_new_before(body: Body, loop: For, var: Var) -> bool:
+    if loop not in body:
+        return False
+    made = False
+    for one in body[: body.index(loop)]:
+        if isinstance(one, (New, Fill)) and one.target == var:
+            made = True
+        elif made and any(var in read_by(inner) or var in hir.targets(inner) for inner in hir.walk([one])):
+            return False
+    return made
