@@ -44,8 +44,9 @@ def clean_one(function: Function) -> None:
     """Clean a function."""
     function.body = _structured(function.body)
     for _ in range(4):
-        _propagate(function)
-        fold(function, _set_counts(function))
+        counts = _set_counts(function)
+        _propagate(function, counts)
+        fold(function, counts)
         if not _drop_dead(function):
             break
     _inline_temporaries(function)
@@ -161,9 +162,8 @@ def _live(function: Function) -> set[Var]:
         found.update(*more)
 
 
-def _propagate(function: Function) -> None:
+def _propagate(function: Function, counts: Counter[Var]) -> None:
     """Use what a variable was copied from, where neither is ever set again; fold what is constant."""
-    counts = _set_counts(function)
     values: dict[Var, Expr] = {}
     for statement in hir.walk(function.body):
         if isinstance(statement, Set):
@@ -185,8 +185,7 @@ def _propagate(function: Function) -> None:
 
 def _drop_dead(function: Function) -> bool:
     """Drop what is computed and not used; whether anything was."""
-    used, live = _use_counts(function), _live(function)
-    dropped = False
+    live, dropped = _live(function), False
 
     def visit(body: Body) -> Body:
         nonlocal dropped
@@ -209,7 +208,7 @@ def _drop_dead(function: Function) -> bool:
                     | hir.Count(target=target)
                     | hir.Node(target=target, made=False)
                     | hir.Extent(target=target)
-                ) if not used[target] and not any(map(may_fail, hir.expressions(statement))):
+                ) if target not in live and not any(map(may_fail, hir.expressions(statement))):
                     dropped = True
                     continue
                 case If():

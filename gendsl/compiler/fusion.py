@@ -92,7 +92,8 @@ def fuse(function: Function, effects: TextEffects) -> bool:
 
 
 def _fuse_one(function: Function, effects: TextEffects) -> bool:
-    if not any(isinstance(one, For) for one in hir.walk(function.body)):
+    loops = [one for one in hir.walk(function.body) if isinstance(one, For) and one.body]
+    if len(loops) < 2 or not any(isinstance(one.body[-1], (Append, Store)) for one in loops):
         return False
     uses = ListUses(function)
     left = [function.body]

@@ -176,10 +176,14 @@ def log_half_steps(df: Any) -> Any:
     return where(tiny, 0.5 * LOG_PI + anp.log(where(tiny, df, 1.0)) - LOG_2, usual)
 
 
+_SQUARED = 1e150
+"""The square of what is no larger than this is finite."""
+
+
 def log1p_square(d: float, scale: float, root: float = 1.0) -> float:
     """log(1 + z^2) with z = d / (scale root), also where z^2 or z itself is beyond all floats."""
     z = abs(d / scale / root)
-    if z <= 1.0:
+    if z <= _SQUARED:
         return math.log1p(z * z)
     if z < math.inf:
         return 2.0 * math.log(z) + math.log1p(1.0 / (z * z))
@@ -190,7 +194,7 @@ def log1p_squares(d: Any, scale: Any, root: Any = 1.0) -> Any:
     """The same, elementwise."""
     far = np.isinf(getval(d) / getval(scale) / getval(root))
     z = anp.abs(where(far, 0.0, d) / scale / root)
-    large = z > 1.0
+    large = z > _SQUARED
     beyond = where(large, z, 1.0)
     small = where(large, 1.0 / beyond, z)
     usual = 2.0 * anp.log(beyond) + anp.log1p(small * small)
