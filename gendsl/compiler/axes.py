@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.axes_facts import CONSECUTIVE, UNIFORM, VARYING, WIDE, Lanes, NotLanesError, Path
@@ -59,8 +58,16 @@ from gendsl.compiler.hir import (
     Visit,
 )
 from gendsl.compiler.lane_costs import saved
+from gendsl.compiler.meetings import Meeting
 from gendsl.compiler.rewriting import variables_of
 from gendsl.compiler.text_effects import TextEffects, cost_of, made_by, read_by
+
+LITTLE, NOTHING = UNWORTHY = "it computes little", "lanes would save nothing"
+"""Why loops do not run in lanes that might."""
+_NOT: dict[type[Statement], str] = {
+    hir.Read: "it reads a trace", hir.Given: "it asks for choices", hir.Present: "it asks for choices",
+    hir.Draw: "it draws", Primitive: "it changes the state",
+}  # fmt: skip
 
 
 class Axes:
@@ -69,15 +76,16 @@ class Axes:
     Attributes:
         loops: these, by their identity.
         reasons: why others do not, of those over data.
+        repeated: the functions, by identity, that are called in loops.
     """
 
-    def __init__(self, mains: Sequence[Function], concerned: Iterable[Any] = ()) -> None:
+    def __init__(self, mains: Sequence[Function], meetings: Iterable[Meeting] = ()) -> None:
         """
         Args:
-            concerned: the templates whose choices may have the address of others.
+            meetings: where a choice of one template may have the address of one of another.
         """
         self.effects = TextEffects()
-        self.concerned = {template.number for template in concerned}
+        self.concerned = {part.number for one in meetings for part in (one.lower, one.upper)}
         self.loops: dict[int, Lanes] = {}
         self.reasons: list[tuple[Function, For, str]] = []
         self.clones: dict[tuple[int, tuple[int, ...]], Lanes | NotLanesError] = {}
@@ -86,6 +94,15 @@ class Axes:
         self.repeated = repeated(functions.values())
         for function in functions.values():
             self._find(function, function.body, [], sizes)
+
+    def note(self, loop: For) -> str:
+        """How a loop over data runs as machine code, for who reads its text."""
+        if id(loop) in self.loops:
+            return "in lanes"
+        reasons = [why for _, one, why in self.reasons if one is loop and why not in UNWORTHY]
+        if reasons and any(isinstance(one, Visit) for one in hir.walk(loop.body)):
+            return f"in order: {reasons[0]}"
+        return ""
 
     def _find(
         self, function: Function, body: Body, around: list[tuple[Statement | None, Body]], sizes: Sizes
@@ -105,7 +122,7 @@ class Axes:
         if loop.step != Const(1, "i"):
             raise NotLanesError("it does not count by one")
         if not self._is_worth(loop.body, set()):
-            raise NotLanesError("it computes little")
+            raise NotLanesError(LITTLE)
         inside = {var for one in hir.walk(loop.body) for var in hir.targets(one)}
         if loop.var in inside or is_read_after(loop.var, around):
             raise NotLanesError("its variable is set or read elsewhere")
@@ -121,7 +138,7 @@ class Axes:
             isinstance(outer, (For, Loop)) for outer, _ in around[:-1]
         )
         if saved(lanes, loop.body) <= 0:
-            raise NotLanesError("lanes would save nothing")
+            raise NotLanesError(NOTHING)
         return lanes
 
     def clone(self, function: Function, ranks: tuple[int, ...]) -> Lanes:
@@ -341,7 +358,7 @@ class _Settled:
             case Leave() | Next() | Loop() | Block() | Fail():
                 pass
             case _:
-                raise NotLanesError(f"a {type(one).__name__} in it")
+                raise NotLanesError(_NOT.get(type(one), "it makes or writes choices"))
 
     def _widen(self, ref: Expr, layout: tuple[str, ...]) -> None:
         if "r" in layout:

@@ -12,6 +12,7 @@ import numpy as np
 
 from gendsl.compiler import density, hir, invariants
 from gendsl.compiler.addresses import Addresses
+from gendsl.compiler.axes import Axes
 from gendsl.compiler.encode import Words, deep_layout, flat, room, with_tangents
 from gendsl.compiler.front.program import Lowered, Lowering, Template, type_of
 from gendsl.compiler.front.values import NotClosed
@@ -151,7 +152,8 @@ class ClosedText(Compiled):
         self.lowered = lowering.lower(program, types)
         self.main = self.made(self.lowered.main)
         invariants.simplify([self.main])
-        self.text = print_python(self.main)
+        self.axes = Axes([self.main])
+        self.text = print_python(self.main, axes=self.axes)
 
     @abstractmethod
     def made(self, main: hir.Function) -> hir.Function:
@@ -168,7 +170,7 @@ class ClosedText(Compiled):
 
     @cached_property
     def llvm(self) -> tuple[str, list[tuple[int, str]]]:
-        return print_llvm(self.main, self.layout)
+        return print_llvm(self.main, self.layout, self.axes)
 
 
 class ClosedDensity(ClosedText):

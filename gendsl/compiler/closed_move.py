@@ -10,6 +10,7 @@ from typing import Any
 
 from gendsl.compiler import density, hir, merge, move, picking, redraw, replay, sampler, tangents, walk
 from gendsl.compiler.addresses import Addresses, Paths
+from gendsl.compiler.axes import Axes
 from gendsl.compiler.closed import PYTHON_FAILURES, Compiled, FailedText
 from gendsl.compiler.closed_sampler import _from_python
 from gendsl.compiler.coordinate_runs import runs, walked
@@ -139,7 +140,8 @@ class ClosedKernel(Compiled):
         merge.merge(self.functions, lowering.function_name)
         printed = [*self.functions, *(one.function for one in self.telling)]
         simplify(printed)
-        self.text = LEGEND + print_python(*printed, notes=NOTES)
+        self.axes = Axes(printed, self.meetings)
+        self.text = LEGEND + print_python(*printed, notes=NOTES, axes=self.axes)
 
     def retuned(self, steps: Sequence[Step | None]) -> ClosedKernel:
         """The same text for steps that have it, of other values.
@@ -301,7 +303,7 @@ class ClosedKernel(Compiled):
 
     @cached_property
     def llvm(self) -> tuple[str, list[tuple[int, str]]]:
-        return print_llvm_steps(self.steps, self.layout, self.rows)
+        return print_llvm_steps(self.steps, self.layout, self.rows, self.axes)
 
     @cached_property
     def slopes_of(self) -> set[tuple[int, int]]:

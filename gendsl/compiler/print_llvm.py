@@ -65,8 +65,9 @@ def _keeps(body: Body, known: dict[int, bool]) -> bool:
 class LLVMPrinter(Transforms):
     """Prints functions as LLVM IR."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, axes: Axes) -> None:
         super().__init__(layout)
+        self.axes = axes
         self.function_: Function | None = None
         self.keeping: dict[int, bool] = {}
         self.lanes = LanesPrinter(self)
@@ -74,7 +75,6 @@ class LLVMPrinter(Transforms):
     def functions(self, mains: Sequence[Function]) -> None:
         """Functions, and all that they call, each once."""
         every = {id(one): one for main in mains for one in hir.functions(main)}
-        self.axes = Axes(mains, [part for one in self.layout.meetings for part in (one.lower, one.upper)])
         known: set[int] = set()
         for function in every.values():
             called = {id(one.function) for one in hir.walk(function.body) if isinstance(one, hir.Call)}
@@ -328,23 +328,23 @@ class LLVMPrinter(Transforms):
         self.out.append("}\n")
 
 
-def print_llvm(main: Function, layout: Layout) -> tuple[str, list[tuple[int, str]]]:
+def print_llvm(main: Function, layout: Layout, axes: Axes) -> tuple[str, list[tuple[int, str]]]:
     """A function, and all that it calls, as LLVM IR; and what may fail where."""
-    printer = LLVMPrinter(layout)
+    printer = LLVMPrinter(layout, axes)
     printer.functions([main])
     printer.entry(main)
     return module(printer.declared, printer.drawn, [*printer.lanes.texts(), *printer.out]), printer.sites
 
 
 def print_llvm_steps(
-    steps: Sequence[Function | None], layout: Layout, rows: Sequence[int]
+    steps: Sequence[Function | None], layout: Layout, rows: Sequence[int], axes: Axes
 ) -> tuple[str, list[tuple[int, str]]]:
     """The steps of kernels, and what runs a schedule of them, as LLVM IR; and what may fail where.
 
     Args:
         rows: for each step which row of the tallies it is counted in; the first of them if there are several.
     """
-    printer = LLVMPrinter(layout)
+    printer = LLVMPrinter(layout, axes)
     printer.functions([step for step in steps if step is not None])
     printer.moves.functions(sorted(printer.primitives))
     NativeSchedule(printer, rows).drive(steps)

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.clean import ends
 from gendsl.compiler.hir import Body, Const, Expr, Function, Input, Op, Var
 from gendsl.compiler.print_runtime import NAMES
+
+if TYPE_CHECKING:
+    from gendsl.compiler.axes import Axes
 
 _INFIX = {
     "add": ("+", 11), "sub": ("-", 11), "mul": ("*", 12), "truediv": ("/", 12), "floordiv": ("//", 12),
@@ -48,21 +51,22 @@ def drawn(name: str, args: list[str]) -> str:
 class PythonPrinter:
     """Prints functions as Python text."""
 
-    def __init__(self, notes: Mapping[str, str]) -> None:
-        self.notes = notes
+    def __init__(self, notes: Mapping[str, str], axes: Axes | None = None) -> None:
+        self.notes, self.axes = notes, axes
         self.lines: list[str] = []
         self.indent = 0
         self.loops: list[tuple[int, str]] = []
         self.crossed: set[str] = set()
         self.comment = 0
 
-    def line(self, text: str, at: int = 0) -> None:
-        """Add a line, with the user's line as a comment where that changes."""
+    def line(self, text: str, at: int = 0, note: str = "") -> None:
+        """Add a line, with the user's line as a comment where that changes, and a note."""
         written = "    " * self.indent + text
+        comment = [note] if note else []
         if at and at != self.comment and len(written) < 90:
-            written = f"{written}  # {at}"
+            comment.insert(0, str(at))
             self.comment = at
-        self.lines.append(written)
+        self.lines.append(f"{written}  # {', '.join(comment)}" if comment else written)
 
     # --- expressions ------------------------------------------------------------------------------
 
@@ -289,7 +293,9 @@ class PythonPrinter:
                 parts = [stop] if start == Const(0, "i") and step == Const(1, "i") else [start, stop]
                 if step != Const(1, "i"):
                     parts.append(step)
-                self.line(f"for {var.name} in range({', '.join(map(self.expr, parts))}):", statement.line)
+                note = "" if self.axes is None else self.axes.note(statement)
+                head = f"for {var.name} in range({', '.join(map(self.expr, parts))}):"
+                self.line(head, statement.line, note)
             case hir.Loop():
                 first = body[0] if body else None
                 if (
@@ -354,13 +360,14 @@ class PythonPrinter:
         self.line("break")
 
 
-def print_python(*mains: Function, notes: Mapping[str, str] | None = None) -> str:
+def print_python(*mains: Function, notes: Mapping[str, str] | None = None, axes: Axes | None = None) -> str:
     """Functions, and all that they call, as Python text.
 
     Args:
         notes: comments for the operations of the state, by name.
+        axes: which loops run in lanes as machine code, for comments.
     """
-    printer = PythonPrinter(notes or {})
+    printer = PythonPrinter(notes or {}, axes)
     functions = list({id(one): one for main in mains for one in hir.functions(main)}.values())
     taken = {var.name for f in functions for var in f.parameters}
     taken |= {var.name for f in functions for s in hir.walk(f.body) for var in hir.targets(s)} | set(NAMES)

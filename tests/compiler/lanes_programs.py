@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from gendsl.compiler import hir
+from gendsl.compiler.axes import Axes
 from gendsl.compiler.closed import PYTHON_FAILURES
 from gendsl.compiler.encode import Words, room
 from gendsl.compiler.hir import (
@@ -358,7 +359,7 @@ class ByMachine:
     def __init__(self, main):
         lowered = SimpleNamespace(main=main, inputs=[], templates=[], coordinates={})
         self.layout, self.results = Layout(lowered), main.results
-        self.text = print_llvm(main, self.layout)[0]
+        self.text = print_llvm(main, self.layout, Axes([main]))[0]
         self.native = Native(self.text)
 
     def __call__(self, given):

@@ -476,3 +476,8 @@ def test_numbers_of_all_kinds(symbol):
         of_arrays = {"lgamma": special.gammaln, "gendsl_special_expit": special.expit}.get(symbol)
         expected = (of_arrays or getattr(np, symbol))(points)
     np.testing.assert_allclose(found, expected, rtol=4e-16, atol=4e-16 if symbol == "lgamma" else 0)
+
+
+def test_the_text_says_how_a_loop_runs():
+    assert "for i in range(n):  # in lanes\n" in ClosedDensity(branches, (XS,)).text
+    assert "in order: an iteration goes on from state" in ClosedDensity(goes_on, (XS,)).text
