@@ -40,7 +40,7 @@ from gendsl.compiler.hir import (
 )
 from gendsl.compiler.list_uses import ListUses, list_of
 from gendsl.compiler.rewriting import replaced, rewrite
-from gendsl.compiler.text_effects import TextEffects
+from gendsl.compiler.text_effects import TextEffects, left_by
 
 _ZERO, _ONE = Const(0, "i"), Const(1, "i")
 _COMPUTING = (
@@ -192,7 +192,12 @@ def _comes_through(loop: For) -> bool:
 
 
 def _keeps(uses: ListUses, effects: TextEffects, made: _Made, body: Body, at: int, there: int) -> bool:
-    """Whether what follows a loop, up to another one, changes nothing that a list is made of."""
+    """Whether what follows a loop comes to another one, and changes nothing that a list is made of.
+
+    If it did not come to that, an item that can't be made would not be found out.
+    """
+    if left_by(hir.walk(body[at + 1 : there]))[0]:
+        return False
     read = {list_of(one) for one in hir.walk(made.loop.body)} - {made.list}
     for one in hir.walk(body[at + 1 : there + 1]):
         if isinstance(one, (Store, Append, Truncate)):

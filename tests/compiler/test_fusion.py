@@ -248,7 +248,22 @@ def unread(xs):
     y @ ~normal(total + a, 1)
 
 
-@pytest.mark.parametrize("program", [left_early, unread])
+@gen
+def left_before(xs):
+    """What reads the list may not be come to, from where it is made."""
+    a = ~normal(0, 1)
+    total = 0.0
+    for k in range(2):
+        values = [1.0 / x for x in xs]
+        if a < 5:
+            total += 1.0
+            if k < 2:
+                break
+        total += sum(values)
+    y @ ~normal(total + a, 1)
+
+
+@pytest.mark.parametrize("program", [left_early, unread, left_before])
 def test_an_item_that_fails_fails_though_it_is_not_read(program):
     assert outcome(program, (XS,)) == "equal"
     raises_everywhere(program, ([2.0, 0.5, -1.0, 0.0],), {"a": 0.0, "y": 0.0})
