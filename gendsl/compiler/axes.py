@@ -23,6 +23,7 @@ from gendsl.compiler.axes_sizes import Sizes, repeated
 from gendsl.compiler.axes_variables import (
     exposed,
     is_collected,
+    is_passed_over,
     is_read_after,
     is_stored,
     is_sum,
@@ -182,6 +183,7 @@ class _Settled:
             lanes.collected = {
                 var for var in outside if var.kind == "r" and is_collected(function, loop, var)
             }
+            lanes.passed_over = {var for var in lanes.collected if is_passed_over(loop, var)}
             changed = {one.list for one in hir.walk(body) if isinstance(one, Store)} - lanes.collected
             lanes.stored = {
                 var

@@ -29,7 +29,8 @@ class Lanes:
         results: the ranks of the results, of a function.
         returns_apart: whether some lanes may return before others.
         sums: the variables that iterations add to.
-        collected: the lists that each iteration adds an item to.
+        collected: the lists that each iteration adds an item to, if it comes to that.
+        passed_over: those of them that some iterations may not come to, and later ones do.
         stored: the lists of which each iteration reads and replaces its own item.
         exits: the statements, by their identity, that the first lane that comes to them ends all of it with.
         may_be_short: whether it may run for a few iterations each time, as one inside another loop does.
@@ -44,6 +45,7 @@ class Lanes:
     returns_apart: bool = False
     sums: set[Var] = field(default_factory=set)
     collected: set[Var] = field(default_factory=set)
+    passed_over: set[Var] = field(default_factory=set)
     stored: set[Var] = field(default_factory=set)
     exits: dict[int, list[Statement]] = field(default_factory=dict)
     may_be_short: bool = False

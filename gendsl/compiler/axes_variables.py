@@ -19,6 +19,7 @@ from gendsl.compiler.hir import (
     Load,
     Loop,
     New,
+    Next,
     Op,
     Set,
     Statement,
@@ -130,6 +131,12 @@ def is_collected(function: Function, loop: For, var: Var) -> bool:
         return var in made_by(hir.walk(function.body)) - set(function.parameters)
     # nothing that the loop reads may be this list: it is made in the same body, and not handed on before
     return is_fresh(function, loop, var)
+
+
+def is_passed_over(loop: For, var: Var) -> bool:
+    """Whether an iteration may go on to the next one before it adds an item to a list that is collected."""
+    at = next(at for at, one in enumerate(loop.body) if isinstance(one, Append) and one.list == var)
+    return any(isinstance(one, Next) and one.label == loop.label for one in hir.walk(loop.body[:at]))
 
 
 def is_fresh(function: Function, loop: For, var: Var) -> bool:

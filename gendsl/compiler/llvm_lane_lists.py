@@ -66,11 +66,14 @@ class LaneLists(LaneValues):
         self.to.add(f"store i64 {self._let(f'add i64 {n}, 1')}, ptr {ref}, !tbaa !2")
 
     def _collect(self, append: hir.Append) -> None:
-        """Each active lane adds an item to a list, in their order: these are the first ones."""
+        """Each active lane adds an item to a list, in their order: most often these are the first ones."""
         line, width = append.line, len(append.layout)
         values = [self.vector(leaf, line) for leaf in append.item]
         ref = self.to.expr(append.list, line)
         n, data = self.to.with_room_for(ref, LANES, width)
+        if append.list in self.lanes.passed_over:
+            self._collect_some(append, values, ref, n, data)
+            return
         if width == 1:
             self._write(self._let(f"getelementptr i64, ptr {data}, i64 {n}"), values[0], append.layout[0])
         else:
@@ -84,6 +87,22 @@ class LaneLists(LaneValues):
                     self.to.store_word(place, one, kind)
         more = self._active_count()
         self.to.add(f"store i64 {self._let(f'add i64 {n}, {more}')}, ptr {ref}, !tbaa !2")
+
+    def _collect_some(self, append: hir.Append, values: Sequence[str], ref: str, n: str, data: str) -> None:
+        """Each active lane adds an item to a list that has room, whichever lanes these are."""
+        position, width = self.to.variable("at", "i"), len(append.layout)
+        self.to.add(f"store i64 {n}, ptr {position}")
+        with self._lanes_of(self.mask()) as lane:
+            at = self._let(f"load i64, ptr {position}")
+            first = self._let(f"mul i64 {at}, {width}")
+            for leaf, (value, kind) in enumerate(zip(values, append.layout, strict=True)):
+                place = self._let(
+                    f"getelementptr i64, ptr {data}, i64 {self._let(f'add i64 {first}, {leaf}')}"
+                )
+                one = self._let(f"extractelement {VECTORS[kind]} {value}, i64 {lane}")
+                self.to.store_word(place, one, kind)
+            self.to.add(f"store i64 {self._let(f'add i64 {at}, 1')}, ptr {position}")
+        self.to.add(f"store i64 {self._let(f'load i64, ptr {position}')}, ptr {ref}, !tbaa !2")
 
     def _replace(self, store: hir.Store) -> None:
         """Each active lane replaces its item of a list."""

@@ -129,6 +129,30 @@ def collected(xs):
 
 
 @gen
+def chosen(xs):
+    """Some items are not collected, as the iteration goes on before that."""
+    a = ~normal(0, 1)
+    rates, marks = [], []
+    for i, x in enumerate(xs):
+        rate = math.exp(x)
+        if x < 0:
+            if x > -1:
+                continue
+            rate = 0.5
+        rates.append(rate + a)
+        y = ("y", i) @ ~normal(rate, 1)
+        if y < x:
+            continue
+        marks.append((y, i, x > 1))
+    total = 0.0
+    for rate in rates:
+        total = 0.5 * total + rate
+    for y, i, is_large in marks:
+        total = 0.5 * total + y + i + is_large
+    z @ ~normal(total + len(rates) + len(marks), 1)
+
+
+@gen
 def integers(xs, groups):
     a = ~normal(0, 1)
     for i in range(len(xs)):
@@ -191,7 +215,8 @@ def out_of_reach(xs):
 z = "z"
 PROGRAMS = [
     (branches, (XS,)), (skipped, (XS,)), (helped, (XS, 2.0)), (ragged, (RAGGED,)), (until, (XS,)),
-    (lists, (XS, GROUPS)), (collected, (XS,)), (integers, (XS, GROUPS)), (before, (XS,)), (table, (3, 11)),
+    (lists, (XS, GROUPS)), (collected, (XS,)), (chosen, (XS,)), (integers, (XS, GROUPS)),
+    (before, (XS,)), (table, (3, 11)),
     (counts, (XS,)), (of_many_families, (XS,)), (far, (XS,)), (out_of_reach, (XS,)),
 ]  # fmt: skip
 
