@@ -46,8 +46,8 @@ def clean_one(function: Function) -> None:
     for _ in range(4):
         counts = _set_counts(function)
         _propagate(function, counts)
-        fold(function, counts)
-        if not _drop_dead(function):
+        folded = fold(function, counts)
+        if not _drop_dead(function) and not folded:
             break
     _inline_temporaries(function)
 

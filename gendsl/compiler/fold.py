@@ -21,13 +21,15 @@ _SAME = {"eq": TRUE, "le": TRUE, "ge": TRUE, "ne": FALSE, "lt": FALSE, "gt": FAL
 _ZERO, _ONE = Const(0, "i"), Const(1, "i")
 
 
-def fold(function: Function, counts: Mapping[Var, int]) -> None:
-    """Fold what is known in a function.
+def fold(function: Function, counts: Mapping[Var, int]) -> bool:
+    """Fold what is known in a function; whether anything is.
 
     Args:
         counts: how often each of its variables is set.
     """
-    _Fold(function, counts).body(function.body, {}, frozenset())
+    folding = _Fold(function, counts)
+    folding.body(function.body, {}, frozenset())
+    return folding.changed
 
 
 class _Fold:
@@ -36,10 +38,11 @@ class _Fold:
     Attributes:
         counts: how often each variable is set.
         values: what those that are set once are set to, where that is an expression.
+        changed: whether anything was folded.
     """
 
     def __init__(self, function: Function, counts: Mapping[Var, int]) -> None:
-        self.counts = counts
+        self.counts, self.changed = counts, False
         self.values: dict[Var, Expr] = {}
         for statement in hir.walk(function.body):
             if isinstance(statement, Set):
@@ -65,6 +68,7 @@ class _Fold:
                     chosen = statement.then if statement.test.value else statement.orelse
                     self.body(chosen, counters, failed)
                     result += chosen
+                    self.changed = True
                     continue
                 fails = len(statement.then) == 1 and isinstance(statement.then[0], Fail)
                 self.body(statement.then, counters, failed)
@@ -97,7 +101,9 @@ class _Fold:
         args = tuple(self.expr(arg, counters) for arg in expr.args)
         if any(one is not other for one, other in zip(args, expr.args, strict=True)):
             expr = Op(expr.name, args, expr.kind)
-        return self._folded(expr, counters)
+        found = self._folded(expr, counters)
+        self.changed = self.changed or found is not expr
+        return found
 
     def _folded(self, expr: Op, counters: dict[Var, For]) -> Expr:
         name, args = expr.name, expr.args

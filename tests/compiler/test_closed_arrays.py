@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gendsl import categorical, gen, normal
+from gendsl import categorical, factor, gen, normal
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
 
 trapezoid = getattr(np, "trapezoid", None) or np.trapz
@@ -132,3 +132,19 @@ def sticks(n):
 
 def test_an_array_of_one_number_is_appended():
     assert outcome(sticks, (4,)) == "equal"
+
+
+@gen
+def sums_of_infinities(x):
+    a = ~normal(0, 1)
+    terms = np.where(x > 0, -np.inf, x + a)
+    scores @ ~factor(terms.sum())
+    counted @ ~normal((x > 0).sum() + np.arange(3).sum() + np.zeros(0).sum() + x.astype(int).sum(), 1)
+
+
+scores, counted = "scores", "counted"
+
+
+@pytest.mark.parametrize("x", [[1.0, 2.0], [-1.0, 2.0], [-1.0, -1.0]])
+def test_a_sum_with_an_infinity_is_one(x):
+    assert outcome(sums_of_infinities, (np.array(x),)) == "equal"

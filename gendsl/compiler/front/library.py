@@ -36,7 +36,7 @@ def comb(n: int, k: int) -> int:
 
 def sum_all(a: Any) -> Any:
     """The sum of the entries of a vector."""
-    total = a[0] - a[0] if len(a) > 0 else 0.0
+    total = 0
     for i in range(len(a)):
         total = total + a[i]
     return total
