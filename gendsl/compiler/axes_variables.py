@@ -28,7 +28,7 @@ from gendsl.compiler.hir import (
 )
 from gendsl.compiler.list_uses import ListUses
 from gendsl.compiler.rewriting import variables_of
-from gendsl.compiler.text_effects import made_by, read_by
+from gendsl.compiler.text_effects import left_by, made_by, read_by
 
 
 def exposed(body: Body, var: Var) -> tuple[bool, bool]:
@@ -65,9 +65,12 @@ def is_read_after(var: Var, around: list[tuple[Statement | None, Body]]) -> bool
         around: from the outside, each statement around that one, and it itself, with what follows it.
     """
     for at in reversed(range(len(around))):
-        is_read, is_set = exposed(around[at][1], var)
-        if is_read or is_set:
-            return is_read
+        rest = around[at][1]
+        is_read, is_set = exposed(rest, var)
+        if is_read:
+            return True
+        if is_set and not left_by(hir.walk(rest))[0]:  # it may be left before that
+            return False
         outer = around[at - 1][0] if at else None
         if isinstance(outer, (For, Loop)) and exposed(outer.body, var)[0]:
             return True

@@ -303,8 +303,7 @@ class RandomLanes:
             body += self.statement(inner, own, 0, again)
         known = [var for var in inner if var in scope]
         body.append(self.added(known))
-        collects = not any(isinstance(one, Next) and one.label == label for one in hir.walk(body))
-        if collects and self.chance(0.5):
+        if self.chance(0.5):
             body.append(Append(OUT, FLOATS, (self.number(known),)))
         loop = For(at, i(self.random.choice([0, 0, 0, 1])), N, i(1), body, label)
         first, size = self.fresh(F), self.fresh(INT)

@@ -12,6 +12,7 @@ from gendsl.compiler.clean import clean, clean_one
 from gendsl.compiler.closed import ClosedDensity
 from gendsl.compiler.hir import (
     Append,
+    Block,
     Const,
     Fill,
     For,
@@ -269,10 +270,78 @@ def test_an_item_that_fails_fails_though_it_is_not_read(program):
     raises_everywhere(program, ([2.0, 0.5, -1.0, 0.0],), {"a": 0.0, "y": 0.0})
 
 
-# --- random functions ---------------------------------------------------------------------------------
+# --- functions of HIR -----------------------------------------------------------------------------------
 
 F, INT, R = "f", "i", "r"
 N, TOTAL = Var("n", INT), Var("total", F)
+LIST, VALUES, SIZE = Var("xs", R), Var("values", R), Var("size", INT)
+AT, TO, X, Y = Var("i", INT), Var("j", INT), Var("x", F), Var("y", F)
+ZERO, ONE = Const(0, INT), Const(1, INT)
+
+
+def makes(*, stop=N, more=()):
+    """values = [1 / x for x in xs[:n]]"""
+    item = (Op("truediv", (Const(1.0, F), X), F),)
+    load = Load([X], LIST, (F,), AT)
+    return [New(VALUES, (F,), []), For(AT, ZERO, stop, ONE, [load, *more, Append(VALUES, (F,), item)], 1)]
+
+
+def reads(*, start=ZERO, stop=N, step=ONE, index=TO, more=()):
+    """total += values[j], for some of them"""
+    body = [*more, Load([Y], VALUES, (F,), index), adds(Y)]
+    return For(TO, start, stop, step, body, 2)
+
+
+def adds(expr):
+    return Set([TOTAL], [Op("add", (TOTAL, expr), F)])
+
+
+def minus(one, other):
+    return Op("sub", (one, other), INT)
+
+
+def with_length(stop):
+    length = [Length(SIZE, VALUES, (F,)), adds(Op("float", (SIZE,), F))]
+    return [*makes(stop=stop), *length, reads(stop=stop)]
+
+
+NEEDED = {
+    "a length, where a number is negative": lambda: with_length(N),
+    "a length, where a constant is": lambda: with_length(Const(-2, INT)),
+    "from the second on": lambda: [*makes(), reads(start=ONE)],
+    "the other way round": lambda: [*makes(), reads(start=minus(N, ONE), stop=ZERO, step=Const(-1, INT))],
+    "each second one": lambda: [*makes(), reads(step=Const(2, INT))],
+    "a counter that is set": lambda: [*makes(), reads(more=[Set([TO], [ZERO])])],
+    "a number that changes": lambda: [*makes(), Set([N], [minus(N, ONE)]), reads()],
+    "another list in its place": lambda: [
+        *makes(),
+        If(Op("gt", (N, ONE), "b"), [Fill(VALUES, (F,), N, (Const(9.0, F),))], []),
+        reads(),
+    ],
+    "what its loop computes": lambda: [*makes(more=[adds(X)]), Set([Y], [TOTAL]), reads(), adds(Y)],
+    "what its loop last reads": lambda: [*makes(), adds(X), reads()],
+    "left before it is read": lambda: [
+        Block([*makes(), If(Op("gt", (N, ONE), "b"), [Leave(3)], []), reads()], 3)
+    ],
+}
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_a_function_that_needs_a_list_is_what_it_was(name):
+    texts = []
+    for change in (False, True):
+        body = [Set([TOTAL], [Const(0.0, F)]), *NEEDED[name](), Return([TOTAL])]
+        main = Function("main", [N, LIST], [F], body)
+        if change:
+            fusion.fuse(main, TextEffects())
+        texts.append(print_python(main))
+    for n in (-2, 0, 1, 3):
+        for xs in ([4.0, 2.0, 0.5], [4.0, 2.0, 0.0]):
+            expected, found = (result(text, (n, xs)) for text in texts)
+            assert found == expected, "\n".join(texts)
+
+
+# --- random functions ---------------------------------------------------------------------------------
 
 
 class Chains:
