@@ -6,6 +6,7 @@ from gendsl.compiler import axes
 from gendsl.compiler.hir import (
     Append,
     Call,
+    Fail,
     Fill,
     For,
     Function,
@@ -223,3 +224,24 @@ def test_a_loop_in_lanes_is_what_it_was(name, monkeypatch):
 @pytest.mark.parametrize("name", IN_ORDER)
 def test_what_needs_the_iteration_before_runs_in_order(name, monkeypatch):
     assert in_lanes(main(*IN_ORDER[name]()), monkeypatch) == 0
+
+
+@pytest.mark.parametrize("places", [(None, None), (0, 5), (5, 0), (9, 2), (2, 9), (None, 10), (7, None)])
+def test_the_first_iteration_that_returns_ends_the_loop(places, monkeypatch):
+    xs = [0.1 * place for place in range(11)]
+    for place, x in zip(places, (7.0, 8.0), strict=True):
+        if place is not None:
+            xs[place] = x
+    sevens = If(test("eq", X, f(7.0)), [Return([op("mul", X, f(2.0)), f(1.0)])], [])
+    eights = If(test("lt", X, f(7.5)), [adds(EXP)], [Return([f(3.0), X])])
+    quotient = op("truediv", EXP, op("mul", op("sub", X, f(7.0)), op("sub", X, f(8.0))))
+    function = main(over_data(sevens, eights, adds(quotient, OTHER)))
+    assert in_lanes(function, monkeypatch, [11, xs, *GIVEN[2:]]) == 1
+
+
+@pytest.mark.parametrize("place", [0, 7, 10])
+def test_where_one_iteration_fails_all_do(place, monkeypatch):
+    loop = over_data(If(test("gt", X, f(7.0)), [Fail("no")], []), adds(EXP))
+    assert in_lanes(main(loop), monkeypatch) == 1
+    xs = [*GIVEN[1][:place], 9.0, *GIVEN[1][place + 1 :]]
+    assert ByMachine(main(loop))([11, xs, *GIVEN[2:]]) == "failed"
