@@ -74,6 +74,7 @@ def test_an_expression_is_a_shorter_one(expr, expected):
 
 def test_a_counter_is_known_only_where_it_counts_up_from_no_less_than_0():
     assert folded(test("lt", AT, ZERO), start=Const(-1, "i")) != FALSE
+    assert folded(test("lt", AT, ZERO), start=M) != FALSE
     assert folded(test("lt", AT, ZERO), set_twice=[AT]) != FALSE
     assert folded(test("lt", AT, N), set_twice=[N]) != TRUE
 
