@@ -60,8 +60,8 @@ from gendsl.compiler.hir import (
 )
 from gendsl.compiler.lane_costs import saved
 from gendsl.compiler.meetings import Meeting
-from gendsl.compiler.rewriting import variables_of
-from gendsl.compiler.text_effects import TextEffects, cost_of, made_by, read_by
+from gendsl.compiler.rewriting import cost_of, variables_of
+from gendsl.compiler.text_effects import TextEffects, made_by, read_by
 
 LITTLE, NOTHING = UNWORTHY = "it computes little", "lanes would save nothing"
 """Why loops do not run in lanes that might."""

@@ -50,6 +50,8 @@ def clean_one(function: Function) -> None:
         if not _drop_dead(function) and not folded:
             break
     _inline_temporaries(function)
+    if fold(function, _set_counts(function)):
+        _inline_temporaries(function)
 
 
 # --- control -----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import FALSE, TRUE, Body, Const, Expr, Fail, For, Function, If, Op, Set, Var
-from gendsl.compiler.rewriting import may_raise, rewrite, variables_of
+from gendsl.compiler.rewriting import cost_of, may_fail, may_raise, rewrite, variables_of
 
 _SAME = {"eq": TRUE, "le": TRUE, "ge": TRUE, "ne": FALSE, "lt": FALSE, "gt": FALSE}
 """What comparisons of an integer with itself give."""
@@ -68,6 +68,11 @@ class _Fold:
                     chosen = statement.then if statement.test.value else statement.orelse
                     self.body(chosen, counters, failed)
                     result += chosen
+                    self.changed = True
+                    continue
+                chosen_value = _choice_of(statement)
+                if chosen_value is not None:
+                    result.append(chosen_value)
                     self.changed = True
                     continue
                 fails = len(statement.then) == 1 and isinstance(statement.then[0], Fail)
@@ -176,6 +181,22 @@ class _Fold:
             and self._is_steady(value)
             and loop.start == _ZERO
         )
+
+
+def _choice_of(statement: If) -> Set | None:
+    """A branch that gives one variable one value or another, neither of which costs anything, as that."""
+    arms = statement.then, statement.orelse
+    if any(len(arm) != 1 or not isinstance(arm[0], Set) or len(arm[0].targets) != 1 for arm in arms):
+        return None
+    one, other = arms[0][0], arms[1][0]
+    assert isinstance(one, Set) and isinstance(other, Set)
+    (target,), values = one.targets, (one.values[0], other.values[0])
+    if other.targets != [target] or target.kind == "r" or may_fail(statement.test):
+        return None
+    if any(may_fail(value) or cost_of(value) for value in values):
+        return None
+    chosen = Op("select", (statement.test, *values), target.kind)
+    return Set([target], [chosen], line=one.line or other.line or statement.line)
 
 
 def _is_natural(expr: Expr) -> bool:

@@ -19,8 +19,9 @@ from gendsl.compiler import hir
 from gendsl.compiler.clean import clean, clean_one
 from gendsl.compiler.fusion import fuse
 from gendsl.compiler.hir import Body, Call, Const, For, Function, If, Op
+from gendsl.compiler.rewriting import LOOP
 from gendsl.compiler.staging import Apart, Names, Stages
-from gendsl.compiler.text_effects import LOOP, TextEffects, made_by, read_by
+from gendsl.compiler.text_effects import TextEffects, made_by, read_by
 
 
 def simplify(mains: Sequence[Function]) -> None:

@@ -1,4 +1,4 @@
-"""What is asked of expressions of HIR, and how the expressions of statements become others."""
+"""What is asked of expressions of HIR, as what they cost, and how those of statements become others."""
 
 from __future__ import annotations
 
@@ -6,6 +6,18 @@ from collections.abc import Callable, Mapping
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import Call, Expr, Fill, For, If, Length, Load, New, Op, Return, Set, Statement, Var
+
+_CHEAP = frozenset([
+    "add", "sub", "mul", "neg", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "select", "float",
+    "int", "bool", "abs", "imin", "imax", "copysign", "isnan", "isinf", "isfinite", "same", "detached",
+    "bitand", "bitor", "bitxor", "lshift", "rshift", "mix", "bits", "np_copysign", "np_maximum", "np_minimum",
+    "range_length",
+])  # fmt: skip
+_DIVISIONS = frozenset(["truediv", "np_div", "floordiv", "mod", "sqrt", "np_sqrt"])
+WORTH = 3
+"""What an expression costs at least that is worth to be kept: as much as a division."""
+LOOP = 10
+"""What a loop, a list and a function of a library count as; what a processor does at once counts nothing."""
 
 
 def may_fail(expr: Expr) -> bool:
@@ -19,6 +31,14 @@ def may_fail(expr: Expr) -> bool:
     if expr.kind == "i" and expr.name in ("add", "sub", "mul", "neg", "abs"):
         return True
     return expr.name not in hir.NEVER_FAIL
+
+
+def cost_of(expr: Expr) -> int:
+    """About what the evaluation of an expression costs."""
+    if not isinstance(expr, Op):
+        return 0
+    own = 0 if expr.name in _CHEAP else WORTH if expr.name in _DIVISIONS else LOOP
+    return own + sum(map(cost_of, expr.args))
 
 
 def may_raise(expr: Expr) -> bool:

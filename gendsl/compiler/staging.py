@@ -38,18 +38,9 @@ from gendsl.compiler.hir import (
     Store,
     Var,
 )
-from gendsl.compiler.rewriting import may_fail, replaced
+from gendsl.compiler.rewriting import WORTH, cost_of, may_fail, replaced
 from gendsl.compiler.steady import Steady
-from gendsl.compiler.text_effects import (
-    UNKNOWN,
-    WORTH,
-    Layouts,
-    TextEffects,
-    cost_of,
-    left_by,
-    read_by,
-    set_by,
-)
+from gendsl.compiler.text_effects import UNKNOWN, Layouts, TextEffects, left_by, read_by, set_by
 
 
 @dataclass(slots=True)

@@ -36,7 +36,7 @@ from gendsl.compiler.hir import (
     Truncate,
     Var,
 )
-from gendsl.compiler.rewriting import may_fail, variables_of
+from gendsl.compiler.rewriting import LOOP, cost_of, may_fail, variables_of
 
 PURE = (
     Set, New, Fill, Length, Load, Store, Append, Truncate, If, For, Loop, Block, Leave, Next, Call, Fail,
@@ -46,17 +46,6 @@ CHANGES = Store, Append, Truncate
 _QUIET = hir.Visit, hir.Given, hir.Read, hir.Present, hir.Count, hir.Extent, hir.Draw
 """Statements that are not pure, and change no list."""
 _QUIET_PRIMITIVES = frozenset(["impossible"])
-_CHEAP = frozenset([
-    "add", "sub", "mul", "neg", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "select", "float",
-    "int", "bool", "abs", "imin", "imax", "copysign", "isnan", "isinf", "isfinite", "same", "detached",
-    "bitand", "bitor", "bitxor", "lshift", "rshift", "mix", "bits", "np_copysign", "np_maximum", "np_minimum",
-    "range_length",
-])  # fmt: skip
-_DIVISIONS = frozenset(["truediv", "np_div", "floordiv", "mod", "sqrt", "np_sqrt"])
-WORTH = 3
-"""What an expression costs at least that is worth to be kept: as much as a division."""
-LOOP = 10
-"""What a loop, a list and a function of a library count as; what a processor does at once counts nothing."""
 _SMALL = 16
 """How many statements and operations a function has at most that is surely inlined."""
 
@@ -96,14 +85,6 @@ class Effects:
 
 
 UNKNOWN = Effects(False, True, ANY, ANY, LOOP)
-
-
-def cost_of(expr: Expr) -> int:
-    """About what the evaluation of an expression costs."""
-    if not isinstance(expr, Op):
-        return 0
-    own = 0 if expr.name in _CHEAP else WORTH if expr.name in _DIVISIONS else LOOP
-    return own + sum(map(cost_of, expr.args))
 
 
 def _size(expr: Expr) -> int:

@@ -102,3 +102,23 @@ def test_random_functions_mean_the_same():
                 compared += 1
                 assert result_of(text, given) == expected, f"{seed}: {given}\n{plain}\n{text}"
     assert compared > 500
+
+
+def branch(*, then, orelse, test_=None):
+    """What becomes of a branch that sets y."""
+    body = [If(test_ or test("gt", X, Y), [Set([Y], [then])], [Set([Y], [orelse])]), Return([Y])]
+    function = Function("main", [X, Y, N], ["f"], body)
+    fold(function, {X: 1, Y: 3, N: 1})
+    return function.body[0]
+
+
+def test_a_branch_between_two_values_that_cost_nothing_is_an_expression():
+    found = branch(then=op("add", Y, X, kind="f"), orelse=Y)
+    assert repr(found.values) == repr(
+        [op("select", test("gt", X, Y), op("add", Y, X, kind="f"), Y, kind="f")]
+    )
+
+
+@pytest.mark.parametrize("value", [QUOTIENT, op("log", X, kind="f"), op("exp", X, kind="f")])
+def test_what_may_fail_or_costs_something_is_computed_where_it_is_needed(value):
+    assert isinstance(branch(then=value, orelse=Y), If)
