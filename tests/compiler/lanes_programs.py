@@ -167,7 +167,7 @@ class RandomLanes:
             return self.once(scope, own, depth, ends)
         if chance < 0.34 and self.functions:
             return self.call(scope, own)
-        if chance < 0.5:
+        if chance < 0.56:
             return self.of_list(scope, own)
         if chance < 0.65 and own:
             var = self.random.choice(own)
@@ -187,8 +187,8 @@ class RandomLanes:
         return Set([total], [Op("add", (total, self.number(scope)), F)])
 
     def of_list(self, scope, own):
-        ref = self.pick(scope, R)
-        if ref is None or self.chance(0.25):
+        ref = self.pick(own, R) if self.chance(0.6) else self.pick(scope, R)
+        if ref is None or self.chance(0.15):
             made = self.fresh(R)
             items = [(self.number(scope),) for _ in range(self.random.randint(1, 3))]
             found = [New(made, FLOATS, items)]

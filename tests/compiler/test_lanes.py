@@ -212,12 +212,24 @@ def out_of_reach(xs):
         ("w", i) @ ~exponential(math.exp(x))
 
 
+@gen
+def looked_up(xs, groups):
+    """Items of lists that vary, at places that vary: of one number, of two, and from the end."""
+    a = ~normal(0, 1)
+    for i in range(len(xs)):
+        terms = [math.exp(a * xs[i]), xs[i], a]
+        pairs = [(xs[i], a), (math.sin(xs[i]), xs[i] * a), (0.5, xs[i])]
+        one, two = pairs[groups[i]]
+        ("y", i) @ ~normal(terms[groups[i]] - 2 * terms[-1 - groups[i]] + one - 3 * two, 1)
+
+
 z = "z"
 PROGRAMS = [
     (branches, (XS,)), (skipped, (XS,)), (helped, (XS, 2.0)), (ragged, (RAGGED,)), (until, (XS,)),
     (lists, (XS, GROUPS)), (collected, (XS,)), (chosen, (XS,)), (integers, (XS, GROUPS)),
     (before, (XS,)), (table, (3, 11)),
     (counts, (XS,)), (of_many_families, (XS,)), (far, (XS,)), (out_of_reach, (XS,)),
+    (looked_up, (XS, GROUPS)),
 ]  # fmt: skip
 
 
