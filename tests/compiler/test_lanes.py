@@ -250,7 +250,7 @@ def always(monkeypatch):
 def test_a_loop_in_lanes_is_what_it_was(program, args, always):
     count, reasons = loops(program, args)
     assert count, reasons
-    for seed in range(1, 6):
+    for seed in range(1, 4):
         assert outcome(program, args, rng=seed) == "equal"
 
 
@@ -393,7 +393,7 @@ def test_what_lanes_do_not_make_faster_runs_in_order():
 def test_random_functions_mean_the_same(monkeypatch):
     monkeypatch.setattr(axes, "saved", lambda *_: 1.0)
     counted = differing = 0
-    for seed in range(60):
+    for seed in range(40):
         main = RandomLanes(seed).main()
         (loop,) = (one for one in main.body if isinstance(one, For))
         if id(loop) not in axes.Axes([main]).loops:
@@ -408,7 +408,7 @@ def test_random_functions_mean_the_same(monkeypatch):
             given = arguments(random.Random(4 * seed + place))
             expected, found = plain(given), in_lanes(given)
             assert agree(expected, found, 1e6), (seed, place, given, expected, found)
-    assert counted > 40 and differing == counted
+    assert counted > 25 and differing == counted
 
 
 def _none(*_):
