@@ -20,7 +20,7 @@ from gendsl.compiler.hir import Input
 from gendsl.compiler.native import Native, available
 from gendsl.compiler.native_layout import FAILED, FULL, Layout, TemplateWords, Word, is_auxiliary
 from gendsl.compiler.print_llvm import print_llvm
-from gendsl.compiler.print_python import compile_python, input_name, print_python
+from gendsl.compiler.print_python import compile_python, input_name, name_apart, print_python
 from gendsl.compiler.print_runtime import TextFailure
 from gendsl.compiler.types import Type, leaves
 
@@ -72,15 +72,27 @@ class Compiled(ABC):
 
     Attributes:
         lowered: the first program in HIR, with what all of them share.
-        text: them as Python text.
     """
 
     lowered: Lowered
-    text: str
 
     def inputs(self) -> list[tuple[int, Any, Type]]:
         """The objects from outside: (number, object, type)."""
         return [(number, found, kind) for number, (found, kind) in enumerate(self.lowered.inputs)]
+
+    @abstractmethod
+    def printed(self, axes: Axes | None) -> str:
+        """The Python text; its comments say which loops run in lanes as machine code, if that is known."""
+
+    @cached_property
+    @abstractmethod
+    def axes(self) -> Axes:
+        """Which loops run in lanes as machine code."""
+
+    @cached_property
+    def text(self) -> str:
+        """The Python text, to be read."""
+        return self.printed(self.axes)
 
     @cached_property
     def python(self) -> dict[str, Any]:
@@ -92,7 +104,7 @@ class Compiled(ABC):
                 given[input_name(Input(number, leaf, "r"))] = value
                 if inner:
                     given[input_name(Input(number, leaf, "r", True))] = with_tangents(value, inner)
-        return compile_python(self.text, given)
+        return compile_python(self.printed(None), given)
 
     def changed(self) -> str | None:
         """The name of something outside that the text took for constant and that is another now; or None."""
@@ -152,12 +164,18 @@ class ClosedText(Compiled):
         self.lowered = lowering.lower(program, types)
         self.main = self.made(self.lowered.main)
         invariants.simplify([self.main])
-        self.axes = Axes([self.main])
-        self.text = print_python(self.main, axes=self.axes)
+        name_apart([self.main])
 
     @abstractmethod
     def made(self, main: hir.Function) -> hir.Function:
         """What becomes of the program."""
+
+    def printed(self, axes: Axes | None) -> str:
+        return print_python(self.main, axes=axes)
+
+    @cached_property
+    def axes(self) -> Axes:
+        return Axes([self.main])
 
     def arguments(self, args: tuple[Any, ...]) -> list[Any]:
         """The leaves of arguments."""

@@ -37,7 +37,7 @@ from gendsl.compiler.moves import (
 )
 from gendsl.compiler.native_layout import Layout
 from gendsl.compiler.print_llvm import print_llvm_steps
-from gendsl.compiler.print_python import input_name, print_python
+from gendsl.compiler.print_python import input_name, name_apart, print_python
 from gendsl.compiler.proposals import Proposals
 from gendsl.compiler.selections import InTurn, OneSite, Selections
 from gendsl.compiler.source import find_source
@@ -75,7 +75,7 @@ class ClosedKernel(Compiled):
         rows: for each which row of the tallies it is counted in: where one move is picked among several, with
             probabilities that depend on the state, the row of the first.
         row_count: how many rows there are.
-        text: these as Python text.
+        roots: those, and what tells which choices there are, if that is needed.
         compared: how many steps were compared with the reference.
         sizes_compared: how many choices the traces had that these started from.
         seconds: how long the last comparison took.
@@ -138,10 +138,9 @@ class ClosedKernel(Compiled):
         self._refuse_unknown(mains)
         self.telling = [self._score(mains[MODEL], Zeros.END)] if self.meetings else []
         merge.merge(self.functions, lowering.function_name)
-        printed = [*self.functions, *(one.function for one in self.telling)]
-        simplify(printed)
-        self.axes = Axes(printed, self.meetings)
-        self.text = LEGEND + print_python(*printed, notes=NOTES, axes=self.axes)
+        self.roots = [*self.functions, *(one.function for one in self.telling)]
+        simplify(self.roots)
+        name_apart(self.roots)
 
     def retuned(self, steps: Sequence[Step | None]) -> ClosedKernel:
         """The same text for steps that have it, of other values.
@@ -300,6 +299,13 @@ class ClosedKernel(Compiled):
                 one = self.values[one.name][one.position]
             found.append((number, one, kind))
         return found
+
+    def printed(self, axes: Axes | None) -> str:
+        return LEGEND + print_python(*self.roots, notes=NOTES, axes=axes)
+
+    @cached_property
+    def axes(self) -> Axes:
+        return Axes(self.roots, self.meetings)
 
     @cached_property
     def llvm(self) -> tuple[str, list[tuple[int, str]]]:

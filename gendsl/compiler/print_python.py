@@ -5,7 +5,7 @@ no LLVM.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
@@ -368,16 +368,24 @@ def print_python(*mains: Function, notes: Mapping[str, str] | None = None, axes:
         axes: which loops run in lanes as machine code, for comments.
     """
     printer = PythonPrinter(notes or {}, axes)
-    functions = list({id(one): one for main in mains for one in hir.functions(main)}.values())
+    for function in _functions(mains):
+        printer.function(function)
+    return "\n".join(printer.lines)
+
+
+def name_apart(mains: Sequence[Function]) -> None:
+    """Give functions, and all that they call, names that no variable and no other function has."""
+    functions = _functions(mains)
     taken = {var.name for f in functions for var in f.parameters}
     taken |= {var.name for f in functions for s in hir.walk(f.body) for var in hir.targets(s)} | set(NAMES)
-    for function in functions:  # a function and a variable of one name would hide each other
+    for function in functions:
         while function.name in taken:
             function.name += "_"
         taken.add(function.name)
-    for function in functions:
-        printer.function(function)
-    return "\n".join(printer.lines)
+
+
+def _functions(mains: Sequence[Function]) -> list[Function]:
+    return list({id(one): one for main in mains for one in hir.functions(main)}.values())
 
 
 def compile_python(text: str, given: dict[str, Any]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from gendsl.compiler.hir import (
     Store,
     Var,
 )
-from gendsl.compiler.print_python import compile_python, print_python
+from gendsl.compiler.print_python import compile_python, name_apart, print_python
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
 from tests.compiler.hir_programs import RandomProgram, arguments, result_of
 
@@ -62,6 +62,7 @@ def added(*exprs):
 def moved(main):
     """The text, with what is the same before loops."""
     invariants.simplify([main])
+    name_apart([main])
     return print_python(main)
 
 
@@ -489,6 +490,7 @@ def test_random_functions_mean_the_same(way, monkeypatch):
     for seed in range(250):
         before, after = (RandomProgram(seed).main() for _ in range(2))
         clean.clean(before)
+        name_apart([before])
         plain, text = print_python(before), moved(after)
         differing += plain != text
         if plain == text:
