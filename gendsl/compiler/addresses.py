@@ -12,21 +12,26 @@ import numpy as np
 from gendsl.compiler.encode import flat
 from gendsl.compiler.front.program import MODEL, NO_VALUE, Lowered, Nested, Template
 from gendsl.compiler.front.values import NotClosed
-from gendsl.compiler.types import Array, Below, Type
+from gendsl.compiler.joined import may_be_one, parsed, spelled
+from gendsl.compiler.types import Array, Below, Joined, Type
 
 
-def _fits(parts: tuple[Any, ...], path: tuple[Any, ...]) -> bool:
-    """Whether parts of a template are those of an address, of the same length."""
+def _fitted(parts: tuple[Any, ...], path: tuple[Any, ...]) -> list[int | str] | None:
+    """The indices of an address, if it has the parts of a template, of the same length."""
+    found: list[int | str] = []
     for part, given in zip(parts, path, strict=True):
-        if part is None:
-            if type(given) is not int:
-                return False
-        elif part is ...:
-            if type(given) is not str:
-                return False
+        if part is None or part is ...:
+            if type(given) is not (int if part is None else str):
+                return None
+            found.append(given)
+        elif isinstance(part, Joined):
+            pieces = parsed(part, given) if type(given) is str else None
+            if pieces is None:
+                return None
+            found += pieces
         elif part != given:
-            return False
-    return True
+            return None
+    return found
 
 
 def unnested(path: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -74,13 +79,8 @@ class Addresses:
             table = self.choices if template.calls is None else self.calls
             table.setdefault(template.context, []).append((template.own, template))
 
-    def _indices(self, parts: tuple[Any, ...], path: tuple[Any, ...], node: int | None) -> tuple[int, ...]:
-        text = self.facts.text_number
-        own = [
-            given if part is None else text(given)
-            for part, given in zip(parts, path, strict=True)
-            if part is None or part is ...
-        ]
+    def _indices(self, fitted: list[int | str], node: int | None) -> tuple[int, ...]:
+        own = [self.facts.text_number(one) if isinstance(one, str) else one for one in fitted]
         return tuple(own if node is None else [node, *own])
 
     def find(self, path: tuple[Any, ...]) -> tuple[list[Template], tuple[int, ...]]:
@@ -103,21 +103,21 @@ class Addresses:
         below, node, rest = None, None, unnested(path)
         while True:
             found = [
-                (template, self._indices(parts, rest, node))
+                (template, self._indices(fitted, node))
                 for parts, template in self.choices.get(below, ())
-                if len(parts) == len(rest) and _fits(parts, rest)
+                if len(parts) == len(rest) and (fitted := _fitted(parts, rest)) is not None
             ]
             if found:
                 return found
             edges = [
-                (parts, template)
+                (parts, template, fitted)
                 for parts, template in self.calls.get(below, ())
-                if len(parts) < len(rest) and _fits(parts, rest[: len(parts)])
+                if len(parts) < len(rest) and (fitted := _fitted(parts, rest[: len(parts)])) is not None
             ]
             if len(edges) != 1:
                 raise NotClosed(f"the program makes no choice at {path!r}")
-            parts, template = edges[0]
-            key = template.number, self._indices(parts, rest[: len(parts)], node)
+            parts, template, fitted = edges[0]
+            key = template.number, self._indices(fitted, node)
             node = self.nodes.setdefault(key, len(self.nodes))
             below, rest = template.calls, rest[len(parts) :]
 
@@ -172,6 +172,8 @@ class Paths:
                 result.append(next(rest))
             elif part is ...:
                 result.append(self.texts[next(rest)])
+            elif isinstance(part, Joined):
+                result.append(spelled(part, rest, self.texts))
             elif isinstance(part, Below):
                 result += self._node(next(rest))
             else:
@@ -192,11 +194,6 @@ def may_meet(templates: Iterable[Template]) -> bool:
     Below the address of a call is what the called program makes: of a program that calls itself that alone.
     """
 
-    def fits(one: Any, other: Any) -> bool:
-        if ... in (one, other):
-            return isinstance(one, str) or isinstance(other, str) or one is other
-        return bool(one == other)
-
     every = list(templates)
     for first, second in itertools.combinations(every, 2):
         if (first.trace, first.context) != (second.trace, second.context):
@@ -204,6 +201,7 @@ def may_meet(templates: Iterable[Template]) -> bool:
         shorter, longer = sorted((first, second), key=lambda t: len(t.parts))
         if shorter.type == NO_VALUE and len(shorter.parts) < len(longer.parts):
             continue
-        if all(fits(one, other) for one, other in zip(shorter.own, longer.own, strict=False)):
+        both = zip(shorter.own, longer.own, strict=False)
+        if all(one == other or may_be_one(one, other) for one, other in both):
             return True
     return False

@@ -8,8 +8,10 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gendsl.compiler.front.program import Lowered, Template, is_index
+from gendsl.compiler.front.program import Lowered, Template
 from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.joined import may_be_one
+from gendsl.compiler.types import Joined, index_count
 
 
 @dataclass(frozen=True)
@@ -62,19 +64,20 @@ def meetings(lowered: Lowered) -> list[Meeting]:
 
 def _meeting(upper: Template, lower: Template, number: Callable[[str], int]) -> Meeting | None:
     """How two templates may meet; None if they never do."""
+    both = zip(upper.own, lower.own, strict=False)
+    if any(one != other and not may_be_one(one, other) for one, other in both):
+        return None
     indices: list[tuple[bool, int]] = [(False, 0)] if upper.is_below else []
     tests: list[tuple[int, int]] = []
-    places = _places(lower)
-    for one, (other, place) in zip(upper.own, places, strict=False):
-        if ... in (one, other) and (isinstance(one, str) or isinstance(other, str)):
-            if isinstance(one, str):
-                tests.append((place, number(one)))
-            else:
-                indices.append((True, number(str(other))))
-        elif one != other:
-            return None
-        elif is_index(one):
-            indices.append((False, place))
+    for one, (other, place) in zip(upper.own, _places(lower), strict=False):
+        if one == other:
+            indices += ((False, place + nth) for nth in range(index_count(one)))
+        elif isinstance(one, Joined) or isinstance(other, Joined):
+            raise NotClosed("addresses of strings that are made of values in two ways, and may be one")
+        elif isinstance(one, str):
+            tests.append((place, number(one)))
+        else:
+            indices.append((True, number(str(other))))
     return Meeting(upper, lower, tuple(indices), tuple(tests))
 
 
@@ -83,7 +86,7 @@ def _places(template: Template) -> Iterator[tuple[object, int]]:
     place = int(template.is_below)
     for part in template.own:
         yield part, place
-        place += is_index(part)
+        place += index_count(part)
 
 
 def upper_index(meeting: Meeting, indices: Sequence[object]) -> list[object] | None:

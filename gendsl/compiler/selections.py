@@ -7,16 +7,31 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.addresses import unnested
-from gendsl.compiler.front.program import MODEL, Lowered, Lowering, Nested, Template, is_index
+from gendsl.compiler.front.program import MODEL, Lowered, Lowering, Nested, Template
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import Body, Const, Expr
+from gendsl.compiler.joined import parsed
 from gendsl.compiler.meetings import Meeting
 from gendsl.compiler.move import Called
 from gendsl.compiler.redraw import both, either, one_of
+from gendsl.compiler.types import Joined, index_count
 
 Pattern = tuple[Any, ...]
 _OTHER = -1
 """How many parts of a pattern an address has that does not begin as the pattern does."""
+
+
+def _wanted(part: Any, given: Any) -> Sequence[Any] | None:
+    """What the indices of a part of a template must be, ... for any, where a pattern has something in its
+    place; None if the part is never that.
+    """
+    if given is ...:
+        return [...] * index_count(part)
+    if isinstance(part, Joined):
+        return parsed(part, given) if type(given) is str else None
+    if part is None or part is ...:
+        return [given] if type(given) is (int if part is None else str) else None
+    return [] if part == given else None
 
 
 class Selection:
@@ -53,11 +68,10 @@ class Selection:
             return {before}
         open_ = False
         for part, given in zip(own, self.pattern[before:], strict=False):
-            if given is ... or (not is_index(part) and part == given):
-                continue
-            if not is_index(part) or (part is None) != (type(given) is int):
+            wanted = _wanted(part, given)
+            if wanted is None:
                 return {_OTHER}
-            open_ = True
+            open_ = open_ or any(one is not ... for one in wanted)
         after = min(before + len(own), len(self.pattern))
         return {after, _OTHER} if open_ else {after}
 
@@ -115,19 +129,17 @@ class Selection:
         test: Expr = hir.TRUE
         rest = list(indices)
         for part, given in zip(own, pattern, strict=False):
-            index = rest.pop(0) if is_index(part) else None
-            if given is ...:
-                continue
-            if index is None:
-                if part != given:
-                    return hir.FALSE
-                continue
-            if (part is None) != (type(given) is int):
+            wanted = _wanted(part, given)
+            if wanted is None:
                 return hir.FALSE
-            number = given if part is None else self.text(given)
-            equal = hir.Op("eq", (index, hir.Const(number, "i")), "b")
-            test = equal if test is hir.TRUE else hir.Op("and", (test, equal), "b")
+            for one in wanted:
+                index = rest.pop(0)
+                if one is not ...:
+                    test = both(test, hir.Op("eq", (index, self._number(one)), "b"))
         return test
+
+    def _number(self, wanted: int | str) -> Const:
+        return Const(self.text(wanted) if isinstance(wanted, str) else wanted, "i")
 
     def presence(self, number: int) -> tuple[Body, Expr] | None:
         """Whether the current trace has a choice that a selection has that is not open: what finds that out,
@@ -143,11 +155,12 @@ class Selection:
                 continue
             there = hir.Var(f"there_{number}_{template.number}", "b")
             pattern = self.pattern[min(self.matched[template.context]) :]
-            named = [given for part, given in zip(template.own, pattern, strict=False) if is_index(part)]
+            fit = zip(template.own, pattern, strict=False)
+            named = [one for part, given in fit for one in _wanted(part, given) or ()]
             if all(given is ... for given in named):
                 body.append(hir.Primitive([there], "any_of", (), (template,)))
             elif len(named) == template.rank and ... not in named:
-                at = tuple(hir.Const(one if type(one) is int else self.text(one), "i") for one in named)
+                at = tuple(map(self._number, named))
                 body.append(hir.Present(there, template, at))
             else:
                 return None

@@ -54,6 +54,16 @@ class Text(Type):
 TEXT = Text()
 
 
+@dataclass(frozen=True, slots=True)
+class Joined(Type):
+    """A string that is made of values: its constants, None for each integer, ... for each string of the data.
+
+    It is also what a part of an address that is such a string is in a template.
+    """
+
+    pieces: tuple[Any, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Known(Type):
     """A Python object that is known when the text is made; it has no leaves."""
@@ -115,11 +125,12 @@ class Array(Type):
 @dataclass(frozen=True, slots=True)
 class Dict(Type):
     """A dict made at a site: an insertion-ordered map of numbers, or tuples of them; `frozen` as for a
-    list.
+    list. `missing` is what a `defaultdict` calls for a key that it doesn't have, or `Counter`.
     """
 
     site: int
     frozen: bool = False
+    missing: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +222,13 @@ class SubTrace(Type):
     prefix: tuple[Any, ...] = ()
 
 
+def index_count(part: Any) -> int:
+    """How many indices a part of an address stands for."""
+    if isinstance(part, Joined):
+        return sum(not isinstance(piece, str) for piece in part.pieces)
+    return int(part is None or part is ... or isinstance(part, Below))
+
+
 def leaves(type: Type) -> tuple[str, ...]:
     """The kinds of the leaves of a value of a type."""
     match type:
@@ -218,6 +236,8 @@ def leaves(type: Type) -> tuple[str, ...]:
             return (kind,)
         case Text():
             return ("i",)
+        case Joined():
+            return ("i",) * index_count(type)
         case List() | Dict() | Set() | Object() | Box():
             return ("r",)
         case Array(rank=rank):
@@ -235,7 +255,7 @@ def leaves(type: Type) -> tuple[str, ...]:
         case Generator(_, _, source):
             return leaves(source)
         case SubTrace(_, prefix):
-            return tuple("i" for part in prefix if part is None or part is ... or isinstance(part, Below))
+            return ("i",) * sum(map(index_count, prefix))
     return ()
 
 
@@ -268,6 +288,8 @@ def describe(type: Type) -> str:
             return f"tuple of {len(items)}"
         case Union(alternatives):
             return " or ".join(map(describe, alternatives))
+        case Joined(pieces):
+            return f"a string like {''.join(p if isinstance(p, str) else '{}' for p in pieces)!r}"
         case Never():
             return "a value that is never made"
     return str(type.__class__.__name__).lower()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import collections
 import dataclasses
 import functools
 import itertools
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import sets
+from gendsl.compiler.front import sets, texts
 from gendsl.compiler.front.frame import Frame, fresh_name, goes_once, is_never, only
 from gendsl.compiler.front.iterator_calls import ITERATORS, first_of
 from gendsl.compiler.front.numbers import is_plain_tuple
@@ -265,6 +266,11 @@ def _float(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     return number(number_leaf(value, "f"))
 
 
+def _str(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    only(frame, named)
+    return texts.of(frame, args)
+
+
 def _bool(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front import numbers
 
@@ -361,6 +367,20 @@ def _dict(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     for name, value in named.items():
         tables.store(frame, made, known(name), value)
     return made
+
+
+def _defaultdict(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front import tables
+
+    only(frame, named)
+    return tables.with_default(frame, args)
+
+
+def _counter(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front import tables
+
+    only(frame, named)
+    return tables.counted(frame, args)
 
 
 def _fromkeys(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -550,12 +570,6 @@ def _bisect(side: str) -> Handler:
     return handle
 
 
-def _str(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    if len(args) == 1 and is_known(args[0]):
-        return known(str(object_of(args[0])))
-    raise frame.not_closed("a string that is made of a value")
-
-
 def _cache(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`functools.cache` and `functools.lru_cache`, as decorators of nested functions."""
     if not args or (len(args) == 1 and is_known(args[0]) and not callable(object_of(args[0]))):
@@ -585,6 +599,7 @@ def _nothing(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 _HANDLERS: dict[Any, Handler] = {
     len: _len, abs: _abs, min: _extreme("min"), max: _extreme("max"), sum: _sum, int: _int, float: _float,
+    collections.defaultdict: _defaultdict, collections.Counter: _counter,
     bool: _bool, round: _rounded("round"), math.floor: _rounded("floor"), math.ceil: _rounded("ceil"),
     math.trunc: _rounded("trunc"), range: _iterator("range"), enumerate: _iterator("enumerate"),
     zip: _iterator("zip"), reversed: _iterator("reversed"), map: _iterator("map"),

@@ -18,10 +18,12 @@ from gendsl.compiler.front.values import (
     object_of,
 )
 from gendsl.compiler.hir import Const, Expr
+from gendsl.compiler.joined import is_readable
 from gendsl.compiler.sites import is_addressed, is_choice, is_splice, target_indices
 from gendsl.compiler.types import (
     Array,
     Below,
+    Joined,
     Known,
     Number,
     Tuple,
@@ -211,11 +213,20 @@ def path(frame: Frame, address: Value) -> tuple[tuple[Any, ...], tuple[Expr, ...
         frame.fail("an empty address")
     parts: list[Any] = []
     indices: list[Expr] = []
+    facts = frame.program.facts
 
     def add(item: Value) -> None:
         match item.type:
             case Known(value=str() as text):
-                parts.append(text)
+                part, at = facts.as_joined(text)
+                parts.append(part)
+                indices.extend(Const(one, "i") for one in at)
+            case Joined():
+                if not is_readable(item.type):
+                    raise frame.not_closed(f"{describe(item.type)} in an address: two may be one")
+                facts.note_joined(item.type)
+                parts.append(item.type)
+                indices.extend(frame.atom(leaf, "at") for leaf in item.leaves)
             case Known(value=int() as at) if not isinstance(at, bool) and abs(at) < 2**31:
                 parts.append(None)
                 indices.append(Const(at, "i"))
@@ -322,8 +333,7 @@ def _choice(frame: Frame, distribution: Value, parts: tuple[Any, ...], indices: 
     assert frame.prefix is not None
     kind = scores.value_type(frame, distribution)
     template = frame.program.template((*frame.prefix, *parts), kind)
-    names = [part for part in template.parts if isinstance(part, str)]
-    targets = [frame.fresh(str(names[-1]) if names else "x", leaf) for leaf in leaves(kind)]
+    targets = [frame.fresh(template.label, leaf) for leaf in leaves(kind)]
     density, given = scores.density_function(frame, distribution, kind)
     sampler, undrawn = _sampler(frame, distribution, kind) if frame.program.draws else (None, None)
     at = (*frame.prefix_indices, *indices)

@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import sets, tables, traces
+from gendsl.compiler.front import sets, tables, texts, traces
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.numbers import both, compared, equal, is_plain_tuple, negation, test_of
 from gendsl.compiler.front.values import (
@@ -38,6 +38,7 @@ from gendsl.compiler.types import (
     Array,
     Dict,
     Iterator,
+    Joined,
     Known,
     List,
     Number,
@@ -288,18 +289,17 @@ def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
             return _repeated(frame, at, sequence, count)
         if is_plain_tuple(sequence.type) and is_known(count) and kind_of(count) != "f":
             return make_tuple(items_of(sequence) * object_of(count))
-        computes = kind_of(count) != "f" and (is_plain_tuple(sequence.type) or is_text(sequence))
+        computes = kind_of(count) != "f" and (is_plain_tuple(sequence.type) or texts.is_string(sequence))
     else:
-        computes = is_text(a) and ((is_text(b) and name == "add") or name == "mod")
+        if name == "add" and texts.is_string(a) and texts.is_string(b):
+            return texts.joined(frame, [a, b])
+        if name == "mod" and is_known(a) and isinstance(object_of(a), str):
+            return texts.formatted(frame, object_of(a), b)
+        computes = texts.is_string(a) and name == "mod"
     if not computes and all(is_number(one) or no_number(one) for one in (a, b)):
         frame.fail(f"{name} of {describe(a.type)} and {describe(b.type)}")
         return NOTHING
     raise frame.not_closed(f"{name} of {describe(a.type)} and {describe(b.type)}")
-
-
-def is_text(value: Value) -> bool:
-    """Whether a value is a string, known or not."""
-    return isinstance(value.type, Text) or (is_known(value) and isinstance(object_of(value), str))
 
 
 def no_number(value: Value) -> bool:
@@ -309,7 +309,7 @@ def no_number(value: Value) -> bool:
             return cls is tuple
         case Known(value=found):
             return found is None or isinstance(found, (str, tuple))
-        case List() | Dict() | Text():
+        case List() | Dict() | Text() | Joined():
             return True
     return False
 
@@ -446,7 +446,7 @@ def separate(frame: Frame, value: Value, what: Any) -> Value:
             frame.unrolled += (("separate", what),)
             made = sets.of(frame, node, value, "separate")
         case Dict():
-            made = tables.make(frame, node, ("separate", what))
+            made = tables.make(frame, node, ("separate", what), value.type.missing)
 
             def add(pair: Value) -> None:
                 key, kept = items_of(pair)
@@ -692,11 +692,17 @@ def insert(frame: Frame, value: Value, index: Value, new: Value) -> None:
     store(frame, value, at, new)
 
 
+def _key_of(item: Value) -> Value:
+    return items_of(item)[0]
+
+
 def sorted_list(frame: Frame, value: Value, key: Any, descending: bool, *, in_place: bool) -> Value:
     """A sorted copy of an iterable, or the list itself sorted; equal items keep their order."""
     from gendsl.compiler.front.iteration import each
 
     at = frame.here
+    if key is None and isinstance(value.type, Iterator) and value.type.name == "items":
+        key = _key_of  # no two are equal
     if in_place:
         made = value
     else:
@@ -842,6 +848,8 @@ def list_method(frame: Frame, value: Value, name: str, args: list[Value], named:
 
 def text_method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
     """A method of a string that is known."""
+    if name == "format" and is_known(value) and not all(map(is_known, args)):
+        return texts.format_method(frame, object_of(value), args)
     if isinstance(value.type, Text) or not all(map(is_known, args)):
         raise frame.not_closed(f"the method {name} of a string that is not a constant")
     found = getattr(object_of(value), name)(*(object_of(arg) for arg in args))

@@ -15,6 +15,7 @@ from gendsl.compiler.front import (
     containers,
     sets,
     tables,
+    texts,
     traces,
 )
 from gendsl.compiler.front.draws import RandomGenerator
@@ -300,20 +301,6 @@ def _set(frame: Frame, node: ast.Set) -> Value:
     return made
 
 
-def _text(frame: Frame, node: ast.JoinedStr) -> Value:
-    parts: list[str] = []
-    for part in node.values:
-        if isinstance(part, ast.Constant):
-            parts.append(str(part.value))
-            continue
-        assert isinstance(part, ast.FormattedValue)
-        value = expression(frame, part.value)
-        if not is_known(value) or part.format_spec is not None or part.conversion != -1:
-            raise frame.not_closed("a string that is made of values", node)
-        parts.append(format(object_of(value)))
-    return known("".join(parts))
-
-
 def _subscript(frame: Frame, node: ast.Subscript) -> Value:
     return containers.subscript(frame, expression(frame, node.value), node.slice)
 
@@ -345,7 +332,7 @@ _EXPRESSIONS: dict[type[ast.AST], Callable[[Frame, Any], Value]] = {
     ast.List: _list,
     ast.Dict: _dict,
     ast.Set: _set,
-    ast.JoinedStr: _text,
+    ast.JoinedStr: texts.interpolated,
     ast.Subscript: _subscript,
     ast.Lambda: _lambda,
     ast.Call: _call,

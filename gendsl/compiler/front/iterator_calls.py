@@ -8,8 +8,19 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+from gendsl.compiler.front import library_itertools
+from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.frame import Frame, fresh_name, goes_once, is_never, only
-from gendsl.compiler.front.values import NONE, NOTHING, UNSET, Value, known, make_tuple
+from gendsl.compiler.front.values import (
+    NONE,
+    NOTHING,
+    UNSET,
+    Value,
+    is_known,
+    known,
+    make_tuple,
+    object_of,
+)
 from gendsl.compiler.types import Iterator
 
 
@@ -145,7 +156,64 @@ def _chain(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     return _gone_through_once(frame, made)
 
 
+def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`itertools.product(..., repeat=...)`."""
+    only(frame, named, "repeat")
+    repeat = named.get("repeat", known(1))
+    if not args or not is_known(repeat):
+        raise frame.not_closed("itertools.product with these arguments")
+    first, *others = [_listed(frame, one, i) for i, one in enumerate(args)] * object_of(repeat)
+    rows = library_call(frame, library_itertools.alone, [first])
+    for i, one in enumerate(others):
+        frame.unrolled += (("product", i),)
+        rows = library_call(frame, library_itertools.each_with_each, [rows, one])
+        frame.unrolled = frame.unrolled[:-1]
+    return _gone_through_once(frame, rows)
+
+
+def _listed(frame: Frame, value: Value, which: int = 0) -> Value:
+    """The items of an iterable as a list."""
+    from gendsl.compiler.front.containers import extend, list_of
+
+    frame.unrolled += (("listed", which),)
+    made = list_of(frame, frame.here, [], "listed")
+    extend(frame, frame.here, made, value)
+    frame.unrolled = frame.unrolled[:-1]
+    return made
+
+
+def _chosen(functions: dict[int, Any], name: str) -> Callable[..., Value]:
+    """A function of values that gives tuples of some of them, by how many these have."""
+
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        only(frame, named, "r")
+        *values, size = [*args, *named.values()]
+        if len(values) != 1 or not is_known(size) or object_of(size) not in functions:
+            raise frame.not_closed(f"itertools.{name} with these arguments")
+        return _gone_through_once(
+            frame, library_call(frame, functions[object_of(size)], [_listed(frame, values[0])])
+        )
+
+    return handle
+
+
+def _pairwise(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`itertools.pairwise(values)`."""
+    only(frame, named)
+    (values,) = args
+    made = library_call(frame, library_itertools.neighbours, [_listed(frame, values)])
+    return _gone_through_once(frame, made)
+
+
 ITERATORS: dict[Any, Callable[..., Value]] = {
     iter: _iter, itertools.accumulate: _accumulate, itertools.chain: _chain,
+    itertools.product: _product, itertools.pairwise: _pairwise,
+    itertools.combinations: _chosen(
+        {2: library_itertools.pairs, 3: library_itertools.triples}, "combinations"
+    ),
+    itertools.permutations: _chosen({2: library_itertools.pairs_in_order}, "permutations"),
+    itertools.combinations_with_replacement: _chosen(
+        {2: library_itertools.pairs_with_replacement}, "combinations_with_replacement"
+    ),
     functools.reduce: _reduce, functools.partial: _partial,
 }  # fmt: skip

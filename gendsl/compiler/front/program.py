@@ -44,6 +44,7 @@ from gendsl.compiler.types import (
     Below,
     Dict,
     Iterator,
+    Joined,
     Known,
     List,
     Number,
@@ -51,6 +52,7 @@ from gendsl.compiler.types import (
     SubTrace,
     Tuple,
     Type,
+    index_count,
     leaves,
 )
 from gendsl.distributions import Distribution
@@ -110,7 +112,13 @@ class Template:
     @property
     def rank(self) -> int:
         """How many indices it has."""
-        return sum(is_index(part) for part in self.parts)
+        return sum(map(index_count, self.parts))
+
+    @property
+    def label(self) -> str:
+        """What variables with its values are called."""
+        strings = [word for part in self.parts for word in words_of(part)]
+        return strings[-1] if strings else "x"
 
     @property
     def has_nodes(self) -> bool:
@@ -133,9 +141,12 @@ class Template:
         return self.parts[1:] if self.is_below else self.parts
 
 
-def is_index(part: Any) -> bool:
-    """Whether a part of a template stands for an index."""
-    return part is None or part is ... or isinstance(part, Below)
+def words_of(part: Any) -> list[str]:
+    """The strings in a part of a template."""
+    if not isinstance(part, Joined):
+        return [part] if isinstance(part, str) else []
+    words = (hir.identifier(piece).strip("_") for piece in part.pieces if isinstance(piece, str))
+    return [word for word in words if word]
 
 
 @dataclass(frozen=True)
@@ -460,7 +471,7 @@ class Lowering:
         self.functions[key] = made
         inner = Frame(self, Text(made), made.body, origin.node, origin.function, origin.filename, key)
         inner.prefix = prefix
-        indices = [inner.fresh("at", "i") for part in prefix if is_index(part)]
+        indices = [inner.fresh("at", "i") for part in prefix for _ in range(index_count(part))]
         made.parameters += indices
         inner.prefix_indices = tuple(indices)
         for parameter, kind in types.items():
@@ -530,7 +541,7 @@ class Lowering:
         """The address template of choices of a type, or of calls of a program that calls itself."""
         key = (self.trace, parts, kind, calls)
         if key not in self.templates:
-            strings = [part for part in parts if isinstance(part, str)]
+            strings = [word for part in parts for word in words_of(part)]
             name = "_".join(map(hir.identifier, strings)) or "x"
             name = name if name.isidentifier() else f"x_{name}"
             taken = {template.name for template in self.templates.values()} | hir.STATE

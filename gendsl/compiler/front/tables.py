@@ -9,11 +9,12 @@ the value) and the table, a list of integers whose length is a power of two: the
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame, Text, is_never
-from gendsl.compiler.front.values import NOTHING, NotClosed, Value
+from gendsl.compiler.front.values import NOTHING, NotClosed, Value, is_known, known, object_of
 from gendsl.compiler.hir import Const, Expr, Op, Var
 from gendsl.compiler.types import NEVER, Dict, Number, Tuple, Type, Union, describe, leaves
 from gendsl.compiler.types import Text as TextType
@@ -23,12 +24,12 @@ _FIRST = Const(0, "i")
 NO_KEY = "a key that is not there"
 
 
-def make(frame: Frame, node: ast.AST, what: Any = None) -> Value:
-    """A new dict, made at a node."""
+def make(frame: Frame, node: ast.AST, what: Any = None, missing: Any = None) -> Value:
+    """A new dict, made at a node; `missing` is as in its type."""
     site = frame.site(node, ("dict", what))
     var = frame.fresh("dict", "r")
     frame.emit(hir.Call([var], _maker(frame, entry_layout(frame, site)), []))
-    return Value(Dict(site), (var,))
+    return Value(Dict(site, missing=missing), (var,))
 
 
 def _types(frame: Frame, site: int) -> tuple[Type, Type]:
@@ -102,8 +103,16 @@ def find(frame: Frame, value: Value, key: Value) -> Expr:
 
 
 def item(frame: Frame, value: Value, key: Value) -> Value:
-    """`value[key]`; fails where there is no such key."""
+    """`value[key]`; fails where there is no such key, or has what a `defaultdict` or `Counter` has there."""
     assert isinstance(value.type, Dict)
+    if value.type.missing is not None:
+        key = frame.atoms(key)
+        at = frame.atom(find(frame, value, key), "at")
+        return frame.branch(
+            Op("ge", (at, _FIRST), "b"),
+            lambda: at_position(frame, value, at)[1],
+            lambda: _missing(frame, value, key),
+        )
     kind = _known_key(frame, value, key)
     if kind is None:
         frame.fail_if(hir.TRUE, NO_KEY)
@@ -113,6 +122,43 @@ def item(frame: Frame, value: Value, key: Value) -> Value:
     function = _getter(frame, leaves(kind), entry_layout(frame, value.type.site))
     frame.emit(hir.Call(list(targets), function, [value.leaf, *frame.program.facts.convert(key, kind)]))
     return Value(item_type, tuple(targets))
+
+
+def _missing(frame: Frame, value: Value, key: Value) -> Value:
+    """What `value[key]` is where there is no such key."""
+    from gendsl.compiler.front import calls
+
+    assert isinstance(value.type, Dict)
+    if value.type.missing is Counter:
+        return known(0)
+    new = frame.atoms(calls.call(frame, known(value.type.missing), [], {}))
+    store(frame, value, key, new)
+    return new
+
+
+def counted(frame: Frame, args: list[Value]) -> Value:
+    """`Counter()`, `Counter(values)`."""
+    from gendsl.compiler.front.iteration import each
+    from gendsl.compiler.front.numbers import arithmetic
+
+    made = make(frame, frame.here, "Counter", Counter)
+    if args and isinstance(args[0].type, Dict):
+        raise frame.not_closed("a Counter of a dict")
+
+    def add(one: Value) -> None:
+        one = frame.atoms(one)
+        store(frame, made, one, arithmetic(frame, "add", item(frame, made, one), known(1)))
+
+    if args:
+        each(frame, frame.here, args[0], add)
+    return made
+
+
+def with_default(frame: Frame, args: list[Value]) -> Value:
+    """`defaultdict(factory)`."""
+    if len(args) != 1 or not is_known(args[0]) or not callable(object_of(args[0])):
+        raise frame.not_closed("a defaultdict of these arguments")
+    return make(frame, frame.here, "defaultdict", object_of(args[0]))
 
 
 def at_position(frame: Frame, value: Value, at: Expr) -> tuple[Value, Value]:
@@ -203,6 +249,7 @@ def method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
     """A method of a dict."""
     from gendsl.compiler.front.values import NONE
 
+    assert isinstance(value.type, Dict)
     match name, args:
         case "get", [key, *rest]:
             otherwise = rest[0] if rest else NONE
@@ -224,9 +271,14 @@ def method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
             return frame.branch(Op("ge", (at, _FIRST), "b"), lambda: at_position(frame, value, at)[1], add)
         case "pop", [key]:
             return remove(frame, value, key)
+        case "pop", [key, otherwise]:
+            key = frame.atoms(key)
+            at = frame.atom(find(frame, value, key), "at")
+            there = Op("ge", (at, _FIRST), "b")
+            return frame.branch(there, lambda: remove(frame, value, key), lambda: otherwise)
         case "copy", []:
-            return copied(frame, value)
-        case "update", [more] if isinstance(more.type, Dict):
+            return copied(frame, value, value.type.missing)
+        case "update", [more] if isinstance(more.type, Dict) and value.type.missing is not Counter:
             update(frame, frame.here, value, more)
             return NONE
         case "clear", []:
@@ -235,9 +287,9 @@ def method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
     raise frame.not_closed(f"the method {name} of a dict with these arguments")
 
 
-def copied(frame: Frame, value: Value) -> Value:
+def copied(frame: Frame, value: Value, missing: Any = None) -> Value:
     """A copy of a dict."""
-    made = make(frame, frame.here, "copy")
+    made = make(frame, frame.here, "copy", missing)
     update(frame, frame.here, made, value)
     return made
 

@@ -15,9 +15,12 @@ from gendsl.compiler.front.values import (
     make_tuple,
 )
 from gendsl.compiler.hir import Const, Expr, Var
+from gendsl.compiler.joined import may_be_one
 from gendsl.compiler.types import (
     Below,
+    Joined,
     SubTrace,
+    index_count,
     leaves,
 )
 
@@ -134,8 +137,17 @@ def _fit(
     mine: list[Expr] = []
     tests: list[Expr] = []
     rest = list(indices)
+    number = frame.program.facts.text_number
     for wanted, given in zip(template, parts, strict=False):
-        index = rest.pop(0) if given is None or given is ... else None
+        its_own, rest = rest[: index_count(given)], rest[index_count(given) :]
+        index = its_own[0] if its_own else None
+        if isinstance(wanted, Joined) or isinstance(given, Joined):
+            if wanted == given:
+                mine += its_own
+                continue
+            if may_be_one(wanted, given):
+                raise frame.not_closed("an address of a string that is made of values in two ways")
+            return None
         if wanted is None:
             if given is not None:
                 return None
@@ -144,10 +156,10 @@ def _fit(
             if given is None:
                 return None
             mine.append(
-                index if given is ... else Const(frame.program.facts.text_number(given), "i")  # type: ignore[arg-type]
+                index if given is ... else Const(number(given), "i")  # type: ignore[arg-type]
             )
         elif given is ...:
-            text = Const(frame.program.facts.text_number(wanted), "i")
+            text = Const(number(wanted), "i")
             tests.append(hir.Op("eq", (index, text), "b"))  # type: ignore[arg-type]
         elif wanted != given:
             return None
@@ -217,7 +229,7 @@ def count(frame: Frame, found: Found) -> Var:
 
 def is_any(frame: Frame, found: Found) -> Expr:
     """Whether a trace has a choice of a template."""
-    if not any(part is None or part is ... for part in found.rest):
+    if not any(map(index_count, found.rest)):
         return is_present(frame, found)
     some = hir.Op("gt", (count(frame, found), Const(0, "i")), "b")
     return all_of([test for test in (found.test, some) if test is not hir.TRUE])
@@ -275,8 +287,7 @@ def choice(frame: Frame, at: Value) -> Value:
         return returned
 
     def read(found: Found) -> Value:
-        names = [part for part in found.template.parts if isinstance(part, str)]
-        targets = [frame.fresh(names[-1] if names else "x", kind) for kind in leaves(found.template.type)]
+        targets = [frame.fresh(found.template.label, kind) for kind in leaves(found.template.type)]
         frame.emit(hir.Read(list(targets), found.template, found.indices))
         return Value(found.template.type, tuple(targets))
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.joined import parsed
 from gendsl.compiler.moves import NotClosed as NotClosed
 from gendsl.compiler.types import (
     BOOL,
@@ -24,6 +25,7 @@ from gendsl.compiler.types import (
     Dict,
     Generator,
     Iterator,
+    Joined,
     Known,
     List,
     Method,
@@ -216,6 +218,7 @@ class Facts:
         self.flags: set[Hashable] = set()
         self.changed = False
         self.texts: dict[str, int] = {}
+        self.joined: list[Joined] = []
 
     # --- sites ------------------------------------------------------------------------------------
 
@@ -285,8 +288,8 @@ class Facts:
         match type:
             case List(site, frozen):
                 return List(self.find(site), frozen)
-            case Dict(site, frozen):
-                return Dict(self.find(site), frozen)
+            case Dict(site, frozen, missing):
+                return Dict(self.find(site), frozen, missing)
             case Set(site, frozen):
                 return Set(self.find(site), frozen)
             case Object(site, cls):
@@ -341,8 +344,8 @@ class Facts:
                 return List(self._unify(first, second), frozen or other)
             case Array(kind, rank, frozen), Array(second, same, other) if (kind, rank) == (second, same):
                 return Array(kind, rank, frozen or other)
-            case Dict(first, frozen), Dict(second, other):
-                return Dict(self._unify(first, second), frozen or other)
+            case Dict(first, frozen, missing), Dict(second, other, same) if missing is same:
+                return Dict(self._unify(first, second), frozen or other, missing)
             case Set(first, frozen), Set(second, other):
                 return Set(self._unify(first, second), frozen or other)
             case Box(first), Box(second):
@@ -372,6 +375,21 @@ class Facts:
     def text_number(self, text: str) -> int:
         """The number of a string in the table of strings."""
         return self.texts.setdefault(text, len(self.texts))
+
+    def note_joined(self, joined: Joined) -> None:
+        """Note that strings in addresses are made of such pieces."""
+        if joined not in self.joined:
+            self.joined.append(joined)
+            self.changed = True
+
+    def as_joined(self, text: str) -> tuple[str | Joined, tuple[int, ...]]:
+        """A string in an address as one made of pieces, with their values, if others there are such."""
+        for joined in self.joined:
+            found = parsed(joined, text)
+            if found is not None:
+                numbers = (self.text_number(one) if isinstance(one, str) else one for one in found)
+                return joined, tuple(numbers)
+        return text, ()
 
     def convert(self, value: Value, type: Type) -> tuple[Expr, ...]:
         """The leaves of a value as one of a type that holds it."""
