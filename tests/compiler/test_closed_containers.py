@@ -1,7 +1,9 @@
 """Closed programs as text: sets, keys of several types, addresses with tuples, arguments that are changed."""
 
 import bisect
+import itertools
 import operator
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -213,3 +215,77 @@ def backwards(n):
 
 def test_indices_from_the_end_that_depend_on_a_choice():
     assert outcome(backwards, (5,)) == "equal"
+
+
+# --- dicts that know what a key without a value has, and tuples of items -----------------------------------
+
+
+@gen
+def dicts_with_defaults(n):
+    z = [("z", i) @ ~uniform_discrete(0, 3) for i in range(n)]
+    members, sums, counts, seen = defaultdict(list), defaultdict(float), Counter(), defaultdict(set)
+    for i, c in enumerate(z):
+        members[c].append(i)
+        sums[c, i % 2] += 0.5 * i
+        counts[c] += 1
+        seen[i % 2].add(c)
+    ("y", 0) @ ~normal(len(members) + 10 * len(members[9]) + 100 * len(members), 1)
+    ("y", 1) @ ~normal(sums[0, 1] + len(sums) + sums.get((7, 7), -1.0) + ((8, 8) in sums), 1)
+    ("y", 2) @ ~normal(counts[0] + 10 * counts[77] + 100 * len(counts) + sum(counts.values()), 1)
+    ("y", 3) @ ~normal(sum(len(one) for one in seen.values()), 1)
+    total = 0.0
+    for c, those in sorted(members.items()):
+        total = 2 * total + c + len(those)
+    again = members.copy()
+    again[50].append(1)
+    total += len(members) + 3 * len(again)
+    for c, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
+        total = 2 * total + c * count
+    ("y", 4) @ ~normal(total, 1)
+    given = Counter(z)
+    ("y", 5) @ ~normal(given[1] + len(given), 1)
+    ("y", 6) @ ~normal(counts.pop(0, -3) + counts.pop(0, -3) + len(counts), 1)
+
+
+@gen
+def a_default_by_a_lambda(n):
+    sums = defaultdict(lambda: 1.0)
+    sums[n] += 1
+    ("y", 0) @ ~normal(sums[n], 1)
+
+
+@gen
+def tuples_of_items(n):
+    x = [("x", i) @ ~normal(0, 1) for i in range(n)]
+    total = 0.0
+    for i, j in itertools.product(range(2), range(n)):
+        total = 0.9 * total + (i + 1) * x[j]
+    for a, b, c in itertools.product([1, 2], repeat=3):
+        total = 0.9 * total + a * b * c
+    for i, j in itertools.combinations(range(n), 2):
+        total = 0.9 * total + x[i] * x[j]
+    total += sum(a * b * c for a, b, c in itertools.combinations(x, 3))
+    for a, b in itertools.permutations(x, 2):
+        total = 0.9 * total + a - 2 * b
+    total += sum(a * b for a, b in itertools.combinations_with_replacement(x, 2))
+    total += sum(abs(b - a) for a, b in itertools.pairwise(x))
+    total += len(list(itertools.product(x, [(1, 2)])))
+    ("y", 0) @ ~normal(total, 1)
+
+
+@gen
+def a_product_used_twice(n):
+    pairs = itertools.product(range(n), range(2))
+    ("y", 0) @ ~normal(sum(i for i, _ in pairs) + 10 * sum(j for _, j in pairs), 1)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+def test_dicts_with_defaults_and_tuples_of_items(n):
+    assert outcome(dicts_with_defaults, (n,)) == "equal"
+    assert outcome(tuples_of_items, (n,)) == "equal"
+
+
+@pytest.mark.parametrize("model", [a_default_by_a_lambda, a_product_used_twice])
+def test_defaults_and_products_that_are_refused(model):
+    found = outcome(model, (3,))
+    assert found == "equal" or found.startswith("refused: "), found
