@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from gendsl.compiler.closed_move import ClosedKernel
 
 NO_LIMIT = -1
+_OFTEN = 3
+"""Where in the row of such a place stands how often the density was zero there."""
 FIRST_ZERO = "the first step whose density is zero there, of which the reference interpreter tells why"
 _FIRST_ROOM = _FIRST_NODES = 64
 _FIRST_WORDS, _FIRST_HEAP = 1 << 14, 1 << 18
@@ -85,6 +87,9 @@ class NativeState:
         masks: for each template a byte for each place, 1 where the choice is observed.
         capacities: for each template how many places there are along each index.
         tallies: what is counted of each kernel, a row for each.
+        told_zeros: how many places are known where the density was zero; the chains that go on from one
+            another share them.
+        why_zero: why it was, in words, for each of them.
         waits: whether the next step is one of a kernel that is not compiled, which is to be made before it
             goes on.
     """
@@ -101,18 +106,21 @@ class NativeState:
         self.words[Word.TALLIES] = self.tallies.ctypes.data
         self.words[Word.ZEROS], self.words[Word.ZERO_ROOM] = self.zeros.ctypes.data, len(self.zeros)
         self.words[Word.NOW] = 1
+        self.told_zeros = 0
+        self.why_zero: list[str] = []
 
     def start(self, generator: Any, schedule: Sequence[int]) -> None:
         """Start a chain: nothing of it has been counted yet."""
         words, self.generator, self.schedule = self.words, generator, np.array(schedule, np.int64)
         self._set_inputs()
         self.origin: _Snapshot | None = None
-        self.told_zeros, self.tallies[:], self.zeros[:] = 0, 0, 0
+        self.tallies[:], self.zeros[:, _OFTEN], self.zeros[self.told_zeros :] = 0, 0, 0
         self.numbered_at -= int(words[Word.STEPS])  # which are counted from 0 again
         words[Word.SCHEDULE] = self.schedule.ctypes.data
         words[Word.GENERATOR] = generator.ctypes.bit_generator.value
         words[Word.STEP_LIMIT] = words[Word.LAST_STEP] = NO_LIMIT
-        words[Word.COUNTER] = words[Word.STEPS] = words[Word.SWEEPS] = words[Word.ZERO_COUNT] = 0
+        words[Word.COUNTER] = words[Word.STEPS] = words[Word.SWEEPS] = 0
+        words[Word.ZERO_COUNT] = self.told_zeros
 
     def _set_inputs(self) -> None:
         self.inputs, facts = Words(), self.closed.lowered.facts
@@ -454,7 +462,7 @@ class NativeState:
     def _before_zero(self, start: _Snapshot) -> None:
         """Go back to before the first step that met a density of zero at a place where none did before."""
         zero = self.zeros[self.told_zeros].copy()
-        zero[3] = 0
+        zero[_OFTEN] = 0
         self._restore(start)
         self.words[Word.STEP_LIMIT], self.words[Word.LAST_STEP] = zero[4], NO_LIMIT
         self.words[Word.SWEEPS] = _MANY

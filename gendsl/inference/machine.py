@@ -84,7 +84,6 @@ class Machine:
         self.fallbacks: dict[str, int] = {}
         self.beyond: str | None = None
         self.at_once, self.steps_at_once = 1, 1000
-        self.why_zero: list[str] = []
         self.others_ran, self.look_at = True, 0.0
         self.compare_at = self.seconds = self.told_seconds = 0.0
         if trace.scored_from is not None:  # a chain that goes on
@@ -215,7 +214,7 @@ class Machine:
         for name, tally in counted.items():
             tallies[name] = tallies.get(name, Tally()) + tally
         if reason == FIRST_ZERO:
-            self.why_zero.append(next((why for one in counted.values() for why in one.reasons), OTHER))
+            self.state.why_zero.append(next((why for one in counted.values() for why in one.reasons), OTHER))
         self.state.skip()
         if trace is not self.known:
             try:
@@ -390,7 +389,7 @@ class Machine:
             row, _, _, often, *_ = state.zeros[place].tolist()
             new = often - int(self.zeros_counted[place, 3])
             if row == number and new > 0:
-                tally.because(self.why_zero[place], new)
+                tally.because(state.why_zero[place], new)
                 self.zeros_counted[place, 3] = often
                 times -= new
         if times > 0:

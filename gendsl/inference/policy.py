@@ -93,6 +93,8 @@ def decide(kernel: Any, trace: Any, rng: Any, steps: int, thin: int, recorders: 
 
 def _count(trace: Any) -> int:
     """How many choices a trace has; of many, only that they are too many."""
+    if trace.scored_from is not None:
+        return len(trace.scored_from)
     observed = len(trace.observed_paths)
     return observed if observed > MOST_CHOICES else sum(1 for _ in islice(trace.records, MOST_CHOICES + 1))
 

@@ -621,6 +621,23 @@ def test_where_the_density_is_zero_is_counted():
     assert tally.reasons[reason] + tally.weighed + tally.accepted == 500
 
 
+def test_calls_that_go_on_know_where_the_density_is_zero(monkeypatch):
+    """The reference is asked for the reason once, and not at the first such step of every call."""
+    kernel, asked = involutive(step_size, past_the_end), []
+    plain = machine.run_kernel
+    monkeypatch.setattr(machine, "run_kernel", lambda *given: asked.append(given) or plain(*given))
+    trace, counts = bounded.simulate((), rng=1), []
+    for _ in range(3):
+        with running_on("native"):
+            result = sample(kernel, trace, 500, seed=2, record="x", progress=False)
+        with running_on("compiled"):
+            other = sample(kernel, trace, 500, seed=2, record="x", progress=False)
+        counts.append(len(asked))
+        assert counted(result) == counted(other)
+        trace = result.last
+    assert counts == [counts[0]] * 3 and counts[0] > 0
+
+
 SCALE = 1.0
 
 
