@@ -20,7 +20,9 @@ def _fitted(parts: tuple[Any, ...], path: tuple[Any, ...]) -> list[int | str] | 
     """The indices of an address, if it has the parts of a template, of the same length."""
     found: list[int | str] = []
     for part, given in zip(parts, path, strict=True):
-        if part is None or part is ...:
+        if part is None and type(given) is np.int64:  # an index that NumPy made, which equals the integer
+            found.append(int(given))
+        elif part is None or part is ...:
             if type(given) is not (int if part is None else str):
                 return None
             found.append(given)

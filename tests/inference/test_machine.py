@@ -1056,3 +1056,24 @@ def test_short_calls_share_the_time_for_comparisons(monkeypatch):
 def policy_of(kernel, trace):
     with running_on("native"):
         return policy.decide(kernel, trace, np.random.default_rng(1), 100, 1, {}).machine
+
+
+@gen
+def chosen_effects(x):
+    kept = [("kept", j) @ ~bernoulli(0.5) for j in range(len(x))]
+    for j in np.flatnonzero(np.array(kept)):
+        ("effect", j) @ ~normal(np.subtract.outer(x, x)[j, 0], 1)
+
+
+def test_indices_that_numpy_made_are_parts_of_addresses():
+    """And a method of an object of C, which is made anew each time it is looked up, is what it was."""
+    start = chosen_effects.simulate((np.arange(3.0),), rng=1)
+    kernel = repeat(cycle(mh(select(("kept", 1), "effect"), skip_absent=True), mh(select("kept"))), 5)
+    found = {}
+    for way in ("native", "reference"):
+        with running_on(way):
+            run = sample(kernel, start, 40, record={"n": ("kept", 0)}, seed=1, progress=False)
+            found[way] = run.recorded["n"]
+            if way == "native":
+                assert run.ran == ["as machine code"]
+    assert found["native"] == found["reference"]

@@ -10,8 +10,10 @@ import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import library, library_more
-from gendsl.compiler.front.array_calls_more import MORE
-from gendsl.compiler.front.array_places import Place, positions_of, put_at
+from gendsl.compiler.front.array_axes import axis_of, changed, differences, joined, permuted, reduced
+from gendsl.compiler.front.array_calls_more import MORE, positions
+from gendsl.compiler.front.array_places import Place, put_at
+from gendsl.compiler.front.array_texts import TEXTS
 from gendsl.compiler.front.arrays import (
     as_array,
     binary,
@@ -23,6 +25,7 @@ from gendsl.compiler.front.arrays import (
     mapped,
     of_entries,
     reshaped,
+    row,
     shape_of,
     size_of,
     strides_of,
@@ -50,6 +53,7 @@ from gendsl.compiler.front.values import (
 )
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.types import (
+    NEVER,
     Array,
     Known,
     List,
@@ -90,8 +94,8 @@ _METHODS: dict[str, Any] = {
     name: getattr(np, name)
     for name in (
         "sum", "prod", "min", "max", "mean", "var", "std", "any", "all", "argmin", "argmax", "cumsum",
-        "cumprod", "dot", "clip", "searchsorted", "repeat", "transpose",
-        "diagonal",
+        "cumprod", "dot", "clip", "searchsorted", "repeat", "transpose", "diagonal", "ptp", "take",
+        "swapaxes", "trace", "round", "nonzero", "argsort", "squeeze",
     )
 }  # fmt: skip
 
@@ -246,7 +250,7 @@ def _arange(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 def _where(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     given = arguments(frame, ("condition", "x", "y"), args, named)
     if len(given) == 1:
-        return make_tuple([positions_of(frame, as_array(frame, given["condition"]))])
+        return positions(frame, as_array(frame, given["condition"]))
     if all(is_number(one) for one in given.values()):
         from gendsl.compiler.front.numbers import truth
 
@@ -372,173 +376,238 @@ def _entrywise(name: str, kind: str | None = None) -> Callable[..., Value]:
     return handle
 
 
-_REDUCED: dict[Any, tuple[Any, Any]] = {
-    np.sum: (library.sum_all, library.sum_axis), np.prod: (library.prod_all, library.prod_axis),
-    np.max: (library.max_all, library.max_axis), np.min: (library.min_all, library.min_axis),
-    np.mean: (library.mean_all, library.mean_axis), np.any: (library.any_all, library.any_axis),
-    np.all: (library.all_all, library.all_axis), np.argmax: (library.argmax, None), np.argmin:
-    (library.argmin, None),
-    np.var: (library.var_all, None), np.std: (library.std_all, None),
-    np.amax: (library.max_all, library.max_axis), np.amin: (library.min_all, library.min_axis),
+_REDUCED: dict[Any, Any] = {
+    np.sum: library.sum_all, np.prod: library.prod_all, np.max: library.max_all, np.min: library.min_all,
+    np.mean: library.mean_all, np.any: library.any_all, np.all: library.all_all, np.argmax: library.argmax,
+    np.argmin: library.argmin, np.var: library.var_all, np.std: library.std_all, np.amax: library.max_all,
+    np.amin: library.min_all, np.median: library_more.median, np.ptp: library_more.peak_to_peak,
+    np.count_nonzero: library_more.count_nonzero, np.nansum: library_more.nan_sum,
+    np.nanmean: library_more.nan_mean, np.nanmax: library_more.nan_max, np.nanmin: library_more.nan_min,
 }  # fmt: skip
-
-
-_OF_THE_KIND = (np.sum, np.prod, np.max, np.min, np.amax, np.amin)
-"""Reductions whose result is of the kind of the entries."""
-_COUNTING = (np.sum, np.prod, np.mean, np.var, np.std)
-"""Reductions for which a truth value counts as 0 or 1."""
+"""Functions from a vector to a number."""
+_OF_THE_KIND = (np.sum, np.prod, np.max, np.min, np.amax, np.amin, np.ptp, np.nansum, np.nanmax, np.nanmin)
+"""Those whose result is of the kind of the entries."""
+_KINDS = {np.any: "b", np.all: "b", np.argmax: "i", np.argmin: "i", np.count_nonzero: "i"}
+_COUNTING = (np.sum, np.prod, np.mean, np.var, np.std, np.median, np.nansum, np.nanmean)
+"""Those for which a truth value counts as 0 or 1."""
+_OF_SOME = (np.max, np.min, np.amax, np.amin, np.argmax, np.argmin, np.ptp, np.nanmax, np.nanmin)
+"""Those that NumPy has of one entry or more."""
+_NO_TRUTHS = (np.ptp, np.nanmax, np.nanmin)
 
 
 def _reduce(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]) -> Value:
-    """A sum, an extreme, a mean: of all entries, or along one axis."""
-    whole, along = _REDUCED[function]
-    if function in (np.var, np.std) and "ddof" in named:
-        ddof = named["ddof"]
-        if len(args) != 1 or len(named) > 1 or not is_known(ddof) or not isinstance(object_of(ddof), int):
-            raise frame.not_closed("a spread with ddof and other arguments")
-        value = flat(frame, as_array(frame, args[0], "f", what="reduced"))
-        text = library_more.spread if function is np.var else library_more.root_spread
-        return library_call(frame, text, [value, ddof])
-    given = arguments(frame, ("a", "axis", "keepdims"), args, named)
+    """A sum, an extreme, a mean: of all entries, or along axes."""
+    names = ("a", "axis", "ddof", "keepdims") if function in (np.var, np.std) else ("a", "axis", "keepdims")
+    given = arguments(frame, names[:2], args, {})
+    given = {**given, **arguments(frame, names, [], named)}
+    if len(given) < len(args) + len(named):
+        raise frame.not_closed("an argument of a NumPy function that is given twice")
     if is_never(given["a"]):
         return NOTHING
-    if "keepdims" in given:
-        kept = given.pop("keepdims")
-        if not is_known(kept) or not isinstance(object_of(kept), bool):
-            raise frame.not_closed("keepdims that is not a constant")
-        if object_of(kept):
-            return _with_axes(frame, function, given)
+    kept = given.get("keepdims", known(False))
+    if not is_known(kept) or not isinstance(object_of(kept), bool):
+        raise frame.not_closed("keepdims that is not a constant")
     if is_number(given["a"]):
         if "axis" in given:
             raise frame.not_closed("a reduction of a number along an axis")
         given["a"] = make_tuple([given["a"]])
     value = as_array(frame, given["a"], what="reduced")
-    if getattr(value.type, "kind", "f") == "b" and function in _COUNTING:
-        value = as_array(frame, value, "i", what="counted")
-    axis = given.get("axis", NONE)
-    if not is_known(axis):
-        raise frame.not_closed("an axis that is not a constant")
     if is_never(value):
         return NOTHING
     assert isinstance(value.type, Array)
-    where = object_of(axis)
-    if where is None or value.type.rank == 1:
-        return library_call(frame, whole, [flat(frame, value)])
-    if along is None or value.type.rank != 2 or not isinstance(where, int):
-        raise frame.not_closed("a reduction along this axis")
-    kind = value.type.kind
-    if where % 2 == 0:
-        value = attribute(frame, value, "T")
-    result = library_call(frame, along, [value])
-    if kind != "f" and function in _OF_THE_KIND and not is_never(result):
-        return as_array(frame, result, kind, what="reduced along")
-    return result
-
-
-def _with_axes(frame: Frame, function: Any, given: dict[str, Value]) -> Value:
-    """A reduction that keeps the axes that are gone through, with one entry each."""
-    value = as_array(frame, given["a"], what="reduced")
-    reduced = _reduce(frame, function, [value], {"axis": given.get("axis", NONE)})
-    if is_never(value) or is_never(reduced):
-        return NOTHING
-    assert isinstance(value.type, Array)
-    if is_number(reduced):
-        return reshaped(frame, as_array(frame, make_tuple([reduced]), what="kept"), [_ONE] * value.type.rank)
-    (n,) = shape_of(reduced)
-    return reshaped(frame, reduced, [_ONE, n] if object_of(given["axis"]) % 2 == 0 else [n, _ONE])
+    if value.type.kind == "b" and function in _NO_TRUTHS:
+        raise frame.not_closed(f"{function.__name__} of truth values")
+    if value.type.kind == "b" and function in _COUNTING:
+        value = as_array(frame, value, "i", what="counted")
+    text, more = _REDUCED[function], []
+    if given.get("ddof", known(0)).type != known(0).type:
+        text, more = library_more.spread if function is np.var else library_more.root_spread, [given["ddof"]]
+        value = as_array(frame, value, "f", what="spread")
+    kind = value.type.kind if function in _OF_THE_KIND else _KINDS.get(function, "f")  # type: ignore[attr-defined]
+    return reduced(
+        frame, text, value, given.get("axis", NONE), *more,
+        kind=kind, keepdims=object_of(kept), least=int(function in _OF_SOME),
+    )  # fmt: skip
 
 
 def _concatenate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = arguments(frame, ("arrays",), args, named)
+    given = arguments(frame, ("arrays", "axis"), args, named)
+    axis = given.get("axis", known(0))
     if not isinstance(given["arrays"].type, (Tuple, Known)):
-        return _concatenate_display(frame, given["arrays"])
+        return _concatenate_display(frame, given["arrays"], axis)
     parts = [as_array(frame, part, what=("part", i)) for i, part in enumerate(items_of(given["arrays"]))]
-    result = parts[0]
-    for i, part in enumerate(parts[1:]):
-        frame.unrolled += (("concatenate", i),)
-        result = library_call(frame, library.concatenate, [result, part])
-        frame.unrolled = frame.unrolled[:-1]
-    if any(map(is_never, [*parts, result])):
+    if any(map(is_never, parts)):
         return NOTHING
-    kind = max((part.type.kind for part in parts), key="bif".index)  # type: ignore[attr-defined]
-    return as_array(frame, result, kind, what="joined")
+    if is_known(axis) and object_of(axis) is None:
+        return joined(frame, [flat(frame, part) for part in parts])
+    return joined(frame, parts, axis_of(frame, parts[0], axis))
 
 
-def _concatenate_display(frame: Frame, value: Value) -> Value:
-    result = library_call(frame, library.concatenate_rows, [value])
+def _concatenate_display(frame: Frame, value: Value, axis: Value) -> Value:
+    """The arrays of a list whose length is not known, behind one another."""
     item = frame.program.facts.item(value.type.site) if isinstance(value.type, List) else None
-    if isinstance(item, Array) and item.kind != "f" and not is_never(result):
-        return as_array(frame, result, item.kind, what="joined")
-    return result
+    if isinstance(item, Array) and item.rank == 1 and is_known(axis) and object_of(axis) in (0, -1):
+        result = library_call(frame, library.concatenate_rows, [value])
+        return result if item.kind == "f" else as_array(frame, result, item.kind, what="joined")
+    if not isinstance(value.type, (List, Array)) or item == NEVER:
+        raise frame.not_closed("np.concatenate of these values")
+    made = as_array(frame, value, copy=True, what="displayed")  # whose parts are equally long
+    if is_never(made):
+        return NOTHING
+    assert isinstance(made.type, Array)
+    if made.type.rank < 2:
+        raise frame.not_closed("np.concatenate of numbers")
+    where = axis_of(frame, row(frame, made, 0), axis) if made.type.rank > 2 else 0
+    order = list(range(1, made.type.rank))
+    order.insert(where, 0)
+    moved = permuted(made, order)
+    shape = shape_of(moved)
+    long = times(frame, shape[where], shape[where + 1])
+    return reshaped(frame, moved, [*shape[:where], long, *shape[where + 2 :]], copy=True)
 
 
-def _stack(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = arguments(frame, ("arrays",), args, named)
-    return as_array(frame, given["arrays"], what="stack")
+def _vstack(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """Vectors as rows; matrices below one another."""
+    given = arguments(frame, ("tup",), args, named)
+    return _stacked_below(frame, given["tup"])
+
+
+def _stacked_below(frame: Frame, value: Value) -> Value:
+    if isinstance(value.type, (Tuple, Known)):
+        parts = [as_array(frame, one, what=("part", i)) for i, one in enumerate(items_of(value))]
+        if any(map(is_never, parts)):
+            return NOTHING
+        return joined(frame, [_as_matrix(one) for one in parts])
+    made = as_array(frame, value, copy=True, what="stack")
+    if is_never(made):
+        return NOTHING
+    assert isinstance(made.type, Array)
+    if made.type.rank < 3:
+        if made.type.rank == 1:
+            raise frame.not_closed("np.vstack of numbers")
+        return made
+    return _concatenate_display(frame, value, known(0))
+
+
+def _as_matrix(value: Value) -> Value:
+    """A vector as a matrix of one row; what has more axes as it is."""
+    assert isinstance(value.type, Array)
+    return with_axes_before(value) if value.type.rank == 1 else value
+
+
+def with_axes_before(value: Value) -> Value:
+    return view(value, value.leaves[1], [_ONE, *shape_of(value)], [Const(0, "i"), *strides_of(value)])
+
+
+def _hstack(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """Vectors behind one another; matrices beside one another."""
+    value = arguments(frame, ("tup",), args, named)["tup"]
+    if isinstance(value.type, (Tuple, Known)):
+        parts = [
+            as_array(frame, make_tuple([one]) if is_number(one) else one, what=("part", i))
+            for i, one in enumerate(items_of(value))
+        ]
+        if any(map(is_never, parts)):
+            return NOTHING
+        return joined(frame, parts, min(shape_count(one) for one in parts[:1]) > 1)
+    item = frame.program.facts.item(value.type.site) if isinstance(value.type, List) else None
+    rank = item.rank if isinstance(item, Array) else getattr(value.type, "rank", 1) - 1
+    return _concatenate_display(frame, value, known(int(rank > 1)))
+
+
+def shape_count(value: Value) -> int:
+    """How many axes an array has."""
+    assert isinstance(value.type, Array)
+    return value.type.rank
 
 
 def _column_stack(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = arguments(frame, ("tup",), args, named)
-    made = as_array(frame, given["tup"], what="columns")
-    if made.type.rank != 2:  # type: ignore[attr-defined]
-        raise frame.not_closed("column_stack of these arrays")
-    return attribute(frame, made, "T")
+    """Vectors as columns; matrices beside one another."""
+    value = arguments(frame, ("tup",), args, named)["tup"]
+    if not isinstance(value.type, (Tuple, Known)):
+        made = as_array(frame, value, what="columns")
+        if is_never(made):
+            return NOTHING
+        if made.type.rank != 2:  # type: ignore[attr-defined]
+            raise frame.not_closed("column_stack of these arrays")
+        return attribute(frame, made, "T")
+    parts = [as_array(frame, one, what=("part", i)) for i, one in enumerate(items_of(value))]
+    if any(map(is_never, parts)):
+        return NOTHING
+    columns = [
+        view(one, one.leaves[1], [*shape_of(one), _ONE], [*strides_of(one), Const(0, "i")])
+        if shape_count(one) == 1 else one
+        for one in parts
+    ]  # fmt: skip
+    return joined(frame, columns, 1)
 
 
-def _cumulative(along: Any, whole: Any) -> Callable[..., Value]:
-    """A cumulative sum or product: of all entries, or along an axis of a matrix."""
+def _along(text: Any, axis: int | None, *, sums: bool = False) -> Callable[..., Value]:
+    """A function that makes of a vector one of the same length: along an axis.
+
+    Args:
+        axis: the axis where none is named; None for all entries as a vector.
+        sums: whether truth values count as 0 or 1.
+    """
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         given = arguments(frame, ("a", "axis"), args, named)
-        value = as_array(frame, given["a"], what="cumulated")
-        if getattr(value.type, "kind", "f") == "b":
+        value = as_array(frame, given["a"], what="changed")
+        if sums and getattr(value.type, "kind", "f") == "b":
             value = as_array(frame, value, "i", what="counted")
-        axis = given.get("axis", NONE)
-        if is_never(value):
-            return NOTHING
-        assert isinstance(value.type, Array)
-        if not is_known(axis):
-            raise frame.not_closed("an axis that is not a constant")
-        if object_of(axis) is None or value.type.rank == 1:
-            return library_call(frame, whole, [flat(frame, value)])
-        if value.type.rank != 2 or not isinstance(object_of(axis), int):
-            raise frame.not_closed("a cumulative sum along this axis")
-        if object_of(axis) % 2:
-            return library_call(frame, along, [value])
-        return attribute(frame, library_call(frame, along, [attribute(frame, value, "T")]), "T")
+        return changed(frame, text, value, given.get("axis", known(axis)))
 
     return handle
+
+
+def _argsort(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`np.argsort`: which of equal entries comes first is known of a stable sort only."""
+    given = arguments(frame, ("a", "axis", "kind", "order", "stable"), args, named)
+    value = as_array(frame, given["a"], what="changed")
+    if "order" in given or "stable" in given:
+        raise frame.not_closed("np.argsort with these arguments")
+    kind = given.get("kind", NONE)
+    if not is_known(kind) or object_of(kind) not in (None, "quicksort", "heapsort", "stable", "mergesort"):
+        raise frame.not_closed("np.argsort of this kind")
+    text = library.argsort if object_of(kind) in ("stable", "mergesort") else library.argsort_of_different
+    return changed(frame, text, value, given.get("axis", known(-1)), kind="i")
 
 
 _Texts = dict[Any, tuple[Any, tuple[str, ...]]]
 _TEXTS: _Texts = {
     np.dot: (library.matmul, ("a", "b")),
-    np.matmul: (library.matmul, ("a", "b")), np.outer: (library.outer, ("a", "b")),
-    np.sort: (library.sort, ("a",)), np.argsort: (library.argsort, ("a",)), np.diag: (library.diag, ("v",)),
-    np.trace: (library.trace, ("a",)), np.linalg.cholesky: (library.cholesky, ("a",)),
+    np.matmul: (library.matmul, ("a", "b")), np.trace: (library.trace, ("a",)),
+    np.linalg.cholesky: (library.cholesky, ("a",)),
     np.linalg.solve: (library.solve, ("a", "b")), np.linalg.inv: (library.inv, ("a",)),
-    np.linalg.det: (library.det, ("a",)), np.flatnonzero: (library.positions, ("a",)),
-    np.vdot: (library.matmul, ("a", "b")), np.inner: (library.matmul, ("a", "b")),
+    np.linalg.det: (library.det, ("a",)),
 }  # fmt: skip
 """NumPy's functions that `library` has as Python text, and their arguments, all of which are arrays."""
-_OF_TRUTHS = (np.sort, np.argsort, np.diag, np.flatnonzero)
-"""Those of them that compute nothing with the entries."""
 
 
 def _diff(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    if not args or not set(named) <= {"prepend", "append"}:
+    given = arguments(frame, ("a", "n", "axis", "prepend", "append"), args, named)
+    value = as_array(frame, given["a"], what="diff")
+    if is_never(value):
+        return NOTHING
+    axis = axis_of(frame, value, given.get("axis", known(-1)))
+    ends = {name: given[name] for name in ("prepend", "append") if name in given}
+    if ends and shape_count(value) != 1:
         raise frame.not_closed("np.diff with these arguments")
-    value = as_array(frame, args[0], what="diff")
-    if len(args) > 1 or (named and getattr(value.type, "rank", 1) != 1):
-        raise frame.not_closed("np.diff with these arguments")
-    for name, end in named.items():
+    for name, end in ends.items():
         more = as_array(frame, make_tuple([end]) if is_number(end) else end, what=name)
         kinds = [one.type.kind for one in (more, value)]  # type: ignore[attr-defined]
-        value = library_call(
-            frame, library.concatenate, [more, value] if name == "prepend" else [value, more]
-        )
+        value = joined(frame, [more, value] if name == "prepend" else [value, more], what=name)
         value = as_array(frame, value, "f" if "f" in kinds else "i", what=("diff", name))
-    return library_call(frame, library.diff, [value])
+    count = given.get("n", known(1))
+    if not is_known(count) or object_of(count) not in (1, 2, 3):
+        raise frame.not_closed("np.diff of this order")
+    if getattr(value.type, "kind", "f") == "b":
+        raise frame.not_closed("np.diff of truth values")
+    for i in range(object_of(count)):
+        frame.unrolled += (("diff", i),)
+        value = differences(frame, value, axis)
+        frame.unrolled = frame.unrolled[:-1]
+    return value
 
 
 def _searchsorted(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -570,21 +639,29 @@ def _slogdet(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     return library_call(frame, library.slogdet, [as_array(frame, given["a"], "f", what="matrix")])
 
 
-def _linspace(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = arguments(frame, ("start", "stop", "num"), args, named)
-    return library_call(frame, library.linspace, [given["start"], given["stop"], given.get("num", known(50))])
-
-
 def _eye(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = arguments(frame, ("N",), args, {key: one for key, one in named.items() if key != "dtype"})
-    made = library_call(frame, library.eye, [given["N"]])
-    return as_array(frame, made, _dtype(frame, named["dtype"]), copy=True) if "dtype" in named else made
+    given = arguments(frame, ("N", "M", "k", "dtype"), args, named)
+    made = library_call(frame, library.eye, [given["N"], given.get("M", NONE), given.get("k", known(0))])
+    return as_array(frame, made, _dtype(frame, given["dtype"]), copy=True) if "dtype" in given else made
+
+
+def _identity(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    given = arguments(frame, ("n", "dtype"), args, named)
+    return _eye(frame, [given.pop("n")], given)
 
 
 def _clip(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = arguments(frame, ("a", "a_min", "a_max"), args, named)
-    lower = _extreme("maximum")(frame, [given["a"], given["a_min"]], {})
-    return _extreme("minimum")(frame, [lower, given["a_max"]], {})
+    ends = {"min": "a_min", "max": "a_max"}
+    given = arguments(
+        frame, ("a", "a_min", "a_max"), args, {ends.get(name, name): one for name, one in named.items()}
+    )
+    value = given["a"]
+    for name, extreme in (("a_min", "maximum"), ("a_max", "minimum")):
+        if given.get(name, NONE).type != NONE.type:
+            value = _extreme(extreme)(frame, [value, given[name]], {})
+    if value is given["a"]:
+        raise frame.not_closed("np.clip without ends")
+    return value
 
 
 def _append(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -611,13 +688,32 @@ def _repeat(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _logsumexp(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = arguments(frame, ("a",), args, named)
-    return library_call(frame, library.logsumexp, [flat(frame, as_array(frame, given["a"], "f"))])
+    given = arguments(frame, ("a", "axis", "b", "keepdims"), args, named)
+    kept = given.get("keepdims", known(False))
+    if ("b" in given and given["b"].type != NONE.type) or not is_known(kept):
+        raise frame.not_closed("logsumexp with these arguments")
+    value = as_array(frame, given["a"], "f", what="logs")
+    axis = given.get("axis", NONE)
+    return reduced(frame, library.logsumexp, value, axis, keepdims=bool(object_of(kept)), least=1)
 
 
 def _transpose(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = arguments(frame, ("a",), args, named)
-    return attribute(frame, as_array(frame, given["a"]), "T")
+    every = [args[0], make_tuple(args[1:])] if len(args) > 2 else args
+    given = arguments(frame, ("a", "axes"), every, named)
+    value = as_array(frame, given["a"])
+    if is_never(value):
+        return NOTHING
+    axes = given.get("axes", NONE)
+    if axes.type == NONE.type:
+        return attribute(frame, value, "T")
+    order = [object_of(one) if is_known(one) else None for one in items_of(axes)]
+    rank = shape_count(value)
+    if any(type(one) is not int or not -rank <= one < rank for one in order):
+        raise frame.not_closed("np.transpose with these axes")
+    found = [one % rank for one in order]  # type: ignore[operator]
+    if sorted(found) != list(range(rank)):
+        raise frame.not_closed("np.transpose with these axes")
+    return permuted(value, found)
 
 
 def _interp(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -667,12 +763,12 @@ def _functions() -> dict[Any, Callable[..., Value]]:
         _array(False),
         np.arange: _arange, np.where: _where, np.maximum: _extreme("maximum"), np.minimum:
         _extreme("minimum"),
-        np.concatenate: _concatenate, np.hstack: _concatenate, np.vstack: _stack,
+        np.concatenate: _concatenate, np.hstack: _hstack, np.vstack: _vstack,
         np.column_stack: _column_stack, np.diff: _diff,
         np.full_like: _full_like, np.diagonal: _diagonal, np.linalg.norm: _norm,
         np.searchsorted: _searchsorted,
         np.bincount: _bincount,
-        np.linalg.slogdet: _slogdet, np.linspace: _linspace, np.eye: _eye, np.identity: _eye, np.clip: _clip,
+        np.linalg.slogdet: _slogdet, np.eye: _eye, np.identity: _identity, np.clip: _clip,
         np.append: _append, np.repeat: _repeat, np.transpose: _transpose, np.float64: _cast("f"), np.int64:
         _cast("i"),
         np.abs: _entrywise("abs"), np.absolute: _entrywise("abs"), np.fabs: _entrywise("abs"),
@@ -683,11 +779,13 @@ def _functions() -> dict[Any, Callable[..., Value]]:
         np.logical_and: _logical("bitand"), np.logical_or: _logical("bitor"),
         np.logical_xor: _logical("bitxor"), np.mod: _entrywise("mod"),
         scipy.special.logsumexp: _logsumexp, np.square: _square,
-        np.cumsum: _cumulative(library_more.cumsum_rows, library.cumsum),
-        np.cumprod: _cumulative(library_more.cumprod_rows, library.cumprod),
+        np.cumsum: _along(library.cumsum, None, sums=True),
+        np.cumprod: _along(library.cumprod, None, sums=True), np.sort: _along(library.sort, -1),
+        np.argsort: _argsort,
         np.interp: _interp, np.diag_indices: _diag_indices, np.fill_diagonal: _fill_diagonal,
     })  # fmt: skip
     found.update(MORE)
+    found.update(TEXTS)
     return found
 
 
@@ -744,8 +842,10 @@ def _called(frame: Frame, function: Any, args: list[Value], named: dict[str, Val
         if len(given) != len(names):
             raise frame.not_closed("a NumPy function with these arguments")
         arrays = [as_array(frame, given[name], what=name) for name in names]
-        if all(getattr(one.type, "kind", "f") == "b" for one in arrays) and function not in _OF_TRUTHS:
+        if all(getattr(one.type, "kind", "f") == "b" for one in arrays):
             raise frame.not_closed(f"{function.__name__} of truth values")
+        if any(getattr(one.type, "rank", 1) > 2 for one in arrays):
+            raise frame.not_closed(f"{function.__name__} of an array of more than two axes")
         return library_call(frame, text, arrays)
     handler = _FUNCTIONS.get(function)
     if handler is None:

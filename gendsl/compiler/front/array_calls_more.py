@@ -10,10 +10,31 @@ import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import library, library_more
+from gendsl.compiler.front.array_axes import axes_of, axis_of, changed, flipped, reduced
 from gendsl.compiler.front.array_places import Place, at_place
-from gendsl.compiler.front.arrays import as_array, fitting, flat, library_call, shape_of, strides_of, view
-from gendsl.compiler.front.frame import Frame
-from gendsl.compiler.front.values import NONE, Value, is_known, is_number, known, make_tuple, object_of
+from gendsl.compiler.front.arrays import (
+    as_array,
+    fitting,
+    flat,
+    library_call,
+    load,
+    reshaped,
+    same_shape,
+    shape_of,
+    strides_of,
+    view,
+)
+from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.values import (
+    NONE,
+    NOTHING,
+    Value,
+    is_known,
+    is_number,
+    known,
+    make_tuple,
+    object_of,
+)
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.types import Array
 
@@ -48,10 +69,16 @@ def _of_vectors(function: Any, *names: str, kind: str | None = None) -> Handler:
 def _roll(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front.array_calls import arguments
 
-    given = arguments(frame, ("a", "shift"), args, named)
-    if len(given) != 2 or not is_number(given["shift"]):
+    given = arguments(frame, ("a", "shift", "axis"), args, named)
+    if not is_number(given["shift"]):
         raise frame.not_closed("np.roll with these arguments")
-    return library_call(frame, library_more.roll, [_vector(frame, given["a"], "a"), given["shift"]])
+    value, axis = as_array(frame, given["a"], what="a"), given.get("axis", NONE)
+    if is_never(value):
+        return NOTHING
+    found = changed(frame, library_more.roll, value, axis, given["shift"])
+    if is_known(axis) and object_of(axis) is None and getattr(value.type, "rank", 1) > 1:
+        return reshaped(frame, found, shape_of(value))
+    return found
 
 
 def _insert(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -68,26 +95,40 @@ def _insert(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     return library_call(frame, library_more.insert, [value, given["obj"], as_array(frame, new, kinds[1])])
 
 
-def _flip(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_calls import arguments
+def _flip(*axes: int) -> Handler:
+    """`np.flip`, or along fixed axes."""
 
-    value = _vector(frame, arguments(frame, ("m",), args, named)["m"], "m")
-    (n,), (stride,) = shape_of(value), strides_of(value)
-    last = Op("mul", (Op("sub", (n, Const(1, "i")), "i"), stride), "i")
-    start = frame.atom(Op("add", (value.leaves[1], last), "i"), "at")
-    return view(value, start, [n], [frame.atom(Op("neg", (stride,), "i"), "stride")])
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        from gendsl.compiler.front.array_calls import arguments
+
+        given = arguments(frame, ("m",) if axes else ("m", "axis"), args, named)
+        value = as_array(frame, given["m"], what="m")
+        if is_never(value):
+            return NOTHING
+        if any(axis >= len(shape_of(value)) for axis in axes):
+            raise frame.not_closed("an axis that the array does not have")
+        return flipped(frame, value, list(axes) or axes_of(frame, value, given.get("axis", NONE)))
+
+    return handle
 
 
 def _average(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front.array_calls import arguments, call
 
     given = arguments(frame, ("a", "axis", "weights"), args, named)
-    if given.get("axis", NONE).type != NONE.type:
-        raise frame.not_closed("np.average along an axis")
+    axis = given.get("axis", NONE)
     if given.get("weights", NONE).type == NONE.type:
-        return call(frame, np.mean, [given["a"]], {}) or NONE
-    vectors = [_vector(frame, given[name], name, "f") for name in ("a", "weights")]
-    return library_call(frame, library_more.average, vectors)
+        return call(frame, np.mean, [given["a"], axis], {}) or NONE
+    value, weights = (as_array(frame, given[name], "f", what=name) for name in ("a", "weights"))
+    if is_never(value) or is_never(weights):
+        return NOTHING
+    rank = value.type.rank  # type: ignore[attr-defined]
+    if is_known(axis) and object_of(axis) is None:
+        same_shape(frame, shape_of(value), shape_of(weights))
+        return library_call(frame, library_more.average, [flat(frame, value), flat(frame, weights)])
+    if weights.type.rank != 1 and rank != 1:  # type: ignore[attr-defined]
+        raise frame.not_closed("np.average along an axis with weights of several")
+    return reduced(frame, library_more.average, value, known(axis_of(frame, value, axis)), weights)
 
 
 def _trapezoid(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -103,31 +144,44 @@ def _trapezoid(frame: Frame, args: list[Value], named: dict[str, Value]) -> Valu
 def _convolve(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front.array_calls import arguments
 
-    given = arguments(frame, ("a", "v"), args, named)
+    given = arguments(frame, ("a", "v", "mode"), args, named)
     vectors = [_vector(frame, given[name], name) for name in ("a", "v")]
+    mode = given.get("mode", known("full"))
     if not any(getattr(one.type, "kind", "f") == "f" for one in vectors):
         raise frame.not_closed("np.convolve of integers")
-    return library_call(frame, library_more.convolve, vectors)
-
-
-def _count_nonzero(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front.array_calls import arguments
-
-    value = as_array(frame, arguments(frame, ("a",), args, named)["a"], what="counted")
-    return library_call(frame, library_more.count_nonzero, [flat(frame, value)])
+    modes = {
+        "full": library_more.convolve, "same": library_more.convolve_same, "valid":
+        library_more.convolve_valid,
+    }  # fmt: skip
+    if not is_known(mode) or object_of(mode) not in modes:
+        raise frame.not_closed("np.convolve in this mode")
+    return library_call(frame, modes[object_of(mode)], vectors)
 
 
 def _take(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front.array_calls import arguments
 
-    given = arguments(frame, ("a", "indices"), args, named)
-    value = flat(frame, as_array(frame, given["a"], what="a"))
-    if is_number(given["indices"]):
-        raise frame.not_closed("np.take of one index")
-    indices = as_array(frame, given["indices"], what="indices")
-    if getattr(indices.type, "kind", "f") != "i":
-        raise frame.not_closed("np.take with indices that are no integers")
-    return at_place(frame, value, Place("axis", value, (0, indices)))
+    given = arguments(frame, ("a", "indices", "axis"), args, named)
+    value, axis = as_array(frame, given["a"], what="a"), given.get("axis", NONE)
+    if is_never(value):
+        return NOTHING
+    where = axes_of(frame, value, axis)
+    if where is None:
+        value, where = flat(frame, value), [0]
+    single = is_number(given["indices"])
+    indices = as_array(frame, make_tuple([given["indices"]]) if single else given["indices"], what="indices")
+    if getattr(indices.type, "kind", "f") != "i" or len(where) != 1:
+        raise frame.not_closed("np.take with these indices")
+    found = at_place(frame, value, Place("axis", value, (where[0], indices)))
+    return without_axis(frame, found, where[0]) if single else found
+
+
+def without_axis(frame: Frame, value: Value, axis: int) -> Value:
+    """An array without an axis of one entry."""
+    shape, strides = shape_of(value), strides_of(value)
+    frame.fail_if(Op("ne", (shape[axis], Const(1, "i")), "b"), "an axis of several entries")
+    del shape[axis], strides[axis]
+    return view(value, value.leaves[1], shape, strides) if shape else load(frame, value, value.leaves[1])
 
 
 def _broadcast_to(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -180,10 +234,38 @@ def _stack(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 def _nonzero(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front.array_calls import arguments
-    from gendsl.compiler.front.values import make_tuple
 
-    value = _vector(frame, arguments(frame, ("a",), args, named)["a"], "a")
-    return make_tuple([library_call(frame, library.positions, [value])])
+    value = as_array(frame, arguments(frame, ("a",), args, named)["a"], what="a")
+    return positions(frame, value)
+
+
+def positions(frame: Frame, value: Value) -> Value:
+    """The indices of the entries that are not 0, for each axis."""
+    from gendsl.compiler.front.arrays import binary
+    from gendsl.compiler.front.values import number
+
+    if is_never(value):
+        return NOTHING
+    shape = shape_of(value)
+    found = library_call(frame, library.positions, [flat(frame, value)])
+    result: list[Value] = []
+    for axis in reversed(range(len(shape))):
+        frame.unrolled += (("axis of positions", axis),)
+        if axis:
+            n = number(shape[axis])
+            result.insert(0, binary(frame, "mod", found, n))
+            found = binary(frame, "floordiv", found, n)
+        else:
+            result.insert(0, found)
+        frame.unrolled = frame.unrolled[:-1]
+    return make_tuple(result)
+
+
+def _flatnonzero(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    from gendsl.compiler.front.array_calls import arguments
+
+    value = as_array(frame, arguments(frame, ("a",), args, named)["a"], what="a")
+    return NOTHING if is_never(value) else library_call(frame, library.positions, [flat(frame, value)])
 
 
 def _dist(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -204,13 +286,91 @@ def _polyval(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _reduced(function: Any) -> Handler:
-    """`np.add.reduce(a)` and the like, of a vector."""
+    """`np.add.reduce(a)` and the like: along the first axis, if none is named."""
 
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         from gendsl.compiler.front.array_calls import arguments, call
 
-        value = _vector(frame, arguments(frame, ("array",), args, named)["array"], "array")
-        return call(frame, function, [value], {}) or NONE
+        given = arguments(frame, ("array", "axis"), args, named)
+        return call(frame, function, [given["array"], given.get("axis", known(0))], {}) or NONE
+
+    return handle
+
+
+def _log_sum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`np.logaddexp.reduce`."""
+    from gendsl.compiler.front.array_calls import arguments
+
+    given = arguments(frame, ("array", "axis"), args, named)
+    value = as_array(frame, given["array"], "f", what="array")
+    return reduced(frame, library_more.log_sum, value, given.get("axis", known(0)))
+
+
+def _accumulated(text: Any, *, sums: bool = False) -> Handler:
+    """`np.maximum.accumulate(a)` and the like: along the first axis, if none is named."""
+
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        from gendsl.compiler.front.array_calls import arguments
+
+        given = arguments(frame, ("array", "axis"), args, named)
+        value = as_array(frame, given["array"], what="array")
+        if getattr(value.type, "kind", "f") == "b":
+            raise frame.not_closed("a NumPy function of truth values")
+        return changed(frame, text, value, given.get("axis", known(0)))
+
+    return handle
+
+
+def _outer_product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`np.outer`: of the entries of arrays of any shape."""
+    from gendsl.compiler.front.array_calls import arguments
+
+    given = arguments(frame, ("a", "b"), args, named)
+    arrays = [
+        as_array(frame, make_tuple([given[name]]) if is_number(given[name]) else given[name], what=name)
+        for name in ("a", "b")
+    ]
+    if any(map(is_never, arrays)):
+        return NOTHING
+    return library_call(frame, library.outer, [flat(frame, one) for one in arrays])
+
+
+def _vdot(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`np.vdot`: of all entries of arrays of any shape."""
+    from gendsl.compiler.front.array_calls import arguments
+
+    given = arguments(frame, ("a", "b"), args, named)
+    arrays = [as_array(frame, given[name], what=name) for name in ("a", "b")]
+    if any(map(is_never, arrays)):
+        return NOTHING
+    if all(getattr(one.type, "kind", "f") == "b" for one in arrays):
+        raise frame.not_closed("np.vdot of truth values")
+    return library_call(frame, library.matmul, [flat(frame, one) for one in arrays])
+
+
+def _inner(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`np.inner`: the products of the rows of the one with those of the other."""
+    from gendsl.compiler.front.array_calls import arguments, attribute, call
+
+    given = arguments(frame, ("a", "b"), args, named)
+    b = as_array(frame, given["b"], what="b")
+    if is_never(b):
+        return NOTHING
+    return call(frame, np.matmul, [given["a"], attribute(frame, b, "T")], {}) or NONE
+
+
+def _linspace(text: Any) -> Handler:
+    """`np.linspace` and the like, but for their step."""
+
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        from gendsl.compiler.front.array_calls import arguments
+
+        given = arguments(frame, ("start", "stop", "num", "endpoint"), args, named)
+        ends = [given["start"], given["stop"]]
+        if not all(map(is_number, ends)):
+            raise frame.not_closed("numbers between arrays")
+        more = [given.get("num", known(50)), given.get("endpoint", known(True))]
+        return library_call(frame, text, [*ends, *more])
 
     return handle
 
@@ -237,18 +397,22 @@ def _trapezoids() -> dict[Any, Handler]:
 
 
 MORE: dict[Any, Handler] = {
-    np.roll: _roll, np.insert: _insert, np.flip: _flip,
+    np.roll: _roll, np.insert: _insert, np.flip: _flip(), np.flipud: _flip(0), np.fliplr: _flip(1),
+    np.outer: _outer_product, np.vdot: _vdot, np.inner: _inner,
     np.average: _average, np.convolve: _convolve, np.take: _take,
-    np.median: _of_vectors(library_more.median, "a"), np.unique: _of_vectors(library_more.unique, "ar"),
-    np.count_nonzero: _count_nonzero, np.broadcast_to: _broadcast_to, np.nan_to_num: _nan_to_num,
+    np.unique: _of_vectors(library_more.unique, "ar"), np.flatnonzero: _flatnonzero,
+    np.linspace: _linspace(library.linspace), np.geomspace: _linspace(library_more.geomspace),
+    np.logspace: _linspace(library_more.logspace), np.broadcast_to: _broadcast_to, np.nan_to_num: _nan_to_num,
     np.stack: _stack, np.nonzero: _nonzero, np.polyval: _polyval, math.dist: _dist, **_trapezoids(),
     np.add.reduce: _reduced(np.sum), np.multiply.reduce: _reduced(np.prod), np.maximum.reduce:
     _reduced(np.max),
     np.minimum.reduce: _reduced(np.min), np.logical_and.reduce: _reduced(np.all), np.logical_or.reduce:
     _reduced(np.any),
-    np.add.accumulate: _reduced(np.cumsum), np.multiply.accumulate: _reduced(np.cumprod),
-    np.maximum.accumulate: _of_vectors(library_more.running_max, "array"),
-    np.minimum.accumulate: _of_vectors(library_more.running_min, "array"),
-    np.logaddexp.reduce: _of_vectors(library_more.log_sum, "array", kind="f"),
+    np.add.accumulate: _accumulated(library.cumsum), np.multiply.accumulate: _accumulated(library.cumprod),
+    np.maximum.accumulate: _accumulated(library_more.running_max),
+    np.minimum.accumulate: _accumulated(library_more.running_min), np.logaddexp.reduce: _log_sum,
     np.add.outer: _outer("add"), np.subtract.outer: _outer("sub"), np.multiply.outer: _outer("mul"),
+    np.divide.outer: _outer("truediv"), np.power.outer: _outer("pow"), np.equal.outer: _outer("eq"),
+    np.not_equal.outer: _outer("ne"), np.less.outer: _outer("lt"), np.less_equal.outer: _outer("le"),
+    np.greater.outer: _outer("gt"), np.greater_equal.outer: _outer("ge"),
 }  # fmt: skip

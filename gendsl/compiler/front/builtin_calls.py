@@ -621,6 +621,8 @@ EAGER = frozenset([
 """Functions that go through their arguments in the call."""
 LAZY = frozenset([enumerate, zip, map, filter, iter, itertools.pairwise])
 """Functions that go through their arguments where their result is gone through."""
+OF_DISPLAYS = frozenset([np.concatenate, np.hstack, np.vstack, np.column_stack, np.stack])
+"""Functions of several arrays, which may be of different kinds and lengths."""
 SYNTACTIC: dict[Any, Callable[[Frame, ast.Call], Value]] = {
     any: _quick(True), all: _quick(False), next: first_of,
 }  # fmt: skip

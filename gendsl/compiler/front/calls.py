@@ -90,7 +90,9 @@ def call_node(frame: Frame, node: ast.Call) -> Value:
         of_container = isinstance(function.type, Method) and isinstance(function.type.function, str)
         if not of_container and found not in builtin_calls.EAGER | builtin_calls.LAZY:
             raise frame.not_closed("a generator as an argument, which can be gone through once only", node)
-    args, named = arguments(frame, node, lazy=found in builtin_calls.LAZY)
+    args, named = arguments(
+        frame, node, lazy=found in builtin_calls.LAZY, shown=found in builtin_calls.OF_DISPLAYS
+    )
     frame.here, frame.line = node, node.lineno
     return call(frame, function, args, named)
 
@@ -105,16 +107,27 @@ def _is_hashable_known(value: Value) -> bool:
     return True
 
 
-def arguments(frame: Frame, node: ast.Call, *, lazy: bool = False) -> tuple[list[Value], dict[str, Value]]:
-    """The values of the arguments of a call; generators for a lazy function are not gone through yet."""
+def arguments(
+    frame: Frame, node: ast.Call, *, lazy: bool = False, shown: bool = False
+) -> tuple[list[Value], dict[str, Value]]:
+    """The values of the arguments of a call.
+
+    Args:
+        lazy: generators are not gone through yet.
+        shown: a list that is shown as the first argument is only gone through, so that it may be a tuple.
+    """
     args: list[Value] = []
     for part in node.args:
+        if shown and part is node.args[0] and is_plain_display(part):
+            items = [frame.atoms(expression(frame, one)) for one in part.elts]  # type: ignore[attr-defined]
+            args.append(make_tuple(items))
+            continue
         if isinstance(part, ast.Starred):
-            shown = part.value
-            if isinstance(shown, (ast.List, ast.Tuple)):  # a display, of which nobody else sees the list
-                args += arguments(frame, ast.copy_location(ast.Call(node.func, shown.elts, []), node))[0]
+            starred = part.value
+            if isinstance(starred, (ast.List, ast.Tuple)):  # a display, of which nobody else sees the list
+                args += arguments(frame, ast.copy_location(ast.Call(node.func, starred.elts, []), node))[0]
                 continue
-            value = expression(frame, shown)
+            value = expression(frame, starred)
             if is_plain_tuple(value.type):
                 args += items_of(value)
                 continue
@@ -131,6 +144,11 @@ def arguments(frame: Frame, node: ast.Call, *, lazy: bool = False) -> tuple[list
             raise frame.not_closed("** in a call", node)
         named[keyword.arg] = frame.atoms(expression(frame, keyword.value))
     return args, named
+
+
+def is_plain_display(node: ast.expr) -> bool:
+    """Whether an expression shows the items of a list."""
+    return isinstance(node, ast.List) and not any(isinstance(one, ast.Starred) for one in node.elts)
 
 
 def call(frame: Frame, function: Value, args: list[Value], named: dict[str, Value]) -> Value:

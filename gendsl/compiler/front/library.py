@@ -42,28 +42,12 @@ def sum_all(a: Any) -> Any:
     return total
 
 
-def sum_axis(a: Any) -> Any:
-    """The sum of each row."""
-    result = np.zeros(len(a))
-    for i in range(len(a)):
-        result[i] = sum_all(a[i])
-    return result
-
-
 def prod_all(a: Any) -> Any:
     """The product of the entries of a vector."""
-    total = 1.0
+    total = 1
     for i in range(len(a)):
         total = total * a[i]
     return total
-
-
-def prod_axis(a: Any) -> Any:
-    """The product of each row."""
-    result = np.zeros(len(a))
-    for i in range(len(a)):
-        result[i] = prod_all(a[i])
-    return result
 
 
 def max_all(a: Any) -> Any:
@@ -75,14 +59,6 @@ def max_all(a: Any) -> Any:
     return best
 
 
-def max_axis(a: Any) -> Any:
-    """The largest entry of each row."""
-    result = np.zeros(len(a))
-    for i in range(len(a)):
-        result[i] = max_all(a[i])
-    return result
-
-
 def min_all(a: Any) -> Any:
     """The least entry of a vector."""
     best = a[0]
@@ -92,26 +68,10 @@ def min_all(a: Any) -> Any:
     return best
 
 
-def min_axis(a: Any) -> Any:
-    """The least entry of each row."""
-    result = np.zeros(len(a))
-    for i in range(len(a)):
-        result[i] = min_all(a[i])
-    return result
-
-
 def mean_all(a: Any) -> float:
     """The mean of the entries of a vector."""
     assert len(a) > 0
     return float(sum_all(a)) / len(a)
-
-
-def mean_axis(a: Any) -> Any:
-    """The mean of each row."""
-    result = np.zeros(len(a))
-    for i in range(len(a)):
-        result[i] = mean_all(a[i])
-    return result
 
 
 def var_all(a: Any) -> float:
@@ -137,14 +97,6 @@ def any_all(a: Any) -> bool:
     return found
 
 
-def any_axis(a: Any) -> Any:
-    """Whether an entry of each row is not 0."""
-    result = np.zeros(len(a), bool)
-    for i in range(len(a)):
-        result[i] = any_all(a[i])
-    return result
-
-
 def all_all(a: Any) -> bool:
     """Whether no entry is 0."""
     found = True
@@ -152,14 +104,6 @@ def all_all(a: Any) -> bool:
         if a[i] == 0:
             found = False
     return found
-
-
-def all_axis(a: Any) -> Any:
-    """Whether no entry of each row is 0."""
-    result = np.zeros(len(a), bool)
-    for i in range(len(a)):
-        result[i] = all_all(a[i])
-    return result
 
 
 def argmax(a: Any) -> int:
@@ -198,11 +142,6 @@ def cumprod(a: Any) -> Any:
     for i in range(1, len(a)):
         result[i] = result[i - 1] * a[i]
     return result
-
-
-def diff(a: Any) -> Any:
-    """The differences of entries that follow one another."""
-    return a[1:] - a[:-1]
 
 
 def outer(a: Any, b: Any) -> Any:
@@ -277,38 +216,27 @@ def arange_floats(start: float, stop: float, step: float) -> Any:
     return result
 
 
-def linspace(start: float, stop: float, num: int) -> Any:
+def linspace(start: float, stop: float, num: int, endpoint: bool) -> Any:
     """`num` numbers from start to stop, at equal distances."""
     assert num >= 0
     result = np.zeros(num)
-    step = (stop - start) / (num - 1) if num > 1 else 0.0
+    parts = num - 1 if endpoint else num
+    step = (stop - start) / parts if parts > 0 else 0.0
     for i in range(num):
         result[i] = start + step * i
-    if num > 1:
+    if endpoint and num > 1:
         result[num - 1] = stop
     return result
 
 
-def eye(n: int) -> Any:
-    """The identity matrix."""
-    result = np.zeros((n, n))
+def eye(n: int, m: Any = None, k: int = 0) -> Any:
+    """The matrix with ones on a diagonal."""
+    columns = n if m is None else m
+    result = np.zeros((n, columns))
     for i in range(n):
-        result[i, i] = 1.0
+        if 0 <= i + k < columns:
+            result[i, i + k] = 1.0
     return result
-
-
-def diag(v: Any) -> Any:
-    """The diagonal of a matrix, or the matrix with a diagonal."""
-    if v.ndim == 1:
-        result = np.zeros((len(v), len(v)))
-        for i in range(len(v)):
-            result[i, i] = v[i]
-        return result
-    n = min(v.shape[0], v.shape[1])
-    diagonal = np.zeros(n)
-    for i in range(n):
-        diagonal[i] = v[i, i]
-    return diagonal
 
 
 def trace(a: Any) -> Any:
@@ -317,20 +245,6 @@ def trace(a: Any) -> Any:
     for i in range(min(a.shape[0], a.shape[1])):
         total += a[i, i]
     return total
-
-
-def concatenate(a: Any, b: Any) -> Any:
-    """The entries, or the rows, of two arrays behind one another."""
-    if a.ndim == 1:
-        result = np.zeros(len(a) + len(b))
-        result[: len(a)] = a
-        result[len(a) :] = b
-        return result
-    assert a.shape[1] == b.shape[1]
-    rows = np.zeros((len(a) + len(b), a.shape[1]))
-    rows[: len(a)] = a
-    rows[len(a) :] = b
-    return rows
 
 
 def concatenate_rows(parts: Any) -> Any:
@@ -358,12 +272,24 @@ def repeat(a: Any, count: int) -> Any:
 
 def sort(a: Any) -> Any:
     """The entries of a vector in increasing order."""
+    for i in range(len(a)):
+        assert a[i] == a[i]
     return np.array(sorted(a.tolist()))
 
 
 def argsort(a: Any) -> Any:
-    """The positions of the entries of a vector in increasing order of these."""
+    """The positions of the entries of a vector in increasing order of these, equal ones as they stand."""
+    for i in range(len(a)):
+        assert a[i] == a[i]
     return np.array(sorted(range(len(a)), key=lambda i: a[i]), dtype=int)
+
+
+def argsort_of_different(a: Any) -> Any:
+    """The same of entries that all differ: which of equal ones comes first depends on how they are sorted."""
+    order = argsort(a)
+    for i in range(1, len(a)):
+        assert a[order[i - 1]] != a[order[i]]
+    return order
 
 
 def search_left(a: Any, v: float) -> int:

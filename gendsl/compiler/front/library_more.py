@@ -23,24 +23,6 @@ def insert(a: Any, index: int, new: Any) -> Any:
     return np.concatenate([np.concatenate([a[:at], new]), a[at:]])
 
 
-def cumsum_rows(a: Any) -> Any:
-    """The cumulative sums along each row."""
-    result = a.copy()
-    for i in range(a.shape[0]):
-        for j in range(1, a.shape[1]):
-            result[i, j] += result[i, j - 1]
-    return result
-
-
-def cumprod_rows(a: Any) -> Any:
-    """The cumulative products along each row."""
-    result = a.copy()
-    for i in range(a.shape[0]):
-        for j in range(1, a.shape[1]):
-            result[i, j] *= result[i, j - 1]
-    return result
-
-
 def median(a: Any) -> float:
     """The median of a vector."""
     n = len(a)
@@ -102,6 +84,35 @@ def convolve(a: Any, v: Any) -> Any:
     return result
 
 
+def convolve_same(a: Any, v: Any) -> Any:
+    """The middle of the convolution, as long as the longer of the vectors."""
+    n, m = max(len(a), len(v)), min(len(a), len(v))
+    start = (m - 1) // 2
+    return convolve(a, v)[start : start + n]
+
+
+def convolve_valid(a: Any, v: Any) -> Any:
+    """The entries of the convolution for which the vectors lie on one another."""
+    n, m = max(len(a), len(v)), min(len(a), len(v))
+    return convolve(a, v)[m - 1 : n]
+
+
+def logspace(start: float, stop: float, num: int, endpoint: bool) -> Any:
+    """Powers of 10, with exponents from start to stop."""
+    return np.power(10.0, np.linspace(start, stop, num, endpoint=endpoint))
+
+
+def geomspace(start: float, stop: float, num: int, endpoint: bool) -> Any:
+    """`num` positive numbers from start to stop, at equal ratios."""
+    assert start > 0.0 and stop > 0.0
+    result = np.power(10.0, np.linspace(math.log10(start), math.log10(stop), num, endpoint=endpoint))
+    if num > 0:
+        result[0] = start
+        if endpoint and num > 1:
+            result[num - 1] = stop
+    return result
+
+
 def running_max(a: Any) -> Any:
     """The largest of the first entries of a vector."""
     result = a.copy()
@@ -124,6 +135,51 @@ def log_sum(a: Any) -> float:
     for i in range(len(a)):
         total = float(np.logaddexp(total, a[i]))
     return total
+
+
+def peak_to_peak(a: Any) -> Any:
+    """The largest entry minus the least."""
+    return np.max(a) - np.min(a)
+
+
+def nan_sum(a: Any) -> Any:
+    """The sum of the entries that are numbers."""
+    total = 0
+    for i in range(len(a)):
+        if a[i] == a[i]:
+            total = total + a[i]
+    return total
+
+
+def nan_mean(a: Any) -> float:
+    """The mean of the entries that are numbers."""
+    total, count = 0.0, 0
+    for i in range(len(a)):
+        if a[i] == a[i]:
+            total += a[i]
+            count += 1
+    assert count > 0
+    return total / count
+
+
+def nan_max(a: Any) -> Any:
+    """The largest of the entries that are numbers."""
+    best = a[0]
+    for i in range(1, len(a)):
+        if a[i] > best or best != best:
+            best = a[i]
+    assert best == best
+    return best
+
+
+def nan_min(a: Any) -> Any:
+    """The least of the entries that are numbers."""
+    best = a[0]
+    for i in range(1, len(a)):
+        if a[i] < best or best != best:
+            best = a[i]
+    assert best == best
+    return best
 
 
 def count_nonzero(a: Any) -> int:

@@ -14,7 +14,7 @@ import inspect
 import keyword
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -721,7 +721,10 @@ class Lowering:
 
             return call_function(frame, raw.func, [known(found)], {})  # type: ignore[arg-type]
         value = getattr(found, name)
-        if not isinstance(value, (FunctionType, MethodType)) and not self.is_generative(value):
+        is_bound = isinstance(value, (FunctionType, MethodType))  # made anew each time
+        if isinstance(value, BuiltinMethodType):
+            is_bound = value.__self__ is found
+        if not is_bound and not self.is_generative(value):
             self.guards[id(found), name] = (found, f".{name}", value)
         return self.constant(frame, value, name)
 

@@ -1,0 +1,224 @@
+"""Closed programs as text: NumPy's and SciPy's functions of arrays, against the functions themselves."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+from scipy.special import log_softmax, logsumexp, softmax
+
+from gendsl import factor, gen, normal
+from gendsl.compiler.closed import ClosedDensity
+from gendsl.compiler.front.values import NotClosed
+from tests.compiler.closed_outcomes import outcome, raises_everywhere
+
+RANDOM = np.random.default_rng(0)
+A, S, B = RANDOM.normal(size=(2, 3)), RANDOM.normal(size=(2, 3)), RANDOM.normal(size=(3, 2))
+V, W, T = RANDOM.normal(size=3), RANDOM.normal(size=3), RANDOM.normal(size=(2, 3, 2))
+M = S.T @ S + np.eye(3)
+K, N, H = np.array([2, 0, 1]), np.array([[3, 1, 2], [0, 5, 4]]), np.array([True, False, True])
+
+
+def told(values):
+    """A number that tells arrays of one shape and order of entries from others."""
+    total = 0.0
+    for value in values:
+        told_by = 1.0
+        for n in value.shape:
+            told_by = told_by * 7 + n
+        total = total * 1.3 + told_by
+        total += float(np.sum(np.cos(np.arange(value.size) + 1.0) * value.flatten()))
+    return total
+
+
+@gen
+def joined(a, s, b, v, w, t, m, k, n, h):
+    x = ~normal(0, 1)
+    a = a + x
+    found = told(
+        (np.vstack([a, s]), np.vstack([v, w]), np.vstack((v, a)), np.hstack([a, s]), np.hstack([v, w]))
+    )
+    found += told((np.concatenate([a, s]), np.concatenate([a, s], axis=1), np.concatenate([v, [x]]), s))
+    found += told(
+        (np.concatenate([[0], np.cumsum(v)]), np.concatenate([a, s], axis=None), np.stack([a, s], -1))
+    )
+    found += told(
+        (np.column_stack([v, s.T]), np.column_stack([v, w]), np.concatenate([row + 1 for row in a]))
+    )
+    found += told(
+        (np.hstack([row[:, None] for row in a]), np.vstack([row[None] for row in a]), np.hstack([x, v]))
+    )
+    "found" @ ~factor(found)
+
+
+@gen
+def products(a, s, b, v, w, t, m, k, n, h):
+    x = ~normal(0, 1)
+    a = a + x
+    found = told(
+        (np.outer(a, v), np.outer(v, 2.0 * w), np.inner(a, s), np.inner(v, a), np.dot(a, b), np.diff(a))
+    )
+    found += np.vdot(a, s) + np.inner(v, w) + np.einsum("i,i", v, w) + np.einsum("ii", m)
+    found += told((np.einsum("ij,jk->ik", a, b), np.einsum("ij,ij->i", a, s), np.einsum("ij->j", a)))
+    found += told((np.einsum("ijk,kj->i", t, b.T), np.einsum("ij,j", n, k), np.tensordot(a, b, axes=1)))
+    found += told((np.tensordot(a, s, axes=((1,), (1,))), np.tensordot(v, w, axes=0), np.kron(m, np.eye(2))))
+    found += told(
+        (np.cross(v, w), np.linalg.matrix_power(m, 3), np.linalg.matrix_power(m, -2), np.kron(v, w))
+    )
+    "found" @ ~factor(found)
+
+
+@gen
+def reductions(a, s, b, v, w, t, m, k, n, h):
+    x = ~normal(0, 1)
+    a, t = a + x, t * x
+    found = told(
+        (np.sum(t, axis=(1, 2)), np.sum(t, axis=1), t.mean(axis=(0, 2)), t.max(axis=1, keepdims=True))
+    )
+    found += told((np.std(a, axis=0), np.var(a, axis=1, ddof=1), np.median(a, axis=0), np.argmax(a, axis=1)))
+    found += told((logsumexp(a, axis=1), logsumexp(t, axis=0), logsumexp(a, axis=1, keepdims=True)))
+    found += told(
+        (np.cumsum(t, axis=1), np.sort(a), np.sort(t, axis=0), np.sort(a, axis=None), np.argsort(a, axis=0))
+    )
+    found += told((softmax(a, axis=1), softmax(v), log_softmax(a, axis=0), np.any(a > 0, axis=0)))
+    found += told(
+        (np.count_nonzero(a > 0, axis=1), np.average(a, axis=1, weights=np.abs(v)), np.diff(t, axis=1))
+    )
+    found += told(
+        (np.diff(v, n=2), np.add.reduce(a), np.logaddexp.reduce(a, axis=1), np.maximum.accumulate(a))
+    )
+    found += np.median(a) + np.ptp(v) + np.std(v, ddof=1) + np.quantile(v, 0.3) + np.percentile(v, 90)
+    found += np.prod(n + 1) // 2 + np.nansum(v) + np.sum(n, axis=0)[1] + np.max(n, axis=1)[0] + np.nanmax(v)
+    found += told(
+        (np.quantile(v, [0.1, 0.9]), np.cov(a), np.cov(v, w), np.corrcoef(v, w), np.all(a > 0, axis=-1))
+    )
+    "found" @ ~factor(found)
+
+
+@gen
+def shapes(a, s, b, v, w, t, m, k, n, h):
+    x = ~normal(0, 1)
+    a = a + x
+    found = told(
+        (np.roll(a, 1), np.roll(a, 1, axis=0), np.roll(a, -1, axis=1), np.flip(a), np.flip(a, axis=0))
+    )
+    found += told(
+        (
+            np.fliplr(a),
+            np.flipud(a),
+            np.tile(v, 2),
+            np.triu(m),
+            np.tril(m, -1),
+            np.triu(n, k=1),
+            np.diag(v, 1),
+        )
+    )
+    found += told(
+        (m[np.triu_indices(3, k=1)], m[np.tril_indices(3, -1)], m[np.diag_indices_from(m)], np.diag(m, -1))
+    )
+    found += told(
+        (m[np.ix_(k, k)], m[np.ix_([0, 1], [1, 2])], *np.meshgrid(v, [x, 2.0]), np.eye(2, 3), np.eye(3, k=1))
+    )
+    found += told(
+        (*np.meshgrid(v, w, indexing="ij"), *np.nonzero(a > 0), *np.where(a > 0), np.flatnonzero(a > 0))
+    )
+    found += told(
+        (np.transpose(t, (2, 0, 1)), t.transpose(1, 0, 2), np.swapaxes(t, 0, 2), np.moveaxis(t, 0, -1))
+    )
+    found += told(
+        (np.expand_dims(v, 0), np.expand_dims(v, axis=1), np.atleast_2d(v), np.squeeze(a[:1], axis=0))
+    )
+    found += told(
+        (
+            np.take(a, [0, 1], axis=1),
+            np.take(a, 0, axis=1),
+            np.delete(v, 1),
+            np.reshape(a, (3, 2)),
+            np.ravel(a),
+        )
+    )
+    found += told(
+        (
+            np.linspace(0, x, 4, endpoint=False),
+            np.logspace(0, 2, 3),
+            np.geomspace(1, 100, 3),
+            v.clip(0),
+            v.clip(max=0),
+        )
+    )
+    found += told(
+        (np.convolve(v, w, mode="same"), np.convolve(v, [0.5, 0.5], "valid"), np.digitize(v, [-0.5, 0.5]))
+    )
+    found += told(
+        (np.isin(k, [0, 1]), np.gradient(v), np.vander(v, 3), np.subtract.outer(v, w), np.less.outer(v, w))
+    )
+    "found" @ ~factor(found)
+
+
+@gen
+def decompositions(a, s, b, v, w, t, m, k, n, h):
+    x = ~normal(0, 1)
+    m = m * (1 + x * x)
+    lower = np.linalg.cholesky(m)
+    found = told(
+        (scipy.linalg.solve_triangular(lower, v, lower=True), scipy.linalg.solve_triangular(lower.T, b))
+    )
+    found += told(
+        (scipy.linalg.cho_solve((lower, True), v), scipy.linalg.cho_solve(scipy.linalg.cho_factor(m), b))
+    )
+    found += told(
+        (scipy.linalg.cho_factor(m, lower=True)[0], scipy.linalg.cho_factor(m)[0], scipy.linalg.cholesky(m))
+    )
+    found += told((scipy.linalg.solve(m, v), scipy.linalg.inv(m), scipy.linalg.toeplitz(v)))
+    found += told(
+        (scipy.linalg.solve_triangular(lower, v, trans=1, lower=True), scipy.linalg.cholesky(m, lower=True))
+    )
+    "found" @ ~factor(found)
+
+
+EVERY = (A, S, B, V, W, T, M, K, N, H)
+
+
+@pytest.mark.parametrize(
+    "model", [joined, products, reductions, shapes, decompositions], ids=lambda one: one.name
+)
+def test_functions_of_arrays(model):
+    assert outcome(model, EVERY) == "equal"
+
+
+@gen
+def sorted_with_ties(k):
+    x = ~normal(0, 1)
+    order = np.argsort(k)
+    "found" @ ~factor(float(order[0]))
+
+
+@gen
+def largest_of_none(k):
+    x = ~normal(0, 1)
+    found = np.max(np.zeros((3, len(k))), axis=1)
+
+
+@gen
+def of_different_lengths(k):
+    x = ~normal(0, 1)
+    found = np.concatenate([np.zeros((2, 3)), np.zeros((len(k), 2))])
+
+
+@pytest.mark.parametrize("model", [largest_of_none, of_different_lengths], ids=lambda one: one.name)
+def test_what_numpy_refuses(model):
+    raises_everywhere(model, (np.zeros(0),), {"x": 0.5})
+
+
+def test_which_of_equal_entries_comes_first_is_left_to_numpy():
+    assert outcome(sorted_with_ties, (np.array([1, 0, 2]),)) == "equal"
+    assert outcome(sorted_with_ties, (np.array([1, 0, 0]),)).startswith("failed")
+
+
+@gen
+def without_axes(a):
+    x = ~normal(0, 1)
+    found = np.tensordot(a, a * x, axes=2)
+
+
+def test_arrays_without_axes_are_refused():
+    with pytest.raises(NotClosed, match="without axes"):
+        ClosedDensity(without_axes, (A,))
