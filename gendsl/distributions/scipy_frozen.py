@@ -51,7 +51,7 @@ _ORDINARY = frozenset(
 )  # fmt: skip
 
 # Laws with a location and a scale of their own, then laws that are scaled, then laws of integers.
-_LOCATED: dict[str, Callable[..., Distribution]] = {
+LOCATED: dict[str, Callable[..., Distribution]] = {
     "norm": lambda loc, scale: normal(loc, scale),
     "uniform": lambda loc, scale: uniform(loc, loc + scale),
     "laplace": lambda loc, scale: laplace(loc, scale),
@@ -59,7 +59,7 @@ _LOCATED: dict[str, Callable[..., Distribution]] = {
     "t": lambda df, loc, scale: student_t(df, loc, scale),
     "truncnorm": lambda a, b, loc, scale: truncated_normal(loc, scale, loc + a * scale, loc + b * scale),
 }
-_SCALED: dict[str, Callable[..., Distribution]] = {
+SCALED: dict[str, Callable[..., Distribution]] = {
     "expon": lambda scale: exponential(1.0 / scale),
     "gamma": lambda a, scale: gamma(a, scale),
     "invgamma": lambda a, scale: inv_gamma(a, scale),
@@ -68,7 +68,7 @@ _SCALED: dict[str, Callable[..., Distribution]] = {
     "halfcauchy": lambda scale: half_cauchy(scale),
     "beta": lambda a, b, scale: beta(a, b) if scale == 1.0 else affine(beta(a, b), scale),
 }
-_INTEGER: dict[str, Callable[..., Distribution]] = {
+INTEGER: dict[str, Callable[..., Distribution]] = {
     "poisson": lambda mu: poisson(mu),
     "binom": lambda n, p: binom(n, p),
     "bernoulli": lambda p: binom(1, p),
@@ -337,12 +337,12 @@ def _own_family(frozen: Any, name: str) -> Distribution | None:
     if not 0.0 < scale < inf:
         raise ParameterError(f"scipy.stats.{name}: scale must be positive and finite, got {brief(scale)}")
     try:
-        if name in _LOCATED:
-            return _LOCATED[name](*shapes, loc, scale)
-        if name in _SCALED:
-            return _shifted(_SCALED[name](*shapes, scale), loc)
-        if name in _INTEGER:
-            return _shifted(_INTEGER[name](*shapes), loc)
+        if name in LOCATED:
+            return LOCATED[name](*shapes, loc, scale)
+        if name in SCALED:
+            return _shifted(SCALED[name](*shapes, scale), loc)
+        if name in INTEGER:
+            return _shifted(INTEGER[name](*shapes), loc)
     except GenDSLError as error:
         error.add_note(f"from scipy.stats.{name}")
         raise

@@ -17,7 +17,17 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import builtin_calls, components, containers, draws, handles, lines, sets, tables
+from gendsl.compiler.front import (
+    builtin_calls,
+    components,
+    containers,
+    draws,
+    handles,
+    lines,
+    sets,
+    stats,
+    tables,
+)
 from gendsl.compiler.front.frame import Frame, Join, goes_once, is_never
 from gendsl.compiler.front.numbers import compared, is_plain_tuple, test_of
 from gendsl.compiler.front.values import (
@@ -165,6 +175,9 @@ def call(frame: Frame, function: Value, args: list[Value], named: dict[str, Valu
             return _call_closure(frame, function, args, named)
         case Method(owner, name) if isinstance(name, str):
             return _call_container_method(frame, Value(owner, function.leaves), name, args, named)
+        case Method(Tuple(cls=cls), method) if isinstance(cls, type) and issubclass(cls, stats.FrozenFamily):
+            owned = Value(function.type.owner, function.leaves)
+            return stats.method_of_frozen(frame, owned, method.__name__, args, named)
         case Method(owner, method):
             return call_function(frame, method, [Value(owner, function.leaves), *args], named)
     cls = getattr(function.type, "cls", None)
@@ -184,7 +197,7 @@ def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Va
     if handled is None and not named:
         handled = components.call(frame, found, args) or lines.call(frame, found, args)
     if handled is None:
-        handled = builtin_calls.call(frame, found, args, named)
+        handled = builtin_calls.call(frame, found, args, named) or stats.call(frame, found, args, named)
     if handled is not None:
         return handled
     if isinstance(found, type):

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import charts, draws, families, scores
+from gendsl.compiler.front import charts, draws, families, scores, stats
 from gendsl.compiler.front.coordinates import coordinates
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.values import (
@@ -189,7 +189,9 @@ def _from_request(frame: Frame, address: Value, request: Request, node: ast.AST)
     parts, indices = path(frame, address)
     if request.value is None:
         return _call_program(frame, request, parts, indices)
-    return frame.switch(request.value, lambda one: _choice(frame, one, parts, indices))
+    return frame.switch(
+        request.value, lambda one: _choice(frame, stats.as_family(frame, one), parts, indices)
+    )
 
 
 def _splice(frame: Frame, node: ast.expr) -> Value:

@@ -1,0 +1,180 @@
+"""The distributions of `scipy.stats`: `norm.logpdf(x, loc=mu)`, `norm(mu, sd).logpdf(x)`, `~norm(mu, sd)`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from gendsl.compiler.front import library_stats
+from gendsl.compiler.front.arrays import as_array
+from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.values import (
+    NOTHING,
+    Value,
+    is_known,
+    is_number,
+    items_of,
+    known,
+    make_tuple,
+    number_leaf,
+    object_of,
+)
+from gendsl.compiler.hir import Const, Op
+from gendsl.compiler.types import Array, Tuple
+from gendsl.distributions.scipy_frozen import INTEGER, LOCATED, SCALED, find_distribution
+
+_LOGS = {"logpdf": "pdf", "logpmf": "pmf"}
+"""The logarithms that texts are of, and what they are the logarithms of."""
+
+
+@functools.cache
+def _texts() -> dict[tuple[int, str], Any]:
+    """The texts of methods, by the family and the method."""
+    import scipy.stats
+
+    found = {}
+    for name, text in vars(library_stats).items():
+        if isinstance(text, FunctionType) and not name.startswith("_"):
+            family, _, method = name.rpartition("_")
+            found[id(getattr(scipy.stats, family)), method] = text
+    return found
+
+
+def _is_family(found: Any) -> bool:
+    """Whether an object is a family of which there are texts."""
+    if not type(found).__module__.startswith("scipy.stats"):
+        return False
+    return any(id(found) == family for family, _ in _texts())
+
+
+def _family_of(dist: Any) -> Any:
+    """The family that a frozen distribution has a copy of; None where it is not known, or another."""
+    import scipy.stats
+
+    family: Any = getattr(scipy.stats, dist.name, None)
+    same = type(dist) is type(family) and (dist.a, dist.b) == (family.a, family.b)
+    return family if same and _is_family(family) else None
+
+
+def call(frame: Frame, found: Any, args: list[Value], named: dict[str, Value]) -> Value | None:
+    """A call of a family, or of a method of one; None for any other function."""
+    if isinstance(found, MethodType) and found.__func__.__module__.startswith("scipy.stats"):
+        owner: Any = found.__self__
+        name = found.__func__.__name__
+        if _is_family(owner):
+            return _method(frame, owner, name, args, named)
+        if is_frozen(owner):
+            args = [*args, *(frame.program.constant(frame, one) for one in owner.args)]
+            named = {**named, **{key: frame.program.constant(frame, one) for key, one in owner.kwds.items()}}
+            family = _family_of(owner.dist)
+            if family is None:
+                raise frame.not_closed(f"scipy.stats.{owner.dist.name}.{name}")
+            return _method(frame, family, name, args, named)
+    return _frozen(frame, found, args, named) if _is_family(found) else None
+
+
+def _text_of(family: Any) -> Any:
+    return _texts().get((id(family), "logpdf")) or _texts()[id(family), "logpmf"]
+
+
+@functools.cache
+def frozen_class(family: Any) -> type:
+    """What stands for the frozen distributions of a family, with their parameters as attributes."""
+    frozen = type(family(*[0.5] * family.numargs))
+    methods = {name: one for base in frozen.__mro__[:-1] for name, one in vars(base).items() if callable(one)}
+    return type(f"{family.name}_frozen", (FrozenFamily,), {**methods, "family": family})
+
+
+class FrozenFamily:
+    """The base of these classes."""
+
+    family: Any
+
+
+def _frozen(frame: Frame, family: Any, args: list[Value], named: dict[str, Value]) -> Value:
+    """`norm(mu, scale=sd)`."""
+    names = tuple(inspect.signature(_text_of(family)).parameters)[1:]
+    given = dict(zip(names, args, strict=False))
+    if len(args) > len(names) or any(name not in names or name in given for name in named):
+        raise frame.not_closed(f"scipy.stats.{family.name} with these arguments")
+    given = {"loc": known(0), "scale": known(1), **given, **named}
+    if any(name not in given for name in names):
+        raise frame.not_closed(f"scipy.stats.{family.name} with these arguments")
+    return make_tuple([given[name] for name in names], frozen_class(family), names)
+
+
+def method_of_frozen(
+    frame: Frame, owner: Value, name: str, args: list[Value], named: dict[str, Value]
+) -> Value:
+    """`norm(mu, sd).logpdf(x)`."""
+    assert isinstance(owner.type, Tuple)
+    if named or len(args) != 1:
+        raise frame.not_closed(f"the method {name} of a frozen distribution with these arguments")
+    parameters = dict(zip(owner.type.names, items_of(owner), strict=True))
+    return _method(frame, owner.type.cls.family, name, args, parameters)
+
+
+def is_frozen(found: Any) -> bool:
+    """Whether an object is one of these distributions with its parameters."""
+    is_scipys = type(found).__module__.startswith("scipy.stats")
+    return is_scipys and all(hasattr(found, name) for name in ("dist", "args", "kwds"))
+
+
+def as_family(frame: Frame, value: Value) -> Value:
+    """What a choice is from: of a frozen distribution, the family of gendsl's that has its law."""
+    from gendsl.compiler.front import calls
+    from gendsl.compiler.front.choices import constant_distribution
+
+    if is_known(value) and is_frozen(object_of(value)):
+        own = find_distribution(object_of(value))
+        return value if own is None else constant_distribution(frame.program, frame, own)
+    cls = getattr(value.type, "cls", None)
+    if not isinstance(cls, type) or not issubclass(cls, FrozenFamily):
+        return value
+    assert isinstance(value.type, Tuple)
+    family = cls.family
+    given = dict(zip(value.type.names, items_of(value), strict=True))
+    shapes = [name for name in given if name not in ("loc", "scale")]
+    if not all(map(is_number, given.values())):
+        raise frame.not_closed(f"scipy.stats.{family.name} with arrays as parameters")
+    loc, scale = given["loc"], given.get("scale", known(1))
+    parameters = [given[name] for name in shapes]
+    leaf = frame.atom(number_leaf(scale, "f"))
+    frame.fail_unless(Op("gt", (leaf, Const(0.0, "f")), "b"), "a scale that is not positive")
+    if family.name in LOCATED:
+        return calls.call(frame, known(LOCATED[family.name]), [*parameters, loc, scale], {})
+    if not is_known(loc) or object_of(loc) != 0:
+        raise frame.not_closed(f"scipy.stats.{family.name} with loc")
+    if family.name in SCALED:
+        return calls.call(frame, known(SCALED[family.name]), [*parameters, scale], {})
+    return calls.call(frame, known(INTEGER[family.name]), parameters, {})
+
+
+def _method(frame: Frame, family: Any, name: str, args: list[Value], named: dict[str, Value]) -> Value:
+    log = {plain: log for log, plain in _LOGS.items()}.get(name)
+    text = _texts().get((id(family), log or name))
+    if text is None:
+        raise frame.not_closed(f"scipy.stats.{family.name}.{name}")
+    names = tuple(inspect.signature(text).parameters)
+    given = dict(zip(names, args, strict=False))
+    if len(args) > len(names) or any(one not in names or one in given for one in named):
+        raise frame.not_closed(f"scipy.stats.{family.name}.{name} with these arguments")
+    given.update(named)
+    for one, value in given.items():
+        if is_number(value):
+            continue
+        made = as_array(frame, value, what=one)
+        if is_never(made):
+            return NOTHING
+        assert isinstance(made.type, Array)
+        given[one] = as_array(frame, made, "i", what=(one, "i")) if made.type.kind == "b" else made
+    from gendsl.compiler.front import array_calls, calls
+
+    found = calls.call_function(frame, text, [], given)
+    if log is None:
+        return found
+    return array_calls.call(frame, np.exp, [found], {}) or NOTHING
