@@ -12,10 +12,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gendsl.compiler.types import Joined
+from gendsl.compiler.types import Joined, Padded
 
 _INTEGER, _ANYTHING = "(0|-?[1-9][0-9]*)", "(.*)"
 _DIGITS = "0123456789"
+
+
+def is_integer(piece: Any) -> bool:
+    """Whether a piece stands for an integer."""
+    return piece is None or isinstance(piece, Padded)
 
 
 def is_readable(joined: Joined) -> bool:
@@ -25,9 +30,9 @@ def is_readable(joined: Joined) -> bool:
     for piece in (*joined.pieces, ""):
         if not isinstance(piece, str) and not isinstance(before, str):
             return False
-        if piece is None and before and (before[-1] in _DIGITS or (texts and before[-1] == "-")):
+        if is_integer(piece) and before and (before[-1] in _DIGITS or (texts and before[-1] == "-")):
             return False
-        if before is None and piece and piece[0] in _DIGITS:
+        if is_integer(before) and piece and piece[0] in _DIGITS:
             return False
         texts += piece is ...
         before = piece
@@ -36,9 +41,14 @@ def is_readable(joined: Joined) -> bool:
 
 @functools.cache
 def _pattern(joined: Joined) -> re.Pattern[str]:
-    spelled = {None: _INTEGER, ...: _ANYTHING}
-    pieces = (re.escape(one) if isinstance(one, str) else spelled[one] for one in joined.pieces)
-    return re.compile("".join(pieces), re.DOTALL)
+    def of(piece: Any) -> str:
+        if isinstance(piece, str):
+            return re.escape(piece)
+        if isinstance(piece, Padded):
+            return "(-?[0-9]+)"
+        return _INTEGER if piece is None else _ANYTHING
+
+    return re.compile("".join(map(of, joined.pieces)), re.DOTALL)
 
 
 def parsed(joined: Joined, text: str) -> tuple[int | str, ...] | None:
@@ -46,8 +56,18 @@ def parsed(joined: Joined, text: str) -> tuple[int | str, ...] | None:
     found = _pattern(joined).fullmatch(text)
     if found is None:
         return None
-    kinds = (piece for piece in joined.pieces if not isinstance(piece, str))
-    return tuple(int(one) if kind is None else one for kind, one in zip(kinds, found.groups(), strict=True))
+    kinds = [piece for piece in joined.pieces if not isinstance(piece, str)]
+    values: list[int | str] = []
+    for kind, one in zip(kinds, found.groups(), strict=True):
+        values.append(int(one) if is_integer(kind) else one)
+        if is_integer(kind) and one != _digits(kind, values[-1]):
+            return None
+    return tuple(values)
+
+
+def _digits(piece: Any, value: Any) -> str:
+    """An integer as its piece has it."""
+    return f"{value:0{piece.width}d}" if isinstance(piece, Padded) else str(value)
 
 
 def spelled(joined: Joined, values: Iterator[int], texts: dict[int, str]) -> str:
@@ -58,7 +78,7 @@ def spelled(joined: Joined, values: Iterator[int], texts: dict[int, str]) -> str
             pieces.append(piece)
         else:
             value = next(values)
-            pieces.append(texts[value] if piece is ... else str(value))
+            pieces.append(texts[value] if piece is ... else _digits(piece, value))
     return "".join(pieces)
 
 
@@ -88,22 +108,31 @@ def _may_end_alike(one: Joined, other: Joined) -> bool:
     return mine.endswith(theirs) or theirs.endswith(mine)
 
 
-def _tokens(joined: Joined) -> Sequence[str | None]:
+def _tokens(joined: Joined) -> Sequence[Any]:
     """The pieces, with the digits in constants apart: strings stand at even places, numbers at odd ones."""
-    found: list[str | None] = [""]
+    found: list[Any] = [""]
     for piece in joined.pieces:
-        for token in [None] if piece is None else re.split("([0-9]+)", piece):
-            if token is None or token.isdecimal():
+        for token in [piece] if is_integer(piece) else re.split("([0-9]+)", piece):
+            if is_integer(token) or token.isdecimal():
                 found += [token, ""]
             else:
                 found[-1] = f"{found[-1]}{token}"
     return found
 
 
-def _may_be_one_token(mine: str | None, theirs: str | None) -> bool:
+def _may_have(piece: Padded, digits: str) -> bool:
+    """Whether an integer may have these digits, and a sign before them."""
+    value = int(digits)
+    return digits in (_digits(piece, value), _digits(piece, -value).removeprefix("-"))
+
+
+def _may_be_one_token(mine: Any, theirs: Any) -> bool:
+    for one, other in ((mine, theirs), (theirs, mine)):
+        if isinstance(one, Padded):  # of numbers in two ways, some may be alike
+            return is_integer(other) or (other.isdecimal() and _may_have(one, other))
     if mine is None or theirs is None:  # any number, which has no zeros before it
         number = theirs if mine is None else mine
-        return number is None or number == str(int(number))
+        return number is None or bool(number == str(int(number)))
     if mine.isdecimal() or theirs.isdecimal():
-        return mine == theirs
-    return mine.removesuffix("-") == theirs.removesuffix("-")  # as a number may be negative
+        return bool(mine == theirs)
+    return bool(mine.removesuffix("-") == theirs.removesuffix("-"))  # as a number may be negative

@@ -55,8 +55,16 @@ TEXT = Text()
 
 
 @dataclass(frozen=True, slots=True)
+class Padded:
+    """An integer in a string, with zeros before it up to a width, as `f"{i:02d}"` has it."""
+
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
 class Joined(Type):
-    """A string that is made of values: its constants, None for each integer, ... for each string of the data.
+    """A string that is made of values: its constants, None for each integer, or how it is padded, ... for
+    each string of the data.
 
     It is also what a part of an address that is such a string is in a template.
     """

@@ -24,7 +24,8 @@ from gendsl import (
 from gendsl.compiler.closed import ClosedDensity
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.joined import is_readable, may_be_one, parsed, spelled
-from gendsl.compiler.types import Joined
+from gendsl.compiler.meetings import meetings
+from gendsl.compiler.types import Joined, Padded
 from gendsl.inference import (
     cycle,
     gibbs,
@@ -307,3 +308,64 @@ def test_chains_of_a_regression(monkeypatch):
     )
     recorded = {"sd": "sd", **{name: f"has_{name}" for name in NAMES}}
     assert same_chains(repeat(every, 5), start, monkeypatch, draws=20, record=recorded) is not None
+
+
+@gen
+def padded(n):
+    k = ~uniform_discrete(1, 3)
+    total = 0.0
+    for i in range(9, 9 + k):
+        total += f"mu_{i:02d}" @ ~normal(i, 1)
+        total += "sd_%03d" % i @ ~exponential(1)
+        total += "{:04d}-{}".format(i, i + 1) @ ~normal(0, 1)
+    for i in range(n):
+        f"y_{i:d}" @ ~normal(total, 1)
+    f"z_{3:.1f}" @ ~normal(total, 1)
+
+
+@needs_llvm
+def test_integers_with_zeros_before_them(monkeypatch):
+    assert outcome(padded, (3,)) == "equal"
+    start, _ = padded.generate((3,), {"y_0": 9.5, "y_1": 10.0, "y_2": 9.0}, rng=2)
+    every = cycle(
+        mh(select("k")),
+        random_walk("mu_09", 0.5),
+        slice_sampling("sd_009"),
+        random_walk(select("mu_10", "0010-11"), 0.5, skip_absent=True),
+    )
+    recorded = {"k": "k", "mu": "mu_09", "sd": "sd_009"}
+    assert same_chains(repeat(every, 5), start, monkeypatch, draws=20, record=recorded) is not None
+
+
+@gen
+def padded_in_two_ways(n):
+    for i in range(n):
+        f"x_{i:02d}" @ ~normal(0, 1)
+        f"x_{i}" @ ~normal(0, 1)
+
+
+@gen
+def of_no_integer(n):
+    x = ~normal(0, 1)
+    f"y_{x:02.1f}" @ ~normal(0, 1)
+
+
+def test_what_is_not_read_of_formats():
+    with pytest.raises(NotClosed, match="may be one"):
+        meetings(ClosedDensity(padded_in_two_ways, (3,)).lowered)
+    assert outcome(of_no_integer, (3,)).startswith("refused")
+
+
+@pytest.mark.parametrize("width", [2, 3])
+def test_padded_integers_are_told_from_others(width):
+    joined = Joined(("x_", Padded(width), "_y"))
+    for value in (0, 5, 12, 123, -1, -12):
+        text = f"x_{value:0{width}d}_y"
+        assert spelled(joined, iter([value]), {}) == text
+        assert parsed(joined, text) == (value,)
+    for text in ("x_5_y", "x_0005_y", "x_-0_y", "x_+1_y", "x__y"):
+        assert parsed(joined, text) is None
+    assert may_be_one(joined, Joined(("x_", None, "_y")))
+    assert not may_be_one(joined, "x_5_y")
+    assert may_be_one(Joined(("x_", Padded(width))), Joined((f"x_{-5:0{width}d}",)))
+    assert not may_be_one(joined, Joined(("x_", None, "_z")))

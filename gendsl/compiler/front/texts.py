@@ -22,9 +22,11 @@ from gendsl.compiler.front.values import (
     object_of,
 )
 from gendsl.compiler.hir import Expr
-from gendsl.compiler.types import Joined, Known, Text, Tuple, describe
+from gendsl.compiler.types import Joined, Known, Padded, Text, Tuple, describe
 
-_PLACES = re.compile(r"(%%|%[dis])")
+_PLACES = re.compile(r"(%%|%0[0-9]+d|%[dis])")
+_WIDTH = re.compile(r"(?:0([0-9]+))?d?")
+_BRACES = re.compile(r"\{(?::([^{}]*))?\}")
 
 
 def interpolated(frame: Frame, node: ast.JoinedStr) -> Value:
@@ -40,10 +42,35 @@ def interpolated(frame: Frame, node: ast.JoinedStr) -> Value:
         value = expression(frame, part.value)
         if is_never(value):
             return NOTHING
-        if part.format_spec is not None or part.conversion not in (-1, ord("s")):
+        spec = part.format_spec
+        if part.conversion not in (-1, ord("s")) or (spec is not None and part.conversion != -1):
             raise frame.not_closed("a string with a value that is formatted", node)
+        if spec is not None:
+            value = with_format(frame, frame.atoms(value), _constant(frame, spec))
         parts.append(frame.atoms(value))
     return joined(frame, parts)
+
+
+def _constant(frame: Frame, spec: ast.expr) -> str:
+    """A format that is a constant."""
+    if isinstance(spec, ast.JoinedStr) and all(isinstance(one, ast.Constant) for one in spec.values):
+        return "".join(str(one.value) for one in spec.values)  # type: ignore[attr-defined]
+    raise frame.not_closed("a format that is no constant", spec)
+
+
+def with_format(frame: Frame, value: Value, spec: str) -> Value:
+    """The string of a value in a format: of a constant, or of an integer with zeros before it."""
+    if is_known(value) and isinstance(object_of(value), (str, int, float)):
+        try:
+            return known(format(object_of(value), spec))
+        except ValueError as error:
+            frame.fail(str(error))
+            return NOTHING
+    found = _WIDTH.fullmatch(spec)
+    if found is None or not is_number(value) or kind_of(value) != "i":
+        raise frame.not_closed(f"{describe(value.type)} in the format {spec!r}")
+    width = int(found[1] or 0)
+    return Value(Joined((Padded(width) if width > 1 else None,)), value.leaves)
 
 
 def is_string(value: Value) -> bool:
@@ -86,13 +113,13 @@ def formatted(frame: Frame, pattern: str, values: Value) -> Value:
     given = items_of(values) if isinstance(values.type, Tuple) else [values]
     parts: list[Value] = []
     for piece in _PLACES.split(pattern):
-        if piece in ("%d", "%i", "%s"):
+        if piece in ("%d", "%i", "%s") or piece.startswith("%0"):
             if not given:
                 raise frame.not_closed("% with fewer values than it has places")
             value, *given = given
             if piece != "%s" and not (is_number(value) and kind_of(value) == "i"):
                 raise frame.not_closed(f"{piece} of {describe(value.type)}")
-            parts.append(value)
+            parts.append(with_format(frame, value, piece[1:]) if piece.startswith("%0") else value)
         elif "%" in piece.replace("%%", ""):
             raise frame.not_closed(f"the format {pattern!r}")
         else:
@@ -104,12 +131,13 @@ def formatted(frame: Frame, pattern: str, values: Value) -> Value:
 
 def format_method(frame: Frame, pattern: str, args: Sequence[Value]) -> Value:
     """`pattern.format(*args)`."""
-    constants = pattern.split("{}")
-    if len(constants) != len(args) + 1 or any("{" in one or "}" in one for one in constants):
+    pieces = _BRACES.split(pattern)
+    constants, formats = pieces[::2], pieces[1::2]
+    if len(formats) != len(args) or any("{" in one or "}" in one for one in constants):
         raise frame.not_closed(f"the format {pattern!r}")
     parts = [known(constants[0])]
-    for arg, constant in zip(args, constants[1:], strict=True):
-        parts += [arg, known(constant)]
+    for arg, spec, constant in zip(args, formats, constants[1:], strict=True):
+        parts += [with_format(frame, arg, spec) if spec else arg, known(constant)]
     return joined(frame, parts)
 
 
