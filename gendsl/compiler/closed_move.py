@@ -16,6 +16,7 @@ from gendsl.compiler.closed_sampler import _from_python
 from gendsl.compiler.coordinate_runs import runs, walked
 from gendsl.compiler.copies import RUNS, assessed, looked, read_again, scored
 from gendsl.compiler.density import Zeros
+from gendsl.compiler.front import library_slopes
 from gendsl.compiler.front.coordinates import UNKNOWN
 from gendsl.compiler.front.draws import GENERATOR
 from gendsl.compiler.front.program import MODEL, Entries, Entry, Lowering, Template, type_of
@@ -42,17 +43,17 @@ from gendsl.compiler.proposals import Proposals
 from gendsl.compiler.selections import InTurn, OneSite, Selections
 from gendsl.compiler.source import find_source
 from gendsl.compiler.state import MoveState, index_of, indices_of
-from gendsl.compiler.types import Number, leaves
+from gendsl.compiler.types import FLOAT, INT, List, Number, Tuple, Type, leaves
 from gendsl.compiler.updates import log_weight_along, move_along, updating
 
 LEGEND = """\
-# state.a is what there is at the addresses "a" or ("a", i, ...). What a program makes there is state.a[i]: it
-# is drawn where that is set, and otherwise looked up in the trace that is scored. What a program finds in the
-# trace that it is given is state.a.look(i). A transform has state.a.read(i), state.a.write(i, x). Functions
-# named ..._slopes are transforms once more, where each number has its derivative behind it, in the coordinate
-# that is followed; what they write are the entries of a row of the Jacobian. Numbers in comments are lines of
-# the program. A call of a program that calls itself has a number, by its address: state.a.call(i) where it is
-# made, state.a.node(i) elsewhere.
+# state.a is what there is at the addresses "a" or ("a", i, ...). What a program makes there is state.a[i]:
+# it is drawn where that is set, and otherwise looked up in the trace that is scored. What a program finds in
+# the trace that it is given is state.a.look(i). A transform has state.a.read_slopes(i) and
+# state.a.write_slopes(i, x, d_x): each number x has its derivatives d_x behind it, as pairs of a coordinate
+# that was read and the derivative in it. Numbers in comments are lines of the program. A call of a program
+# that calls itself has a number, by its address: state.a.call(i) where it is made, state.a.node(i)
+# elsewhere.
 
 """
 NOTES = {
@@ -101,6 +102,8 @@ class ClosedKernel(Compiled):
             if isinstance(one, Updating):
                 entries.append(partial(_lines, number, one))
                 titles[f"u{number}"] = f"kernel {one.name}"
+        if any(isinstance(one, Involution) for one in within):
+            entries += _slopes(lowering)
         try:
             every = lowering.lower_together(entries)
         except NotClosed as reason:
@@ -264,12 +267,12 @@ class ClosedKernel(Compiled):
             assert auxiliary is not None
             proposals = Proposals(self.lowering, f"q{number}")
             return move.proposal(name, score, auxiliary, proposals.propose(), proposals.give_back())
-        maps = []
-        for place in range(len(one.maps)):
-            main = mains[f"f{number}_{place}"]
-            slopes = tangents.differentiate(main, "_slopes", passed=True)
-            maps.append(move.Map(move.Called(main), move.Called(slopes)))
-        return move.involutive(name, score, auxiliary, maps, check=check)
+        slopes = move.Slopes(*(mains[name] for name in SLOPES))
+        maps = [
+            move.Called(tangents.differentiate(mains[f"f{number}_{place}"], "_slopes", slopes.combined))
+            for place in range(len(one.maps))
+        ]
+        return move.involutive(name, score, auxiliary, maps, slopes, check=check)
 
     def _auxiliary(self, name: str, main: hir.Function, zeros: Zeros) -> move.Auxiliary:
         """What draws the choices of a program, and what scores them."""
@@ -478,6 +481,35 @@ def _entries(lowering: Lowering, number: int, one: Step) -> list[Entry]:
             )
         )  # fmt: skip
     return entries
+
+
+SLOPES = {
+    one.__name__: one
+    for one in (library_slopes.combined, library_slopes.log_abs_det, library_slopes.sizes)
+}
+"""What a text does with derivatives, by name."""
+
+
+def _slopes(lowering: Lowering) -> list[Entry]:
+    """What is done with derivatives."""
+    facts = lowering.facts
+
+    def listed(what: str, item: Type) -> List:
+        site = facts.site(("slopes", what))
+        facts.grow_item(site, item)
+        return List(site)
+
+    pairs = listed("pairs", Tuple((INT, FLOAT)))
+    columns, numbers = listed("columns", pairs), listed("numbers", INT)
+    types: dict[str, tuple[Type, ...]] = {
+        "combined": (FLOAT, pairs, FLOAT, pairs),
+        "log_abs_det": (columns, numbers),
+        "sizes": (columns, numbers, listed("coordinates", FLOAT)),
+    }
+    return [
+        Entry(name, find_source(function, "gen"), types[name], chooses=False)
+        for name, function in SLOPES.items()
+    ]
 
 
 def _lines(number: int, one: Updating, lowering: Lowering) -> list[Entry]:

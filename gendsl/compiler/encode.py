@@ -125,27 +125,27 @@ def _table(facts: Facts, value: dict[Any, Any], key: Type, item: Type) -> list[A
 
 
 def with_tangents(value: Any, layout: tuple[Any, ...]) -> Any:
-    """A list of Python text with a tangent of zero behind each float."""
+    """A list of Python text with no tangents behind each float."""
     if not isinstance(value, list) or not layout:
         return value
     if len(layout) == 1:
         kind, inner = layout[0]
         if kind == "f":
-            return [(one, 0.0) for one in value]
+            return [(one, []) for one in value]
         return [with_tangents(one, inner) for one in value] if kind == "r" else value
     return [
         tuple(
             part
             for leaf, (kind, inner) in zip(item, layout, strict=True)
-            for part in ((leaf, 0.0) if kind == "f" else (with_tangents(leaf, inner),))
+            for part in ((leaf, []) if kind == "f" else (with_tangents(leaf, inner),))
         )
         for item in value
     ]
 
 
 def tangent_layout(layout: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The layout of a list with a tangent behind each float."""
-    floats = (("f", ()), ("f", ()))
+    """The layout of a list with the tangents behind each float."""
+    floats = (("f", ()), ("r", (("i", ()), ("f", ()))))
     return tuple(
         one for kind, inner in layout for one in (floats if kind == "f" else ((kind, tangent_layout(inner)),))
     )

@@ -44,7 +44,7 @@ class Input:
     """A leaf of one of the objects that a program finds outside of itself.
 
     Attributes:
-        tangents: whether every float that a list holds has a tangent of zero behind it.
+        tangents: whether every float that a list holds has its tangents, which are none, behind it.
     """
 
     number: int
@@ -300,7 +300,7 @@ class Read(Statement):
 
     Attributes:
         followed: whether derivatives are known in it.
-        tangents: whether every float among the targets has its tangent behind it.
+        tangents: whether every float among the targets has its tangents behind it.
     """
 
     targets: list[Var]
@@ -376,8 +376,8 @@ class Write(Statement):
     """Set a choice of an output trace; fails where it was set before.
 
     Attributes:
-        tangents: whether every float among the values has its tangent behind it. The tangents alone are then
-            kept, as the next entries of a row of the Jacobian.
+        tangents: whether every float among the values has its tangents behind it, the columns of the
+            Jacobian.
     """
 
     template: Any
@@ -392,9 +392,6 @@ class Copy(Statement):
 
     There may be fewer indices than the templates have: then all choices are copied whose first indices are
     `source_indices`, to the same further indices. `target` is how many there were.
-
-    Attributes:
-        tangents: whether they are only counted, as copies are no part of the Jacobian.
     """
 
     target: Var
@@ -402,7 +399,6 @@ class Copy(Statement):
     indices: tuple[Expr, ...]
     source: Any
     source_indices: tuple[Expr, ...]
-    tangents: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -431,12 +427,12 @@ class NewNode(Statement):
 
 
 STATE = frozenset([
-    "alone", "any_of", "ask", "asked", "before", "before_last", "begin", "came_back", "columns", "commit",
-    "counts", "current", "decide", "drawn", "elsewhere", "every_row", "exchange", "follow", "followed",
-    "forget_drawn", "forget_nodes", "give_back", "give_up", "go_back", "go_there", "impossible",
-    "is_kept", "is_observed", "keep_observed", "list_site", "log_abs_det", "log_density", "lp", "matrix",
+    "alone", "any_of", "ask", "asked", "before", "before_last", "begin", "came_back", "columns",
+    "columns_written", "commit", "coordinates", "counts", "current", "decide", "drawn", "elsewhere",
+    "exchange", "followed", "forget_drawn", "forget_nodes", "give_back", "give_up", "go_back", "go_there",
+    "impossible", "is_kept", "is_observed", "keep_observed", "list_site", "log_density", "lp",
     "never_picked", "new_node", "nodes", "nodes_kept", "note_rounding", "nothing_selected", "now",
-    "on_border", "on_border_there", "proposed", "reads", "release", "return_here", "rng", "row", "rows",
+    "on_border", "on_border_there", "proposed", "reads", "release", "return_here", "rng", "rows",
     "same_choices", "save", "settle", "site_indices", "site_template", "sites", "stay", "take_back",
     "try_again", "turn", "turn_back", "visits", "writes", "zero",
 ])  # fmt: skip

@@ -5,13 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, UNKNOWN, WEIGHTS
+from gendsl.compiler.front.coordinates import UNKNOWN, WEIGHTS
 from gendsl.compiler.hir import Var
 from gendsl.compiler.llvm_choices import Choices
 from gendsl.compiler.llvm_text import TYPES, literal
-from gendsl.compiler.native_layout import READ_WORDS, WHYS, WRITE_WORDS, Layout, TemplateWords, Word
+from gendsl.compiler.native_layout import (
+    READ_WORDS,
+    SLOPES_AT,
+    WHYS,
+    WRITE_WORDS,
+    Layout,
+    TemplateWords,
+    Word,
+)
 from gendsl.compiler.native_logs import LOG_TAG
 from gendsl.compiler.native_moves import ARGUMENTS, RESULTS, NativeMoves
+from gendsl.compiler.state import NO_COORDINATE
 from gendsl.compiler.types import Array, leaves
 
 
@@ -39,61 +48,66 @@ class Transforms(Choices):
         values = [
             self.load_word(self.cell(template, leaf, index), kind, "!7") for leaf, kind in enumerate(kinds)
         ]
-        if statement.followed and not statement.tangents:
-            self._note_read(template, index, values, copied=False)
+        first = str(NO_COORDINATE)
+        if statement.followed:
+            first = self._note_read(template, index, values, copied=False)
         if statement.tangents:
-            values = self._with_slopes(statement, index, values)
+            values = self._with_slopes(statement, first, values)
         for target, value in zip(statement.targets, values, strict=True):
             self.add(f"store {TYPES[target.kind]} {value}, ptr {self.alloca(target)}")
 
-    def _note_read(self, template: Any, index: str, values: list[str], *, copied: bool) -> None:
-        """Note in the log that a choice was read or copied, where it is the first time."""
-        size = self.dimension(template, values)
+    def _note_read(self, template: Any, index: str, values: list[str], *, copied: bool) -> str:
+        """Note in the log that a choice was read or copied, if it is the first time; its first coordinate."""
+        size, first = self.dimension(template, values), Var(f".first{self.count}", "i")
         where = self.moves.at("%ctx", self.words_of(template).first)
-        self._operation("note_copied" if copied else "note_read", [], [where, index, size])
+        name, targets = ("note_copied", []) if copied else ("note_read", [first])
+        self._operation(name, targets, [where, index, size])
+        return "" if copied else self.let(f"load i64, ptr {self.alloca(first)}")
 
-    def _with_slopes(self, statement: hir.Read, index: str, values: list[str]) -> list[str]:
-        """The leaves of a choice, each float with its derivative in the coordinate that is followed."""
+    def _with_slopes(self, statement: hir.Read, first: str, values: list[str]) -> list[str]:
+        """The leaves of a choice whose first coordinate is `first`, each float with its derivatives."""
         template = statement.template
         coordinates = self.layout.coordinates.get(template.number, UNKNOWN)
-        kinds = leaves(template.type)
-        array = isinstance(template.type, Array)
-        if "f" not in kinds and not (array and template.type.kind == "f"):
-            return values
-        nan, followed = literal(float("nan"), "f"), "null"
-        mine = "false"
-        if statement.followed:
-            followed = self.pointed(self.word(Word.FOLLOWED))
-            same = self.let(
-                f"icmp eq i64 {self.moves.load(followed, 0)}, {self.moves.template_pointer(template)}"
-            )
-            here = self.let(f"icmp eq i64 {self.moves.load(followed, 1)}, {index}")
-            mine = self.let(f"and i1 {same}, {here}")
-        if not array:
-            slope = self.let(f"select i1 {mine}, double 1.0, double 0.0") if statement.followed else nan
-            return [one for value, kind in zip(values, kinds, strict=True)
-                    for one in ((value, slope) if kind == "f" else (value,))]  # fmt: skip
+        known = self.let(f"icmp sge i64 {first}, 0")
+        if not isinstance(template.type, Array):
+            if len(values) > 1:
+                self.fail_if("true", "a choice with several parts", statement.line)
+            return [*values, self._pairs(first, known, statement.followed)]
         size = self._size(values)
         made = Var(f".slopes{self.count}", "r")
         into = self.make_list(made, size, size, 2)
-        coordinate = self.moves.load(followed, 2) if statement.followed else "0"
         last = self.let(f"sub i64 {size}, 1")
         for number, pointer in self._entries(values, 1):
-            value = self.load_word(pointer, "f")
-            slope = nan
-            if statement.followed:
-                is_it = self.let(f"icmp eq i64 {number}, {coordinate}")
-                slope = self.let(f"select i1 {is_it}, double 1.0, double 0.0")
-                if coordinates == WEIGHTS:
-                    is_last = self.let(f"icmp eq i64 {number}, {last}")
-                    slope = self.let(f"select i1 {is_last}, double -1.0, double {slope}")
-                slope = self.let(f"select i1 {mine}, double {slope}, double 0.0")
+            found = Var(f".entry{self.count}", "r")
+            slot = self.alloca(found)
+            coordinate = self.let(f"add i64 {first}, {number}")
+            self.add(f"store ptr {self._pairs(coordinate, known, statement.followed)}, ptr {slot}")
+            if coordinates == WEIGHTS:  # the last is what the others leave
+                is_last = self.let(f"icmp eq i64 {number}, {last}")
+                with self.when(self.let(f"and i1 {is_last}, {known}")):
+                    data = self.make_list(found, last, last, 2)
+                    with self.each(last) as other:
+                        self._put_pair(data, other, self.let(f"add i64 {first}, {other}"), "-1.0")
             pair = self.let(f"getelementptr i64, ptr {into}, i64 {self.let(f'mul i64 {number}, 2')}")
-            self.store_word(pair, value, "f")
-            self.store_word(self.header(pair, 1), slope, "f")
+            self.store_word(pair, self.load_word(pointer, "f"), "f")
+            self.store_word(self.header(pair, 1), self.let(f"load ptr, ptr {slot}"), "r")
         rank = (len(values) - 2) // 2
         ref = self.let(f"load ptr, ptr {self.alloca(made)}")
         return [ref, "0", *values[2 : 2 + rank], *self._contiguous(values)]
+
+    def _pairs(self, coordinate: str, known: str, followed: bool) -> str:
+        """The derivatives of a coordinate, if it is known; they are no numbers if none is followed."""
+        made = Var(f".pairs{self.count}", "r")
+        count = self.let(f"select i1 {known}, i64 1, i64 0") if followed else "1"
+        data = self.make_list(made, count, "1", 2)
+        slope = "1.0" if followed else literal(float("nan"), "f")
+        self._put_pair(data, "0", coordinate if followed else str(NO_COORDINATE), slope)
+        return self.let(f"load ptr, ptr {self.alloca(made)}")
+
+    def _put_pair(self, data: str, number: str, coordinate: str, slope: str) -> None:
+        where = self.let(f"getelementptr i64, ptr {data}, i64 {self.let(f'mul i64 {number}, 2')}")
+        self.store_word(where, coordinate, "i")
+        self.store_word(self.header(where, 1), slope, "f")
 
     # --- writes -----------------------------------------------------------------------------------
 
@@ -112,24 +126,46 @@ class Transforms(Choices):
 
     def _write(self, statement: hir.Write) -> None:
         template, line = statement.template, statement.line
-        values = [self.expr(value, line) for value in statement.values]
-        if statement.tangents:
-            self._write_slopes(template, values)
-            return
+        values, slopes = [self.expr(value, line) for value in statement.values], "null"
         index = self.with_room(template, statement.indices, line)
-        if isinstance(template.type, Array):
+        if statement.tangents:
+            values, slopes = self._apart(template, values, line)
+        elif isinstance(template.type, Array):
             values = self._fresh_array(template.type.kind, values, line)
         for value, kind in zip(values, leaves(template.type), strict=True):
             if kind == "f":
                 self.fail_if(self.let(f"fcmp uno double {value}, 0.0"), "NaN is written", line)
-        self._log_write(template, index, values, copied=False)
+        self._log_write(template, index, values, copied=False, slopes=slopes)
 
-    def _log_write(self, template: Any, index: str, values: list[str], *, copied: bool) -> None:
+    def _apart(self, template: Any, values: list[str], line: int) -> tuple[list[str], str]:
+        """The leaves of a value, and a list of the derivatives of each float, which are behind it."""
+        made = Var(f".columns{self.count}", "r")
+        if not isinstance(template.type, Array):
+            if len(values) > 2:
+                self.fail_if("true", "a choice with several parts", line)
+            self.store_word(self.make_list(made, "1", "1", 1), values[1], "r")
+            return values[:1], self.let(f"load ptr, ptr {self.alloca(made)}")
+        size, floats = self._size(values), Var(f".written{self.count}", "r")
+        numbers, slopes = (self.make_list(one, size, size, 1) for one in (floats, made))
+        for number, pointer in self._entries(values, 2):
+            value, slope = self.load_word(pointer, "f"), self.load_word(self.header(pointer, 1), "r")
+            self.fail_if(self.let(f"fcmp uno double {value}, 0.0"), "NaN is written", line)
+            self.store_word(self.let(f"getelementptr i64, ptr {numbers}, i64 {number}"), value, "f")
+            self.store_word(self.let(f"getelementptr i64, ptr {slopes}, i64 {number}"), slope, "r")
+        rank = (len(values) - 2) // 2
+        ref, columns = (self.let(f"load ptr, ptr {self.alloca(one)}") for one in (floats, made))
+        return [ref, "0", *values[2 : 2 + rank], *self._contiguous(values)], columns
+
+    def _log_write(
+        self, template: Any, index: str, values: list[str], *, copied: bool, slopes: str = "null"
+    ) -> None:
         """Note in the log what is written to a choice."""
         where, size = self.moves.at("%ctx", self.words_of(template).first), self.dimension(template, values)
         made = Var(f".entry{self.count}", "r")
         self._operation("note_written", [made], [where, index, str(int(copied)), size])
         entry = self.let(f"load ptr, ptr {self.alloca(made)}")
+        if slopes != "null":
+            self.store_word(self.header(entry, SLOPES_AT), slopes, "r", LOG_TAG)
         for leaf, (value, kind) in enumerate(zip(values, leaves(template.type), strict=True)):
             self.store_word(self.header(entry, WRITE_WORDS + leaf), value, kind, LOG_TAG)
 
@@ -146,36 +182,13 @@ class Transforms(Choices):
         for index, more in self._places_of(source, given, self.inside(self.words_of(source), given)):
             with self.when(self.is_current(source, index)):
                 self.add_to(counted, "1")
-                if not statement.tangents:
-                    kinds = enumerate(leaves(source.type))
-                    values = [
-                        self.load_word(self.cell(source, leaf, index), kind, "!7") for leaf, kind in kinds
-                    ]
-                    self._note_read(source, index, values, copied=True)
-                    self.check_room(to, [*first, *more], line)
-                    self._log_write(target, self.row_major(to, [*first, *more]), values, copied=True)
-
-    def _write_slopes(self, template: Any, values: list[str]) -> None:
-        """The next entries of the row of the Jacobian that is followed."""
-        coordinates = self.layout.coordinates.get(template.number, UNKNOWN)
-        if coordinates == DISCRETE:
-            return
-        if coordinates == NUMBER:
-            self._next_slope(values[1])
-            return
-        last = self.let(f"sub i64 {self._size(values)}, 1")
-        for number, pointer in self._entries(values, 2):
-            slope = self.load_word(self.header(pointer, 1), "f")
-            if coordinates == WEIGHTS:
-                with self.when(self.let(f"icmp ne i64 {number}, {last}")):
-                    self._next_slope(slope)
-            else:
-                self._next_slope(slope)
-
-    def _next_slope(self, slope: str) -> None:
-        where = self.word(Word.MATRIX_AT)
-        self.add(f"store double {slope}, ptr {self.pointed(where)}, !tbaa {LOG_TAG}")
-        self.set_word(Word.MATRIX_AT, self.let(f"add i64 {where}, 8"))
+                kinds = enumerate(leaves(source.type))
+                values = [
+                    self.load_word(self.cell(source, leaf, index), kind, "!7") for leaf, kind in kinds
+                ]
+                self._note_read(source, index, values, copied=True)
+                self.check_room(to, [*first, *more], line)
+                self._log_write(target, self.row_major(to, [*first, *more]), values, copied=True)
 
     # --- operations of the state ------------------------------------------------------------------
 

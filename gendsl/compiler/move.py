@@ -62,11 +62,12 @@ class Auxiliary:
 
 
 @dataclass(frozen=True)
-class Map:
-    """A transform, and it with tangents."""
+class Slopes:
+    """What a text does with derivatives; see `front.library_slopes`."""
 
-    run: Called
-    slopes: Called
+    combined: Function
+    log_abs_det: Function
+    sizes: Function
 
 
 RESULTS: tuple[tuple[str, Kind], ...] = (
@@ -373,14 +374,20 @@ def picked(
 
 
 def involutive(
-    name: str, score: Called, auxiliary: Auxiliary | None, maps: Sequence[Map], *, check: bool
+    name: str,
+    score: Called,
+    auxiliary: Auxiliary | None,
+    maps: Sequence[Called],
+    slopes: Slopes,
+    *,
+    check: bool,
 ) -> Function:
     """The step of an involutive move.
 
     Args:
         score: the log density of the model.
         auxiliary: the auxiliary program, if there is one.
-        maps: the transform; or two, inverse to each other, of which a step takes either.
+        maps: the transform, with tangents; or two, inverse to each other, of which a step takes either.
         check: whether to go back by the transform, or its inverse, and find out that all is as it was. Then
             the densities must not end where they are zero, for what follows is needed to go back.
     """
@@ -388,20 +395,20 @@ def involutive(
     lp, uniform = Var("lp", "f"), Var("uniform", "f")
     log_q, log_q_back = Var("log_q", "f"), Var("log_q_back", "f")
     log_det, log_det_back = Var("log_det", "f"), Var("log_det_back", "f")
-    rows, row = Var("rows", "i"), Var("row", "i")
+    numbers, columns = Var("numbers", "r"), Var("columns", "r")
+    coordinates, sizes = Var("coordinates", "r"), Var("sizes", "r")
     first = Var("first", "b")
 
     def either(of: Sequence[Called]) -> Body:
         calls: list[Body] = [[one.into()] for one in of]
         return calls[0] if len(calls) == 1 else [If(first, calls[0], calls[1])]
 
-    def determinant(of: Sequence[Map], into: Var, *before: hir.Statement) -> Body:
-        inside: Body = [Primitive([], "follow", (row,)), *either([one.slopes for one in of])]
+    def determinant(into: Var, *before: hir.Statement) -> Body:
         return [
-            Primitive([rows], "rows"),
-            hir.For(row, hir.ZEROS["i"], rows, Const(1, "i"), inside, 1),
+            Primitive([numbers], "rows"),
+            Primitive([columns], "columns_written"),
             *before,
-            Primitive([into], "log_abs_det", (rows,)),
+            Call([into], slopes.log_abs_det, [columns, numbers]),
         ]
 
     body = made.body
@@ -411,20 +418,24 @@ def involutive(
     if len(maps) > 1:
         draw = Draw(uniform, "random", ())
         body += [draw, Set([first], [_op("lt", uniform, HALF, kind="b")])]
-    body += [*either([one.run for one in maps]), Primitive([], "exchange"), score.into(lp)]
+    body += [*either(maps), Primitive([], "exchange"), score.into(lp)]
     if not check:
         body.append(If(_is_zero(lp), _rejected(uniform), []))
     if auxiliary is not None:
         body += [Primitive([], "turn"), auxiliary.score.into(log_q_back), Primitive([], "turn_back")]
         if not check:
             body.append(If(_is_zero(log_q_back), _rejected(uniform), []))
-    body += [Primitive([], "exchange"), *determinant(maps, log_det)]
+    body += [Primitive([], "exchange"), *determinant(log_det)]
     if check:
-        inverse = maps[::-1]
+        rounding = (
+            Primitive([coordinates], "coordinates"),
+            Call([sizes], slopes.sizes, [columns, numbers, coordinates]),
+            Primitive([], "note_rounding", (sizes,)),
+        )
         body += [
             Primitive([], "go_there"),
-            *either([one.run for one in inverse]),
-            *determinant(inverse, log_det_back, Primitive([], "note_rounding", (rows,))),
+            *either(maps[::-1]),
+            *determinant(log_det_back, *rounding),
             Primitive([], "return_here"),
             Primitive([], "came_back", (log_det, log_det_back)),
         ]

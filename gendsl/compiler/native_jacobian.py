@@ -1,21 +1,21 @@
-"""The Jacobian of a move and its determinant, in machine code; `gendsl.compiler.state` says what is done."""
+"""The rows and columns of the Jacobian of a move, in machine code; see `gendsl.compiler.state`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from gendsl.compiler.front.coordinates import DISCRETE
-from gendsl.compiler.llvm_text import TEMPLATE_TAG
+from gendsl.compiler.hir import Var
+from gendsl.compiler.llvm_text import TAG, TEMPLATE_TAG
 from gendsl.compiler.native_layout import (
-    FULL,
     READ_WORDS,
     ROUNDING_AT,
-    ROW_WORDS,
+    SLOPES_AT,
     TemplateWords,
     Word,
 )
-from gendsl.compiler.native_logs import LOG_TAG, NativeLogs
-from gendsl.compiler.state import ROUNDING
+from gendsl.compiler.native_logs import NativeLogs
+from gendsl.compiler.state import NO_COORDINATE, ROUNDING
 
 
 class NativeJacobian(NativeLogs):
@@ -32,10 +32,11 @@ class NativeJacobian(NativeLogs):
             p.add_to(overwritten, p.flag(p.let(f"and i1 {model}, {there}")))
             absent = p.let(f"xor i1 {there}, true")
             p.add_to(new, p.flag(p.let(f"and i1 {model}, {absent}")))
-            copied = p.let(f"icmp ne i64 {self.load(written, 2)}, 0")
-            p.add_to(columns, p.let(f"select i1 {copied}, i64 0, i64 {self.load(written, 3)}"))
+            p.add_to(columns, self._coordinates_of(written))
         told = [p.variable(name) for name in ("told_auxiliary", "told_written", "told_gone")]
-        made = p.variable("rows")
+        made, (numbers, ref) = p.variable("rows"), self._new_list(p.word(Word.COORDINATES))
+        with p.each(p.word(Word.COORDINATES)) as coordinate:
+            self.store(numbers, coordinate, str(NO_COORDINATE), tag=TAG["i"])
         self._tell_asked(told)
         with p.each(p.word(Word.READ_COUNT)) as number:
             read = self.entry(Word.READS, number, READ_WORDS)
@@ -49,13 +50,10 @@ class NativeJacobian(NativeLogs):
             )
             p.fail_if(stays, "a continuous choice that is copied, and stays")
             follows = p.let(f"and i1 {changed}, {p.let(f'xor i1 {copied}, true')}")
+            first = self.stamp(template, TemplateWords.FOLLOWED, index)
             with p.each(p.let(f"select i1 {follows}, i64 {size}, i64 0")) as coordinate:
-                row = p.let(f"load i64, ptr {made}")
-                p.set_word(Word.ROW_COUNT, row)  # what there was no room for is found by it
-                p.fail_if(p.let(f"icmp sge i64 {row}, {p.word(Word.ROW_ROOM)}"), status=FULL)
-                into = self.entry(Word.ROWS, row, ROW_WORDS)
-                for place, value in enumerate((self.load(read, 0), index, coordinate)):
-                    self.store(into, place, value)
+                row, at = p.let(f"load i64, ptr {made}"), p.let(f"add i64 {first}, {coordinate}")
+                self.store(numbers, at, row, tag=TAG["i"])
                 p.add_to(made, "1")
         gone = p.let(f"sub i64 {p.word(Word.COUNT)}, {p.word(Word.VISITED)}")
         gone = p.let(f"add i64 {gone}, {p.let(f'load i64, ptr {new}')}")
@@ -66,8 +64,14 @@ class NativeJacobian(NativeLogs):
         count = p.let(f"load i64, ptr {made}")
         differs = p.let(f"icmp ne i64 {count}, {p.let(f'load i64, ptr {columns}')}")
         p.fail_if(differs, "the numbers of coordinates that go in and come out differ")
-        p.set_word(Word.ROW_COUNT, count)
-        return count
+        return ref
+
+    def _new_list(self, count: str) -> tuple[str, str]:
+        """A list of so many numbers or lists: the pointer to them, and that to the list."""
+        p = self.p
+        made = Var(f".made{p.count}", "r")
+        data = p.make_list(made, count, count, 1)
+        return data, p.let(f"load ptr, ptr {p.alloca(made)}")
 
     def _tell(self, told: Sequence[str], template: str, index: str) -> str:
         """Count a choice that does not stay as it is: auxiliary, written or gone; whether it is one."""
@@ -111,29 +115,57 @@ class NativeJacobian(NativeLogs):
         current = self.stamp(template, TemplateWords.CURRENT, index)
         return p.let(f"icmp eq i64 {current}, {p.word(Word.CURRENT)}")
 
-    def follow(self, row: str) -> None:
+    def columns_written(self) -> str:
         p = self.p
-        followed = self.entry(Word.ROWS, row, ROW_WORDS)
-        p.set_word(Word.FOLLOWED, p.let(f"ptrtoint ptr {followed} to i64"))
-        start = self.at(p.word(Word.MATRIX, "r"), p.let(f"mul i64 {row}, {p.word(Word.ROW_COUNT)}"))
-        p.set_word(Word.MATRIX_AT, p.let(f"ptrtoint ptr {start} to i64"))
-
-    def note_rounding(self, size: str) -> None:
-        p, matrix, place = self.p, self.p.word(Word.MATRIX, "r"), self.p.variable("place")
+        total, at = p.variable("total"), p.variable("at")
+        with p.each(p.word(Word.WRITE_COUNT)) as number:
+            p.add_to(total, self._coordinates_of(self.entry(Word.WRITES, number, p.layout.write_words)))
+        columns, ref = self._new_list(p.let(f"load i64, ptr {total}"))
         with p.each(p.word(Word.WRITE_COUNT)) as number:
             written = self.entry(Word.WRITES, number, p.layout.write_words)
-            copied = p.let(f"icmp ne i64 {self.load(written, 2)}, 0")
+            slopes = self.load(written, SLOPES_AT, "ptr")
+            with p.each(self._coordinates_of(written)) as coordinate:
+                data = self.load(slopes, 2, "ptr", "!2")
+                place = p.let(f"load i64, ptr {at}")
+                self.store(columns, place, self.load(data, coordinate, "ptr", TAG["r"]), "ptr", TAG["r"])
+                p.add_to(at, "1")
+        return ref
+
+    def _coordinates_of(self, written: str) -> str:
+        """How many columns of the Jacobian what was written has."""
+        p = self.p
+        copied = p.let(f"icmp ne i64 {self.load(written, 2)}, 0")
+        return p.let(f"select i1 {copied}, i64 0, i64 {self.load(written, 3)}")
+
+    def coordinates(self) -> str:
+        p = self.p
+        values, ref = self._new_list(p.word(Word.COORDINATES))
+        with p.each(p.word(Word.READ_COUNT)) as number:
+            read = self.entry(Word.READS, number, READ_WORDS)
+            template, index = p.pointed(self.load(read, 0)), self.load(read, 1)
+            first = self.stamp(template, TemplateWords.FOLLOWED, index)
+            column = self.load(self.at(template, TemplateWords.COLUMNS), 0, "ptr", TEMPLATE_TAG)
+            word = self.load(column, index, tag="!7")
+            is_number = p.let(f"icmp eq i64 {self.load(template, TemplateWords.LEAVES, tag=TEMPLATE_TAG)}, 1")
+            with p.each(self.load(read, 2)) as coordinate:
+                at = p.let(f"add i64 {first}, {coordinate}")
+                with p.when(is_number):
+                    self.store(values, at, p.let(f"bitcast i64 {word} to double"), "double", TAG["f"])
+                with p.when(p.let(f"xor i1 {is_number}, true")):
+                    data = self.load(p.pointed(word), 2, "ptr", "!2")
+                    entry = p.let(f"load double, ptr {self.at(data, coordinate)}, !tbaa {TAG['f']}")
+                    self.store(values, at, entry, "double", TAG["f"])
+        return ref
+
+    def note_rounding(self, sizes: str) -> None:
+        p, place = self.p, self.p.variable("place")
+        data = self.load(sizes, 2, "ptr", "!2")
+        with p.each(p.word(Word.WRITE_COUNT)) as number:
+            written = self.entry(Word.WRITES, number, p.layout.write_words)
             largest = p.variable("largest", "f", "0.0")
-            with p.each(p.let(f"select i1 {copied}, i64 0, i64 {self.load(written, 3)}")):
-                column, total = p.let(f"load i64, ptr {place}"), p.variable("total", "f", "0.0")
-                with p.each(size) as row:
-                    at = self.at(matrix, p.let(f"add i64 {p.let(f'mul i64 {row}, {size}')}, {column}"))
-                    slope = p.let(f"load double, ptr {at}, !tbaa {LOG_TAG}")
-                    term = p.let(f"fmul double {slope}, {self._coordinate(row)}")
-                    size_ = p.let(f"call double @llvm.fabs.f64(double {term})")
-                    summed = p.let(f"fadd double {p.let(f'load double, ptr {total}')}, {size_}")
-                    p.add(f"store double {summed}, ptr {total}")
-                found, before = (p.let(f"load double, ptr {where}") for where in (total, largest))
+            with p.each(self._coordinates_of(written)):
+                found = self.load(data, p.let(f"load i64, ptr {place}"), "double", TAG["f"])
+                before = p.let(f"load double, ptr {largest}")
                 more = p.let(f"fcmp ogt double {found}, {before}")
                 larger = p.let(f"select i1 {more}, double {found}, double {before}")
                 p.add(f"store double {larger}, ptr {largest}")
@@ -143,61 +175,3 @@ class NativeJacobian(NativeLogs):
             rounding = p.let(f"fmul double {ROUNDING:e}, {found}")
             kept = p.let(f"select i1 {finite}, double {rounding}, double 0.0")
             self.store(written, ROUNDING_AT, p.let(f"bitcast double {kept} to i64"))
-
-    def _coordinate(self, row: str) -> str:
-        """The value of the coordinate that a row of the Jacobian follows."""
-        p, value = self.p, self.p.variable("coordinate", "f", "0.0")
-        followed = self.entry(Word.ROWS, row, ROW_WORDS)
-        template = p.pointed(self.load(followed, 0))
-        column = self.load(self.at(template, TemplateWords.COLUMNS), 0, "ptr", TEMPLATE_TAG)
-        word = self.load(column, self.load(followed, 1), tag="!7")
-        is_number = p.let(f"icmp eq i64 {self.load(template, TemplateWords.LEAVES, tag=TEMPLATE_TAG)}, 1")
-        with p.when(is_number):
-            p.add(f"store double {p.let(f'bitcast i64 {word} to double')}, ptr {value}")
-        with p.when(p.let(f"xor i1 {is_number}, true")):
-            data = self.load(p.pointed(word), 2, "ptr", "!2")
-            entry = p.let(f"load double, ptr {self.at(data, self.load(followed, 2))}")
-            p.add(f"store double {entry}, ptr {value}")
-        return p.let(f"load double, ptr {value}")
-
-    def log_abs_det(self, size: str) -> str:
-        """Gauss's elimination with the largest entry of each column as the pivot."""
-        p, matrix = self.p, self.p.word(Word.MATRIX, "r")
-        total = p.variable("total", "f", "0.0")
-
-        def entry(row: str, column: str) -> str:
-            return self.at(matrix, p.let(f"add i64 {p.let(f'mul i64 {row}, {size}')}, {column}"))
-
-        def number(where: str) -> str:
-            return p.let(f"load double, ptr {where}, !tbaa {LOG_TAG}")
-
-        with p.each(size) as k:
-            best, pivot = p.variable("best", "f", "-1.0"), p.variable("pivot")
-            with p.each(size, k) as row:
-                value = p.let(f"call double @llvm.fabs.f64(double {number(entry(row, k))})")
-                finite = p.let(f"fcmp olt double {value}, 0x7FF0000000000000")
-                p.fail_if(p.let(f"xor i1 {finite}, true"), "a derivative that is no number")
-                with p.when(p.let(f"fcmp ogt double {value}, {p.let(f'load double, ptr {best}')}")):
-                    p.add(f"store double {value}, ptr {best}")
-                    p.add(f"store i64 {row}, ptr {pivot}")
-            largest, from_ = p.let(f"load double, ptr {best}"), p.let(f"load i64, ptr {pivot}")
-            p.fail_if(p.let(f"fcmp ole double {largest}, 0.0"), "a determinant that is zero")
-            p.declared["log"] = 1
-            log = p.let(f"call double @log(double {largest})")
-            summed = p.let(f"fadd double {p.let(f'load double, ptr {total}')}, {log}")
-            p.add(f"store double {summed}, ptr {total}")
-            with p.when(p.let(f"icmp ne i64 {from_}, {k}")), p.each(size, k) as column:
-                one, other = entry(k, column), entry(from_, column)
-                first, second = number(one), number(other)
-                p.add(f"store double {second}, ptr {one}, !tbaa {LOG_TAG}")
-                p.add(f"store double {first}, ptr {other}, !tbaa {LOG_TAG}")
-            top = number(entry(k, k))
-            behind = p.let(f"add i64 {k}, 1")
-            with p.each(size, behind) as row:
-                factor = p.let(f"fdiv double {number(entry(row, k))}, {top}")
-                with p.when(p.let(f"fcmp une double {factor}, 0.0")), p.each(size, behind) as column:
-                    where = entry(row, column)
-                    taken = p.let(f"fmul double {factor}, {number(entry(k, column))}")
-                    left = p.let(f"fsub double {number(where)}, {taken}")
-                    p.add(f"store double {left}, ptr {where}, !tbaa {LOG_TAG}")
-        return p.let(f"load double, ptr {total}")

@@ -56,7 +56,7 @@ class Word(IntEnum):
     """Where the arena starts."""
     WRITES = auto()
     """The pointer to what was written: for each (template, place, whether it is a copy, coordinates,
-    leaves)."""
+    rounding, derivatives, leaves)."""
     WRITE_COUNT = auto()
     WRITE_ROOM = auto()
     READS = auto()
@@ -68,16 +68,8 @@ class Word(IntEnum):
     READS_ELSEWHERE = auto()
     READ_COUNT_ELSEWHERE = auto()
     """The logs of the way back while those of the way there are in use, and the other way round."""
-    ROWS = auto()
-    """The pointer to the rows of the Jacobian: for each (template, place, entry)."""
-    ROW_COUNT = auto()
-    ROW_ROOM = auto()
-    MATRIX = auto()
-    """The pointer to the Jacobian."""
-    MATRIX_AT = auto()
-    """The pointer to the next entry of the Jacobian."""
-    FOLLOWED = auto()
-    """The pointer to the row that is followed."""
+    COORDINATES = auto()
+    """How many coordinates were read now."""
     HEAP = auto()
     """The end of what the memory of kept arrays holds."""
     HEAP_END = auto()
@@ -122,10 +114,12 @@ class Word(IntEnum):
     """The first word that depends on the program."""
 
 
-WRITE_WORDS, READ_WORDS, ROW_WORDS = 5, 3, 3
+WRITE_WORDS, READ_WORDS = 6, 3
 """The words of an entry of each log; the leaves of what was written come behind."""
 ROUNDING_AT = 4
 """The word of what was written that says how far rounding may have taken it."""
+SLOPES_AT = 5
+"""The word that is the pointer to a list of the derivatives of its floats."""
 ZERO_WORDS = 6
 WHYS = {"impossible": 0, "on_border": 1, "on_border_there": 2}
 """Why a step was rejected for a choice: its density is zero, or it lies, or would lie, on the border of its
@@ -142,18 +136,18 @@ sums of that and of its terms over them; the processor's cycles; those whose den
 class TemplateWords:
     """The words of a template.
 
-    They are the pointers to the four stamps of each place and to a byte that says whether it is observed,
-    which trace it is of, the number of leaves, whether its numbers are floats, a pointer to stamps of where a
-    choice of another template was made at or below the address, where that may be (see `meetings`), a pointer
-    to the column of each leaf, for each index the capacity, and for each the index for which there was no
-    room.
+    They are the pointers to the four stamps of each place, to the first coordinate of what was read there,
+    and to a byte that says whether it is observed, which trace it is of, the number of leaves, whether its
+    numbers are floats, a pointer to stamps of where a choice of another template was made at or below the
+    address, where that may be (see `meetings`), a pointer to the column of each leaf, for each index the
+    capacity, and for each the index for which there was no room.
     """
 
     first: int
     columns: int
     rank: int
 
-    CURRENT, VISITED, WRITTEN, READ, OBSERVED, TRACE, LEAVES, FLOATS, COVERED, COLUMNS = range(10)
+    CURRENT, VISITED, WRITTEN, READ, FOLLOWED, OBSERVED, TRACE, LEAVES, FLOATS, COVERED, COLUMNS = range(11)
 
     def column(self, leaf: int) -> int:
         """The pointer to the numbers of a leaf."""

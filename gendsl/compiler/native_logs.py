@@ -5,6 +5,7 @@ from __future__ import annotations
 from gendsl.compiler.llvm_text import TEMPLATE_TAG
 from gendsl.compiler.native_layout import FULL, READ_WORDS, TemplateWords, Word
 from gendsl.compiler.native_saved import NativeSaved
+from gendsl.compiler.state import NO_COORDINATE
 
 LOG_TAG = "!8"
 
@@ -52,13 +53,14 @@ class NativeLogs(NativeSaved):
 
     # --- the operations -----------------------------------------------------------------------------
 
-    def note_read(self, template: str, index: str, size: str) -> None:
+    def note_read(self, template: str, index: str, size: str) -> str:
         p = self.p
         stamps = self.load(template, TemplateWords.READ, "ptr", TEMPLATE_TAG)
         twice = p.let(f"shl i64 {p.now()}, 1")
         with p.when(p.let(f"icmp ult i64 {self.load(stamps, index, tag='!6')}, {twice}")):
             self.store(stamps, index, twice, tag="!6")
             self._log_read(template, index, size)
+        return self.stamp(template, TemplateWords.FOLLOWED, index)
 
     def note_copied(self, template: str, index: str, size: str) -> None:
         p = self.p
@@ -73,7 +75,12 @@ class NativeLogs(NativeSaved):
     def _log_read(self, template: str, index: str, size: str) -> None:
         """A new entry of the log of what was read or copied, where the choice is no observation."""
         p = self.p
+        firsts = self.load(template, TemplateWords.FOLLOWED, "ptr", TEMPLATE_TAG)
+        self.store(firsts, index, str(NO_COORDINATE), tag="!6")
         with p.when(p.let(f"xor i1 {self.is_observed(template, index)}, true")):
+            first = p.word(Word.COORDINATES)
+            self.store(firsts, index, first, tag="!6")
+            p.set_word(Word.COORDINATES, p.let(f"add i64 {first}, {size}"))
             entry = self.new_entry(Word.READS, Word.READ_COUNT, Word.READ_ROOM, READ_WORDS)
             for place, value in enumerate((p.let(f"ptrtoint ptr {template} to i64"), index, size)):
                 self.store(entry, place, value)
@@ -87,6 +94,7 @@ class NativeLogs(NativeSaved):
         p.fail_if(self.is_observed(template, index), "an observation that is written")
         self.store(stamps, index, now, tag="!6")
         entry = self.new_entry(Word.WRITES, Word.WRITE_COUNT, Word.WRITE_ROOM, p.layout.write_words)
-        for place, value in enumerate((p.let(f"ptrtoint ptr {template} to i64"), index, copied, size, "0")):
+        words = p.let(f"ptrtoint ptr {template} to i64"), index, copied, size, "0", "0"
+        for place, value in enumerate(words):
             self.store(entry, place, value)
         return entry

@@ -30,14 +30,14 @@ RESULTS: dict[str, list[Kind]] = {
     "begin": [], "drawn": [], "exchange": [], "turn": [], "turn_back": [], "settle": [], "forget_drawn": [],
     "keep_observed": [], "nothing_selected": [], "go_there": [], "return_here": [], "came_back": [],
     "never_picked": [], "same_choices": [], "save": ["r"], "go_back": [], "give_up": [], "take_back": [],
-    "rows": ["i"], "follow": [],
-    "note_rounding": [], "log_abs_det": ["f"], "log_density": ["f"], "decide": ["b"], "commit": [],
-    "note_read": [], "note_copied": [], "note_written": ["r"],
+    "rows": ["r"], "columns_written": ["r"], "coordinates": ["r"],
+    "note_rounding": [], "log_density": ["f"], "decide": ["b"], "commit": [],
+    "note_read": ["i"], "note_copied": [], "note_written": ["r"],
     "ask": [], "note_site": [], "sites": ["i"], "try_again": ["i"], "release": [], "stay": [],
 }  # fmt: skip
 ARGUMENTS: dict[str, list[Kind]] = {
     "go_back": ["r"], "give_up": ["r"],
-    "follow": ["i"], "note_rounding": ["i"], "log_abs_det": ["i"], "decide": ["f", "f", "f"], "commit": ["f"],
+    "note_rounding": ["r"], "decide": ["f", "f", "f"], "commit": ["f"],
     "came_back": ["f", "f"],
     "note_read": ["r", "i", "i"], "note_copied": ["r", "i", "i"], "note_written": ["r", "i", "i", "i"],
     "note_site": ["r", "i"], "release": ["i"], "stay": ["f"],
@@ -58,6 +58,7 @@ class NativeMoves(NativeJacobian):
             Word.COUNT_AUXILIARY,
             Word.WRITE_COUNT,
             Word.READ_COUNT,
+            Word.COORDINATES,
             Word.ASKED,
         ):
             p.set_word(word, "0")
@@ -112,7 +113,7 @@ class NativeMoves(NativeJacobian):
         self.exchange()
         self._exchange_roles()
         p.count_up(Word.NOW)
-        for word in (Word.WRITE_COUNT, Word.READ_COUNT, Word.ASKED):
+        for word in (Word.WRITE_COUNT, Word.READ_COUNT, Word.COORDINATES, Word.ASKED):
             p.set_word(word, "0")
 
     def return_here(self) -> None:

@@ -25,7 +25,6 @@ from gendsl.compiler.native_layout import (
     FAILED,
     FULL,
     READ_WORDS,
-    ROW_WORDS,
     TALLY_WORDS,
     WAITING,
     ZERO_WORDS,
@@ -62,7 +61,6 @@ _STEPS_AGAIN = 1000
 _LOGS = {
     Word.WRITES: (Word.WRITE_COUNT, Word.WRITE_ROOM),
     Word.READS: (Word.READ_COUNT, Word.READ_ROOM),
-    Word.ROWS: (Word.ROW_COUNT, Word.ROW_ROOM),
 }
 
 
@@ -82,7 +80,7 @@ class NativeState:
 
     Attributes:
         words: what the machine code is given the address of; see `native_layout`.
-        stamps: for each template the four stamps of each place.
+        stamps: for each template the four stamps of each place, and the first coordinate of what was read.
         columns: for each template the leaves of the choices.
         masks: for each template a byte for each place, 1 where the choice is observed.
         capacities: for each template how many places there are along each index.
@@ -182,7 +180,7 @@ class NativeState:
     def _make_columns(self, template: Template) -> None:
         """New columns, stamps and a mask for a template."""
         size = _size(template, self.capacities[template.number])
-        self.stamps.append(room(4 * size).reshape(4, size))
+        self.stamps.append(room(5 * size).reshape(5, size))
         self.first_rows.append(self.stamps[-1].ctypes.data)
         self.columns.append([room(size) for _ in leaves(template.type)])
         self.masks.append(np.zeros(size, np.uint8))
@@ -329,11 +327,10 @@ class NativeState:
         self.words[Word.END] = start + 8 * self.arena_size
         self.words[Word.HEAP] = self.heap.ctypes.data
         self.words[Word.HEAP_END] = self.heap.ctypes.data + 8 * self.heap_size
-        widths = {Word.WRITES: self.layout.write_words, Word.READS: READ_WORDS, Word.ROWS: ROW_WORDS}
+        widths = {Word.WRITES: self.layout.write_words, Word.READS: READ_WORDS}
         self.logs = {log: np.zeros(self.room[log] * width, np.int64) for log, width in widths.items()}
         for log, elsewhere in ((Word.WRITES, Word.WRITES_ELSEWHERE), (Word.READS, Word.READS_ELSEWHERE)):
             self.logs[elsewhere] = np.zeros_like(self.logs[log])
-        self.logs[Word.MATRIX] = np.zeros(self.room[Word.ROWS] ** 2, np.int64)
         for log, memory in self.logs.items():
             self.words[log] = memory.ctypes.data
         for log, (_, most) in _LOGS.items():

@@ -193,8 +193,7 @@ class PythonPrinter:
                 self.line(f"state.{template.name}.{how}({given})", at)
             case hir.Copy(target=target, template=template, indices=indices, source=source):
                 here = f"state.{source.name}, {self.index(statement.source_indices)}"
-                how = "count" if statement.tangents else "copy"
-                self.line(f"{target.name} = state.{template.name}.{how}({self.index(indices)}, {here})", at)
+                self.line(f"{target.name} = state.{template.name}.copy({self.index(indices)}, {here})", at)
             case hir.Given(target=target, template=template, indices=indices):
                 where = ", ".join(map(self.expr, indices)) or "()"
                 tested = f"({where})" if len(indices) > 1 else where

@@ -2,12 +2,12 @@
 
 What the operations mean is said here; machine code has the same ones (`native_moves`), on arrays. A move runs
 
-    begin, draw y ~ q, drawn, f, exchange, score p, turn, score q back, turn back, exchange,
-    rows, (follow, f with tangents) for each row, log_abs_det, decide, commit
+    begin, draw y ~ q, drawn, f with tangents, exchange, score p, turn, score q back, turn back, exchange,
+    rows, columns, the determinant, decide, commit
 
 where a checked move goes back before it decides:
 
-    go there, f, rows, (follow, f with tangents) for each row, note_rounding, log_abs_det, return here,
+    go there, f with tangents, rows, columns, coordinates, note_rounding, the determinant, return here,
     came back
 
 and one that is picked with a probability that depends on the state is taken back where that is so decided:
@@ -30,8 +30,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from gendsl.compiler.front.coordinates import DISCRETE, NUMBER, UNKNOWN, WEIGHTS
 from gendsl.compiler.front.program import MODEL, Template
 from gendsl.compiler.meetings import Meeting, upper_index
@@ -44,7 +42,9 @@ CLOSE, ROUNDING, CANCEL = 5e-9, 5e-13, 5e-7
 near to zero the logarithms of the two determinants must cancel; else the reference interpreter decides, which
 allows twice as much.
 """
-NOTHING_CURRENT = -1
+NOTHING_CURRENT = NO_COORDINATE = -1
+NEVER_READ = 0, False, NO_COORDINATE
+"""The phase in which a choice was read, whether it was copied then, and the first of its coordinates."""
 MOST_NEW_NODES = 1000
 """How many calls of programs that call themselves get a number before those that are gone are forgotten."""
 
@@ -64,7 +64,7 @@ class Column:
         self.current: dict[Any, int] = defaultdict(int)
         self.visited: dict[Any, int] = defaultdict(int)
         self.written: dict[Any, int] = defaultdict(int)
-        self.read_at: dict[Any, tuple[int, bool]] = {}
+        self.read_at: dict[Any, tuple[int, bool, int]] = {}
         self.covered: dict[Any, int] = defaultdict(int)
         self.meetings: list[Meeting] = []
 
@@ -145,7 +145,7 @@ class Column:
 
     def look_slopes(self, index: Any) -> Any:
         """It, with derivatives that are not known."""
-        return self._with_slopes(self.look(index), lambda entry: math.nan)
+        return self._with_slopes(self.look(index), lambda entry: [(NO_COORDINATE, math.nan)])
 
     # --- transforms -------------------------------------------------------------------------------
 
@@ -156,31 +156,37 @@ class Column:
         return value
 
     def _note_read(self, index: Any, *, copied: bool) -> None:
-        phase, before = self.read_at.get(index, (0, False))
+        phase, before, first = self.read_at.get(index, NEVER_READ)
         is_new = phase != self.state.now
         if copied and not is_new and before and self.coordinates != DISCRETE:
             raise TextFailure("a continuous choice that is copied twice")
-        self.read_at[index] = self.state.now, copied or (before and not is_new)
-        if is_new and index not in self.observed:
-            self.state.reads.append((self, index))
+        if is_new:
+            first = NO_COORDINATE
+            if index not in self.observed:
+                self.state.reads.append((self, index))
+                if self.coordinates not in (DISCRETE, UNKNOWN):
+                    first = len(self.state.followed)
+                    count = dimension(self, self.values[index])
+                    self.state.followed += [(self, index, entry) for entry in range(count)]
+        self.read_at[index] = self.state.now, copied or (before and not is_new), first
 
     def read_slopes(self, index: Any) -> Any:
-        """The value of a choice, with derivatives in the coordinate that is followed."""
-        column, at, followed = self.state.followed
-        mine = column is self and at == index
-        last = -1
-        if mine and self.coordinates == WEIGHTS:
-            last = _size(self.values[index]) - 1
+        """The value of a choice, noting that it was read, with derivatives in its coordinates."""
+        value = self.read(index)
+        _, _, first = self.read_at[index]
+        last = _size(value) - 1 if self.coordinates == WEIGHTS else NO_COORDINATE
 
-        def slope(entry: int) -> float:
-            if not mine:
-                return 0.0
-            return 1.0 if entry == followed else -1.0 if entry == last else 0.0
+        def slopes(entry: int) -> list[tuple[int, float]]:
+            if first == NO_COORDINATE:
+                return []
+            if entry == last:
+                return [(first + other, -1.0) for other in range(last)]
+            return [(first + entry, 1.0)]
 
-        return self._with_slopes(self.look(index), slope)
+        return self._with_slopes(value, slopes)
 
     def _with_slopes(self, value: Any, slope: Any) -> Any:
-        """The leaves of a value, each float with its derivative behind it."""
+        """The leaves of a value, each float with its derivatives behind it."""
         if self.array:
             items, start, *axes = value
             if self.template.type.kind != "f":  # type: ignore[attr-defined]
@@ -228,16 +234,20 @@ class Column:
         self.state.writes.append(_Write(self, index, value, source))
 
     def write_slopes(self, index: Any, *given: Any) -> None:
-        """The next entries of the row of the Jacobian that is followed."""
-        if self.coordinates == DISCRETE:
-            return
-        if not self.array:
-            self.state.row.append(given[1])
-            return
-        items, start, *axes = given
-        positions = [at for at, _ in places(start, axes)]
-        slopes = [items[at][1] for at in positions]
-        self.state.row += slopes[:-1] if self.coordinates == WEIGHTS else slopes
+        """Write a choice of an output trace, and the derivatives of each float, which are behind it."""
+        slopes: list[Any] = []
+        if self.array and self.template.type.kind == "f":  # type: ignore[attr-defined]
+            items, *where = contiguous(given)
+            slopes = [slope for _, slope in items]
+            self.write(index, [x for x, _ in items], *where)
+        elif self.leaves == ("f",):
+            slopes = [given[1]]
+            self.write(index, given[0])
+        elif "f" in self.leaves:
+            raise TextFailure("a choice with several parts")
+        else:
+            self.write(index, *given)
+        self.state.writes[-1].slopes = slopes
 
     def _below(self, at: Any) -> list[Any]:
         """The places of the current trace whose first indices are these."""
@@ -247,10 +257,6 @@ class Column:
     def count_below(self, at: Any) -> int:
         """How many choices of the current trace have these first indices."""
         return len(self._below(at))
-
-    def count(self, index: Any, source: Column, at: Any) -> int:
-        """How many choices are copied."""
-        return len(source._below(at))
 
     def copy(self, index: Any, source: Column, at: Any) -> int:
         """Copy what is there, or what is there with more indices."""
@@ -266,19 +272,22 @@ class Column:
 
 
 class _Write:
-    """What was written to a choice, how far rounding may have taken it, and the choice it is a copy of."""
+    """What was written to a choice, with the derivatives of its floats, how far rounding may have taken it,
+    and the choice it is a copy of.
+    """
 
-    __slots__ = ("column", "index", "rounding", "source", "value")
+    __slots__ = ("column", "index", "rounding", "slopes", "source", "value")
 
     def __init__(self, column: Column, index: Any, value: Any, source: tuple[Column, Any] | None) -> None:
         self.column, self.index, self.value, self.source = column, index, value, source
         self.rounding = 0.0
+        self.slopes: list[Any] = []
 
 
 class MoveState:
     """The choices of a trace, and what a move proposes.
 
-    The columns are attributes, by the names of the templates, none of which is in `TAKEN`.
+    The columns are attributes, by the names of the templates, none of which is in `hir.STATE`.
     """
 
     def __init__(
@@ -304,10 +313,7 @@ class MoveState:
         self.reads: list[tuple[Column, Any]] = []
         self.elsewhere: tuple[list[_Write], list[tuple[Column, Any]]] = [], []
         self.asked = False
-        self.every_row: list[tuple[Column, Any, int]] = []
-        self.followed: tuple[Any, Any, int] = (None, None, 0)
-        self.row: list[float] = []
-        self.matrix: list[list[float]] = []
+        self.followed: list[tuple[Column, Any, int]] = []
         self.nodes = 0
         self.nodes_kept = 0
         self.lp = 0.0
@@ -346,7 +352,7 @@ class MoveState:
         self.visits, self.counts[1] = [0, 0], 0
         self.proposed = [self.now, self.now]
         self.current[1] = NOTHING_CURRENT
-        self.writes, self.reads, self.zero = [], [], None
+        self.writes, self.reads, self.followed, self.zero = [], [], [], None
         self.asked = False
 
     def ask(self) -> None:
@@ -392,7 +398,7 @@ class MoveState:
         self.exchange()
         self._exchange_roles()
         self.now += 1
-        self.writes, self.reads, self.asked = [], [], False
+        self.writes, self.reads, self.followed, self.asked = [], [], [], False
 
     def return_here(self) -> None:
         """Undo that, and keep what was written on the way back."""
@@ -443,16 +449,16 @@ class MoveState:
         """Whether a choice is an observation."""
         return index_of(indices) in column.observed
 
-    def rows(self) -> int:
-        """The number of rows of the Jacobian.
+    def rows(self) -> list[int]:
+        """For each coordinate that was read its row of the Jacobian, or -1.
 
-        They are the coordinates of the continuous choices that do not stay as they are: the auxiliary ones,
-        and those of the model that were written or are gone. All that does not stay must have been read, or
-        else nothing says which values to go back to; but for discrete choices where a trace was asked.
+        There are rows for the coordinates of the continuous choices that do not stay as they are: the
+        auxiliary ones, and those of the model that were written or are gone. All that does not stay must have
+        been read, or else nothing says which values to go back to; but for discrete choices where a trace was
+        asked.
         """
         overwritten = new = 0
         columns = 0
-        self.matrix = []
         for one in self.writes:
             column, index = one.column, one.index
             if column.visited[index] != self.proposed[column.side]:
@@ -479,12 +485,12 @@ class MoveState:
         for column in self.columns if self.asked else ():
             if column.coordinates == DISCRETE and not column.is_node:
                 for index in filter(column.has, list(column.values)):
-                    if column.read_at.get(index, (0, False))[0] != self.now and index not in column.observed:
+                    if column.read_at.get(index, NEVER_READ)[0] != self.now and index not in column.observed:
                         tell(column, index)
-        self.every_row = []
+        numbers, count = [NO_COORDINATE] * len(self.followed), 0
         for column, index in self.reads:
             changed = tell(column, index)
-            copied = column.read_at[index][1]
+            _, copied, first = column.read_at[index]
             if column.coordinates == DISCRETE:
                 continue
             if not changed:
@@ -494,13 +500,26 @@ class MoveState:
             if column.coordinates == UNKNOWN:
                 raise TextFailure("a choice whose coordinates are not known")
             if not copied:
-                count = dimension(column, column.values[index])
-                self.every_row += [(column, index, entry) for entry in range(count)]
+                for entry in range(dimension(column, column.values[index])):
+                    numbers[first + entry] = count
+                    count += 1
         if told != [self.counts[1], overwritten, gone]:
             raise TextFailure("a choice that does not stay is neither read nor copied")
-        if len(self.every_row) != columns:
+        if count != columns:
             raise TextFailure("the numbers of coordinates that go in and come out differ")
-        return columns
+        return numbers
+
+    def columns_written(self) -> list[list[tuple[int, float]]]:
+        """The columns of the Jacobian: the derivatives of each coordinate that was written."""
+        found = []
+        for one in self.writes:
+            if one.source is None:
+                found += one.slopes[: dimension(one.column, one.value)]
+        return found
+
+    def coordinates(self) -> list[float]:
+        """The values of the coordinates that were read."""
+        return [float(_numbers(column.values[index])[entry]) for column, index, entry in self.followed]
 
     def is_kept(self, column: Column, *indices: int) -> bool:
         """Whether a choice of the current trace is in the proposed one, with the same value."""
@@ -624,43 +643,18 @@ class MoveState:
         if not overwritten + gone == self.counts[1] == self.visits[1]:
             raise TextFailure("what is proposed from here and back are not the same choices")
 
-    def follow(self, row: int) -> None:
-        """Take the derivatives in the coordinate of a row from now on."""
-        self.followed = self.every_row[row]
-        self.row = []
-        self.matrix.append(self.row)
-
-    def note_rounding(self, size: int) -> None:
+    def note_rounding(self, sizes: list[float]) -> None:
         """Note how far rounding may take each value x that was written: 5e-13 sum |dx / dz| |z|.
 
-        The sum is over the coordinates z that are followed: so much can cancel between them. Of a vector it
-        is the largest of its coordinates.
+        Of a vector it is the largest of its coordinates.
         """
-        if not size:
-            return
-        values = [column.values[index] for column, index, _ in self.every_row]
-        coordinates = [
-            value[0][entry] if isinstance(value, (list, tuple)) else value
-            for value, (_, _, entry) in zip(values, self.every_row, strict=True)
-        ]
-        sums = np.abs(np.array(coordinates, float)) @ np.abs(np.array(self.matrix))
         place = 0
         for one in self.writes:
             if one.source is None:
                 end = place + dimension(one.column, one.value)
-                largest = float(np.max(sums[place:end], initial=0.0))
+                largest = max(sizes[place:end], default=0.0)
                 one.rounding = ROUNDING * largest if largest < math.inf else 0.0
                 place = end
-
-    def log_abs_det(self, size: int) -> float:
-        """log |det J|."""
-        if not size:
-            return 0.0
-        jacobian = np.array(self.matrix)
-        found = float(np.linalg.slogdet(jacobian)[1]) if np.isfinite(jacobian).all() else math.nan
-        if not math.isfinite(found):
-            raise TextFailure("a determinant that is zero or no number")
-        return found
 
     def log_density(self) -> float:
         """The log density of the current trace."""
@@ -727,6 +721,10 @@ def _is_close(before: Any, after: Any, rounding: float = 0.0) -> bool:
     if isinstance(before, float):
         return bool(before == after or abs(after - before) <= CLOSE * abs(before) + rounding < math.inf)
     return bool(before == after)
+
+
+def _numbers(value: Any) -> Any:
+    return value[0] if isinstance(value, (list, tuple)) else (value,)
 
 
 def _size(value: Any) -> int:

@@ -1,7 +1,8 @@
-"""Forward mode: every float of a text gets its derivative along one direction, its *tangent*.
+"""Forward mode: every float of a text gets its derivatives in what was read, its *tangents*.
 
-A function with a parameter, a result or a variable `x` of floats has `d_x` behind it; items of lists have the
-tangent of each float behind that. Choices that are read bring tangents, and choices that are written take
+A function with a parameter, a result or a variable `x` of floats has `d_x` behind it, a list of pairs: a
+coordinate that was read, and the derivative in it; see `front.library_slopes`. Items of lists have the
+tangents of each float behind that. Choices that are read bring tangents, and choices that are written take
 them. The tangents of what a program returned for a trace are not numbers: it may decide what is done, but not
 what is written.
 
@@ -33,8 +34,11 @@ from gendsl.compiler.hir import (
     Set,
     Var,
 )
-from gendsl.compiler.types import leaves
+from gendsl.compiler.rewriting import variables_of
+from gendsl.compiler.types import Array, Type, leaves
 
+PAIR: tuple[Kind, ...] = ("i", "f")
+"""The layout of tangents: of each coordinate and the derivative in it."""
 ZERO, ONE, TWO = Const(0.0, "f"), Const(1.0, "f"), Const(2.0, "f")
 _TWO_OVER_ROOT_PI = Const(2.0 / math.sqrt(math.pi), "f")
 _ROOT_TWO_PI_INVERSE = Const(1.0 / math.sqrt(2.0 * math.pi), "f")
@@ -64,6 +68,10 @@ def minus(x: Expr) -> Expr:
 def over(x: Expr, y: Expr) -> Expr:
     """x / y."""
     return ZERO if x == ZERO else _op("truediv", x, y)
+
+
+Form = dict[Var, Expr]
+"""The differential of a number: the tangents of variables, with what each is multiplied by."""
 
 
 def _square(x: Expr) -> Expr:
@@ -111,69 +119,67 @@ SLOPES: dict[str, Slope] = {
 }  # fmt: skip
 
 
-def _binary(name: str, op: Op, dx: Expr, dy: Expr) -> Expr | None:
-    """The tangent of an operation on two numbers; None if it is none of these."""
+def _binary(name: str, op: Op, has_x: bool, has_y: bool) -> tuple[Expr, Expr] | None:
+    """The derivatives of an operation on two numbers in each; None if it is none of these.
+
+    Args:
+        has_x: whether the first has tangents; of one that has none the derivative is not asked for.
+        has_y: whether the second has.
+    """
     x, y = op.args
     match name:
         case "add":
-            return plus(dx, dy)
+            return ONE, ONE
         case "sub":
-            return dx if dy == ZERO else minus(dy) if dx == ZERO else _op("sub", dx, dy)
+            return ONE, Const(-1.0, "f")
         case "mul":
-            return plus(times(dx, y), times(x, dy))
+            return y, x
         case "truediv" | "div":
-            if dy == ZERO:
-                return over(dx, y)
-            return over(_op("sub", dx, times(op, dy)), y)
+            return over(ONE, y), minus(over(op, y)) if has_y else ZERO
         case "pow" | "power":
             first: Expr = ZERO
-            if dx != ZERO:
-                if y == TWO:
-                    return times(times(TWO, x), dx)
-                first = times(times(y, _op(op.name, x, _op("sub", y, ONE))), dx)
-            return first if dy == ZERO else plus(first, times(times(op, _op("log", x)), dy))
-        case "mod" | "fmod":
-            if dy == ZERO:
-                return dx
+            if has_x:
+                first = times(TWO, x) if y == TWO else times(y, _op(op.name, x, _op("sub", y, ONE)))
+            return first, times(op, _op("log", x)) if has_y else ZERO
+        case "mod" | "fmod" if not has_y:
+            return ONE, ZERO
         case "hypot":
-            return over(plus(times(x, dx), times(y, dy)), op)
+            return over(x, op), over(y, op)
         case "atan2":
-            return over(_op("sub", times(y, dx), times(x, dy)), _op("add", _square(x), _square(y)))
-        case "maximum":
-            return Op("select", (Op("ge", (x, y), "b"), dx, dy), "f")
-        case "minimum":
-            return Op("select", (Op("le", (x, y), "b"), dx, dy), "f")
+            square = _op("add", _square(x), _square(y))
+            return over(y, square), minus(over(x, square))
+        case "maximum" | "minimum":
+            is_first = Op("ge" if name == "maximum" else "le", (x, y), "b")
+            return Op("select", (is_first, ONE, ZERO), "f"), Op("select", (is_first, ZERO, ONE), "f")
         case "logaddexp":
             weight = _op("np_exp", _op("sub", x, op))
-            return plus(times(weight, dx), times(_op("sub", ONE, weight), dy))
-        case "copysign":
-            if dy == ZERO:
-                return times(dx, _op("copysign", ONE, times(x, y)))
+            return weight, _op("sub", ONE, weight)
+        case "copysign" if not has_y:
+            return _op("copysign", ONE, times(x, y)), ZERO
     return None
 
 
-def differentiate(main: Function, suffix: str = "", *, passed: bool = False) -> Function:
+def differentiate(main: Function, suffix: str, combined: Function) -> Function:
     """A function, and all that it calls, with tangents; the functions themselves stay as they are.
 
     Args:
-        suffix: what the names of the new functions end with.
-        passed: whether the function itself has been run on the same values, and has not failed. Then there is
-            nothing to check, and what has no tangents need not be written or copied.
+        suffix: what the names of those that it calls end with then.
+        combined: gives the tangents of a number whose differential is a dx + b dy, of a, dx, b and dy.
     """
-    return _Tangents(suffix, passed).function(main)
+    return _Tangents(suffix, combined).function(main, main.name)
 
 
 class _Tangents:
     """Makes the functions of a text into those with tangents."""
 
-    def __init__(self, suffix: str, passed: bool) -> None:
-        self.suffix, self.passed = suffix, passed
+    def __init__(self, suffix: str, combined: Function) -> None:
+        self.suffix, self.combined = suffix, combined
         self.made: dict[int, Function] = {}
 
-    def function(self, one: Function) -> Function:
+    def function(self, one: Function, name: str = "") -> Function:
         """A function with tangents."""
         if id(one) not in self.made:
-            made = self.made[id(one)] = Function(f"{one.name}{self.suffix}", origin=one.origin)
+            made = self.made[id(one)] = Function(name or f"{one.name}{self.suffix}", origin=one.origin)
             _Function(self, one, made)
         return self.made[id(one)]
 
@@ -187,24 +193,41 @@ class _Function:
         names |= {var.name for s in hir.walk(one.body) for var in hir.targets(s)}
         self.text = Text(one, dict.fromkeys(names, 1))
         self.partners: dict[Var, Var] = {}
+        self.nothing: Var | None = None
+        self.out: Body = []
+        self.line = 0
         made.parameters = self.variables(one.parameters)
         made.results = list(kinds(tuple(one.results)))
         made.body = self.body(one.body)
+        self.drop_unused(made)
+        if self.nothing is not None:
+            made.body.insert(0, hir.New(self.nothing, PAIR, []))
+
+    def drop_unused(self, made: Function) -> None:
+        """Read numbers without tangents where nothing needs these."""
+        used = {
+            var for s in hir.walk(made.body) for expr in hir.expressions(s) for var in variables_of(expr)
+        }
+        for statement in hir.walk(made.body):
+            if isinstance(statement, hir.Read) and statement.tangents and len(statement.targets) == 2:
+                value, tangents = statement.targets
+                if (value.kind, tangents.kind) == ("f", "r") and tangents not in used:
+                    statement.targets, statement.tangents = [value], False
 
     def partner(self, var: Var) -> Var:
-        """The variable for the tangent of one."""
+        """The variable for the tangents of one."""
         if var not in self.partners:
-            self.partners[var] = Var(self.text.fresh(f"d_{var.name}"), "f")
+            self.partners[var] = Var(self.text.fresh(f"d_{var.name}"), "r")
         return self.partners[var]
 
     def variables(self, given: list[Var]) -> list[Var]:
-        """Variables, each of floats with that of its tangent."""
+        """Variables, each of floats with that of its tangents."""
         return [v for var in given for v in ((var, self.partner(var)) if var.kind == "f" else (var,))]
 
     def leaves(self, given: list[Expr] | tuple[Expr, ...]) -> list[Expr]:
-        """Expressions, each of floats with its tangent."""
+        """Expressions, each of floats with its tangents."""
         return [
-            e for one in given for e in ((one, self.tangent(one)) if one.kind == "f" else (self.ref(one),))
+            e for one in given for e in ((one, self.tangents(one)) if one.kind == "f" else (self.ref(one),))
         ]
 
     def ref(self, expr: Expr) -> Expr:
@@ -215,38 +238,65 @@ class _Function:
             return Op(expr.name, tuple(map(self.ref, expr.args)), expr.kind)
         return expr
 
-    def tangent(self, expr: Expr) -> Expr:
-        """The tangent of an expression of floats."""
+    def tangents(self, expr: Expr) -> Expr:
+        """The tangents of an expression of floats, computed before the statement that it is in."""
+        terms = list(self.differential(expr).items())
+        if not terms:
+            if self.nothing is None:
+                self.nothing = Var(self.text.fresh("nothing"), "r")
+            return self.nothing
+        found, factor = terms[0]
+        if len(terms) == 1 and factor == ONE:
+            return found
+        if len(terms) == 1:
+            terms.append((found, ZERO))
+        for other, its_factor in terms[1:]:
+            made = Var(self.text.fresh("d"), "r")
+            given = [factor, found, its_factor, other]
+            self.out.append(Call([made], self.every.combined, given, line=self.line))
+            found, factor = made, ONE
+        return found
+
+    def differential(self, expr: Expr) -> Form:
+        """The differential of an expression of floats."""
         match expr:
             case Const() | Input():
-                return ZERO
+                return {}
             case Var():
-                return self.partner(expr)
+                return {self.partner(expr): ONE}
         if expr.name == "detached":
-            return ZERO
+            return {}
         if expr.name == "select":
             test, x, y = expr.args
-            dx, dy = self.tangent(x), self.tangent(y)
-            return ZERO if dx == dy == ZERO else Op("select", (test, dx, dy), "f")
-        tangents = [self.tangent(arg) if arg.kind == "f" else ZERO for arg in expr.args]
-        if all(tangent == ZERO for tangent in tangents):
-            return ZERO
+            dx, dy = self.differential(x), self.differential(y)
+            return {
+                var: Op("select", (test, dx.get(var, ZERO), dy.get(var, ZERO)), "f") for var in {**dx, **dy}
+            }
+        forms = [self.differential(arg) if arg.kind == "f" else {} for arg in expr.args]
+        if not any(forms):
+            return {}
         name = expr.name.removeprefix("np_")
-        if len(tangents) == 1 and name in SLOPES:
-            return times(SLOPES[name](expr.args[0], expr), tangents[0])
-        found = _binary(name, expr, *tangents) if len(tangents) == 2 else None
-        if found is None:
+        factors: tuple[Expr, ...] | None = None
+        if len(forms) == 1 and name in SLOPES:
+            factors = (SLOPES[name](expr.args[0], expr),)
+        elif len(forms) == 2:
+            factors = _binary(name, expr, bool(forms[0]), bool(forms[1]))
+        if factors is None:
             raise NotClosed(f"the derivative of {name}")
-        return found
+        result: Form = {}
+        for factor, form in zip(factors, forms, strict=True):
+            for var, inner in form.items():
+                result[var] = plus(result.get(var, ZERO), times(factor, inner))
+        return {var: factor for var, factor in result.items() if factor != ZERO}
 
     def body(self, statements: Body) -> Body:
         """Statements with tangents."""
-        result: Body = []
+        before, self.out = self.out, []
         for one in statements:
-            if self.every.passed and isinstance(one, hir.Copy):
-                result.append(Set([one.target], [Const(1, "i")], line=one.line))
-            elif not (self.every.passed and _only_checks(one)):
-                result.append(self.statement(one))
+            self.line = one.line
+            made = self.statement(one)
+            self.out.append(made)
+        result, self.out = self.out, before
         return result
 
     def statement(self, one: hir.Statement) -> hir.Statement:
@@ -284,13 +334,11 @@ class _Function:
             case Return(values=values):
                 return Return(self.leaves(values), line=line)
             case hir.Read(targets=targets, template=template, indices=indices, followed=followed):
-                return hir.Read(self.variables(targets), template, indices, followed, True, line=line)
+                has = has_floats(template.type)
+                return hir.Read(self.variables(targets), template, indices, followed, has, line=line)
             case hir.Write(template=template, indices=indices, values=values):
-                return hir.Write(template, indices, tuple(self.leaves(values)), True, line=line)
-            case hir.Copy():
-                copied = copy.copy(one)
-                copied.tangents = True
-                return copied
+                has = has_floats(template.type)
+                return hir.Write(template, indices, tuple(self.leaves(values)), has, line=line)
             case (
                 hir.Leave()
                 | hir.Next()
@@ -299,23 +347,18 @@ class _Function:
                 | hir.Count()
                 | hir.Node()
                 | hir.Extent()
+                | hir.Copy()
                 | hir.Primitive(name="ask")
             ):
                 return copy.copy(one)
         raise NotClosed(f"the derivative of {type(one).__name__}")
 
 
-def _only_checks(one: hir.Statement) -> bool:
-    """Whether a statement does nothing but fail, or write what has no tangents."""
-    match one:
-        case hir.If(then=then, orelse=orelse):
-            return all(map(_only_checks, then)) and all(map(_only_checks, orelse))
-        case hir.Write(template=template):
-            found = getattr(template.type, "kind", None)
-            return found != "f" and "f" not in leaves(template.type)
-    return isinstance(one, hir.Fail)
+def has_floats(type: Type) -> bool:
+    """Whether the values of choices of a type have floats, and so tangents."""
+    return "f" in leaves(type) or (isinstance(type, Array) and type.kind == "f")
 
 
 def kinds(layout: tuple[Kind, ...]) -> tuple[Kind, ...]:
     """A layout with the tangents."""
-    return tuple(k for kind in layout for k in ((kind, "f") if kind == "f" else (kind,)))
+    return tuple(k for kind in layout for k in ((kind, "r") if kind == "f" else (kind,)))

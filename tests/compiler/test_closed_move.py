@@ -434,7 +434,7 @@ def test_the_text_of_a_step_reads_like_the_move():
     text = compiled(start(), Move(more_or_fewer, grown_or_shrunk)).text
     assert "def step_grown_or_shrunk(state):" in text
     assert "log_ratio = log_model + log_aux + log_det" in text
-    for name in ("state.k.read(())", "state.mu.write(k, 2", "grown_or_shrunk_slopes(state)"):
+    for name in ("state.k.read(())", "state.mu.write_slopes(k, 2", "    grown_or_shrunk(state)"):
         assert name in text
 
 

@@ -872,7 +872,7 @@ def test_the_text_of_a_step():
         "def step_shifted(state):",
         "def step_toggled(state):",
         "def shifted(state):",
-        "state.mu.write((), ",
+        "state.mu.write_slopes((), ",
     ):
         assert line in text
     assert "every_step" not in text
