@@ -1,12 +1,13 @@
 """Closed programs as text: instances of the user's classes are no tuples, though a text keeps them so."""
 
+import dataclasses
 import functools
 import operator
 from typing import NamedTuple
 
 import pytest
 
-from gendsl import gen, normal
+from gendsl import bernoulli, gen, normal
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
 
 
@@ -139,3 +140,29 @@ def reduced_to_nothing(n):
 def test_functions_of_functools():
     assert outcome(partials, (4.0,)) == "equal"
     raises_everywhere(reduced_to_nothing, (4,), {("a",): 0.0})
+
+
+@dataclasses.dataclass(frozen=True)
+class Level:
+    mean: float
+    sd: float = 1.0
+    steps: int = dataclasses.field(default=0)
+
+
+@gen
+def replaced(n):
+    level = Level(0.0)
+    bits = 0
+    for t in range(n):
+        jump = ("jump", t) @ ~bernoulli(0.3)
+        x = ("x", t) @ ~normal(level.mean, level.sd)
+        level = dataclasses.replace(level, mean=x, steps=level.steps + 1)
+        if jump:
+            level = dataclasses.replace(level, sd=2.0)
+            bits |= 1 << t
+    y = ~normal(level.mean, level.sd + level.steps + bits.bit_count())
+
+
+def test_dataclasses_with_some_fields_replaced():
+    for seed in range(3):
+        assert outcome(replaced, (5,), rng=seed) == "equal"

@@ -222,3 +222,28 @@ def without_axes(a):
 def test_arrays_without_axes_are_refused():
     with pytest.raises(NotClosed, match="without axes"):
         ClosedDensity(without_axes, (A,))
+
+
+@gen
+def added_at(k, v):
+    x = ~normal(0, 1)
+    a, n = np.zeros(4), np.zeros(4, dtype=int)
+    np.add.at(a, k, v * x)
+    np.add.at(a, [0, 0, -1], 0.5)
+    np.add.at(n, k % 2, 1)
+    np.subtract.at(a, k, 1)
+    np.maximum.at(a, k, v)
+    np.minimum.at(a, [1, 2], x)
+    "found" @ ~factor(told((a, n)))
+
+
+@gen
+def floats_added_to_integers(k, v):
+    x = ~normal(0, 1)
+    n = np.zeros(4, dtype=int)
+    np.add.at(n, k, v)
+
+
+def test_numbers_added_at_places():
+    assert outcome(added_at, (K, V)) == "equal"
+    assert outcome(floats_added_to_integers, (K, V)).startswith(("refused", "raised"))

@@ -38,13 +38,14 @@ from gendsl.compiler.front.values import (
     is_known,
     is_number,
     items_of,
+    kind_of,
     known,
     make_tuple,
     numpy_number,
     object_of,
 )
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import Array, Tuple
+from gendsl.compiler.types import Array, List, Tuple
 
 Handler = Callable[[Frame, list[Value], dict[str, Value]], Value]
 _ONE = Const(1, "i")
@@ -351,7 +352,29 @@ def _diag_indices_from(frame: Frame, args: list[Value], named: dict[str, Value])
     return call(frame, np.diag_indices, [number(shape[0])], {}) or NONE
 
 
+def _at(text: Any) -> Handler:
+    """`np.add.at(a, indices, values)`, of a vector."""
+    handler = _text(text, a=1, indices=1, b=(0, 1))
+
+    def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+        if len(args) != 3 or named or any(map(is_never, args)):
+            raise frame.not_closed(f"np.{text.__name__} with these arguments")
+        a, indices, new = args
+        if not isinstance(a.type, Array) or not isinstance(indices.type, (Array, List)):
+            raise frame.not_closed(f"np.{text.__name__} with these arguments")
+        indices = as_array(frame, indices, what="indices")
+        kind = kind_of(new) if is_number(new) else getattr(as_array(frame, new, what="new").type, "kind", "f")
+        if getattr(indices.type, "kind", "i") != "i" or "bif".index(kind) > "bif".index(a.type.kind):
+            raise frame.not_closed(f"np.{text.__name__} with these arguments")
+        handler(frame, [a, indices, new], {})
+        return NONE
+
+    return handle
+
+
 TEXTS: dict[Any, Handler] = {
+    np.add.at: _at(library_shapes.add_at), np.subtract.at: _at(library_shapes.subtract_at),
+    np.maximum.at: _at(library_shapes.maximum_at), np.minimum.at: _at(library_shapes.minimum_at),
     np.einsum: _einsum, np.tensordot: _tensordot, np.expand_dims: _expand_dims, np.atleast_1d: _at_least(1),
     np.atleast_2d: _at_least(2), np.squeeze: _squeeze, np.swapaxes: _swapaxes, np.moveaxis: _moveaxis,
     np.reshape: _reshape, np.ravel: _ravel, np.ix_: _ix, np.meshgrid: _meshgrid, np.diag_indices_from:

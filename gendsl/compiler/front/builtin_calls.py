@@ -533,6 +533,31 @@ def _getattr(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     return attribute(frame, args[0], object_of(args[1]))
 
 
+def _replace(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    """`dataclasses.replace(instance, ...)`: another instance, made with the fields of this one."""
+    from gendsl.compiler.front import calls
+    from gendsl.compiler.front.expressions import attribute
+
+    def of(one: Value) -> Value:
+        cls = getattr(one.type, "cls", None)
+        if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
+            raise frame.not_closed(f"dataclasses.replace of {describe(one.type)}")
+        fields = {field.name: field for field in dataclasses.fields(cls)}
+        if any(name not in fields or not fields[name].init for name in named):
+            frame.fail("dataclasses.replace of what is no field")
+            return NOTHING
+        given = {
+            name: named[name] if name in named else frame.atoms(attribute(frame, one, name))
+            for name, field in fields.items()
+            if field.init
+        }
+        return calls.construct(frame, cls, [], given)
+
+    if len(args) != 1:
+        raise frame.not_closed("dataclasses.replace with these arguments")
+    return frame.switch(args[0], of)
+
+
 def _bisect(side: str) -> Handler:
     """`bisect.bisect_left` and `bisect_right` of a list of numbers."""
 
@@ -611,6 +636,7 @@ _HANDLERS: dict[Any, Handler] = {
     math.isfinite: _test("isfinite"), math.fsum: _fsum, math.prod: _product, math.comb: _integers("comb"),
     math.factorial: _integers("factorial"), getattr: _getattr, bisect.bisect_left: _bisect("left"),
     bisect.bisect_right: _bisect("right"), bisect.bisect: _bisect("right"),
+    dataclasses.replace: _replace,
     functools.cache: _cache, functools.lru_cache: _cache, functools.wraps: _wraps, _unchanged: _first,
     **OPERATORS, **ITERATORS,
 }  # fmt: skip

@@ -113,6 +113,8 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
             return array_calls.attribute(frame, value, name)
         case SubTrace():
             return traces.attribute(frame, value, name)
+        case Number(kind="i", mixed=False) if name == "bit_count":
+            return Value(Method(value.type, name), value.leaves)
         case List() | Dict() | Set() | Text() | Iterator() | Number(numpy=2):
             return Value(Method(value.type, name), value.leaves)
         case Known(value=found) if isinstance(found, (str, RandomGenerator)):

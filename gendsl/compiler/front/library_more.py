@@ -204,6 +204,15 @@ def unique(a: Any) -> Any:
     return ordered[:count]
 
 
+def bit_count(n: int) -> int:
+    """How many bits of the size of an integer are 1."""
+    left, count = abs(n), 0
+    while left > 0:
+        left = left & (left - 1)
+        count += 1
+    return count
+
+
 def dist(p: Any, q: Any) -> float:
     """The distance of two points, as `math.dist` has it."""
     assert len(p) == len(q)

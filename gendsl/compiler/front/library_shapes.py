@@ -126,3 +126,31 @@ def gradient(f: Any) -> Any:
     result[0] = f[1] - f[0]
     result[n - 1] = f[n - 1] - f[n - 2]
     return result
+
+
+def add_at(a: Any, indices: Any, b: Any) -> None:
+    """Add numbers to entries of a vector, one after another."""
+    each = np.broadcast_to(b, (len(indices),))
+    for i in range(len(indices)):
+        a[indices[i]] = a[indices[i]] + each[i]
+
+
+def subtract_at(a: Any, indices: Any, b: Any) -> None:
+    """Subtract numbers from entries of a vector, one after another."""
+    each = np.broadcast_to(b, (len(indices),))
+    for i in range(len(indices)):
+        a[indices[i]] = a[indices[i]] - each[i]
+
+
+def maximum_at(a: Any, indices: Any, b: Any) -> None:
+    """Raise entries of a vector, one after another."""
+    each = np.broadcast_to(b, (len(indices),))
+    for i in range(len(indices)):
+        a[indices[i]] = np.maximum(a[indices[i]], each[i])
+
+
+def minimum_at(a: Any, indices: Any, b: Any) -> None:
+    """Lower entries of a vector, one after another."""
+    each = np.broadcast_to(b, (len(indices),))
+    for i in range(len(indices)):
+        a[indices[i]] = np.minimum(a[indices[i]], each[i])
