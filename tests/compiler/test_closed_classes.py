@@ -166,3 +166,21 @@ def replaced(n):
 def test_dataclasses_with_some_fields_replaced():
     for seed in range(3):
         assert outcome(replaced, (5,), rng=seed) == "equal"
+
+
+class Place(NamedTuple):
+    x: float
+    y: float = 0.0
+
+
+@gen
+def named_replaced(n):
+    place = Place(0.0)
+    for t in range(n):
+        x = ("x", t) @ ~normal(place.x, 1)
+        place = place._replace(x=x) if t % 2 else place._replace(y=place.x + x)
+    z = ~normal(place.x - 2 * place.y, 1)
+
+
+def test_named_tuples_with_some_fields_replaced():
+    assert outcome(named_replaced, (5,)) == "equal"

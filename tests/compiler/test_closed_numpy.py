@@ -247,3 +247,19 @@ def floats_added_to_integers(k, v):
 def test_numbers_added_at_places():
     assert outcome(added_at, (K, V)) == "equal"
     assert outcome(floats_added_to_integers, (K, V)).startswith(("refused", "raised"))
+
+
+@gen
+def repeated(a, k, v):
+    x = ~normal(0, 1)
+    found = told(
+        (np.repeat(v * x, 2), np.repeat(v, k), np.repeat(a, 2), np.repeat(a, 3, axis=0), np.repeat(k, 0))
+    )
+    found += told(
+        (np.repeat(a, k, axis=1), np.repeat(x, 3), v[np.repeat(k, 2)], v[np.repeat(np.arange(3), k)])
+    )
+    "found" @ ~factor(found)
+
+
+def test_repeated_entries():
+    assert outcome(repeated, (A, K, V)) == "equal"

@@ -10,9 +10,9 @@ import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import library, library_more
-from gendsl.compiler.front.array_axes import axis_of, changed, differences, joined, permuted, reduced
+from gendsl.compiler.front.array_axes import axes_of, axis_of, changed, differences, joined, permuted, reduced
 from gendsl.compiler.front.array_calls_more import MORE, positions
-from gendsl.compiler.front.array_places import Place, put_at
+from gendsl.compiler.front.array_places import Place, at_place, put_at
 from gendsl.compiler.front.array_texts import TEXTS
 from gendsl.compiler.front.arrays import (
     as_array,
@@ -678,13 +678,26 @@ def _entries(frame: Frame, value: Value, what: str) -> Value:
 
 
 def _repeat(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    given = arguments(frame, ("a", "repeats"), args, named)
-    if not is_number(given["repeats"]):
-        raise frame.not_closed("np.repeat with an array of counts")
-    if is_number(given["a"]):
+    given = arguments(frame, ("a", "repeats", "axis"), args, named)
+    repeats, axis = given["repeats"], given.get("axis", NONE)
+    if is_number(given["a"]) and is_number(repeats) and "axis" not in given:
         leaf = frame.atom(number_leaf(given["a"]))
-        return filled(frame, leaf.kind, [number_leaf(given["repeats"], "i")], leaf)
-    return library_call(frame, library.repeat, [as_array(frame, given["a"]), given["repeats"]])
+        return filled(frame, leaf.kind, [number_leaf(repeats, "i")], leaf)
+    value = as_array(frame, given["a"], what="a")
+    if not is_number(repeats):
+        repeats = as_array(frame, repeats, what="repeats")
+        if getattr(repeats.type, "kind", "i") != "i" or getattr(repeats.type, "rank", 1) != 1:
+            raise frame.not_closed("np.repeat with these counts")
+    if is_never(value) or is_never(repeats):
+        return NOTHING
+    where = axes_of(frame, value, axis)
+    if where is None:
+        value, where = flat(frame, value), [0]
+    if len(where) != 1:
+        raise frame.not_closed("np.repeat along several axes")
+    text = library.repeated if is_number(repeats) else library.repeated_each
+    indices = library_call(frame, text, [number(shape_of(value)[where[0]]), repeats])
+    return at_place(frame, value, Place("axis", value, (where[0], indices)))
 
 
 def _logsumexp(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:

@@ -178,6 +178,12 @@ def call(frame: Frame, function: Value, args: list[Value], named: dict[str, Valu
         case Method(Tuple(cls=cls), method) if isinstance(cls, type) and issubclass(cls, stats.FrozenFamily):
             owned = Value(function.type.owner, function.leaves)
             return stats.method_of_frozen(frame, owned, method.__name__, args, named)
+        case Method(Tuple(cls=cls), method) if _is_replace(cls, method):
+            owned = Value(function.type.owner, function.leaves)
+            fields = dict(zip(cls._fields, items_of(owned), strict=True))
+            if args or not set(named) <= set(fields):
+                raise frame.not_closed("_replace of what is no field")
+            return _named_tuple(frame, cls, [], {**fields, **named})
         case Method(owner, method):
             return call_function(frame, method, [Value(owner, function.leaves), *args], named)
     cls = getattr(function.type, "cls", None)
@@ -188,6 +194,11 @@ def call(frame: Frame, function: Value, args: list[Value], named: dict[str, Valu
     if isinstance(cls, type) and any("__call__" in base.__dict__ for base in cls.__mro__):
         return call_method(frame, function, "__call__", args, named)
     raise frame.not_closed(f"a call of {describe(function.type)}")
+
+
+def _is_replace(cls: Any, method: Any) -> bool:
+    """Whether a method is `_replace` as named tuples have it."""
+    return hasattr(cls, "_fields") and (method.__name__, method.__module__) == ("_replace", "collections")
 
 
 def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Value]) -> Value:

@@ -261,12 +261,28 @@ def concatenate_rows(parts: Any) -> Any:
     return result
 
 
-def repeat(a: Any, count: int) -> Any:
-    """Each entry of a vector so many times."""
-    result = np.zeros(len(a) * count)
-    for i in range(len(a)):
-        for j in range(count):
-            result[i * count + j] = a[i]
+def repeated(n: int, count: int) -> Any:
+    """Each place of n so many times."""
+    assert count >= 0
+    result = np.zeros(n * count, int)
+    for i in range(n * count):
+        result[i] = i // count
+    return result
+
+
+def repeated_each(n: int, counts: Any) -> Any:
+    """Each place of n as often as it says."""
+    assert len(counts) == n
+    total = 0
+    for i in range(n):
+        assert counts[i] >= 0
+        total += counts[i]
+    result = np.zeros(total, int)
+    at = 0
+    for i in range(n):
+        for _ in range(counts[i]):
+            result[at] = i
+            at += 1
     return result
 
 
