@@ -145,7 +145,11 @@ class Compiled(ABC):
     @cached_property
     def native(self) -> Native:
         """The machine code."""
-        return Native(self.llvm[0])
+        return Native(self.llvm[0], *self.shared())
+
+    def shared(self) -> list[str]:
+        """The LLVM IR of what this text shares with others."""
+        return []
 
 
 class ClosedText(Compiled):

@@ -16,7 +16,6 @@ from gendsl.compiler.closed_sampler import _from_python
 from gendsl.compiler.coordinate_runs import runs, walked
 from gendsl.compiler.copies import RUNS, assessed, looked, read_again, scored
 from gendsl.compiler.density import Zeros
-from gendsl.compiler.front import library_slopes
 from gendsl.compiler.front.coordinates import UNKNOWN
 from gendsl.compiler.front.draws import GENERATOR
 from gendsl.compiler.front.program import MODEL, Entries, Entry, Lowering, Template, type_of
@@ -41,9 +40,10 @@ from gendsl.compiler.print_llvm import print_llvm_steps
 from gendsl.compiler.print_python import input_name, name_apart, print_python
 from gendsl.compiler.proposals import Proposals
 from gendsl.compiler.selections import InTurn, OneSite, Selections
+from gendsl.compiler.slopes import shared, slopes
 from gendsl.compiler.source import find_source
 from gendsl.compiler.state import MoveState, index_of, indices_of
-from gendsl.compiler.types import FLOAT, INT, List, Number, Tuple, Type, leaves
+from gendsl.compiler.types import Number, leaves
 from gendsl.compiler.updates import log_weight_along, move_along, updating
 
 LEGEND = """\
@@ -102,8 +102,7 @@ class ClosedKernel(Compiled):
             if isinstance(one, Updating):
                 entries.append(partial(_lines, number, one))
                 titles[f"u{number}"] = f"kernel {one.name}"
-        if any(isinstance(one, Involution) for one in within):
-            entries += _slopes(lowering)
+        self.slopes = slopes() if any(isinstance(one, Involution) for one in within) else None
         try:
             every = lowering.lower_together(entries)
         except NotClosed as reason:
@@ -267,12 +266,13 @@ class ClosedKernel(Compiled):
             assert auxiliary is not None
             proposals = Proposals(self.lowering, f"q{number}")
             return move.proposal(name, score, auxiliary, proposals.propose(), proposals.give_back())
-        slopes = move.Slopes(*(mains[name] for name in SLOPES))
+        assert self.slopes is not None
+        combined = self.slopes.combined
         maps = [
-            move.Called(tangents.differentiate(mains[f"f{number}_{place}"], "_slopes", slopes.combined))
+            move.Called(tangents.differentiate(mains[f"f{number}_{place}"], "_slopes", combined))
             for place in range(len(one.maps))
         ]
-        return move.involutive(name, score, auxiliary, maps, slopes, check=check)
+        return move.involutive(name, score, auxiliary, maps, self.slopes, check=check)
 
     def _auxiliary(self, name: str, main: hir.Function, zeros: Zeros) -> move.Auxiliary:
         """What draws the choices of a program, and what scores them."""
@@ -312,7 +312,11 @@ class ClosedKernel(Compiled):
 
     @cached_property
     def llvm(self) -> tuple[str, list[tuple[int, str]]]:
-        return print_llvm_steps(self.steps, self.layout, self.rows, self.axes)
+        sites = [] if self.slopes is None else shared().sites
+        return print_llvm_steps(self.steps, self.layout, self.rows, self.axes, sites)
+
+    def shared(self) -> list[str]:
+        return [] if self.slopes is None else [shared().text]
 
     @cached_property
     def slopes_of(self) -> set[tuple[int, int]]:
@@ -481,35 +485,6 @@ def _entries(lowering: Lowering, number: int, one: Step) -> list[Entry]:
             )
         )  # fmt: skip
     return entries
-
-
-SLOPES = {
-    one.__name__: one
-    for one in (library_slopes.combined, library_slopes.log_abs_det, library_slopes.sizes)
-}
-"""What a text does with derivatives, by name."""
-
-
-def _slopes(lowering: Lowering) -> list[Entry]:
-    """What is done with derivatives."""
-    facts = lowering.facts
-
-    def listed(what: str, item: Type) -> List:
-        site = facts.site(("slopes", what))
-        facts.grow_item(site, item)
-        return List(site)
-
-    pairs = listed("pairs", Tuple((INT, FLOAT)))
-    columns, numbers = listed("columns", pairs), listed("numbers", INT)
-    types: dict[str, tuple[Type, ...]] = {
-        "combined": (FLOAT, pairs, FLOAT, pairs),
-        "log_abs_det": (columns, numbers),
-        "sizes": (columns, numbers, listed("coordinates", FLOAT)),
-    }
-    return [
-        Entry(name, find_source(function, "gen"), types[name], chooses=False)
-        for name, function in SLOPES.items()
-    ]
 
 
 def _lines(number: int, one: Updating, lowering: Lowering) -> list[Entry]:

@@ -463,6 +463,7 @@ class Function:
         results: the kinds of its results.
         origin: what the user calls it and where it stands, for a comment.
         scores: whether it, or a function that it calls, makes random choices.
+        symbol: what it is called in machine code that all texts share; empty for those that are only of one.
     """
 
     name: str
@@ -471,6 +472,7 @@ class Function:
     body: Body = field(default_factory=list)
     origin: str = ""
     scores: bool = False
+    symbol: str = ""
 
 
 def bodies(statement: Statement) -> Iterator[Body]:

@@ -34,7 +34,10 @@ class Writer:
         sites: the line and reason of each place where a function may fail.
         declared: functions of numbers that are called, with how many they take.
         drawn: the methods of generators that are called.
+        is_shared: whether it writes what several texts call.
     """
+
+    is_shared = False
 
     def __init__(self, layout: Layout, prefix: str = "gendsl_text_") -> None:
         self.layout = layout
@@ -170,10 +173,12 @@ class Writer:
         self._ends()
         inside, self.out = self.out, mark
         # so that what is read of it in a loop may be read before, even if an iteration would not come to it
-        context = f"ptr align 8 dereferenceable({8 * self.layout.size}) %ctx"
+        size = Word.FIRST if self.is_shared else self.layout.size
+        context = f"ptr align 8 dereferenceable({8 * size}) %ctx"
         given = f"{context}, {parameters}" if parameters else context
         inlined = "alwaysinline" if len(inside) <= most else "noinline"
-        self.out.append(f"define internal {result} @{_symbol(name)}({given}) {inlined} {{")
+        linkage = "" if self.is_shared else "internal "
+        self.out.append(f"define {linkage}{result} @{_symbol(name)}({given}) {inlined} {{")
         self.out.append("entry:")
         for var, where in self.allocas.items():
             self.add(f"{where} = alloca {TYPES[var.kind]}")

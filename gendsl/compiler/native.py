@@ -94,14 +94,14 @@ def _symbol(name: str) -> None:
 
 
 class Native:
-    """A text as machine code.
+    """A text as machine code, with what it shares with others.
 
     Attributes:
         entry: the function that Python calls, with the address of the context; it returns a status.
         was_kept: whether it was made before, and kept.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *shared: str) -> None:
         import llvmlite.binding as llvm
 
         with _LOCK:  # LLVM's own state
@@ -110,17 +110,30 @@ class Native:
             for name in set(_RANDOM.findall(text)):
                 llvm.add_symbol(f"gendsl_random_{name}", native_draws.address(name))
             machine = _machine()
-            key = native_cache.key_of(text, _made_by(machine))
-            code = native_cache.load(key)
-            self.was_kept = code is not None
-            if code is None:
-                code = _compiled(text, machine)
-                native_cache.store(key, code)
+            code, self.was_kept = _code_of(text, machine)
             self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
-            self.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+            for one in (code, *(_shared_code(one) for one in shared)):
+                self.engine.add_object_file(llvm.ObjectFileRef.from_data(one))
             self.engine.finalize_object()
             address = self.engine.get_function_address("gendsl_text_entry")
         self.entry: Callable[[int], int] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)
+
+
+def _code_of(text: str, machine: Any) -> tuple[bytes, bool]:
+    """A text as an object file, and whether it was kept."""
+    key = native_cache.key_of(text, _made_by(machine))
+    kept = native_cache.load(key)
+    if kept is not None:
+        return kept, True
+    code = _compiled(text, machine)
+    native_cache.store(key, code)
+    return code, False
+
+
+@functools.cache
+def _shared_code(text: str) -> bytes:
+    """What texts share as an object file, made once by a process."""
+    return _code_of(text, _machine())[0]
 
 
 def _made_by(machine: Any) -> str:

@@ -77,6 +77,10 @@ class LLVMPrinter(Transforms):
         every = {id(one): one for main in mains for one in hir.functions(main)}
         known: set[int] = set()
         for function in every.values():
+            if function.symbol and not self.is_shared:
+                self._declare(function)
+                known.add(id(function))
+                continue
             called = {id(one.function) for one in hir.walk(function.body) if isinstance(one, hir.Call)}
             if called <= known:
                 self.function(function, LONG if id(function) in self.axes.repeated else SHORT)
@@ -293,7 +297,16 @@ class LLVMPrinter(Transforms):
     def call(self, targets: list[Var], function: Function, args: list[Expr], line: int) -> None:
         """A call of a function of the text."""
         given = [f"{TYPES[arg.kind]} {self.expr(arg, line)}" for arg in args]
-        self._called(targets, f"{self.prefix}{function.name}", result_type(function), given)
+        self._called(targets, self.symbol(function), result_type(function), given)
+
+    def symbol(self, function: Function) -> str:
+        """What a function is called here."""
+        return function.symbol or f"{self.prefix}{function.name}"
+
+    def _declare(self, function: Function) -> None:
+        """A function that other machine code has."""
+        given = ", ".join(["ptr", *(TYPES[var.kind] for var in function.parameters)])
+        self.out.append(f"declare {result_type(function)} @{function.symbol}({given})\n")
 
     def function(self, function: Function, most: int) -> None:
         """A function, which is inlined if it has at most so many lines."""
@@ -306,7 +319,7 @@ class LLVMPrinter(Transforms):
 
         self.function_ = function
         parameters = ", ".join(f"{TYPES[v.kind]} %p{i}" for i, v in enumerate(function.parameters))
-        self.define(f"{self.prefix}{function.name}", parameters, result_type(function), emit, most)
+        self.define(self.symbol(function), parameters, result_type(function), emit, most)
 
     def entry(self, main: Function) -> None:
         """The function that Python calls: arguments and results are words of the context."""
@@ -336,15 +349,31 @@ def print_llvm(main: Function, layout: Layout, axes: Axes) -> tuple[str, list[tu
     return module(printer.declared, printer.drawn, [*printer.lanes.texts(), *printer.out]), printer.sites
 
 
+def print_llvm_shared(
+    mains: Sequence[Function], layout: Layout, axes: Axes
+) -> tuple[str, list[tuple[int, str]]]:
+    """Functions that several texts call, and all that they call, as LLVM IR; and what may fail where."""
+    printer = LLVMPrinter(layout, axes)
+    printer.is_shared = True
+    printer.functions(mains)
+    return module(printer.declared, printer.drawn, [*printer.lanes.texts(), *printer.out]), printer.sites
+
+
 def print_llvm_steps(
-    steps: Sequence[Function | None], layout: Layout, rows: Sequence[int], axes: Axes
+    steps: Sequence[Function | None],
+    layout: Layout,
+    rows: Sequence[int],
+    axes: Axes,
+    sites: Sequence[tuple[int, str]] = (),
 ) -> tuple[str, list[tuple[int, str]]]:
     """The steps of kernels, and what runs a schedule of them, as LLVM IR; and what may fail where.
 
     Args:
         rows: for each step which row of the tallies it is counted in; the first of them if there are several.
+        sites: what may fail where in functions that this text shares with others.
     """
     printer = LLVMPrinter(layout, axes)
+    printer.sites += sites
     printer.functions([step for step in steps if step is not None])
     printer.moves.functions(sorted(printer.primitives))
     NativeSchedule(printer, rows).drive(steps)

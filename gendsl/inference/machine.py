@@ -381,6 +381,10 @@ class Machine:
             if row[IMPOSSIBLE] > old[IMPOSSIBLE]:
                 self._tell_zeros(number, tally, row[IMPOSSIBLE] - old[IMPOSSIBLE])
         self.counted = rows, floats
+        places = {name: place for place, name in enumerate(self.names)}  # whichever was made again first
+        in_order = sorted(tallies.items(), key=lambda item: places.get(item[0], len(places)))
+        tallies.clear()
+        tallies.update(in_order)
 
     def _tell_zeros(self, number: int, tally: Tally, times: int) -> None:
         """Say where the density was zero."""

@@ -1,5 +1,6 @@
 """Machine code that is kept: it is used again, and only what the user made from the same."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -7,10 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from gendsl import gen, normal
-from gendsl.compiler import native_cache
+from gendsl import gen, normal, read, transform, write
+from gendsl.compiler import native, native_cache
 from gendsl.compiler.closed import ClosedDensity
+from gendsl.compiler.closed_move import ClosedKernel
+from gendsl.compiler.moves import Involution
 from gendsl.compiler.native import available
+from gendsl.compiler.slopes import shared
+from gendsl.transforms.language import directions
 
 pytestmark = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
 
@@ -127,7 +132,9 @@ def test_a_disk_that_is_full_leaves_nothing_behind(kept, monkeypatch):
 SCRIPT = """
 from benchmarks.models import models
 from gendsl.compiler.closed_move import ClosedKernel
+from gendsl.compiler.slopes import shared
 from gendsl.inference.moves import flattened
+print(shared().text)
 for model in models("mixtures")[:1] + models("regression_trees")[:1]:
     start = model.start(20)
     parts = flattened(model.kernel(False)).parts
@@ -145,3 +152,35 @@ def test_a_text_is_the_same_in_every_process():
         made.append(done.stdout)
     assert made[0] == made[1]
     assert len(made[0]) > 10_000
+
+
+@gen
+def step_size(trace):
+    u = ~normal(0, 1)
+
+
+def moved(scale):
+    @transform
+    def move(model_in, aux_in, *, model_out, aux_out):
+        mu, u = read(model_in["mu"]), read(aux_in["u"])
+        write(model_out["mu"], mu + scale * u)
+        write(aux_out["u"], -u)
+
+    return move
+
+
+def test_what_texts_share_is_compiled_once(monkeypatch):
+    """The determinant is the same for all; each text calls it by its name."""
+    made = []
+    monkeypatch.setenv("GENDSL_CACHE", "0")
+    monkeypatch.setattr(native, "_shared_code", functools.cache(native._shared_code.__wrapped__))
+    plain = native._compiled
+    monkeypatch.setattr(native, "_compiled", lambda *given: made.append(given[0]) or plain(*given))
+    texts = set()
+    for scale in (1.0, 2.0, 0.5):
+        move = Involution("move", step_size, (), tuple(one for one, _ in directions(moved(scale))))
+        closed = ClosedKernel(model, (3,), [move])
+        assert closed.native.entry is not None
+        texts.add(closed.llvm[0])
+        assert "declare {i32, double} @gendsl_slopes_log_abs_det(" in closed.llvm[0]
+    assert len(texts) == 3 and len(made) == 4 and made.count(shared().text) == 1

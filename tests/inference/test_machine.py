@@ -621,6 +621,15 @@ def test_where_the_density_is_zero_is_counted():
     assert tally.reasons[reason] + tally.weighed + tally.accepted == 500
 
 
+def test_kernels_are_counted_in_their_order():
+    """Also where the first step that the reference is asked about is one of a later kernel."""
+    kernel = cycle(mh(select("x")), involutive(step_size, past_the_end))
+    for runtime in ("native", "compiled"):
+        with running_on(runtime):
+            result = sample(kernel, bounded.simulate((), rng=1), 500, seed=2, record="x", progress=False)
+        assert list(result.acceptance) == ["mh select('x')", "past_the_end"]
+
+
 def test_calls_that_go_on_know_where_the_density_is_zero(monkeypatch):
     """The reference is asked for the reason once, and not at the first such step of every call."""
     kernel, asked = involutive(step_size, past_the_end), []

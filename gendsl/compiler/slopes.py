@@ -1,0 +1,67 @@
+"""What texts do with derivatives: read from its Python once, and compiled once for all of them."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+from typing import Any, NamedTuple
+
+from gendsl.compiler import hir
+from gendsl.compiler.axes import Axes
+from gendsl.compiler.front import library_slopes
+from gendsl.compiler.front.program import Entry, Lowering
+from gendsl.compiler.invariants import simplify
+from gendsl.compiler.move import Slopes
+from gendsl.compiler.native_layout import Layout
+from gendsl.compiler.print_llvm import print_llvm_shared
+from gendsl.compiler.source import find_source
+from gendsl.compiler.types import FLOAT, INT, List, Tuple, Type
+
+
+class Shared(NamedTuple):
+    """Functions as LLVM IR that several texts call, and what may fail where."""
+
+    text: str
+    sites: list[tuple[int, str]]
+
+
+@functools.cache
+def _lowered() -> tuple[bytes, Shared]:
+    """The functions, and their machine code."""
+    lowering = Lowering(draws=False)
+    facts = lowering.facts
+
+    def listed(what: str, item: Type) -> List:
+        site = facts.site(("slopes", what))
+        facts.grow_item(site, item)
+        return List(site)
+
+    pairs = listed("pairs", Tuple((INT, FLOAT)))
+    columns, numbers = listed("columns", pairs), listed("numbers", INT)
+    types: dict[Any, tuple[Type, ...]] = {
+        library_slopes.combined: (FLOAT, pairs, FLOAT, pairs),
+        library_slopes.log_abs_det: (columns, numbers),
+        library_slopes.sizes: (columns, numbers, listed("coordinates", FLOAT)),
+    }
+    entries = [
+        Entry(function.__name__, find_source(function, "gen"), given, chooses=False)
+        for function, given in types.items()
+    ]
+    every = lowering.lower_together(entries)
+    mains = [every[entry.name].main for entry in entries]
+    simplify(mains)
+    for main in mains:
+        for function in hir.functions(main):
+            function.symbol = f"gendsl_slopes_{function.name}"
+    code = print_llvm_shared(mains, Layout(every[entries[0].name]), Axes(mains))
+    return pickle.dumps(mains), Shared(*code)
+
+
+def slopes() -> Slopes:
+    """The functions, for one text."""
+    return Slopes(*pickle.loads(_lowered()[0]))
+
+
+def shared() -> Shared:
+    """Their machine code, for all texts."""
+    return _lowered()[1]
