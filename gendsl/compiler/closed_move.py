@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
@@ -42,26 +41,10 @@ from gendsl.compiler.proposals import Proposals
 from gendsl.compiler.selections import InTurn, OneSite, Selections
 from gendsl.compiler.slopes import shared, slopes
 from gendsl.compiler.source import find_source
-from gendsl.compiler.state import MoveState, index_of, indices_of
+from gendsl.compiler.state import LEGEND, NOTES, MoveState, index_of, indices_of
 from gendsl.compiler.types import Number, leaves
 from gendsl.compiler.updates import log_weight_along, move_along, updating
 
-LEGEND = """\
-# state.a is what there is at the addresses "a" or ("a", i, ...). What a program makes there is state.a[i]:
-# it is drawn where that is set, and otherwise looked up in the trace that is scored. What a program finds in
-# the trace that it is given is state.a.look(i). A transform has state.a.read_slopes(i) and
-# state.a.write_slopes(i, x, d_x): each number x has its derivatives d_x behind it, as pairs of a coordinate
-# that was read and the derivative in it. Numbers in comments are lines of the program. A call of a program
-# that calls itself has a number, by its address: state.a.call(i) where it is made, state.a.node(i)
-# elsewhere.
-
-"""
-NOTES = {
-    name: inspect.getdoc(made).partition("\n")[0]  # type: ignore[union-attr]
-    for name, made in vars(MoveState).items()
-    if inspect.isfunction(made) and made.__doc__
-}
-"""What the operations of the state do, for comments in a text."""
 Placed = tuple[Template, tuple[int, ...], list[Any]]
 """The template of a choice, its indices, and the leaves of its value."""
 

@@ -3,7 +3,7 @@
 A run of the schedule ends where it is done, where a step fails, or where there is no room. In the last two
 cases the state and the generator are put back to where the run started, and the same steps are made again up
 to the one that did not succeed. What that would have done is then for the reference interpreter to say, or
-there is more room.
+there is more room. All of this is about the same arrays, so this is one module.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ nothing is ever cleared. The state and its columns share these stamps, so this i
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections import defaultdict
 from collections.abc import Iterable
@@ -738,3 +739,21 @@ def dimension(column: Column, value: Any) -> int:
     if column.coordinates == NUMBER:
         return 1
     return _size(value) - (column.coordinates == WEIGHTS)
+
+
+LEGEND = """\
+# state.a is what there is at the addresses "a" or ("a", i, ...). What a program makes there is state.a[i]:
+# it is drawn where that is set, and otherwise looked up in the trace that is scored. What a program finds in
+# the trace that it is given is state.a.look(i). A transform has state.a.read_slopes(i) and
+# state.a.write_slopes(i, x, d_x): each number x has its derivatives d_x behind it, as pairs of a coordinate
+# that was read and the derivative in it. Numbers in comments are lines of the program. A call of a program
+# that calls itself has a number, by its address: state.a.call(i) where it is made, state.a.node(i)
+# elsewhere.
+
+"""
+NOTES = {
+    name: inspect.getdoc(made).partition("\n")[0]  # type: ignore[union-attr]
+    for name, made in vars(MoveState).items()
+    if inspect.isfunction(made) and made.__doc__
+}
+"""What the operations of the state do, for comments in a text."""
