@@ -28,7 +28,7 @@ from gendsl.compiler.front import library_slopes
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import Const, Function, Op, Return, Var
 from gendsl.compiler.print_python import compile_python, print_python
-from tests.compiler.closed_steps import AsPython
+from tests.compiler.closed_steps import WAYS, AsPython
 from tests.compiler.test_closed_move import Move, compiled, outcomes
 from tests.laws.modules import imported
 from tests.transforms import test_programs, test_random_moves
@@ -402,8 +402,36 @@ def tilted(model_in, aux_in, *, model_out, aux_out):
     write(model_out["slope"], slope)
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("n", [1, 2, 30, 300])
-def test_a_whole_path_that_is_stretched(n):
+def test_a_whole_path_that_is_stretched(n, way):
     """The Jacobian of 2 + n coordinates is triangular."""
-    results = steps_of(path.simulate((n,), rng=1), Move(tilt, tilted), 4)
+    trace, move = path.simulate((n,), rng=1), Move(tilt, tilted)
+    results = outcomes(way, compiled(trace, move), trace, move, 4)
+    assert results.keys() <= {"accepted", "rejected"} and sum(results.values()) == 4
+
+
+@transform
+def mixed(model_in, aux_in, *, model_out, aux_out):
+    """Two coordinates are turned, and all others change with them; what is kept is of the last iteration."""
+    by, up, slope = read(aux_in["by"]), read(aux_in["up"], discrete), read(model_in["slope"])
+    write(aux_out["up"], not up, discrete)
+    angle = 0.3 if up else -0.3
+    turned = by * math.cos(angle) - slope * math.sin(angle), by * math.sin(angle) + slope * math.cos(angle)
+    write(aux_out["by"], turned[0])
+    write(model_out["slope"], turned[1])
+    last, sign = 0.0, 1.0 if up else -1.0
+    for i in range(model_in.args[0]):
+        x = read(model_in["x", i])
+        pair = [x, by if up else turned[0]]
+        if i % 2 == 0:
+            last = pair[1]
+        write(model_out["x", i], x + sign * sum(pair[1:]) * (1.0 + (slope if up else turned[1])) + 0.0 * last)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("n", [1, 2, 30])
+def test_rows_and_columns_that_are_eliminated(n, way):
+    trace, move = path.simulate((n,), rng=1), Move(tilt, mixed)
+    results = outcomes(way, compiled(trace, move), trace, move, 4)
     assert results.keys() <= {"accepted", "rejected"} and sum(results.values()) == 4
