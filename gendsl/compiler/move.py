@@ -63,7 +63,7 @@ class Auxiliary:
 
 @dataclass(frozen=True)
 class Slopes:
-    """What a text does with derivatives; see `front.library_slopes`."""
+    """What a text does with derivatives; see `library_slopes`."""
 
     combined: Function
     log_abs_det: Function

@@ -1,7 +1,7 @@
 """Forward mode: every float of a text gets its derivatives in what was read, its *tangents*.
 
 A function with a parameter, a result or a variable `x` of floats has `d_x` behind it, a list of pairs: a
-coordinate that was read, and the derivative in it; see `front.library_slopes`. Items of lists have the
+coordinate that was read, and the derivative in it; see `library_slopes`. Items of lists have the
 tangents of each float behind that. Choices that are read bring tangents, and choices that are written take
 them. The tangents of what a program returned for a trace are not numbers: it may decide what is done, but not
 what is written.

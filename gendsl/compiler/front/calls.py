@@ -297,9 +297,10 @@ def _call_container_method(
         case Tuple() if name in ("count", "index") and not named:
             raise frame.not_closed(f"the method {name} of a tuple")
         case Number(kind="i", mixed=False) if name == "bit_count" and not args and not named:
-            from gendsl.compiler.front import arrays, library_more
+            from gendsl.compiler.front import library_more
+            from gendsl.compiler.front.arrays import library_call
 
-            return arrays.library_call(frame, library_more.bit_count, [owner])
+            return library_call(frame, library_more.bit_count, [owner])
         case Number() if name == "item" and not args:
             return Value(Number(owner.type.kind), owner.leaves)
         case Known(value=draws.RandomGenerator()):
