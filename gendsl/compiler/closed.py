@@ -15,7 +15,7 @@ from gendsl.compiler.addresses import Addresses
 from gendsl.compiler.axes import Axes
 from gendsl.compiler.encode import Words, deep_layout, flat, room, with_tangents
 from gendsl.compiler.front.program import Lowered, Lowering, Template, type_of
-from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.front.values import NotClosed, TextColumn
 from gendsl.compiler.hir import Input
 from gendsl.compiler.native import Native, available
 from gendsl.compiler.native_layout import FAILED, FULL, Layout, TemplateWords, Word, is_auxiliary
@@ -77,8 +77,9 @@ class Compiled(ABC):
     lowered: Lowered
 
     def inputs(self) -> list[tuple[int, Any, Type]]:
-        """The objects from outside: (number, object, type)."""
-        return [(number, found, kind) for number, (found, kind) in enumerate(self.lowered.inputs)]
+        """The objects from outside: (number, object, type), and last what there is of strings."""
+        found = [(number, one, kind) for number, (one, kind) in enumerate(self.lowered.inputs)]
+        return sorted(found, key=lambda given: isinstance(given[1], TextColumn))
 
     @abstractmethod
     def printed(self, axes: Axes | None) -> str:
@@ -184,11 +185,13 @@ class ClosedText(Compiled):
     def arguments(self, args: tuple[Any, ...]) -> list[Any]:
         """The leaves of arguments."""
         facts = self.lowered.facts
-        return [
+        found = [
             leaf
             for arg, kind in zip(args, self.lowered.arguments, strict=True)
             for leaf in flat(facts, arg, kind)
         ]
+        facts.fill_columns()  # of the strings among them, too
+        return found
 
     @cached_property
     def llvm(self) -> tuple[str, list[tuple[int, str]]]:

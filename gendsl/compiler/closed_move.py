@@ -279,12 +279,10 @@ class ClosedKernel(Compiled):
                             raise NotClosed(f"the coordinates of {template.parts!r}")
 
     def inputs(self) -> list[tuple[int, Any, Any]]:
-        found = []
-        for number, (one, kind) in enumerate(self.lowered.inputs):
-            if isinstance(one, ArgumentsOf):
-                one = self.values[one.name][one.position]
-            found.append((number, one, kind))
-        return found
+        return [
+            (number, self.values[one.name][one.position] if isinstance(one, ArgumentsOf) else one, kind)
+            for number, one, kind in super().inputs()
+        ]
 
     def printed(self, axes: Axes | None) -> str:
         return LEGEND + print_python(*self.roots, notes=NOTES, axes=axes)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.front.values import Facts, NotClosed
+from gendsl.compiler.front.values import Facts, NotClosed, TextColumn
 from gendsl.compiler.llvm_vector_math import LANES
 from gendsl.compiler.print_runtime import bits, mix
 from gendsl.compiler.types import (
@@ -41,6 +41,9 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
         NotClosed: the value is not of this type.
     """
     type = facts.canonical(type)
+    if isinstance(value, TextColumn):
+        facts.fill_columns()
+        return [value.values]
     if isinstance(value, np.generic):
         if isinstance(type, Number) and type.numpy == NO and not isinstance(value, np.float64):
             raise NotClosed("a number of NumPy's where there was one of Python's")

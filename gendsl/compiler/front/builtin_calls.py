@@ -424,12 +424,13 @@ def _quick(is_any: bool) -> Callable[[Frame, ast.Call], Value]:
     """`any` or `all` of a generator expression, which ends at the first item that decides it."""
 
     def handle(frame: Frame, node: ast.Call) -> Value:
-        from gendsl.compiler.front import calls, numbers
+        from gendsl.compiler.front import numbers
+        from gendsl.compiler.front.binding import arguments
         from gendsl.compiler.front.comprehensions import comprehension
         from gendsl.compiler.front.expressions import expression
 
         if len(node.args) != 1 or not isinstance(node.args[0], ast.GeneratorExp) or node.keywords:
-            args, named = calls.arguments(frame, node)
+            args, named = arguments(frame, node)
             return _any_all(is_any)(frame, args, named)
         inner = node.args[0]
         first = expression(frame, inner.generators[0].iter)
@@ -643,6 +644,7 @@ _HANDLERS: dict[Any, Handler] = {
 
 EAGER = frozenset([
     sum, min, max, sorted, list, tuple, dict, set, frozenset, any, all, dict.fromkeys, math.fsum, math.prod,
+    collections.deque,
 ])  # fmt: skip
 """Functions that go through their arguments in the call."""
 LAZY = frozenset([enumerate, zip, map, filter, iter, itertools.pairwise])

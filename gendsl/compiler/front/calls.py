@@ -7,6 +7,7 @@ Functions, methods and instances call one another, so this is one module.
 from __future__ import annotations
 
 import ast
+import collections
 import dataclasses
 import functools
 import inspect
@@ -28,8 +29,10 @@ from gendsl.compiler.front import (
     stats,
     tables,
 )
+from gendsl.compiler.front.binding import arguments, bound, check_spread
 from gendsl.compiler.front.frame import Frame, Join, goes_once, is_never
-from gendsl.compiler.front.numbers import compared, is_plain_tuple, test_of
+from gendsl.compiler.front.library_deque import Deque
+from gendsl.compiler.front.numbers import compared, test_of
 from gendsl.compiler.front.values import (
     NONE,
     NOTHING,
@@ -53,6 +56,7 @@ from gendsl.compiler.types import (
     Number,
     Object,
     Set,
+    Text,
     Tuple,
     Type,
     Union,
@@ -97,7 +101,9 @@ def call_node(frame: Frame, node: ast.Call) -> Value:
     function = frame.atoms(function)
     found = object_of(function) if _is_hashable_known(function) else None
     if any(isinstance(part, ast.GeneratorExp) for part in node.args):
-        of_container = isinstance(function.type, Method) and isinstance(function.type.function, str)
+        of_container = isinstance(function.type, Method) and (
+            isinstance(function.type.function, str) or _is_of_deques(function.type.function)
+        )
         if not of_container and found not in builtin_calls.EAGER | builtin_calls.LAZY:
             raise frame.not_closed("a generator as an argument, which can be gone through once only", node)
     args, named = arguments(
@@ -105,6 +111,11 @@ def call_node(frame: Frame, node: ast.Call) -> Value:
     )
     frame.here, frame.line = node, node.lineno
     return call(frame, function, args, named)
+
+
+def _is_of_deques(function: Any) -> bool:
+    """Whether a function is a method of deques, which go through their arguments in the call."""
+    return bool(getattr(function, "__module__", "") == Deque.__module__)
 
 
 def _is_hashable_known(value: Value) -> bool:
@@ -117,55 +128,13 @@ def _is_hashable_known(value: Value) -> bool:
     return True
 
 
-def arguments(
-    frame: Frame, node: ast.Call, *, lazy: bool = False, shown: bool = False
-) -> tuple[list[Value], dict[str, Value]]:
-    """The values of the arguments of a call.
-
-    Args:
-        lazy: generators are not gone through yet.
-        shown: a list that is shown as the first argument is only gone through, so that it may be a tuple.
-    """
-    args: list[Value] = []
-    for part in node.args:
-        if shown and part is node.args[0] and is_plain_display(part):
-            items = [frame.atoms(expression(frame, one)) for one in part.elts]  # type: ignore[attr-defined]
-            args.append(make_tuple(items))
-            continue
-        if isinstance(part, ast.Starred):
-            starred = part.value
-            if isinstance(starred, (ast.List, ast.Tuple)):  # a display, of which nobody else sees the list
-                args += arguments(frame, ast.copy_location(ast.Call(node.func, starred.elts, []), node))[0]
-                continue
-            value = expression(frame, starred)
-            if is_plain_tuple(value.type):
-                args += items_of(value)
-                continue
-            raise frame.not_closed("a star argument whose length is not known", node)
-        if isinstance(part, ast.GeneratorExp):
-            from gendsl.compiler.front.comprehensions import iterable, list_comprehension
-
-            args.append(iterable(frame, part) if lazy else list_comprehension(frame, part))
-            continue
-        args.append(frame.atoms(expression(frame, part)))
-    named: dict[str, Value] = {}
-    for keyword in node.keywords:
-        if keyword.arg is None:
-            raise frame.not_closed("** in a call", node)
-        named[keyword.arg] = frame.atoms(expression(frame, keyword.value))
-    return args, named
-
-
-def is_plain_display(node: ast.expr) -> bool:
-    """Whether an expression shows the items of a list."""
-    return isinstance(node, ast.List) and not any(isinstance(one, ast.Starred) for one in node.elts)
-
-
 def call(frame: Frame, function: Value, args: list[Value], named: dict[str, Value]) -> Value:
     """`function(*args, **named)`."""
     function = frame.opened(function)
     if is_never(function):
         return NOTHING
+    if not isinstance(function.type, Union):
+        check_spread(frame, function, args, named)
     match function.type:
         case Union():
             return frame.switch(function, lambda one: call(frame, one, args, named))
@@ -185,6 +154,8 @@ def call(frame: Frame, function: Value, args: list[Value], named: dict[str, Valu
                 raise frame.not_closed("_replace of what is no field")
             return _named_tuple(frame, cls, [], {**fields, **named})
         case Method(owner, method):
+            if _is_of_deques(method):
+                args = [_gone_through(frame, one) for one in args]
             return call_function(frame, method, [Value(owner, function.leaves), *args], named)
     cls = getattr(function.type, "cls", None)
     if cls is functools.partial:
@@ -292,7 +263,7 @@ def _call_container_method(
             return tables.method(frame, owner, name, args)
         case Array():
             return array_calls.method(frame, owner, name, args, named)
-        case Known(value=str()) if not named:
+        case Known(value=str()) | Text() if not named:
             return containers.text_method(frame, owner, name, args)
         case Tuple() if name in ("count", "index") and not named:
             raise frame.not_closed(f"the method {name} of a tuple")
@@ -315,33 +286,6 @@ def _call_container_method(
 
 
 # --- functions -------------------------------------------------------------------------------------
-
-
-def bound(
-    frame: Frame, node: Any, defaults: dict[str, Value], args: list[Value], named: dict[str, Value], name: str
-) -> dict[str, Value] | None:
-    """The parameters of a function with the values that a call gives them; None where they don't fit."""
-    arguments = node.args
-    if arguments.kwarg is not None:
-        raise frame.not_closed(f"{name} takes ** arguments")
-    positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
-    found: dict[str, Value] = dict(zip(positional, args, strict=False))
-    rest = args[len(positional) :]
-    if arguments.vararg is not None:
-        found[arguments.vararg.arg] = make_tuple(rest)
-    elif rest:
-        return None
-    every = [*positional, *(a.arg for a in arguments.kwonlyargs)]
-    for key, value in named.items():
-        if key in found or key not in every:
-            return None
-        found[key] = value
-    for key in every:
-        if key not in found:
-            if key not in defaults:
-                return None
-            found[key] = defaults[key]
-    return found
 
 
 def call_function(frame: Frame, function: FunctionType, args: list[Value], named: dict[str, Value]) -> Value:
@@ -409,7 +353,7 @@ def instance_call(frame: Frame, function: Any, source: Any, given: dict[str, Val
     types: dict[str, Type] = {}
     for name, value in given.items():
         kind = facts.canonical(value.type)
-        if str(function.__module__).startswith("gendsl."):
+        if str(function.__module__).startswith("gendsl.") and not _is_of_deques(function):
             kind = plain(kind)
         if (
             recursive
@@ -463,6 +407,7 @@ def inlined(
 
 def run_inline(frame: Frame, inner: Frame, node: Any) -> Value:
     """Run the body of an activation whose statements go into those of its caller."""
+    from gendsl.compiler.front import cells
     from gendsl.compiler.front.statements import statements
 
     inner.live = frame.live
@@ -482,6 +427,7 @@ def run_inline(frame: Frame, inner: Frame, node: Any) -> Value:
         inner.emit(hir.Leave(block.label))
 
     inner.returned = returned
+    cells.start(inner)
     statements(inner, node.body)
     exits.add(inner, NONE)
     inner.out = frame.out
@@ -559,6 +505,8 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
 
     if issubclass(cls, BaseException):
         return NONE
+    if cls is collections.deque:
+        cls, args = Deque, [_gone_through(frame, one) for one in args]
     if issubclass(cls, Parameterised) and named:
         cls = family_called(cls, len(args), tuple(named))
     made = choices.construct(frame, cls, args, named)
@@ -583,6 +531,15 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
     if not isinstance(init, FunctionType):
         raise frame.not_closed(f"an instance of {cls.__name__}")
     return built(frame, cls, init, args, named)
+
+
+def _gone_through(frame: Frame, value: Value) -> Value:
+    """A list of what an iterator gives; any other value as it is."""
+    if not goes_once(value.type):
+        return value
+    made = containers.list_of(frame, frame.here, [], "gone through")
+    containers.extend(frame, frame.here, made, value)
+    return made
 
 
 def _is_generated(function: Any) -> bool:
@@ -880,6 +837,7 @@ def is_instance(frame: Frame, type_: Type, classes: Any) -> bool | None:
             wanted = {issubclass(one, classes) for one in classes_of(type_)}
             return wanted.pop() if len(wanted) == 1 else None
         case Tuple(cls=cls) | Object(cls=cls) | Building(cls=cls):
+            cls = collections.deque if cls is Deque else cls
             return any(issubclass(cls, one) for one in every)
         case List():
             return any(issubclass(list, one) for one in every)

@@ -147,6 +147,7 @@ class Request:
 def _operand(frame: Frame, node: ast.expr) -> Request:
     """The operand of a `~`."""
     from gendsl.compiler.front import calls
+    from gendsl.compiler.front.binding import arguments
     from gendsl.compiler.front.expressions import expression
 
     if not isinstance(node, ast.Call):
@@ -155,10 +156,10 @@ def _operand(frame: Frame, node: ast.expr) -> Request:
     program = _generative(frame, function)
     if program is None:
         frame.here, frame.line = node, node.lineno
-        args, named = calls.arguments(frame, node)
+        args, named = arguments(frame, node)
         frame.here, frame.line = node, node.lineno
         return Request(calls.call(frame, function, args, named))
-    args, named = calls.arguments(frame, node)
+    args, named = arguments(frame, node)
     found, owner = program
     return Request(None, found, [*owner, *args], named)
 
@@ -259,14 +260,14 @@ def path(frame: Frame, address: Value) -> tuple[tuple[Any, ...], tuple[Expr, ...
 
 def _call_program(frame: Frame, request: Request, parts: tuple[Any, ...], indices: tuple[Expr, ...]) -> Value:
     """A call of a `@gen` function whose choices lie below an address."""
-    from gendsl.compiler.front import calls
+    from gendsl.compiler.front.binding import bound
     from gendsl.compiler.front.calls import Building, _widened
     from gendsl.compiler.front.program import NO_VALUE
     from gendsl.compiler.types import holds_closure
 
     lowering, facts, program = frame.program, frame.program.facts, request.program
     origin = program.compiled.origin
-    given = calls.bound(
+    given = bound(
         frame,
         origin.node,
         lowering.defaults(frame, origin.function),

@@ -79,6 +79,8 @@ def length(frame: Frame, value: Value) -> Expr:
             return Const(len(found), "i")
         case Tuple(items) if is_plain_tuple(value.type):
             return Const(len(items), "i")
+        case Text():
+            return texts.length(frame, value)
         case List(site):
             var = frame.fresh("n", "i")
             frame.emit(hir.Length(var, value.leaf, layout(frame, site)))
@@ -366,6 +368,8 @@ def contains(frame: Frame, container: Value, value: Value) -> Expr:
     match container.type:
         case Known(value=found) if isinstance(found, str) and is_known(value):
             return Const(object_of(value) in found, "b")
+        case Text() if is_known(value) and isinstance(object_of(value), str):
+            return test_of(texts.told(frame, container, "__contains__", [value]) or NOTHING)
         case Known(value=range() as found) if is_number(value) and kind_of(value) != "f":
             x = frame.atom(number_leaf(value, "i"))
             inside = both(
@@ -850,6 +854,9 @@ def text_method(frame: Frame, value: Value, name: str, args: list[Value]) -> Val
     """A method of a string that is known."""
     if name == "format" and is_known(value) and not all(map(is_known, args)):
         return texts.format_method(frame, object_of(value), args)
+    found = texts.told(frame, value, name, args) if isinstance(value.type, Text) else None
+    if found is not None:
+        return found
     if isinstance(value.type, Text) or not all(map(is_known, args)):
         raise frame.not_closed(f"the method {name} of a string that is not a constant")
     found = getattr(object_of(value), name)(*(object_of(arg) for arg in args))

@@ -236,9 +236,8 @@ def _walrus(frame: Frame, node: ast.NamedExpr) -> Value:
         value = choices.assigned(frame, node.value, node.target)
     else:
         value = expression(frame, node.value)
-    target = frame
-    target.bind(node.target.id, value)
-    return target.env[node.target.id]
+    frame.bind(node.target.id, value)
+    return name_value(frame, node.target.id)
 
 
 # --- displays --------------------------------------------------------------------------------------
@@ -285,7 +284,11 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
     made = tables.make(frame, node)
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
-            raise frame.not_closed("** in a dict", node)
+            more = expression(frame, value)
+            if not isinstance(more.type, Dict):
+                raise frame.not_closed(f"** of {describe(more.type)} in a dict", node)
+            tables.update(frame, value, made, more)
+            continue
         at = frame.atoms(expression(frame, key))
         tables.store(frame, made, at, expression(frame, value))
     return made

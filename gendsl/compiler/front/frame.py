@@ -134,7 +134,7 @@ class Text:
         return name
 
 
-_RESERVED = {
+RESERVED = {
     *dir(builtins),
     *keyword.kwlist,
     *NAMES,
@@ -197,6 +197,7 @@ class Frame:
         self.prefix_indices: tuple[Expr, ...] = ()
         own, outside = _scope_of(node)
         self.locals, self.globals = set(own), outside
+        self.cells = _cells_of(node)
 
     @property
     def shown_line(self) -> int:
@@ -217,7 +218,7 @@ class Frame:
             name = name[-1] if isinstance(name[-1], str) else name[0] if isinstance(name[0], str) else "t"
         hint = str(name)
         hint = hir.identifier(hint).strip("_") or "t"
-        if hint in _RESERVED:
+        if hint in RESERVED:
             hint = f"{hint}_"
         if not hint.isidentifier():
             hint = f"t_{hint}"
@@ -305,11 +306,23 @@ class Frame:
         """Let a variable have a value; what is computed for it gets its name in the text."""
         if goes_once(value.type):
             raise self.not_closed("an iterator that is kept, and can be gone through once only")
+        if name in self.globals or name in self.cells:
+            from gendsl.compiler.front import cells
+
+            cells.assign(self, str(name), value)
+            return
         parts = [self.set(leaf, name) if isinstance(leaf, Op) else leaf for leaf in value.leaves]
         self.env[name] = Value(self.program.facts.canonical(value.type), tuple(parts))
 
     def look_up(self, name: str) -> Value | None:
         """The value of a local variable, or of one of the functions around; None for a global name."""
+        from gendsl.compiler.front import cells
+
+        found = self._find(name)
+        return None if found is None else cells.opened(self, found, name)
+
+    def _find(self, name: str) -> Value | None:
+        """The same, or the cell that holds it."""
         if name in self.locals and name not in self.globals:
             if name not in self.env:
                 self.fail(f"{name} has no value here")
@@ -318,7 +331,7 @@ class Frame:
         if self.outer is not None:
             if name in self.outer.comprehended:
                 return self.outer.env[name]
-            return self.outer.look_up(name)
+            return self.outer._find(name)
         return None
 
     def value_of(self, name: Name) -> Value:
@@ -628,6 +641,35 @@ def _scope_of(node: Any) -> tuple[frozenset[str], frozenset[str]]:
     for part in node.body if isinstance(node.body, list) else [node.body]:
         visit(part)
     return frozenset(bound), frozenset(outside)
+
+
+@functools.lru_cache(maxsize=4096)
+def nonlocals(node: Any) -> frozenset[str]:
+    """The names that a definition declares to be those of a function around it."""
+    found: set[str] = set()
+
+    def visit(part: ast.AST) -> None:
+        if isinstance(part, ast.Nonlocal):
+            found.update(part.names)
+        if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            for child in ast.iter_child_nodes(part):
+                visit(child)
+
+    for part in getattr(node, "body", []) if isinstance(getattr(node, "body", None), list) else []:
+        visit(part)
+    return frozenset(found)
+
+
+@functools.lru_cache(maxsize=4096)
+def _cells_of(node: Any) -> frozenset[str]:
+    """The variables of a definition that functions in it assign to."""
+    inner = [
+        part
+        for part in ast.walk(node)
+        if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)) and part is not node
+    ] if node is not None else []
+    own, outside = _scope_of(node)
+    return frozenset(name for part in inner for name in nonlocals(part) if name in own - outside)
 
 
 def is_never(value: Value) -> bool:

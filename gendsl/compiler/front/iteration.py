@@ -13,6 +13,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import tables
 from gendsl.compiler.front.containers import index_leaf, item, length
 from gendsl.compiler.front.frame import Frame, Join, LoopFrame, Name, is_never
+from gendsl.compiler.front.library_deque import Deque
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.front.values import (
     NOTHING,
@@ -24,10 +25,22 @@ from gendsl.compiler.front.values import (
     known,
     make_tuple,
     number,
+    number_leaf,
     object_of,
 )
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import Array, Dict, Generator, Iterator, Known, List, Tuple, Union, describe
+from gendsl.compiler.types import (
+    Array,
+    Dict,
+    Generator,
+    Iterator,
+    Known,
+    List,
+    Object,
+    Tuple,
+    Union,
+    describe,
+)
 
 LONGEST_UNROLLED = 64
 
@@ -73,6 +86,8 @@ def sequence(frame: Frame, value: Value) -> Sequence:
             return Sequence(length(frame, value), lambda i: arrays.row(frame, value, _index(i)))
         case Dict():
             return _entries(frame, value, "keys")
+        case Object(cls=cls) if cls is Deque:
+            return sequence(frame, _values(frame, value))
         case Iterator(name, parts):
             return _iterator(frame, name, _parts_of(value))
         case Generator():
@@ -82,6 +97,13 @@ def sequence(frame: Frame, value: Value) -> Sequence:
     if is_never(value) or not frame.live:
         return Sequence(0, lambda i: value)
     raise frame.not_closed(f"a loop over {describe(value.type)}")
+
+
+def _values(frame: Frame, value: Value) -> Value:
+    """The list that a deque keeps its items in."""
+    from gendsl.compiler.front.calls import object_attribute
+
+    return object_attribute(frame, value, "_values")
 
 
 def _index(i: Any) -> Expr:
@@ -313,13 +335,13 @@ def loop_over(
 
     if flag not in frame.program.facts.flags:
         resized = ("resized", frame.place(node))
-        dicts = _dicts(frame, value)
-        sizes = [tables.length(frame, one) for one in dicts] if resized in frame.program.facts.flags else []
+        watched = _watched(frame, value)
+        sizes = [_size(frame, one) for one in watched] if resized in frame.program.facts.flags else []
 
         def check() -> None:
-            for one, size in zip(dicts, sizes, strict=False):
-                changed = Op("ne", (tables.length(frame, one), size), "b")
-                frame.fail_if(changed, "a dict that changes its size in a loop over it")
+            for one, size in zip(watched, sizes, strict=False):
+                changed = Op("ne", (_size(frame, one), size), "b")
+                frame.fail_if(changed, "a dict or a deque that changes its size in a loop over it")
 
         def once() -> None:
             check()
@@ -329,7 +351,7 @@ def loop_over(
         check()
         if found.grows and not fixed and _changes_length(frame, loop, found.grows):
             frame.program.facts.flag(flag)
-        if any(_may_resize(frame, loop, one) for one in dicts):
+        if any(_may_resize(frame, loop, one) for one in watched):
             frame.program.facts.flag(resized)
         return
     counter = ("position in", id(node), frame.unrolled)
@@ -355,15 +377,26 @@ def loop_over(
     frame.env.pop(counter, None)
 
 
-def _dicts(frame: Frame, value: Value) -> list[Value]:
-    """The dicts that a loop over a value goes over."""
+def _watched(frame: Frame, value: Value) -> list[Value]:
+    """The dicts and deques that a loop over a value goes over: they must not change their sizes meanwhile."""
     value = frame.opened(value)
     match value.type:
         case Dict():
             return [value]
+        case Object(cls=cls) if cls is Deque:
+            return [value]
         case Iterator():
-            return [found for part in _parts_of(value) for found in _dicts(frame, part)]
+            return [found for part in _parts_of(value) for found in _watched(frame, part)]
     return []
+
+
+def _size(frame: Frame, value: Value) -> Expr:
+    """What is another number where a dict has changed its size, or a deque its items."""
+    from gendsl.compiler.front.calls import object_attribute
+
+    if isinstance(value.type, Object):
+        return number_leaf(object_attribute(frame, value, "changes"), "i")
+    return tables.length(frame, value)
 
 
 def _changes_length(frame: Frame, loop: hir.Statement, values: tuple[Value, ...]) -> bool:
@@ -381,7 +414,12 @@ def _changes_length(frame: Frame, loop: hir.Statement, values: tuple[Value, ...]
 
 
 def _may_resize(frame: Frame, loop: hir.Statement, value: Value) -> bool:
-    """Whether a loop may change the size of a dict: it does so to some dict with entries of this layout."""
+    """Whether a loop may change the size of a dict or a deque: it does so to one of this layout."""
+    if isinstance(value.type, Object):
+        from gendsl.compiler.front.calls import object_layout
+
+        whole = object_layout(frame, value.type.site, Deque)
+        return _does(loop, lambda one: isinstance(one, hir.Store) and one.layout == whole)
     assert isinstance(value.type, Dict)
     entry = tables.entry_layout(frame, value.type.site)
 

@@ -36,6 +36,7 @@ from gendsl.compiler.front.values import (
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.types import (
     MAYBE,
+    TEXT,
     YES,
     Array,
     Dict,
@@ -115,9 +116,7 @@ def truth(frame: Frame, value: Value) -> Expr:
             return hir.FALSE
         case Tuple(items, cls):
             if cls is not tuple and not (isinstance(cls, type) and issubclass(cls, tuple)):
-                if any(hasattr(cls, name) for name in ("__bool__", "__len__")):
-                    raise frame.not_closed(f"the truth of a {cls.__name__}")
-                return hir.TRUE
+                return _truth_of_instance(frame, value, cls)
             return Const(bool(items), "b")
         case List() | Dict() | Set():
             from gendsl.compiler.front.containers import length
@@ -130,13 +129,24 @@ def truth(frame: Frame, value: Value) -> Expr:
         case Text():
             return Op("ne", (value.leaf, Const(frame.program.facts.text_number(""), "i")), "b")
         case Object(_, cls):
-            if any(hasattr(cls, name) for name in ("__bool__", "__len__")):
-                raise frame.not_closed(f"the truth of a {cls.__name__}")
-            return hir.TRUE
+            return _truth_of_instance(frame, value, cls)
     leaf = number_leaf(value)
     if leaf.kind == "b":
         return leaf
     return Op("ne", (leaf, hir.ZEROS[leaf.kind]), "b")
+
+
+def _truth_of_instance(frame: Frame, value: Value, cls: Any) -> Expr:
+    """Whether an instance of a class is true: by its `__bool__`, or its `__len__`."""
+    from gendsl.compiler.front import calls
+
+    for name in ("__bool__", "__len__"):
+        method = getattr(cls, name, None)
+        if isinstance(method, FunctionType):
+            return truth(frame, calls.call_method(frame, value, name, []))
+        if method is not None:
+            raise frame.not_closed(f"the truth of a {cls.__name__}")
+    return hir.TRUE
 
 
 def test_of(value: Value) -> Expr:
@@ -400,11 +410,14 @@ type_of_tuples = type
 
 def _ordered(frame: Frame, name: str, a: Value, b: Value) -> Value:
     """Whether one tuple comes before another, item by item."""
+    from gendsl.compiler.front import texts
     from gendsl.compiler.front.containers import no_number
 
     if any(map(is_number, (a, b))) and any(map(no_number, (a, b))):
         frame.fail("an order of values of different types")
         return NOTHING
+    if _is_text(a) and _is_text(b):
+        return number(Op(name, (texts.place_of(frame, a), texts.place_of(frame, b)), "b"))
     if not (is_plain_tuple(a.type) and is_plain_tuple(b.type)):
         raise frame.not_closed(f"the order of {describe(a.type)} and {describe(b.type)}")
     xs, ys = items_of(a), items_of(b)
@@ -420,6 +433,11 @@ def _ordered(frame: Frame, name: str, a: Value, b: Value) -> Value:
         lambda: _ordered(frame, name, _rest(xs), _rest(ys)),
         lambda: compared(frame, strict, x, y),
     )
+
+
+def _is_text(value: Value) -> bool:
+    """Whether a value is a string that has a number."""
+    return isinstance(value.type, Text) or (is_known(value) and isinstance(object_of(value), str))
 
 
 def _rest(items: list[Value]) -> Value:
@@ -444,11 +462,8 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
         return test_of(frame.switch(b, lambda one: number(equal(frame, a, one))))
     if is_number(a) and is_number(b):
         return compared(frame, "eq", a, b).leaf
-    texts = [isinstance(v.type, Text) or (is_known(v) and isinstance(object_of(v), str)) for v in (a, b)]
-    if all(texts):
+    if _is_text(a) and _is_text(b):
         facts = frame.program.facts
-        from gendsl.compiler.types import TEXT
-
         return Op("eq", (*facts.convert(a, TEXT), *facts.convert(b, TEXT)), "b")
     if is_plain_tuple(a.type) and is_plain_tuple(b.type):
         xs, ys = items_of(a), items_of(b)

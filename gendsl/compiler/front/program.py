@@ -21,7 +21,7 @@ import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.coordinates import UNKNOWN
-from gendsl.compiler.front.frame import Frame, Text
+from gendsl.compiler.front.frame import RESERVED, Frame, Text
 from gendsl.compiler.front.values import (
     NONE,
     NOTHING,
@@ -310,7 +310,7 @@ class Lowering:
         )  # fmt: skip
 
     def _walk(self, entry: Entry) -> tuple[hir.Function, Type, list[Value]]:
-        from gendsl.compiler.front.calls import bound
+        from gendsl.compiler.front.binding import bound
         from gendsl.compiler.front.lines import line_at
 
         origin, self.trace = entry.origin, entry.name
@@ -413,6 +413,7 @@ class Lowering:
 
     def _body(self, frame: Frame, node: Any, place: Hashable) -> Type:
         """Lower the body of a function of the text; the type of its result."""
+        from gendsl.compiler.front import cells
         from gendsl.compiler.front.expressions import expression
         from gendsl.compiler.front.statements import statements
 
@@ -429,6 +430,7 @@ class Lowering:
         if isinstance(node, ast.Lambda):
             returned(expression(frame, node.body))
         else:
+            cells.start(frame)
             statements(frame, node.body)
             if frame.live:
                 returned(NONE)
@@ -493,7 +495,7 @@ class Lowering:
         """A name for a function of the text."""
         name = hir.identifier(name).strip("_") or "function"
         name = name if name.isidentifier() else f"f_{name}"
-        name = f"{name}_" if keyword.iskeyword(name) else name
+        name = f"{name}_" if name in RESERVED else name
         count = self.names.get(name, 0)
         self.names[name] = count + 1
         return name if not count else f"{name}_{count}"
@@ -694,6 +696,17 @@ class Lowering:
             parts = tuple(Input(number, place, leaf) for place, leaf in enumerate(leaves(kind)))
             self.input_values[id(found)] = Value(kind, parts)
         return self.input_values[id(found)]
+
+    def text_column(self, key: Hashable, function: Callable[[list[str]], list[int]]) -> Value:
+        """A column of the table of strings, as an input of the text."""
+        column = self.facts.column(key, function)
+        if id(column) not in self.input_values:
+            site = self.facts.site(("input", key))
+            self.facts.grow_item(site, Number("i"))
+            kind = List(self.facts.find(site), True)
+            self.inputs.append((column, kind))
+            self.input_values[id(column)] = Value(kind, (Input(len(self.inputs) - 1, 0, "r"),))
+        return self.input_values[id(column)]
 
     def attribute_of_constant(self, frame: Frame, found: Any, name: str) -> Value:
         """An attribute of a known object."""

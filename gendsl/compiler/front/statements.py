@@ -83,8 +83,6 @@ def assign(frame: Frame, target: ast.expr, value: Value) -> None:
     """`target = value`."""
     match target:
         case ast.Name(id=name):
-            if name in frame.globals:
-                raise frame.not_closed(f"an assignment to {name}, which is global or nonlocal", target)
             frame.bind(name, value)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             stars = [i for i, part in enumerate(parts) if isinstance(part, ast.Starred)]
@@ -133,8 +131,6 @@ def _augmented(frame: Frame, node: ast.AugAssign) -> None:
 
     match node.target:
         case ast.Name(id=name):
-            if name in frame.globals:
-                raise frame.not_closed(f"an assignment to {name}, which is global or nonlocal", node)
             frame.bind(name, changed(expression(frame, ast.copy_location(ast.Name(name, ast.Load()), node))))
         case ast.Attribute(value=owner, attr=name):
             from gendsl.compiler.front.expressions import attribute

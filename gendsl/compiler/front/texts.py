@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.values import (
     NOTHING,
@@ -19,10 +20,11 @@ from gendsl.compiler.front.values import (
     items_of,
     kind_of,
     known,
+    number,
     object_of,
 )
-from gendsl.compiler.hir import Expr
-from gendsl.compiler.types import Joined, Known, Padded, Text, Tuple, describe
+from gendsl.compiler.hir import Const, Expr, Op
+from gendsl.compiler.types import TEXT, Joined, Known, Padded, Text, Tuple, describe
 
 _PLACES = re.compile(r"(%%|%0[0-9]+d|%[dis])")
 _WIDTH = re.compile(r"(?:0([0-9]+))?d?")
@@ -151,3 +153,51 @@ def of(frame: Frame, args: Sequence[Value]) -> Value:
     if len(args) != 1:
         raise frame.not_closed("str with these arguments")
     return known(str(object_of(args[0]))) if is_known(args[0]) else joined(frame, args)
+
+
+# --- what is known of each string ----------------------------------------------------------------------
+
+
+def _places(every: list[str]) -> list[int]:
+    places = {text: place for place, text in enumerate(sorted(every))}
+    return [places[text] for text in every]
+
+
+def _told(frame: Frame, value: Value, key: Any, function: Callable[[list[str]], list[int]]) -> Expr:
+    """The number that a string of the data has in a column of the table of strings."""
+    column = frame.program.text_column(("text", *key), function)
+    (text,) = frame.program.facts.convert(value, TEXT)
+    found = frame.fresh(key[0], "i")
+    frame.emit(hir.Load([found], column.leaf, ("i",), text))
+    return found
+
+
+def place_of(frame: Frame, value: Value) -> Expr:
+    """The place of a string among all of them, in their order."""
+    return _told(frame, value, ("place",), _places)
+
+
+def length(frame: Frame, value: Value) -> Expr:
+    """How many characters a string of the data has."""
+    return _told(frame, value, ("length",), lambda every: list(map(len, every)))
+
+
+def told(frame: Frame, value: Value, name: str, args: Sequence[Value]) -> Value | None:
+    """A method of a string of the data that gives a number or a truth value; None for any other."""
+    if name not in _NUMBERS or not all(map(is_known, args)):
+        return None
+    objects = tuple(object_of(arg) for arg in args)
+    method = getattr(str, name)
+    try:
+        method("", *objects)
+    except TypeError as error:
+        frame.fail(str(error))
+        return NOTHING
+    leaf = _told(frame, value, (name, *objects), lambda every: [int(method(one, *objects)) for one in every])
+    return number(leaf if name in ("count", "find") else Op("ne", (leaf, Const(0, "i")), "b"))
+
+
+_NUMBERS = (
+    "startswith", "endswith", "count", "find", "isdigit", "isupper", "islower", "isalpha", "isalnum",
+    "__contains__",
+)  # fmt: skip

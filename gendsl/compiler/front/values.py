@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -204,6 +204,19 @@ def _number_type(type: Type) -> Number | None:
     return None
 
 
+class TextColumn:
+    """Stands among the inputs of a text for a number that each string that it is given has.
+
+    Attributes:
+        function: what makes the numbers of all strings.
+        values: those of the strings so far: one list, which grows in place.
+    """
+
+    def __init__(self, function: Callable[[list[str]], list[int]]) -> None:
+        self.function = function
+        self.values: list[int] = []
+
+
 class Facts:
     """What is known so far of the types at each place of the source; it only grows.
 
@@ -218,6 +231,7 @@ class Facts:
         self.flags: set[Hashable] = set()
         self.changed = False
         self.texts: dict[str, int] = {}
+        self.columns: dict[Hashable, TextColumn] = {}
         self.joined: list[Joined] = []
 
     # --- sites ------------------------------------------------------------------------------------
@@ -375,6 +389,16 @@ class Facts:
     def text_number(self, text: str) -> int:
         """The number of a string in the table of strings."""
         return self.texts.setdefault(text, len(self.texts))
+
+    def column(self, key: Hashable, function: Callable[[list[str]], list[int]]) -> TextColumn:
+        """The column of the table of strings that a function makes of these."""
+        return self.columns.setdefault(key, TextColumn(function))
+
+    def fill_columns(self) -> None:
+        """Let columns have an entry for each string that is known by now."""
+        for one in self.columns.values():
+            if len(one.values) != len(self.texts):
+                one.values[:] = one.function(list(self.texts))
 
     def note_joined(self, joined: Joined) -> None:
         """Note that strings in addresses are made of such pieces."""
