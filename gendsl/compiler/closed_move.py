@@ -7,7 +7,18 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
-from gendsl.compiler import density, hir, merge, move, picking, redraw, replay, sampler, tangents, walk
+from gendsl.compiler import (
+    density,
+    ellipse_runs,
+    hir,
+    merge,
+    move,
+    redraw,
+    replay,
+    sampler,
+    tangents,
+    walk,
+)
 from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.axes import Axes
 from gendsl.compiler.closed import PYTHON_FAILURES, Compiled, FailedText
@@ -16,11 +27,11 @@ from gendsl.compiler.coordinate_runs import runs, walked
 from gendsl.compiler.copies import RUNS, assessed, looked, read_again, scored
 from gendsl.compiler.density import Zeros
 from gendsl.compiler.front.coordinates import UNKNOWN
-from gendsl.compiler.front.draws import GENERATOR
 from gendsl.compiler.front.program import MODEL, Entries, Entry, Lowering, Template, type_of
-from gendsl.compiler.front.traces import ArgumentsOf, TraceOf, whole
-from gendsl.compiler.front.values import NotClosed, known
+from gendsl.compiler.front.traces import ArgumentsOf
+from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.invariants import simplify
+from gendsl.compiler.kernel_entries import PICKING, ellipse_at, entries_of, given_trace, lines_of
 from gendsl.compiler.meetings import meetings
 from gendsl.compiler.moves import (
     Involution,
@@ -28,6 +39,7 @@ from gendsl.compiler.moves import (
     Picked,
     Proposal,
     Resampling,
+    Rotating,
     Several,
     Step,
     Updating,
@@ -40,9 +52,8 @@ from gendsl.compiler.print_python import input_name, name_apart, print_python
 from gendsl.compiler.proposals import Proposals
 from gendsl.compiler.selections import InTurn, OneSite, Selections
 from gendsl.compiler.slopes import shared, slopes
-from gendsl.compiler.source import find_source
 from gendsl.compiler.state import LEGEND, NOTES, MoveState, index_of, indices_of
-from gendsl.compiler.types import Number, leaves
+from gendsl.compiler.types import leaves
 from gendsl.compiler.updates import log_weight_along, move_along, updating
 
 Placed = tuple[Template, tuple[int, ...], list[Any]]
@@ -73,17 +84,26 @@ class ClosedKernel(Compiled):
         self.seconds = self.compare_at = 0.0
         self.left: list[tuple[Any, int, Any]] = []
         within = _within(steps)
-        lowering = Lowering(draws=True, charts=any(isinstance(one, Walk) for one in within))
+        lowering = Lowering(
+            draws=True,
+            charts=any(isinstance(one, Walk) for one in within),
+            turns=any(isinstance(one, Rotating) for one in within),
+        )
         types = [type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args)]
         entries: list[Entry | Entries] = []
         entries.append(Entry(MODEL, model.compiled.origin, tuple(types), bound=model.bound))
         titles = {MODEL: f"model {model.name}"}
         for number, one in enumerate(within):
-            own = _entries(lowering, number, one)
+            own = entries_of(lowering, number, one)
             titles |= {entry.name.partition("_")[0]: f"kernel {one.name}" for entry in own}
             entries += own
-            if isinstance(one, Updating):
-                entries.append(partial(_lines, number, one))
+            if isinstance(one, (Updating, Rotating)):
+                update = (
+                    partial(ellipse_at, number, one)
+                    if isinstance(one, Rotating)
+                    else partial(lines_of, number, one)
+                )
+                entries.append(update)
                 titles[f"u{number}"] = f"kernel {one.name}"
         self.slopes = slopes() if any(isinstance(one, Involution) for one in within) else None
         try:
@@ -95,7 +115,7 @@ class ClosedKernel(Compiled):
         self.lowered = every[MODEL]
         self.values: dict[str, tuple[Any, ...]] = {MODEL: args}
         self.values |= {
-            f"q{i}": (*_given(one), *one.q_args)
+            f"q{i}": (*given_trace(one), *one.q_args)
             for i, one in enumerate(within)
             if isinstance(one, (Involution, Proposal)) and one.q is not None
         }
@@ -148,7 +168,9 @@ class ClosedKernel(Compiled):
         every = self.lowering.arguments_of(name)
         return move.Called(function, tuple(leaf for value in every for leaf in value.leaves))
 
-    def _absent(self, one: Resampling | Updating, main: hir.Function) -> list[tuple[hir.Body, hir.Expr]]:
+    def _absent(
+        self, one: Resampling | Updating | Rotating, main: hir.Function
+    ) -> list[tuple[hir.Body, hir.Expr]]:
         """For each address that is named, what finds out whether a trace has it, and whether it has."""
         selected = Selections(self.lowered, one.patterns, self.meetings)
         return selected.presence(lambda: self._counted(main, selected, one.patterns))
@@ -213,6 +235,28 @@ class ClosedKernel(Compiled):
             skip_absent=one.skip_absent, random=one.scan == "random",
         )  # fmt: skip
 
+    def _rotating(
+        self, number: int, name: str, one: Rotating, mains: dict[str, hir.Function]
+    ) -> hir.Function:
+        """The step of a move of several choices along an ellipse."""
+        main, ordered = mains[MODEL], InTurn(self.lowered, one.patterns)
+        every = Selections(self.lowered, one.patterns, self.meetings)
+        start = self._called(MODEL, ellipse_runs.started(hir.copied(main, "_start", read_again), ordered))
+        score = self._called(MODEL, ellipse_runs.told(assessed(main, "_told"), every))
+        templates = self.lowering.templates_of(MODEL)
+        sites = move.Sites(start, ordered.turns, tuple(filter(ordered.may_have, templates)))
+        laws = {
+            choice.template.number: choice.normal
+            for function in hir.functions(main)
+            for choice in hir.walk(function.body)
+            if isinstance(choice, hir.Choice) and isinstance(choice.normal, hir.Normal)
+        }
+        ellipse_runs.fill(self.lowering.ellipses[number], sites, laws, score)
+        return ellipse_runs.rotating(
+            name, sites, start, score, self._absent(one, main), mains[f"u{number}"],
+            skip_absent=one.skip_absent,
+        )  # fmt: skip
+
     def _score(self, main: hir.Function, zeros: Zeros) -> move.Called:
         """The log density of the model."""
         if zeros not in self.scores:
@@ -229,7 +273,7 @@ class ClosedKernel(Compiled):
         if isinstance(one, Picked):
             made: dict[int, hir.Function] = {}
             pick, log_share = (
-                hir.copied(mains[f"{which}{number}"], "", looked, made=made) for which in _PICKING
+                hir.copied(mains[f"{which}{number}"], "", looked, made=made) for which in PICKING
             )
             if (pick.results, log_share.results) != (["i", "f"], ["f"]):
                 raise NotClosed(f"the weights of {one.name}, which are none")
@@ -241,6 +285,8 @@ class ClosedKernel(Compiled):
             return self._walk(number, name, one, mains[MODEL])
         if isinstance(one, Updating):
             return self._updating(number, name, one, mains)
+        if isinstance(one, Rotating):
+            return self._rotating(number, name, one, mains)
         check = isinstance(one, Involution) and one.check
         zeros = Zeros.NOTED if check else Zeros.END
         score = self._score(mains[MODEL], zeros)
@@ -427,58 +473,6 @@ class ClosedKernel(Compiled):
 def _within(steps: Sequence[Step | None]) -> list[Step]:
     """Steps, with all that they are made of, each once."""
     return list({id(one): one for step in steps for one in all_within(step)}.values())
-
-
-def _given(one: Move) -> tuple[None, ...]:
-    """What stands for the trace that an auxiliary program is given."""
-    return () if isinstance(one, Proposal) and not one.sees_trace else (None,)
-
-
-_PICKING = {"pick": picking.picked, "share": picking.log_share}
-"""What the functions that pick a move are known by; a number comes behind."""
-
-
-def _entries(lowering: Lowering, number: int, one: Step) -> list[Entry]:
-    """The programs of a step: the auxiliary one and the transforms, or what picks a move."""
-    entries, traces = [], [MODEL]
-    if isinstance(one, (Several, Updating)):
-        return []
-    if isinstance(one, Picked):
-        constants = {"weights": one.weights, "count": len(one.parts)}
-        for (which, function), kind in zip(_PICKING.items(), ("f", "i"), strict=True):
-            values = (whole(lowering.trace_given(MODEL)), Number(kind))
-            source = find_source(function, "gen")
-            entries.append(Entry(f"{which}{number}", source, values, constants=constants, chooses=False))
-        return entries
-    if one.q is not None:
-        name = f"q{number}"
-        own = [type_of(lowering.facts, (name, i), arg) for i, arg in enumerate(one.q_args)]
-        given = (*(whole(lowering.trace_given(MODEL)) for _ in _given(one)), *own)
-        entries.append(Entry(name, one.q.compiled.origin, given, bound=one.q.bound))
-        traces.append(name)
-    for place, f in enumerate(one.maps if isinstance(one, Involution) else ()):
-        inputs = tuple(whole(TraceOf(name, "input")) for name in traces)
-        outputs = {o: whole(TraceOf(name, "output")) for o, name in zip(f.outputs, traces, strict=True)}
-        entries.append(
-            Entry(
-                f"f{number}_{place}", f.origin, inputs, outputs, bound=f._bound, constants=f.parameters,
-                chooses=False,
-            )
-        )  # fmt: skip
-    return entries
-
-
-def _lines(number: int, one: Updating, lowering: Lowering) -> list[Entry]:
-    """What updates a choice, for each template that may be selected."""
-    selected, source = InTurn(lowering, one.patterns), find_source(one.update, "gen")
-    return [
-        Entry(
-            f"u{number}_{template.number}", source, (template, known(GENERATOR)),
-            constants=dict(one.constants), chooses=False,
-        )
-        for template in lowering.templates_of(MODEL)
-        if selected.may_have(template)
-    ]  # fmt: skip
 
 
 def _identifier(name: str) -> str:

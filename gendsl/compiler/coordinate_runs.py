@@ -7,7 +7,6 @@ makes other choices than the first, or the same in another order, the text fails
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -37,7 +36,7 @@ from gendsl.compiler.hir import (
     Visit,
 )
 from gendsl.compiler.meetings import Meeting
-from gendsl.compiler.redraw import Selecting, either
+from gendsl.compiler.redraw import Listing, either
 from gendsl.compiler.selections import Pattern, Selections
 from gendsl.compiler.sums import if_zero, makers, summed
 
@@ -183,12 +182,8 @@ class Lists:
     COORDINATES, CHOICES, PLACES, ROOTS, USED = "coordinates", "moved_choices", "places", "roots", "used"
 
 
-class _Walking(Selecting):
-    """One function of either run.
-
-    Attributes:
-        lists: the variables of the lists that it is given.
-    """
+class _Walking(Listing):
+    """One function of either run."""
 
     selected: Walked
 
@@ -196,21 +191,7 @@ class _Walking(Selecting):
         self, function: Function, making: set[int], summed: Sequence[str], selected: Walked, *, alone: bool
     ) -> None:
         super().__init__(function, making, summed, selected, alone=alone)
-        self.lists = {name: self.fresh(name, "r") for name in self.needed}
         self.entry = self.fresh("entry", "i")
-
-    @property
-    @abstractmethod
-    def needed(self) -> list[str]:
-        """The names of the lists that it needs."""
-
-    def rewrite(self) -> None:
-        super().rewrite()
-        self.function.parameters = [*self.function.parameters, *self.lists.values()]
-
-    def called(self, call: Call) -> None:
-        super().called(call)
-        call.args = [*call.args, *self.lists.values()]
 
     def is_chosen(self, choice: Choice) -> Expr:
         """Whether a choice is selected, by its address."""
@@ -424,13 +405,13 @@ class _There(_Walking):
 def runs(here: Function, there: Function, selected: Walked) -> tuple[Function, Function]:
     """Make of two copies of a program the two runs."""
     summed(here, _Here, ["slope", "border"], selected)
-    _shortened(here, selected)
+    shorten(here, selected.taken)
     return here, summed(there, _There, ["lp", "slope", "border"], selected)
 
 
-def _shortened(main: Function, selected: Walked) -> None:
-    """Let a run along the current trace end behind the last choice that is moved."""
-    taken = set(map(id, selected.taken))
+def shorten(main: Function, last: Sequence[hir.Statement]) -> None:
+    """Let a run along the current trace, which adds to lists, end behind the last of some statements."""
+    taken = set(map(id, last))
     needed = makers(main, lambda one: id(one) in taken)
     *before, end = main.body
     if not isinstance(end, Return):

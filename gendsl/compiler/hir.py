@@ -258,6 +258,22 @@ class Chart:
     fewer: int = 0
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Normal:
+    """What is done of a choice that is normal where it moves along an ellipse around its mean.
+
+    Attributes:
+        start: (parameters, value, another draw, list): adds a point to the list for each entry, its mean, and
+            how far from it the entry and that of the other draw are.
+        tell: (parameters, list): adds all numbers that the distribution is made of.
+        at_angle: (value, list, place, cos, sin) -> the value at an angle, of the points from a place on.
+    """
+
+    start: Function
+    tell: Function
+    at_angle: Function
+
+
 @dataclass(eq=False, slots=True)
 class Choice(Statement):
     """A random choice: `targets` is its value, at `address` with these indices.
@@ -269,6 +285,7 @@ class Choice(Statement):
         weighs: whether it counts towards the weight where it is not given, as a factor does.
         undrawn: the refusal that says why nothing can be drawn, if it can't.
         chart: its coordinates, or the refusal that says why they are not known; None where none are needed.
+        normal: how it moves along an ellipse, or the refusal that says why it can't; None where it needs not.
         told: the leaves of the distribution, of one type for all that choices of the template have, where
             they are of several types and one is asked for.
     """
@@ -282,6 +299,7 @@ class Choice(Statement):
     weighs: bool = False
     undrawn: Exception | None = None
     chart: Chart | Exception | None = None
+    normal: Normal | Exception | None = None
     told: tuple[Expr, ...] = ()
 
 

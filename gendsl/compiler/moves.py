@@ -125,6 +125,24 @@ class Updating:
 
 
 @dataclass(frozen=True, eq=False)
+class Rotating:
+    """A move that updates selected choices, which are normal, together along an ellipse, given all others.
+
+    Attributes:
+        name: what to call its step.
+        patterns: what the addresses of the selected choices begin with; `...` stands for any component.
+        update: what moves along the ellipse, called with it and a generator (see
+            `gendsl.inference.ellipses`).
+        skip_absent: whether addresses that the trace doesn't have are left out.
+    """
+
+    name: str
+    patterns: tuple[tuple[Any, ...], ...]
+    update: Callable[..., Any]
+    skip_absent: bool
+
+
+@dataclass(frozen=True, eq=False)
 class Masses:
     """The square roots of the masses of choices.
 
@@ -200,7 +218,7 @@ class Picked:
 
 Move = Involution | Proposal | Resampling | Walk
 """What a simple kernel does in a step."""
-Step = Move | Updating | Several | Picked
+Step = Move | Updating | Rotating | Several | Picked
 """What a kernel does in a step."""
 
 

@@ -10,6 +10,7 @@ second, the densities of those that are not kept are taken from that of the whol
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -129,6 +130,33 @@ class Selecting(Sums):
     def chosen(self, choice: Choice) -> list[Expr]:
         """For each part of the selection whether a choice is in it."""
         return self.selected.chosen(choice.template, choice.indices, self.known, self.given)
+
+
+class Listing(Selecting):
+    """The same where functions are given lists as well.
+
+    Attributes:
+        lists: the variables of the lists, by their names.
+    """
+
+    def __init__(
+        self, function: Function, making: set[int], summed: Sequence[str], selected: Selected, *, alone: bool
+    ) -> None:
+        super().__init__(function, making, summed, selected, alone=alone)
+        self.lists = {name: self.fresh(name, "r") for name in self.needed}
+
+    @property
+    @abstractmethod
+    def needed(self) -> list[str]:
+        """The names of the lists that it needs."""
+
+    def rewrite(self) -> None:
+        super().rewrite()
+        self.function.parameters = [*self.function.parameters, *self.lists.values()]
+
+    def called(self, call: Call) -> None:
+        super().called(call)
+        call.args = [*call.args, *self.lists.values()]
 
 
 class _Redrawn(Selecting):

@@ -12,21 +12,18 @@ nothing to tune, and strong correlations under the prior cost nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gendsl.address import Path
-from gendsl.distributions import Distribution, iid, mvnormal, normal, product
-from gendsl.distributions.arithmetic import affine
-from gendsl.errors import KernelError, NaNError
+from gendsl.compiler.moves import Rotating
+from gendsl.inference import ellipses, lines
+from gendsl.inference.ellipses import Ellipse
 from gendsl.inference.kernel import Kernel
-from gendsl.inference.scan import as_target, edited, shown
+from gendsl.inference.scan import as_target
 from gendsl.inference.structure import kernel_maker
-from gendsl.runtime.records import Record
-from gendsl.runtime.trace import Edit, ReferenceTrace, check_start
+from gendsl.runtime.trace import ReferenceTrace, check_start
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,31 +66,30 @@ def elliptical_slice(target: Any, *, skip_absent: bool = False, name: str | None
         if not paths:
             return trace, EllipticalInfo(True, 0.0, 0)
         with np.errstate(all="ignore"):
-            return _move(trace, paths, rng)
+            ellipse = Ellipse(trace, paths, "elliptical_slice", rng)
+            angle = _update(ellipse, rng)
+        return ellipse.trace, EllipticalInfo(True, angle, ellipse.evaluations)
 
-    return Kernel(step, name or f"elliptical {selection!r}", reversible=True)
+    title, patterns = f"elliptical {selection!r}", selection.plain_patterns()
+    return Kernel(
+        step,
+        name or title,
+        reversible=True,
+        move=None if patterns is None else Rotating(title, patterns, _update, skip_absent),
+    )
 
 
-def _move(
-    trace: ReferenceTrace, paths: Sequence[Path], rng: np.random.Generator
-) -> tuple[ReferenceTrace, EllipticalInfo]:
-    records = [trace.records[path] for path in paths]
-    means = [normal_mean(record[0], path) for path, record in zip(paths, records, strict=True)]
-    now = [record[1] - mean for record, mean in zip(records, means, strict=True)]
-    other = [record[0].sample(rng) - mean for record, mean in zip(records, means, strict=True)]
+def _update(ellipse: Ellipse, rng: np.random.Generator) -> float:
+    """Move along an ellipse (Murray, Adams and MacKay 2010, figure 2); the angle, 0 where it stays."""
     level = rng.random()
     angle = 2.0 * math.pi * rng.random()
     low, high = angle - 2.0 * math.pi, angle
-    evaluations = 0
     while angle != 0.0:
-        c, s = math.cos(angle), math.sin(angle)
-        values = {path: m + a * c + b * s for path, m, a, b in zip(paths, means, now, other, strict=True)}
-        evaluations += 1
-        edit = edited(trace, values, "elliptical_slice")
-        if edit is not None:
-            weight = _rest_weight(trace, edit, paths, records)
-            if weight >= 0.0 or level < math.exp(weight):
-                return edit.trace, EllipticalInfo(True, angle, evaluations)
+        weight = ellipses.log_weight(ellipse, angle)
+        lines.check_level(level, weight)
+        if weight >= 0.0 or level < math.exp(weight):
+            ellipses.move(ellipse)
+            return angle
         if angle < 0.0:
             low = angle
         else:
@@ -101,68 +97,4 @@ def _move(
         angle = low + (high - low) * rng.random()
         if not low < angle < high:  # the slice is narrower than the distance between floats
             break
-    return trace, EllipticalInfo(True, 0.0, evaluations)
-
-
-def _rest_weight(
-    trace: ReferenceTrace, edit: Edit, paths: Sequence[Path], records: list[Record]
-) -> float:
-    """log L(f') - log L(f): the change in log density but for that of the prior of f.
-
-    Raises:
-        KernelError: the prior itself has changed.
-        NaNError: L is infinite.
-    """
-    after = edit.trace.records
-    weight = edit.log_weight
-    for path, (distribution, _, score) in zip(paths, records, strict=True):
-        found, _, new_score = after[path]
-        if found is not distribution and found != distribution:
-            rest = ", ".join(shown(other) for other in paths if other != path)
-            raise KernelError(
-                f"the distribution of a selected choice depends on other selected choices ({rest[:200]}): it "
-                f"went from {distribution!r} to {found!r}",
-                address=path,
-                fix="update them by kernels of their own, cycle(elliptical_slice(a), elliptical_slice(b)), "
-                "or write them as one mvnormal, or as noise that is scaled and added: x = mean + sd * z, "
-                "z ~ normal(0, 1)",
-            )
-        weight -= new_score - score
-    if weight != weight or weight == math.inf:
-        raise NaNError(
-            f"the log density went from {trace.log_prob} to {edit.trace.log_prob}",
-            fix="look for a choice on the boundary of its support, where its density is infinite",
-        )
-    return weight
-
-
-def normal_mean(distribution: Distribution, path: Path) -> Any:
-    """The mean of a distribution that is normal, in the shape of its values.
-
-    Raises:
-        KernelError: it isn't.
-    """
-    mean = _mean(distribution)
-    if mean is None:
-        raise KernelError(
-            f"elliptical_slice needs choices with normal distributions, and this one's is {distribution!r}",
-            address=path,
-            fix="leave it out of the selection and update it by slice_sampling, hmc or mh",
-        )
-    return mean
-
-
-def _mean(distribution: Distribution) -> Any:
-    kind = type(distribution)
-    if kind is normal or kind is mvnormal:
-        return distribution.mean  # type: ignore[attr-defined]
-    if isinstance(distribution, affine):
-        mean = _mean(distribution.dist)
-        return None if mean is None else distribution.scale * mean + distribution.shift
-    if isinstance(distribution, iid):
-        mean = _mean(distribution.dist)
-        return None if mean is None else np.broadcast_to(mean, distribution.support.shape or ())
-    if isinstance(distribution, product):
-        means = [_mean(component) for component in distribution.components]
-        return None if any(mean is None for mean in means) else np.array(means)
-    return None
+    return 0.0

@@ -6,7 +6,7 @@ import pytest
 from gendsl import bernoulli, gen, iid, mvnormal, normal, product, select, student_t
 from gendsl.errors import KernelError
 from gendsl.inference import EllipticalInfo, elliptical_slice, sample
-from gendsl.inference.elliptical import normal_mean
+from gendsl.inference.ellipses import normal_mean
 
 
 def test_the_posterior_of_a_linear_model():

@@ -1,5 +1,8 @@
 """Chains of kernels that update choices one by one: as machine code they are what they are step by step."""
 
+import math
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -8,6 +11,7 @@ from gendsl import (
     discrete,
     gamma,
     gen,
+    mvnormal,
     normal,
     poisson,
     read,
@@ -21,6 +25,8 @@ from gendsl.compiler.native import available
 from gendsl.errors import RuntimeMismatchError
 from gendsl.inference import (
     cycle,
+    ellipses,
+    elliptical_slice,
     gibbs,
     involutive,
     lines,
@@ -73,6 +79,7 @@ def by_k(trace):
 
 
 RNG = np.random.default_rng(2)
+MEAN, COVARIANCE = np.array([1.0, -1.0]), np.array([[2.0, 1.2], [1.2, 1.0]])
 START = clusters.generate((9,), {("x", i): float(RNG.normal(3 * (i % 2))) for i in range(9)}, rng=4).trace
 KERNELS = {
     "a sweep": cycle(gibbs("z"), slice_sampling(select("mu", "s"))),
@@ -85,6 +92,10 @@ KERNELS = {
     "mixed": mixture([gibbs("z"), slice_sampling("s"), mh("s")], [1, 2, 3]),
     "mixed by the state": mixture(
         [gibbs("z", scan="random"), slice_sampling("s", scan="random"), single_site("z")], by_k
+    ),
+    "along ellipses": cycle(elliptical_slice("mu"), gibbs("z"), mh("k")),
+    "along ellipses at random": mixture(
+        [gibbs("z", scan="random"), elliptical_slice("mu"), slice_sampling("s", scan="random")], by_k
     ),
     "with a jump": cycle(involutive(a_mean, more_or_fewer), slice_sampling("mu"), gibbs("z")),
 }
@@ -116,6 +127,65 @@ def test_a_planted_mistake_is_found(monkeypatch):
     monkeypatch.setattr(lines, "log_weights", lambda line, every: [0.0] * len(every))
     with running_on("native"), pytest.raises(RuntimeMismatchError, match="planted: the machine code"):
         sample(kernel, START, 20, seed=1, record=["s"])
+
+
+@gen
+def line(n):
+    f = ~mvnormal(MEAN, COVARIANCE)
+    b = ~normal(1, 2)
+    for i in range(n):
+        ("y", i) @ ~normal(f[0] + i * f[1] + (i - 2) * (i - 2) * b, 1.5)
+
+
+def exact_moments(n, y):
+    """The posterior mean and covariance of f and b."""
+    mean, covariance = np.append(MEAN, 1.0), np.zeros((3, 3))
+    covariance[:2, :2], covariance[2, 2] = COVARIANCE, 4.0
+    x = np.array([[1.0, i, (i - 2) ** 2] for i in range(n)])
+    gain = covariance @ x.T @ np.linalg.inv(x @ covariance @ x.T + 2.25 * np.eye(n))
+    return mean + gain @ (y - x @ mean), covariance - gain @ x @ covariance
+
+
+def largest_z(kernel, seed):
+    """The largest z-score of first and second moments of a chain as machine code, by batches of draws."""
+    y = np.array([0.5, 1.0, -1.0, 2.0])
+    start = line.generate((4,), {("y", i): float(y[i]) for i in range(4)}, rng=1).trace
+    with running_on("native"):
+        run = sample(kernel, start, 40_000, thin=2, seed=seed, record=["f", "b"], progress=False)
+    assert run.ran == ["as machine code"]
+    draws = np.column_stack([run["f"].reshape(-1, 2), run["b"].ravel()])[200:]
+    mean, covariance = exact_moments(4, y)
+    apart = np.linalg.solve(np.linalg.cholesky(covariance), (draws - mean).T).T  # standard normal
+    moments = np.column_stack([apart, *(apart[:, i] * apart[:, j] for i in range(3) for j in range(i + 1))])
+    moments -= np.array([0, 0, 0, *(float(i == j) for i in range(3) for j in range(i + 1))])
+    batches = moments[: len(moments) // 100 * 100].reshape(100, -1, moments.shape[1]).mean(1)
+    return np.abs(batches.mean(0) / batches.std(0, ddof=1) * 10).max()
+
+
+SAMPLERS = {
+    "elliptical_slice": lambda: elliptical_slice(select("b", "f")),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_exact_posteriors(name):
+    assert largest_z(SAMPLERS[name](), seed=1) < 4.0
+
+
+def _to_the_first_point(ellipse, rng):
+    """A step that goes wherever the first angle leads, with a density above half of the level."""
+    level, angle = rng.random(), 6.283185307179586 * rng.random()
+    weight = ellipses.log_weight(ellipse, angle)
+    lines.check_level(level, weight)
+    if 0.5 * level < math.exp(min(weight, 0.0)):
+        ellipses.move(ellipse)
+        return angle
+    return 0.0
+
+
+def test_a_wrong_posterior_is_seen(monkeypatch):
+    monkeypatch.setattr(import_module("gendsl.inference.elliptical"), "_update", _to_the_first_point)
+    assert largest_z(elliptical_slice(select("b", "f")), seed=1) > 6.0
 
 
 @gen

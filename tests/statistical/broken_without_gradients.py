@@ -11,7 +11,7 @@ from gendsl.selection import Selection
 mh_module = import_module("gendsl.inference.mh")
 gibbs_module = import_module("gendsl.inference.gibbs")
 slice_module = import_module("gendsl.inference.slice")
-elliptical_module = import_module("gendsl.inference.elliptical")
+ellipses_module = import_module("gendsl.inference.ellipses")
 compose_module = import_module("gendsl.inference.compose")
 tempered_module = import_module("gendsl.inference.tempered")
 
@@ -101,13 +101,13 @@ def level_of_the_square_root(monkeypatch):
 
 def prior_counted_twice(monkeypatch):
     """Elliptical slice sampling: the level is one of the posterior, not of the likelihood."""
-    monkeypatch.setattr(elliptical_module, "_rest_weight", lambda trace, edit, *rest: edit.log_weight)
+    monkeypatch.setattr(ellipses_module, "rest_weight", lambda trace, edit, *rest: edit.log_weight)
 
 
 def mean_forgotten(monkeypatch):
     """Elliptical slice sampling: the ellipse is around zero."""
-    mean = elliptical_module.normal_mean
-    monkeypatch.setattr(elliptical_module, "normal_mean", lambda *arguments: 0.0 * mean(*arguments))
+    mean = ellipses_module.normal_mean
+    monkeypatch.setattr(ellipses_module, "normal_mean", lambda *arguments: 0.0 * mean(*arguments))
 
 
 def uncorrected_weights(monkeypatch):

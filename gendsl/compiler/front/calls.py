@@ -23,6 +23,7 @@ from gendsl.compiler.front import (
     components,
     containers,
     draws,
+    ellipses,
     handles,
     lines,
     sets,
@@ -178,6 +179,7 @@ def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Va
     handled = handles.statement(frame, found, args, named)
     if handled is None and not named:
         handled = components.call(frame, found, args) or lines.call(frame, found, args)
+        handled = handled or ellipses.call(frame, found, args)
     if handled is None:
         handled = builtin_calls.call(frame, found, args, named) or stats.call(frame, found, args, named)
     if handled is not None:

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import charts, draws, families, scores, stats
+from gendsl.compiler.front import charts, draws, ellipses, families, scores, stats
 from gendsl.compiler.front.coordinates import coordinates
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.values import (
@@ -345,7 +345,10 @@ def _choice(frame: Frame, distribution: Value, parts: tuple[Any, ...], indices: 
     told = frame.program.note_distribution(template, distribution, wide)
     frame.program.note_coordinates(template, coordinates(frame, distribution, kind))
     chart = charts.chart(frame, distribution, kind) if frame.program.charts else None
-    frame.emit(hir.Choice(list(targets), template, at, density, given, sampler, weighs, undrawn, chart, told))
+    turned = ellipses.normal_choice(frame, distribution, kind) if frame.program.turns else None
+    frame.emit(
+        hir.Choice(list(targets), template, at, density, given, sampler, weighs, undrawn, chart, turned, told)
+    )
     return Value(kind, tuple(targets))
 
 

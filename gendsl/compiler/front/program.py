@@ -221,13 +221,15 @@ class Lowering:
         stack: the Python functions whose bodies are being lowered.
         draws: whether choices are to be drawn, too.
         charts: whether their unconstrained coordinates are needed.
+        turns: whether it is needed how they move along ellipses.
         lines: what is done along lines of templates, by their numbers; see `front.lines`.
+        ellipses: what is done along the ellipses of kernels, by their numbers; see `front.ellipses`.
         refused: why branches of this walk are not read; it ends with the first of these, unless types are
             known now that were not.
     """
 
-    def __init__(self, *, draws: bool = False, charts: bool = False) -> None:
-        self.draws, self.charts = draws, charts
+    def __init__(self, *, draws: bool = False, charts: bool = False, turns: bool = False) -> None:
+        self.draws, self.charts, self.turns = draws, charts, turns
         self.facts = Facts()
         self.sources: dict[Any, FunctionSource] = {}
         self.fields: dict[type, list[str]] = {}
@@ -258,6 +260,7 @@ class Lowering:
         self.results: dict[tuple[str, Template | FunctionType], set[Type]] = {}
         self.returned: dict[tuple[str, Template | FunctionType], hir.Function] = {}
         self.lines: dict[int, Any] = {}
+        self.ellipses: dict[int, Any] = {}
         self.refused: list[NotClosed] = []
 
     # --- the program ------------------------------------------------------------------------------

@@ -1,0 +1,81 @@
+"""The programs and functions that the steps of kernels are lowered from, besides the model."""
+
+from __future__ import annotations
+
+from gendsl.compiler import picking
+from gendsl.compiler.front.draws import GENERATOR
+from gendsl.compiler.front.ellipses import ellipse_of
+from gendsl.compiler.front.program import MODEL, Entry, Lowering, type_of
+from gendsl.compiler.front.traces import TraceOf, whole
+from gendsl.compiler.front.values import known
+from gendsl.compiler.moves import (
+    Involution,
+    Move,
+    Picked,
+    Proposal,
+    Rotating,
+    Several,
+    Step,
+    Updating,
+)
+from gendsl.compiler.selections import InTurn
+from gendsl.compiler.source import find_source
+from gendsl.compiler.types import Number
+
+
+def given_trace(one: Move) -> tuple[None, ...]:
+    """What stands for the trace that an auxiliary program is given."""
+    return () if isinstance(one, Proposal) and not one.sees_trace else (None,)
+
+
+PICKING = {"pick": picking.picked, "share": picking.log_share}
+"""What the functions that pick a move are known by; a number comes behind."""
+
+
+def entries_of(lowering: Lowering, number: int, one: Step) -> list[Entry]:
+    """The programs of a step: the auxiliary one and the transforms, or what picks a move."""
+    entries, traces = [], [MODEL]
+    if isinstance(one, (Several, Updating, Rotating)):
+        return []
+    if isinstance(one, Picked):
+        constants = {"weights": one.weights, "count": len(one.parts)}
+        for (which, function), kind in zip(PICKING.items(), ("f", "i"), strict=True):
+            values = (whole(lowering.trace_given(MODEL)), Number(kind))
+            source = find_source(function, "gen")
+            entries.append(Entry(f"{which}{number}", source, values, constants=constants, chooses=False))
+        return entries
+    if one.q is not None:
+        name = f"q{number}"
+        own = [type_of(lowering.facts, (name, i), arg) for i, arg in enumerate(one.q_args)]
+        given = (*(whole(lowering.trace_given(MODEL)) for _ in given_trace(one)), *own)
+        entries.append(Entry(name, one.q.compiled.origin, given, bound=one.q.bound))
+        traces.append(name)
+    for place, f in enumerate(one.maps if isinstance(one, Involution) else ()):
+        inputs = tuple(whole(TraceOf(name, "input")) for name in traces)
+        outputs = {o: whole(TraceOf(name, "output")) for o, name in zip(f.outputs, traces, strict=True)}
+        entries.append(
+            Entry(
+                f"f{number}_{place}", f.origin, inputs, outputs, bound=f._bound, constants=f.parameters,
+                chooses=False,
+            )
+        )  # fmt: skip
+    return entries
+
+
+def lines_of(number: int, one: Updating, lowering: Lowering) -> list[Entry]:
+    """What updates a choice, for each template that may be selected."""
+    selected, source = InTurn(lowering, one.patterns), find_source(one.update, "gen")
+    return [
+        Entry(
+            f"u{number}_{template.number}", source, (template, known(GENERATOR)),
+            constants=dict(one.constants), chooses=False,
+        )
+        for template in lowering.templates_of(MODEL)
+        if selected.may_have(template)
+    ]  # fmt: skip
+
+
+def ellipse_at(number: int, one: Rotating, lowering: Lowering) -> list[Entry]:
+    """What moves choices along an ellipse."""
+    source, kind = find_source(one.update, "gen"), ellipse_of(lowering, number)
+    return [Entry(f"u{number}", source, (kind, known(GENERATOR)), chooses=False)]
