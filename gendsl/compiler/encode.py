@@ -70,6 +70,9 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
                 parts = [getattr(value, name) for name in names]
             return [leaf for part, item in zip(parts, items, strict=True) for leaf in flat(facts, part, item)]
         case List(site):
+            sequence = facts.sequence(site)
+            if sequence is not None and value.__class__ is not sequence:
+                raise NotClosed("a list where there was a tuple, or a tuple where there was a list")
             item = facts.item(site)
             if item == Number("f"):
                 return [list(map(float, value))]

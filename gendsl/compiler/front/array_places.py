@@ -90,6 +90,14 @@ def _integer_of(frame: Frame, one: Value) -> Value:
     return NOTHING
 
 
+def _no_tuple(frame: Frame, index: Value) -> None:
+    """Refuse a tuple whose length is not known: it stands for as many indices."""
+    from gendsl.compiler.front.containers import sequence_of
+
+    if isinstance(index.type, List) and sequence_of(frame, index) is tuple:
+        raise frame.not_closed("a tuple of unknown length as the index of an array")
+
+
 def place(frame: Frame, value: Value, node: ast.expr) -> Place:
     """What `value[node]` means."""
     from gendsl.compiler.front.containers import slice_bounds
@@ -102,6 +110,8 @@ def place(frame: Frame, value: Value, node: ast.expr) -> Place:
             parts.append(part)
             continue
         found = frame.atoms(expression(frame, part))
+        if len(_parts(node)) == 1:
+            _no_tuple(frame, found)
         if isinstance(found.type, Union):
             found = frame.atoms(frame.switch(found, lambda one: _integer_of(frame, one)))
         if (

@@ -187,7 +187,7 @@ def _from_list(
     vararg: ast.arg | None,
 ) -> None:
     """Give parameters the items of a list, in order."""
-    from gendsl.compiler.front.containers import append, copied, extend, item, length, list_of
+    from gendsl.compiler.front.containers import append, as_tuple, copied, extend, item, length, list_of
 
     open_ = [key for key in positional if key not in found]
     start = positional.index(open_[0]) if open_ else len(positional)
@@ -218,7 +218,7 @@ def _from_list(
     if vararg_here is not None:
         stop, step = n, Const(1, "i")
         extend(frame, frame.here, made, copied(frame, frame.here, rest, Const(len(open_), "i"), stop, step))
-    found[vararg.arg] = made
+    found[vararg.arg] = as_tuple(frame, made)
 
 
 def _from_dict(

@@ -338,7 +338,9 @@ def _tuple(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         return make_tuple(items_of(args[0])) if not is_known(args[0]) else known(tuple(object_of(args[0])))
     if not args:
         return known(())
-    return _list(frame, args, named)
+    from gendsl.compiler.front.containers import as_tuple
+
+    return as_tuple(frame, _list(frame, args, named))
 
 
 def _set(is_frozen: bool) -> Handler:
@@ -370,17 +372,17 @@ def _dict(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 
 def _defaultdict(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front import tables
+    from gendsl.compiler.front import counters
 
     only(frame, named)
-    return tables.with_default(frame, args)
+    return counters.with_default(frame, args)
 
 
 def _counter(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front import tables
+    from gendsl.compiler.front import counters
 
     only(frame, named)
-    return tables.counted(frame, args)
+    return counters.counted(frame, args)
 
 
 def _fromkeys(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
@@ -468,7 +470,7 @@ def _isinstance(frame: Frame, args: list[Value], named: dict[str, Value]) -> Val
 
 
 def _type(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    from gendsl.compiler.front import calls
+    from gendsl.compiler.front import calls, containers
 
     (value,) = args
     match value.type:
@@ -477,7 +479,7 @@ def _type(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         case Tuple(cls=cls):
             return known(cls)
         case List():
-            return known(list)
+            return known(containers.sequence_of(frame, value))
         case Dict():
             return known(dict)
         case Array():

@@ -841,8 +841,11 @@ def is_instance(frame: Frame, type_: Type, classes: Any) -> bool | None:
         case Tuple(cls=cls) | Object(cls=cls) | Building(cls=cls):
             cls = collections.deque if cls is Deque else cls
             return any(issubclass(cls, one) for one in every)
-        case List():
-            return any(issubclass(list, one) for one in every)
+        case List(site):
+            sequence = frame.program.facts.sequence(site)
+            if sequence is None:
+                raise frame.not_closed("a value that is a list or a tuple")
+            return any(issubclass(sequence, one) for one in every)
         case Dict():
             return any(issubclass(dict, one) for one in every)
         case Set():

@@ -71,6 +71,27 @@ def list_of(frame: Frame, node: ast.AST, items: list[Value], what: Any = None) -
     return Value(List(site), (var,))
 
 
+def as_tuple(frame: Frame, value: Value) -> Value:
+    """A list that was just made as a tuple whose length is known only when the text runs."""
+    assert isinstance(value.type, List)
+    frame.program.facts.make_tuple(value.type.site)
+    return Value(List(value.type.site, True), value.leaves)
+
+
+def sequence_of(frame: Frame, value: Value) -> type:
+    """Whether a list is one, or a tuple whose length is known only when the text runs."""
+    assert isinstance(value.type, List)
+    found = frame.program.facts.sequence(value.type.site)
+    if found is None:
+        raise frame.not_closed("a value that is a list or a tuple")
+    return found
+
+
+def like(frame: Frame, value: Value, made: Value) -> Value:
+    """A list that was made of another: a tuple, if that is one."""
+    return as_tuple(frame, made) if sequence_of(frame, value) is tuple else made
+
+
 def length(frame: Frame, value: Value) -> Expr:
     """The length of a value."""
     value = frame.opened(value)
@@ -195,11 +216,17 @@ def copied(
     assert isinstance(made.type, List)
     facts.grow_item(made.type.site, facts.item(value.type.site))
     var = frame.fresh("i", "i")
+    at: Expr = var
+    if not isinstance(step, Const):
+        first, by = start, step
+        stop = frame.set(Op("range_length", (start, stop, step), "i"), "n")
+        start, step = Const(0, "i"), Const(1, "i")
+        at = Op("add", (first, Op("mul", (by, var), "i")), "i")
 
     def make(body: hir.Body, label: int) -> hir.Statement:
         return hir.For(var, start, stop, step, body, label)
 
-    frame.loop(node, make, [], lambda: append(frame, made, item(frame, value, var)))
+    frame.loop(node, make, [], lambda: append(frame, made, item(frame, value, frame.atom(at, "at"))))
     return made
 
 
@@ -218,9 +245,12 @@ def slice_bounds(frame: Frame, node: ast.Slice, n: Expr) -> tuple[Expr, Expr, Ex
         None if part is None else expression(frame, part) for part in (node.lower, node.upper, node.step)
     ]
     step = Const(1, "i") if parts[2] is None or parts[2].type == NONE.type else number_leaf(parts[2], "i")
-    if not isinstance(step, Const) or step.value in (0, None):
-        raise frame.not_closed("a slice whose step is not a constant", node)
+    if step == Const(0, "i"):
+        frame.fail("a slice with a step of 0")
+        return Const(0, "i"), Const(0, "i"), Const(1, "i")
     n = frame.atom(n, "n")
+    if not isinstance(step, Const):
+        return _bounds_of_any_step(frame, node, parts[:2], n, frame.atom(step, "step"))
     backward = int(step.value or 1) < 0
     low: Expr = Const(-1 if backward else 0, "i")
     high: Expr = frame.op("sub", (n, Const(1, "i")), "i") if backward else n
@@ -245,8 +275,59 @@ def slice_bounds(frame: Frame, node: ast.Slice, n: Expr) -> tuple[Expr, Expr, Ex
     return frame.atom(ends[0], "start"), frame.atom(ends[1], "stop"), step
 
 
-def equal_lists(frame: Frame, a: Value, b: Value) -> Expr:
-    """Whether two lists are equal."""
+def _bounds_of_any_step(
+    frame: Frame, node: ast.Slice, parts: list[Value | None], n: Expr, step: Expr
+) -> tuple[Expr, Expr, Expr]:
+    """The same where only the text that runs knows the step."""
+    zero = Const(0, "i")
+    frame.fail_if(Op("eq", (step, zero), "b"), "a slice with a step of 0")
+    backward = frame.atom(Op("lt", (step, zero), "b"), "backward")
+
+    def either(back: Expr, forth: Expr) -> Expr:
+        return frame.atom(Op("select", (backward, back, forth), "i"), "end")
+
+    low, high = either(Const(-1, "i"), zero), either(Op("sub", (n, Const(1, "i")), "i"), n)
+    ends: list[Expr] = []
+    for part, default in zip(parts, (either(high, low), either(low, high)), strict=True):
+        if part is None or part.type == NONE.type:
+            ends.append(default)
+            continue
+        if isinstance(part.type, Union):
+            raise frame.not_closed("a slice from an end that may be None", node)
+        at = frame.atom(index_leaf(frame, part), "at")
+        shifted = Op("select", (Op("lt", (at, zero), "b"), Op("add", (at, n), "i"), at), "i")
+        ends.append(frame.atom(Op("imax", (Op("imin", (shifted, high), "i"), low), "i"), "at"))
+    return ends[0], ends[1], step
+
+
+def equal_sequences(frame: Frame, a: Value, b: Value) -> Expr:
+    """Whether two values are equal, one of which is a list, or a tuple whose length is not known."""
+    if isinstance(a.type, List) and isinstance(b.type, List):
+        if sequence_of(frame, a) is not sequence_of(frame, b):
+            return hir.FALSE
+        return _equal_lists(frame, a, b)
+    one, other = (a, b) if isinstance(a.type, List) else (b, a)
+    if is_number(other) or texts.is_string(other) or other.type == NONE.type or isinstance(other.type, Dict):
+        return hir.FALSE
+    if not is_plain_tuple(other.type):
+        raise frame.not_closed(f"== of {describe(a.type)} and {describe(b.type)}")
+    if sequence_of(frame, one) is not tuple:
+        return hir.FALSE
+    items = items_of(other)
+    same = frame.atom(Op("eq", (length(frame, one), Const(len(items), "i")), "b"))
+
+    def alike() -> Value:
+        result: Expr = hir.TRUE
+        for i, wanted in enumerate(items):
+            test = equal(frame, frame.atoms(item(frame, one, Const(i, "i"))), frame.atoms(wanted))
+            result = both(result, frame.atom(test))
+        return number(result)
+
+    return test_of(frame.branch(same, alike, lambda: number(hir.FALSE)))
+
+
+def _equal_lists(frame: Frame, a: Value, b: Value) -> Expr:
+    """Whether two lists have equal items."""
     assert isinstance(a.type, List) and isinstance(b.type, List)
     n = length(frame, a)
     same = frame.set(Op("eq", (n, length(frame, b)), "b"), "same")
@@ -276,19 +357,24 @@ def binary(frame: Frame, name: str, a: Value, b: Value) -> Value:
     at = frame.here
     if isinstance(a.type, Set) and isinstance(b.type, Set):
         return sets.binary(frame, name, a, b)
-    if name == "add" and isinstance(a.type, List) and isinstance(b.type, List):
+    lists = [isinstance(one.type, List) for one in (a, b)]
+    if name == "add" and any(lists) and (all(lists) or is_plain_tuple((b if lists[0] else a).type)):
+        kinds = [sequence_of(frame, one) if isinstance(one.type, List) else tuple for one in (a, b)]
+        if kinds[0] is not kinds[1]:
+            frame.fail("add of a list and a tuple")
+            return NOTHING
         made = list_of(frame, at, [], "sum")
         extend(frame, at, made, a)
         frame.unrolled += ("second",)
         extend(frame, at, made, b)
         frame.unrolled = frame.unrolled[:-1]
-        return made
+        return made if kinds[0] is list else as_tuple(frame, made)
     if name == "add" and is_plain_tuple(a.type) and is_plain_tuple(b.type):
         return make_tuple([*items_of(a), *items_of(b)])
     if name == "mul" and (is_number(a) or is_number(b)):
         sequence, count = (b, a) if is_number(a) else (a, b)
         if isinstance(sequence.type, List) and kind_of(count) != "f":
-            return _repeated(frame, at, sequence, count)
+            return like(frame, sequence, _repeated(frame, at, sequence, count))
         if is_plain_tuple(sequence.type) and is_known(count) and kind_of(count) != "f":
             return make_tuple(items_of(sequence) * object_of(count))
         computes = kind_of(count) != "f" and (is_plain_tuple(sequence.type) or texts.is_string(sequence))
@@ -446,6 +532,7 @@ def separate(frame: Frame, value: Value, what: Any) -> Value:
             made = list_of(frame, node, [], ("separate", what))
             frame.unrolled += (("separate", what),)
             each(frame, node, value, lambda one: append(frame, made, separate(frame, one, (what, "item"))))
+            made = like(frame, value, made)
         case Set():
             frame.unrolled += (("separate", what),)
             made = sets.of(frame, node, value, "separate")
@@ -555,7 +642,7 @@ def _of_tuple(frame: Frame, items: list[Value], index: Value) -> Value:
 def _slice(frame: Frame, value: Value, node: ast.Slice) -> Value:
     if isinstance(value.type, List):
         start, stop, step = slice_bounds(frame, node, length(frame, value))
-        return copied(frame, node, value, start, stop, step)
+        return like(frame, value, copied(frame, node, value, start, stop, step))
     from gendsl.compiler.front.expressions import expression
 
     ends = [NONE if part is None else expression(frame, part) for part in (node.lower, node.upper, node.step)]
@@ -817,6 +904,9 @@ def list_method(frame: Frame, value: Value, name: str, args: list[Value], named:
 
     assert isinstance(value.type, List)
     at = frame.here
+    if name not in ("index", "count") and sequence_of(frame, value) is tuple:
+        frame.fail(f"tuples have no {name}")
+        return NOTHING
     match name, args, named:
         case "append", [new], {}:
             append(frame, value, new)

@@ -243,32 +243,41 @@ def _walrus(frame: Frame, node: ast.NamedExpr) -> Value:
 # --- displays --------------------------------------------------------------------------------------
 
 
-def _items(frame: Frame, nodes: list[ast.expr]) -> list[Value] | None:
-    """The values of a display; None where a star's length is not known."""
-    found: list[Value] = []
-    for node in nodes:
-        if isinstance(node, ast.Starred):
-            value = comprehensions.spread(frame, node)
-            if not is_plain_tuple(value.type):
-                return None
-            found += items_of(value)
-        else:
-            found.append(frame.atoms(expression(frame, node)))
-    return found
-
-
 def _tuple(frame: Frame, node: ast.Tuple) -> Value:
-    items = _items(frame, node.elts)
-    if items is None:
-        raise frame.not_closed("a tuple with a star whose length is not known", node)
+    parts: list[tuple[Value, bool]] = []  # and whether it is behind a star
+    for i, part in enumerate(node.elts):
+        is_star = isinstance(part, ast.Starred)
+        found = _spread(frame, part, i) if isinstance(part, ast.Starred) else expression(frame, part)
+        parts.append((frame.atoms(found), is_star))
+    if any(is_star and isinstance(value.type, List) for value, is_star in parts):
+        made = containers.list_of(frame, node, [])
+        for i, (value, is_star) in enumerate(parts):
+            frame.unrolled += (("star", i),)
+            if is_star:
+                containers.extend(frame, node, made, value)
+            else:
+                containers.append(frame, made, value)
+            frame.unrolled = frame.unrolled[:-1]
+        return containers.as_tuple(frame, made)
+    items = [item for value, is_star in parts for item in (items_of(value) if is_star else [value])]
     if items and all(isinstance(item.type, Known) for item in items):
         return known(tuple(object_of(item) for item in items))
     return make_tuple(items)
 
 
+def _spread(frame: Frame, part: ast.Starred, place: int) -> Value:
+    """What stands behind a star in a tuple: a tuple, or a list of what there is now."""
+    value = comprehensions.spread(frame, part)
+    if is_plain_tuple(value.type) or is_never(value):
+        return make_tuple([]) if is_never(value) else value
+    made = containers.list_of(frame, part, [], ("spread", place))
+    containers.extend(frame, part, made, value)
+    return made
+
+
 def _list(frame: Frame, node: ast.List) -> Value:
     if not any(isinstance(part, ast.Starred) for part in node.elts):
-        return containers.list_of(frame, node, _items(frame, node.elts) or [])
+        return containers.list_of(frame, node, [frame.atoms(expression(frame, part)) for part in node.elts])
     made = containers.list_of(frame, node, [])
     for i, part in enumerate(node.elts):
         frame.unrolled += (("star", i),)

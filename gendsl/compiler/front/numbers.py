@@ -473,14 +473,18 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
         for x, y in zip(xs, ys, strict=True):
             result = both(result, equal(frame, x, y))
         return result
-    if isinstance(a.type, List) and isinstance(b.type, List):
+    if isinstance(a.type, List) or isinstance(b.type, List):
         from gendsl.compiler.front import containers
 
-        return containers.equal_lists(frame, a, b)
+        return containers.equal_sequences(frame, a, b)
     if isinstance(a.type, Set) and isinstance(b.type, Set):
         from gendsl.compiler.front import sets
 
         return sets.equal(frame, a, b)
+    if isinstance(a.type, Dict) and isinstance(b.type, Dict):
+        from gendsl.compiler.front import tables
+
+        return tables.equal(frame, a, b)
     simple = (Known, Text, Tuple, List)
     if is_number(a) or is_number(b) or (isinstance(a.type, simple) and isinstance(b.type, simple)):
         other = b if is_number(a) else a
@@ -527,6 +531,9 @@ def identical(frame: Frame, a: Value, b: Value) -> Expr:
             return leaf if constant else negation(leaf)
         if constant is None or not isinstance(constant, (int, float, str, tuple)):
             return hir.FALSE
+    sites = [one.type.site for one in (a, b) if isinstance(one.type, List)]
+    if any(frame.program.facts.sequence(site) is not list for site in sites):
+        raise frame.not_closed("`is` of tuples")
     references = (List, Dict, Set, Object)
     if isinstance(a.type, references) and isinstance(b.type, references):
         if type(a.type) is not type(b.type):

@@ -236,6 +236,7 @@ class Lowering:
         self.constants: dict[int, Any] = {}
         self.loops: dict[int, tuple[ast.For | ast.While, str]] = {}
         self.given_traces: dict[Hashable, Any] = {}
+        self.factories: dict[Hashable, Any] = {}
         self._start()
 
     def _start(self) -> None:
@@ -924,6 +925,7 @@ def _attributes(value: Any) -> dict[str, Any] | None:
 
 def _list_type(facts: Facts, place: Hashable, value: Any) -> Type:
     site = facts.site(place)
+    facts.note_given(site, tuple if isinstance(value, tuple) else list)
     kinds = set(map(type, value))
     if kinds <= {bool, int, float}:  # the common case, without a look at each item
         for kind in kinds:

@@ -106,7 +106,7 @@ def _augmented(frame: Frame, node: ast.AugAssign) -> None:
         if isinstance(old.type, Union):
             return frame.switch(old, changed)
         new = expression(frame, node.value)
-        if isinstance(old.type, List):
+        if isinstance(old.type, List) and containers.sequence_of(frame, old) is list:
             if isinstance(node.op, ast.Add):
                 containers.extend(frame, node, old, new)
                 return old

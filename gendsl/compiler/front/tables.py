@@ -14,9 +14,19 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.frame import Frame, Text, is_never
-from gendsl.compiler.front.values import NOTHING, NotClosed, Value, is_known, known, object_of
+from gendsl.compiler.front.values import NONE, NOTHING, NotClosed, Value, known, number
 from gendsl.compiler.hir import Const, Expr, Op, Var
-from gendsl.compiler.types import NEVER, Dict, Number, Tuple, Type, Union, describe, leaves
+from gendsl.compiler.types import (
+    NEVER,
+    Dict,
+    Iterator,
+    Number,
+    Tuple,
+    Type,
+    Union,
+    describe,
+    leaves,
+)
 from gendsl.compiler.types import Text as TextType
 
 _PARTS = ("r", "r")
@@ -126,39 +136,43 @@ def item(frame: Frame, value: Value, key: Value) -> Value:
 
 def _missing(frame: Frame, value: Value, key: Value) -> Value:
     """What `value[key]` is where there is no such key."""
-    from gendsl.compiler.front import calls
+    from gendsl.compiler.front import calls, counters
 
     assert isinstance(value.type, Dict)
     if value.type.missing is Counter:
         return known(0)
-    new = frame.atoms(calls.call(frame, known(value.type.missing), [], {}))
+    missing = value.type.missing
+    factory = missing.at_hand(frame) if isinstance(missing, counters.Factory) else known(missing)
+    new = frame.atoms(calls.call(frame, factory, [], {}))
     store(frame, value, key, new)
     return new
 
 
-def counted(frame: Frame, args: list[Value]) -> Value:
-    """`Counter()`, `Counter(values)`."""
+def equal(frame: Frame, a: Value, b: Value) -> Expr:
+    """Whether two dicts have the same keys with equal values, in whatever order."""
     from gendsl.compiler.front.iteration import each
-    from gendsl.compiler.front.numbers import arithmetic
+    from gendsl.compiler.front.numbers import equal as equal_values
+    from gendsl.compiler.front.numbers import negation
+    from gendsl.compiler.front.values import items_of
 
-    made = make(frame, frame.here, "Counter", Counter)
-    if args and isinstance(args[0].type, Dict):
-        raise frame.not_closed("a Counter of a dict")
+    assert isinstance(a.type, Dict) and isinstance(b.type, Dict)
+    if Counter in (a.type.missing, b.type.missing):
+        raise frame.not_closed("== of a Counter")
+    same = frame.set(Op("eq", (length(frame, a), length(frame, b)), "b"), "same")
 
-    def add(one: Value) -> None:
-        one = frame.atoms(one)
-        store(frame, made, one, arithmetic(frame, "add", item(frame, made, one), known(1)))
+    def check(pair: Value) -> None:
+        key, mine = (frame.atoms(one) for one in items_of(pair))
+        at = frame.atom(find(frame, b, key), "at")
 
-    if args:
-        each(frame, frame.here, args[0], add)
-    return made
+        def theirs() -> Value:
+            return number(equal_values(frame, mine, at_position(frame, b, at)[1]))
 
+        there = frame.branch(Op("ge", (at, _FIRST), "b"), theirs, lambda: number(hir.FALSE))
+        inner: hir.Body = [hir.Set([same], [hir.FALSE])]
+        frame.emit(hir.If(negation(there.leaf), inner, []))
 
-def with_default(frame: Frame, args: list[Value]) -> Value:
-    """`defaultdict(factory)`."""
-    if len(args) != 1 or not is_known(args[0]) or not callable(object_of(args[0])):
-        raise frame.not_closed("a defaultdict of these arguments")
-    return make(frame, frame.here, "defaultdict", object_of(args[0]))
+    each(frame, frame.here, Value(Iterator("items", (a.type,)), a.leaves), check)
+    return same
 
 
 def at_position(frame: Frame, value: Value, at: Expr) -> tuple[Value, Value]:
@@ -247,7 +261,6 @@ def entries(frame: Frame, value: Value, what: str) -> tuple[Expr, Any]:
 
 def method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
     """A method of a dict."""
-    from gendsl.compiler.front.values import NONE
 
     assert isinstance(value.type, Dict)
     match name, args:
@@ -281,6 +294,15 @@ def method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
         case "update", [more] if isinstance(more.type, Dict) and value.type.missing is not Counter:
             update(frame, frame.here, value, more)
             return NONE
+        case "most_common", [] | [_] if value.type.missing is Counter:
+            from gendsl.compiler.front import counters
+
+            return counters.most_common(frame, value, args)
+        case "total", [] if value.type.missing is Counter:
+            from gendsl.compiler.front import calls
+
+            kept = Value(Iterator("values", (value.type,)), value.leaves)
+            return calls.call(frame, known(sum), [kept], {})
         case "clear", []:
             clear(frame, value)
             return NONE

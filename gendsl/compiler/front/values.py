@@ -43,6 +43,7 @@ from gendsl.compiler.types import (
 
 MOST_ALTERNATIVES = 8
 DEEPEST = 10
+_TUPLE, _LIST, _MIXED = "is of tuples", "is of lists that are given", "is of lists and tuples"
 UNSET = object()
 """The value of a variable that may have none yet."""
 
@@ -254,6 +255,8 @@ class Facts:
         if a == b:
             return a
         a, b = min(a, b), max(a, b)
+        if ((a, _TUPLE) in self.flags) != ((b, _TUPLE) in self.flags):
+            self.flags.add((a, _MIXED))
         self.parents[b] = a
         self.changed = True
         for key in [key for key in self.types if isinstance(key, tuple) and key[0] == b and len(key) > 1]:
@@ -261,6 +264,21 @@ class Facts:
         for flag in [flag for flag in self.flags if isinstance(flag, tuple) and flag[0] == b]:
             self.flags.add((a, *flag[1:]))
         return a
+
+    def make_tuple(self, site: int) -> None:
+        """Note that what is made at a site are tuples, whose lengths are known only when the text runs."""
+        self.flag((self.find(site), _TUPLE))
+
+    def note_given(self, site: int, sequence: type) -> None:
+        """Note that what is given at a site is a list or a tuple."""
+        self.flag((self.find(site), _TUPLE if sequence is tuple else _LIST))
+
+    def sequence(self, site: int) -> type | None:
+        """Whether what is made at a site are lists or tuples; None for one or the other."""
+        site = self.find(site)
+        if (site, _MIXED) in self.flags or {(site, _TUPLE), (site, _LIST)} <= self.flags:
+            return None
+        return tuple if (site, _TUPLE) in self.flags else list
 
     def flag(self, flag: Hashable) -> None:
         """Note something that holds from now on."""

@@ -1,0 +1,122 @@
+"""`Counter` and `defaultdict`: dicts that have something for keys that are not there."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from typing import Any
+
+from gendsl.compiler.front import tables
+from gendsl.compiler.front.frame import Frame
+from gendsl.compiler.front.values import NONE, NOTHING, Value, is_known, known, object_of
+from gendsl.compiler.hir import Const, Op
+from gendsl.compiler.types import Closure, Dict, Iterator
+
+
+def counted(frame: Frame, args: list[Value]) -> Value:
+    """`Counter()`, `Counter(values)`."""
+    from gendsl.compiler.front.iteration import each
+    from gendsl.compiler.front.numbers import arithmetic
+
+    made = tables.make(frame, frame.here, "Counter", Counter)
+    if args and isinstance(args[0].type, Dict):
+        raise frame.not_closed("a Counter of a dict")
+
+    def add(one: Value) -> None:
+        one = frame.atoms(one)
+        tables.store(frame, made, one, arithmetic(frame, "add", tables.item(frame, made, one), known(1)))
+
+    if args:
+        each(frame, frame.here, args[0], add)
+    return made
+
+
+def with_default(frame: Frame, args: list[Value]) -> Value:
+    """`defaultdict(factory)`, `defaultdict(factory, mapping)`."""
+    if not 1 <= len(args) <= 2 or (len(args) == 2 and not isinstance(args[1].type, Dict)):
+        raise frame.not_closed("a defaultdict of these arguments")
+    if isinstance(args[0].type, Closure):
+        missing = _factory(frame, args[0])
+    elif is_known(args[0]) and callable(object_of(args[0])):
+        missing = object_of(args[0])
+    else:
+        raise frame.not_closed("a defaultdict of these arguments")
+    made = tables.make(frame, frame.here, "defaultdict", missing)
+    if len(args) == 2:
+        tables.update(frame, frame.here, made, args[1])
+    return made
+
+
+class Factory:
+    """What a `defaultdict` calls that is a nested function, which looks up what it uses when it is called.
+
+    It may be called where that is sure to be what it was, and what it will be: in the text of the function
+    that made it, of variables with one value.
+    """
+
+    def __init__(self) -> None:
+        self.value = NOTHING
+        self.refused = ""
+
+    def at_hand(self, frame: Frame) -> Value:
+        """The nested function, where it is called."""
+        assert isinstance(self.value.type, Closure)
+        made_in: Frame = self.value.type.frame
+        if self.refused and made_in.text is not frame.text:
+            raise frame.not_closed(self.refused)
+        return self.value
+
+
+def _factory(frame: Frame, function: Value) -> Factory:
+    """What stands for a nested function in the type of a `defaultdict`: one for each place of the source."""
+    assert isinstance(function.type, Closure)
+    closure = function.type
+    made: Factory = frame.program.factories.setdefault(frame.place(frame.here, "factory"), Factory())
+    made.value, made.refused = function, ""
+    names = {part.id for part in ast.walk(closure.node) if isinstance(part, ast.Name)}
+    outer: Frame | None = closure.frame
+    while outer is not None:
+        used = sorted(name for name in names if name in outer.locals)
+        if used:
+            made.refused = f"a defaultdict whose factory uses {used[0]}, in another function"
+        for name in used:
+            if frame is not outer or outer.loops or _times_bound(outer.node, name) != 1:
+                raise frame.not_closed(f"a defaultdict whose factory uses {name}, which may change")
+        outer = outer.outer
+    if closure.defaults or any(isinstance(part, ast.NamedExpr) for part in ast.walk(closure.node)):
+        raise frame.not_closed("a defaultdict of a function with defaults")
+    return made
+
+
+def _times_bound(node: Any, name: str) -> int:
+    """How often the text of a function gives a variable a value; many times, where that is in a loop."""
+    parameters = node.args
+    given = [*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs]
+    count: int = sum(one.arg == name for one in given)
+    count += sum(one is not None and one.arg == name for one in (parameters.vararg, parameters.kwarg))
+    for part in ast.walk(node):
+        binds = isinstance(part, ast.Name) and part.id == name and not isinstance(part.ctx, ast.Load)
+        named = isinstance(part, (ast.FunctionDef, ast.ClassDef)) and part.name == name
+        count += bool(binds or (named and part is not node))
+        if isinstance(part, (ast.For, ast.While, ast.Nonlocal)):
+            inner = [one for one in ast.walk(part) if isinstance(one, ast.Name) and one.id == name]
+            inside = any(not isinstance(one.ctx, ast.Load) for one in inner)
+            count += 2 * (inside or name in getattr(part, "names", ()))
+    return count
+
+
+def most_common(frame: Frame, value: Value, args: list[Value]) -> Value:
+    """`counter.most_common(n)`: of equally many, those that came first come first."""
+    from gendsl.compiler.front.containers import copied as copied_list
+    from gendsl.compiler.front.containers import index_leaf, sorted_list
+    from gendsl.compiler.front.containers import length as length_of
+    from gendsl.compiler.front.values import items_of
+
+    items = Value(Iterator("items", (value.type,)), value.leaves)
+    made = sorted_list(frame, items, lambda pair: items_of(pair)[1], True, in_place=False)
+    if not args or args[0].type == NONE.type:
+        return made
+    n = frame.atom(length_of(frame, made), "n")
+    count = Op("imax", (Op("imin", (index_leaf(frame, args[0]), n), "i"), Const(0, "i")), "i")
+    stop = frame.atom(count, "n")
+    return copied_list(frame, frame.here, made, Const(0, "i"), stop, Const(1, "i"), "most common")

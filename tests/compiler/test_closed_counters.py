@@ -1,0 +1,107 @@
+"""Closed programs as text: `defaultdict`, `Counter`, dicts that are compared, slices by any step."""
+
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+
+from gendsl import gen, normal, uniform_discrete
+from tests.compiler.closed_outcomes import outcome, raises_everywhere
+
+
+def told(table, key):
+    return table[key]
+
+
+@gen
+def with_defaults(n):
+    k = ~uniform_discrete(1, 3)
+    level = defaultdict(lambda: 1.5)
+    rows = defaultdict(lambda: [0.0] * 2)
+    sized = defaultdict(lambda: np.zeros(k))
+    nested = defaultdict(lambda: defaultdict(float), {7: defaultdict(float)})
+    for i in range(n):
+        z = ("z", i) @ ~uniform_discrete(0, 2)
+        level[z] += 1.0
+        rows[z][1] += 2.0
+        sized[z][0] += i
+        nested[z][i % 2] += 1
+    for z in range(3):
+        ("y", z) @ ~normal(level[z] + rows[z][1] + sized[z].sum() + nested[z][0] + told(level, z + 1), 1)
+    ("y", 3) @ ~normal(len(level) + len(nested) + len(sized[0]) + (5 in rows), 1)
+
+
+@gen
+def looked_up_elsewhere(n):
+    k = ~uniform_discrete(1, 3)
+    sized = defaultdict(lambda: 1.0 * k)
+    y = ~normal(told(sized, 1), 1)
+
+
+@gen
+def changes_later(n):
+    k = ~uniform_discrete(1, 3)
+    level = 1.0
+    table = defaultdict(lambda: level)
+    level = 2.0
+    y = ~normal(table[k], 1)
+
+
+@gen
+def counted(n):
+    x = [("x", i) @ ~uniform_discrete(0, 3) for i in range(n)]
+    c = Counter(x)
+    value, count = c.most_common(1)[0]
+    ("y", 0) @ ~normal(value + 10 * count + c.total() + len(c.most_common(2)), 1)
+    for i, (value, count) in enumerate(c.most_common()):
+        ("z", i) @ ~normal(value - count, 1)
+    ("y", 1) @ ~normal(sum(v for v, _ in c.most_common(100)) + len(c.most_common(0)), 1)
+
+
+@gen
+def compared(n):
+    x = [("x", i) @ ~uniform_discrete(0, 1) for i in range(n)]
+    d, e = {0: x[0], 1: x[1]}, {1: x[1], 0: x[2]}
+    f = {i: v for i, v in enumerate(x) if v}
+    ("y", 0) @ ~normal(
+        (d == e) + 2 * (d != e) + 4 * (f == {0: 1}) + 8 * (f == {}) + 16 * (d == {0: 1.0, 1: 0}), 1
+    )
+    lists = {"a": [x[0]], "b": []}
+    ("y", 1) @ ~normal(
+        (lists == {"b": [], "a": [1]}) + 2 * (defaultdict(int, d) == d) + 4 * (d == dict(d)), 1
+    )
+
+
+@gen
+def by_any_step(n):
+    x = [("x", i) @ ~normal(0, 1) for i in range(n)]
+    k = ~uniform_discrete(-3, 3)
+    step = k or 2
+    a = np.array(x)
+    ("y", 0) @ ~normal(
+        sum(i * v for i, v in enumerate(x[::step])) + (a[::step] * 2).sum() + len(x[1:-1:step]), 1
+    )
+    ("y", 1) @ ~normal(sum(x[-2:step:step]) + sum(x[k:9:step]) + a[4:k:step].sum() + len(tuple(x)[::step]), 1)
+    a[::step] = 1.0
+    ("y", 2) @ ~normal((a * np.arange(n)).sum(), 1)
+
+
+@pytest.mark.parametrize("program", [with_defaults, counted, compared, by_any_step])
+@pytest.mark.parametrize("rng", range(8))
+def test_dicts_that_have_more_and_slices(program, rng):
+    assert outcome(program, (6,), rng=rng) == "equal"
+
+
+@pytest.mark.parametrize("program", [looked_up_elsewhere, changes_later])
+def test_factories_that_may_find_something_else_are_refused(program):
+    assert outcome(program, (3,)).startswith("refused")
+
+
+@gen
+def no_step(n):
+    k = ~uniform_discrete(0, 1)
+    x = [1.0, 2.0][::k]
+
+
+def test_a_slice_by_nothing_fails():
+    raises_everywhere(no_step, (3,), {("k",): 0})

@@ -1,0 +1,116 @@
+"""Closed programs as text: tuples whose lengths are known only when the text runs are no lists."""
+
+# ruff: noqa: RUF005, SIM300 (tuples used in all ways)
+
+import numpy as np
+import pytest
+
+from gendsl import gen, normal, uniform_discrete
+from gendsl.compiler.closed import ClosedDensity
+from gendsl.compiler.front.values import NotClosed
+from tests.compiler.closed_outcomes import outcome, raises_everywhere
+
+LONG = tuple(float(i) for i in range(20))
+
+
+@gen
+def compared(n):
+    x = [("x", i) @ ~uniform_discrete(0, 1) for i in range(n)]
+    t = tuple(x)
+    ("y", 0) @ ~normal((t == x) + 2 * (t == tuple(x)) + 4 * (list(t) == x) + 8 * (t != x), 1)
+    ("y", 1) @ ~normal((t == (0, 1)) + 2 * (t == ()) + 4 * ((1, 0) == t) + 8 * (x == (0, 1)), 1)
+    ("y", 2) @ ~normal((t in [(0, 0), (1, 1)]) + 2 * (t[1:] == x[1:]) + 4 * (t[1:] == tuple(x[1:])), 1)
+    ("y", 3) @ ~normal((t == 1) + 2 * (t is None) + 4 * (t == "a") + len(t) + sum(t) + t.count(1), 1)
+
+
+@gen
+def of_what_class(n):
+    x = [("x", i) @ ~uniform_discrete(0, 1) for i in range(n)]
+    t = tuple(x)
+    ("y", 0) @ ~normal(isinstance(t, tuple) + 2 * isinstance(t, list) + 4 * isinstance(x, list), 1)
+    ("y", 1) @ ~normal((type(t) is tuple) + 2 * (type(x) is list) + 4 * isinstance(t[:1], tuple), 1)
+    ("y", 2) @ ~normal(isinstance(LONG, tuple) + 2 * (LONG == list(LONG)), 1)
+
+
+@gen
+def changed(n):
+    x = [("x", i) @ ~uniform_discrete(0, 1) for i in range(n)]
+    t = tuple(x)
+    u = t
+    t += (5,)
+    v = t
+    v *= 2
+    for i in range(n):
+        v = v + (i, *t)
+        u = (*u, i * 1.0) if i > 1 else (*u,)
+    ("y", 0) @ ~normal(len(u) + sum(u) + 10 * len(t) + 100 * len(v) + sum(v), 1)
+    w = LONG
+    w += tuple(x)
+    ("y", 1) @ ~normal(len(w) + 10 * len(LONG) + isinstance(w, tuple) + (w * 2)[-1], 1)
+
+
+def gathered(*values):
+    return isinstance(values, tuple) + (values == (0, 1))
+
+
+@gen
+def given(t):
+    x = ~normal(0, 1)
+    y = ~normal((t == list(t)) + 2 * isinstance(t, tuple) + gathered(*t) + x, 1)
+
+
+@pytest.mark.parametrize("program", [compared, of_what_class, changed])
+@pytest.mark.parametrize("rng", range(6))
+def test_tuples_of_unknown_length(program, rng):
+    assert outcome(program, (2,), rng=rng) == "equal"
+
+
+def test_long_tuples_of_the_data():
+    assert outcome(given, (LONG,)) == "equal"
+    assert outcome(given, (list(LONG),)) == "equal"
+    closed = ClosedDensity(given, (LONG,))
+    with pytest.raises(NotClosed):
+        closed.assess_python((list(LONG),), {("x",): 0.0, ("y",): 0.0})
+
+
+@gen
+def adds_a_list(n):
+    x = [("x", i) @ ~normal(0, 1) for i in range(n)]
+    y = tuple(x) + [1]
+
+
+@gen
+def appends(n):
+    x = [("x", i) @ ~normal(0, 1) for i in range(n)]
+    tuple(x).append(1)
+
+
+@gen
+def replaces(n):
+    x = [("x", i) @ ~normal(0, 1) for i in range(n)]
+    t = tuple(x)
+    t[0] = 1.0
+
+
+@pytest.mark.parametrize("program", [adds_a_list, appends, replaces])
+def test_what_tuples_do_not_do_fails(program):
+    raises_everywhere(program, (2,), {("x", 0): 0.0, ("x", 1): 0.0})
+
+
+@gen
+def of_several_axes(n):
+    a = np.arange(6.0).reshape(2, 3)
+    at = tuple([("i", j) @ ~uniform_discrete(0, 1) for j in range(n)])
+    y = ~normal(a[at], 1)
+
+
+@gen
+def one_or_the_other(n):
+    x = [("x", i) @ ~uniform_discrete(0, 1) for i in range(n)]
+    z = tuple(x) if x[0] else x
+    y = ~normal(1.0 * (z == x), 1)
+
+
+def test_what_is_not_told_apart_is_refused():
+    assert outcome(of_several_axes, (2,)).startswith("refused")
+    assert outcome(one_or_the_other, (2,)).startswith("refused")
