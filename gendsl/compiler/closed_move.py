@@ -27,6 +27,7 @@ from gendsl.compiler.coordinate_runs import runs, walked
 from gendsl.compiler.copies import RUNS, assessed, looked, read_again, scored
 from gendsl.compiler.density import Zeros
 from gendsl.compiler.front.coordinates import UNKNOWN
+from gendsl.compiler.front.lines import AlongEntries
 from gendsl.compiler.front.program import MODEL, Entries, Entry, Lowering, Template, type_of
 from gendsl.compiler.front.traces import ArgumentsOf
 from gendsl.compiler.front.values import NotClosed
@@ -54,7 +55,7 @@ from gendsl.compiler.selections import InTurn, OneSite, Selections
 from gendsl.compiler.slopes import shared, slopes
 from gendsl.compiler.state import LEGEND, NOTES, MoveState, index_of, indices_of
 from gendsl.compiler.types import leaves
-from gendsl.compiler.updates import log_weight_along, move_along, updating
+from gendsl.compiler.updates import entries_along, log_weight_along, move_along, updating
 
 Placed = tuple[Template, tuple[int, ...], list[Any]]
 """The template of a choice, its indices, and the leaves of its value."""
@@ -125,6 +126,9 @@ class ClosedKernel(Compiled):
         replay.fill_all(self.lowered, mains)
         for along in lowering.lines.values():
             score = self._score(mains[MODEL], Zeros.END)
+            if isinstance(along, AlongEntries):
+                entries_along(along, score)
+                continue
             log_weight_along(along.weight, score, along.template)
             move_along(along.move, score, along.template)
         made: dict[int, hir.Function] = {}

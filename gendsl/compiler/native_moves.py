@@ -34,6 +34,7 @@ RESULTS: dict[str, list[Kind]] = {
     "note_rounding": [], "log_density": ["f"], "decide": ["b"], "commit": [],
     "note_read": ["i"], "note_copied": [], "note_written": ["r"],
     "ask": [], "note_site": [], "sites": ["i"], "try_again": ["i"], "release": [], "stay": [],
+    "keep_arrays": [],
 }  # fmt: skip
 ARGUMENTS: dict[str, list[Kind]] = {
     "go_back": ["r"], "give_up": ["r"],
@@ -320,7 +321,7 @@ class NativeMoves(NativeJacobian):
     def commit(self, lp: str) -> None:
         p = self.p
         if p.layout.has_arrays:
-            self._keep_arrays()
+            self.keep_arrays()
         self.exchange()
         self.turn()
         p.set_word(Word.COUNT_BEFORE, p.word(Word.COUNT))
@@ -335,7 +336,7 @@ class NativeMoves(NativeJacobian):
         p.set_word(Word.COUNT, p.word(Word.COUNT_BEFORE))
         p.set_word(Word.LOG_DENSITY, p.word(Word.LOG_DENSITY_BEFORE))
 
-    def _keep_arrays(self) -> None:
+    def keep_arrays(self) -> None:
         """Move the arrays that were written to the memory of those that are kept."""
         p = self.p
         with p.each(p.word(Word.WRITE_COUNT)) as number:

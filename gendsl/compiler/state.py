@@ -18,6 +18,10 @@ A move that updates choices one by one lists them, and tries other values of eac
 
     begin, list site for each, sites, (try again, write, exchange, (score p, release, exchange), stay)
 
+of an array a copy whose entries are changed in place, and scored, until it is kept:
+
+    try again, write, exchange, (try again, score p, release, stay), try again, write, keep arrays, exchange
+
 Between these a choice has up to four stamps, each the number of the phase in which it was put there: it is in
 the *current* trace, it was *visited*, *written*, or *read*. A stamp of an earlier phase says nothing, so that
 nothing is ever cleared. The state and its columns share these stamps, so this is one module.
@@ -598,6 +602,9 @@ class MoveState:
         """Fail unless the program has made the choices of the current trace, and no others."""
         if self.visits[0] != self.counts[0]:
             raise TextFailure("other choices than before")
+
+    def keep_arrays(self) -> None:
+        """Give arrays that are written memory that is kept."""
 
     def stay(self, lp: float) -> None:
         """Keep what is tried, which has this log density, in the current trace."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.hir import Body, Const, Draw, Expr, Function, If, Op, Primitive, Return, Set, Var
 from gendsl.compiler.move import RESULTS, UNTOLD, ZERO, Called, Sites, all_there
 from gendsl.compiler.sums import IMPOSSIBLE, if_zero
+from gendsl.compiler.types import leaves
 
 _MOST_TIMES = 16.0
 """How many times as large as a log density a log weight is at most that it is made up of."""
@@ -62,6 +64,13 @@ def log_weight_along(made: Function, score: Called, template: Any) -> None:
         score.into(lp),
         Primitive([], "release", (here,)),
         Primitive([], "exchange"),
+        *_weighed(lp, before),
+    ]
+
+
+def _weighed(lp: Var, before: Var) -> Body:
+    """The end of a function that gives a log weight, of the log density there."""
+    return [
         if_zero(lp, [Return([IMPOSSIBLE])]),
         Primitive([], "same_choices"),
         Primitive([before], "log_density"),
@@ -76,15 +85,81 @@ def move_along(made: Function, score: Called, template: Any) -> None:
     """
     *values, weight = made.parameters[template.rank :]
     lp, before, here = Var("lp", "f"), Var("lp_before", "f"), Var("here", "i")
+    made.body = [*_with_value(made, template, values, here), *_stay(lp, before, weight, score)]
+
+
+def _stay(lp: Var, before: Var, weight: Var, score: Called) -> Body:
+    """The end of a function that moves along a line."""
     size = Op("add", (Const(1.0, "f"), Op("abs", (lp,), "f")), "f")
     most = Op("mul", (Const(_MOST_TIMES, "f"), size), "f")
-    made.body = [
-        *_with_value(made, template, values, here),
+    return [
         Primitive([before], "log_density"),
         Set([lp], [Op("add", (before, weight), "f")]),
         If(Op("gt", (Op("abs", (weight,), "f"), most), "b"), [score.into(lp)], []),
         Primitive([], "stay", (lp,)),
         Return([]),
+    ]
+
+
+def entries_along(along: Any, score: Called) -> None:
+    """Make the bodies of the functions that move the coordinates of an array; see `front.lines`.
+
+    The array is changed in place, in a copy that the trace has meanwhile.
+    """
+    template, lp, before = along.template, Var("lp", "f"), Var("lp_before", "f")
+    here, was = Var("here", "i"), Var("was", "f")
+    indices = tuple(along.begin.parameters)
+    value = [Var(f"value{leaf or ''}", kind) for leaf, kind in enumerate(leaves(template.type))]
+    read = hir.Read(list(value), template, indices, False)
+
+    def put(x: Expr) -> Body:
+        """Put a number in the place."""
+        body: Body = [hir.Store(value[0], ("f",), place, (x,))]
+        return [*body, *_last(value)] if along.leaves_last else body
+
+    copied: Body = [
+        Primitive([here], "try_again"),
+        copy.copy(read),
+        hir.Write(template, indices, tuple(value)),
+    ]
+    along.begin.body = [*copied, Primitive([], "exchange"), Return([])]
+    *_, place, x = along.weight.parameters
+    along.weight.body = [
+        Primitive([here], "try_again"),
+        copy.copy(read),
+        hir.Load([was], value[0], ("f",), place),
+        *put(x),
+        score.into(lp),
+        Primitive([], "release", (here,)),
+        *put(was),
+        *_weighed(lp, before),
+    ]
+    *_, place, x, weight = along.move.parameters
+    along.move.body = [
+        Primitive([here], "try_again"),
+        copy.copy(read),
+        *put(x),
+        *_stay(lp, before, weight, score),
+    ]
+    along.end.body = [
+        *map(copy.copy, copied),
+        Primitive([], "keep_arrays"),
+        Primitive([], "exchange"),
+        Return([]),
+    ]
+
+
+def _last(value: Sequence[Var]) -> Body:
+    """Let the last entry of a vector be what the others leave of one."""
+    i, end, total, entry = Var("i", "i"), Var("last", "i"), Var("total", "f"), Var("entry", "f")
+    add: Body = [
+        hir.Load([entry], value[0], ("f",), i),
+        Set([total], [Op("add", (total, entry), "f")]),
+    ]
+    return [
+        Set([end, total], [Op("sub", (value[2], Const(1, "i")), "i"), ZERO]),
+        hir.For(i, hir.ZEROS["i"], end, Const(1, "i"), add, 1),
+        hir.Store(value[0], ("f",), end, (Op("sub", (Const(1.0, "f"), total), "f"),)),
     ]
 
 

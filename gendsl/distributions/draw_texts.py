@@ -52,6 +52,23 @@ def position(weights: Any, u: float) -> int:
     raise IndexError("a rounding error that NumPy makes an error, too")
 
 
+def permutation(rng: Any, n: int) -> Any:
+    """`rng.permutation(n)`: each number is exchanged with one up to it, found by rejection."""
+    assert n <= 4294967296
+    order = np.arange(n)
+    for i in range(n - 1, 0, -1):
+        above = 1
+        while above <= i:
+            above *= 2
+        j = rng.integers(4294967296) % above
+        while j > i:
+            j = rng.integers(4294967296) % above
+        kept = order[i]
+        order[i] = order[j]
+        order[j] = kept
+    return order
+
+
 def mixture_draw(rng: Any, weights: Any, distributions: Any) -> Any:
     """A draw from one of the distributions."""
     chosen = position(weights, rng.random())

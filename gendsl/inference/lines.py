@@ -31,12 +31,18 @@ class Line:
         undefined_is_zero: whether the density is zero where the body can't be computed; an error if not.
         evaluations: at how many values the density was found.
         last: the one at which it was found last.
+        coordinates: the free coordinates of an array.
     """
 
     def __init__(self, trace: ReferenceTrace, path: Path, maker: str, *, undefined_is_zero: bool) -> None:
         self.trace, self.path, self.maker, self.undefined_is_zero = trace, path, maker, undefined_is_zero
         self.evaluations, self.last = 0, current(self)
-        self._local = trace.local_density(path)
+        self.coordinates = np.zeros(0)
+        self.start()
+
+    def start(self) -> None:
+        """Find densities from the trace as it is now."""
+        self._local = self.trace.local_density(self.path)
         self._tried: list[tuple[Any, ReferenceTrace | None]] = []
 
     def weight(self, value: Any) -> float:
@@ -150,6 +156,42 @@ def log_weights(line: Line, every: Sequence[Any]) -> list[float]:
 def move(line: Line, value: Any, weight: float) -> None:
     """Let the choice have a value at which the log weight was found to be this."""
     line.move(value)
+
+
+def is_array(line: Line) -> bool:
+    """Whether the choice is an array with free coordinates, which are moved one by one."""
+    found = support(line)
+    return found.shape != () and not found.discrete
+
+
+def begin_array(line: Line) -> int:
+    """Begin to move the free coordinates of an array; how many there are."""
+    found = support(line)
+    line.coordinates = np.asarray(found.coordinates(current(line)), dtype=float)
+    return found.dim
+
+
+def coordinate(line: Line, i: int) -> float:
+    """A free coordinate that an array has."""
+    return float(line.coordinates[i])
+
+
+def log_weight_at(line: Line, i: int, x: float) -> float:
+    """`log_weight` of the array with another number as a free coordinate."""
+    point = line.coordinates.copy()
+    point[i] = x
+    return log_weight(line, support(line).from_coordinates(point))
+
+
+def move_coordinate(line: Line, i: int, x: float, weight: float) -> None:
+    """Let an array have a number as a free coordinate at which the log weight was found last, to be this."""
+    line.coordinates[i] = x
+    line.move(line.last)
+    line.start()
+
+
+def end_array(line: Line) -> None:
+    """End moving the coordinates of an array."""
 
 
 def check_tie(one: float, other: float, size: float) -> None:

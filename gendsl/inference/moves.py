@@ -26,7 +26,7 @@ from gendsl.inference.kernel import Kernel, kernel_name
 MOST_INSTRUCTIONS = 1 << 20
 _COMPILED = (
     "what is compiled: involutive, birth_death, split_merge, mh of a program or a selection, independent of "
-    "a program, random_walk, single_site, gibbs without blocks, slice_sampling of numbers, elliptical_slice"
+    "a program, random_walk, single_site, gibbs without blocks, slice_sampling, elliptical_slice"
 )
 
 

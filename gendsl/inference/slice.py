@@ -25,7 +25,7 @@ from gendsl.inference.lines import Line
 from gendsl.inference.scan import Scan, as_target, check_scan, visited
 from gendsl.inference.structure import kernel_maker
 from gendsl.runtime.trace import ReferenceTrace, check_start
-from gendsl.supports import Integers, Support
+from gendsl.supports import Integers
 
 At = Callable[[Any], float]
 """log p(x') - log p(x) of the trace with a coordinate at x'."""
@@ -111,24 +111,34 @@ def _visit(
     trace: ReferenceTrace, path: Path, rng: np.random.Generator, width: float, max_steps: int
 ) -> tuple[ReferenceTrace, int]:
     """The trace with one choice updated, and at how many values the density was found."""
-    support = trace.records[path][0].support
-    if support.shape == () or support.discrete:
-        line = Line(trace, path, "slice_sampling", undefined_is_zero=True)
-        _update(line, rng, width, max_steps)
-        return line.trace, line.evaluations
-    coordinates = np.asarray(support.coordinates(trace.records[path][1]), dtype=float)
-    evaluations = 0
-    for i in range(support.dim) if support.dim == 1 else rng.permutation(support.dim).tolist():
-        line = Line(trace, path, "slice_sampling", undefined_is_zero=True)
-        at = _along(line, support, coordinates, i)
-        coordinates[i], weight = sample_real(at, float(coordinates[i]), width, max_steps, rng)
-        lines.move(line, line.last, weight)
-        trace, evaluations = line.trace, evaluations + line.evaluations
-    return trace, evaluations
+    line = Line(trace, path, "slice_sampling", undefined_is_zero=True)
+    _update(line, rng, width, max_steps)
+    return line.trace, line.evaluations
 
 
 def _update(line: Line, rng: np.random.Generator, width: float, max_steps: int) -> None:
-    """Move a number along its line, given all other choices."""
+    """Move a number along its line, or an array along those of its coordinates, given all other choices."""
+    if lines.is_array(line):
+        count = lines.begin_array(line)
+        for i in rng.permutation(count).tolist():
+            _update_coordinate(line, i, rng, width, max_steps)
+        lines.end_array(line)
+    else:
+        _update_number(line, rng, width, max_steps)
+
+
+def _update_coordinate(line: Line, i: int, rng: np.random.Generator, width: float, max_steps: int) -> None:
+    """Move a coordinate of an array."""
+
+    def at(x: float) -> float:
+        return lines.log_weight_at(line, i, x)
+
+    x, weight = sample_real(at, lines.coordinate(line, i), width, max_steps, rng)
+    lines.move_coordinate(line, i, x, weight)
+
+
+def _update_number(line: Line, rng: np.random.Generator, width: float, max_steps: int) -> None:
+    """Move a number along its line."""
     support = lines.support(line)
     if not isinstance(support, Integers) and support.discrete:
         raise KernelError(
@@ -147,18 +157,6 @@ def _update(line: Line, rng: np.random.Generator, width: float, max_steps: int) 
     else:
         x, weight = sample_real(at, float(start), width, max_steps, rng)
         lines.move(line, x, weight)
-
-
-def _along(line: Line, support: Support, coordinates: np.ndarray, i: int) -> At:
-    """The log weight as a function of coordinate i of an array."""
-    before = coordinates.copy()
-
-    def at(x: float) -> float:
-        point = before.copy()
-        point[i] = x
-        return lines.log_weight(line, support.from_coordinates(point))
-
-    return at
 
 
 def _level(rng: np.random.Generator) -> Callable[[float], bool]:

@@ -329,7 +329,13 @@ def model(p):
 
 class Shuffled(Folded):
     def sample(self, rng):
-        return float(rng.permutation(3)[0])
+        return float(rng.permuted(np.arange(3))[0])
+
+
+class InAnyOrder(Folded):
+    def sample(self, rng):
+        places = rng.permutation(int(10 * self.scale))
+        return float(places[0] + abs(rng.normal(0.0, self.scale)) / (1 + places[-1]))
 
 
 @gen
@@ -344,7 +350,17 @@ def test_a_users_own_distribution_is_drawn_by_the_text_of_its_sample():
     assert outcome(folded, (30, 0.8)) == "equal"
 
 
-@pytest.mark.parametrize("law, reason", [(Untyped, "draws"), (Shuffled, "permutation")])
+@gen
+def in_any_order(n):
+    for i in range(n):
+        ("x", i) @ ~InAnyOrder(0.15 + 0.3 * i, 0.5)
+
+
+def test_a_permutation_is_drawn_as_the_generator_draws_it():
+    assert outcome(in_any_order, (40,)) == "equal"
+
+
+@pytest.mark.parametrize("law, reason", [(Untyped, "draws"), (Shuffled, "permuted")])
 def test_a_draw_that_is_not_covered_is_refused_with_its_line(law, reason):
     @gen
     def program():

@@ -7,17 +7,24 @@ import pytest
 
 from gendsl import (
     bernoulli,
+    beta,
     binom,
     categorical,
+    dirichlet,
     gamma,
     gen,
+    iid,
+    mvnormal,
     neg_binom,
     normal,
+    ordered,
     poisson,
+    product,
     select,
     student_t,
     uniform,
     uniform_discrete,
+    wishart,
 )
 from gendsl.compiler.closed_move import ClosedKernel
 from gendsl.compiler.moves import NotClosed
@@ -171,6 +178,27 @@ def in_order(n):
         ("bound", i) @ ~uniform(-1, 1)
 
 
+@gen
+def arrays(n):
+    # the free coordinates of arrays are moved one by one
+    s = ~gamma(2, 1)
+    a = ~iid(normal(0, s), 3)
+    b = ~mvnormal(np.array([1.0, -1.0]), np.array([[2.0, 1.2], [1.2, 1.0]]))
+    w = ~dirichlet([1.0, 2.0, 1.5, 2.0])
+    o = ~ordered(gamma(2, 1), 3)
+    q = ~iid(iid(gamma(2, 1), 2), 2)
+    p = ~product([normal(0, 1), gamma(s, 2), uniform(0, 3)])
+    h = ~(2 * mvnormal(np.zeros(2), np.eye(2)) + 1)
+    one = ~dirichlet([1.0, 2.0])
+    for i in range(n):
+        v = ("v", i) @ ~iid(beta(2, 1), 2)
+        ("y", i) @ ~normal(a[i % 3] + b[0] * w[1] + o[1] * v[0] + one[0] * h[1], q[0, 1] + v[1] + p[2])
+    c = ~iid(bernoulli(0.3), 2)
+    m = ~wishart(4, np.eye(2))
+    long = ~iid(normal(0, 1), 70)
+    z = ~normal(long[:20].sum(), 0.1 + abs(long[60] + a[0]))
+
+
 RNG = np.random.default_rng(0)
 TRACES = {
     "clusters": clusters.generate(
@@ -182,6 +210,7 @@ TRACES = {
     "named": named.simulate((), rng=1),
     "in any letters": in_any_letters.simulate((), rng=1),
     "dice": dice.generate((), {"y": 1.0}, rng=1).trace,
+    "arrays": arrays.generate((3,), {("y", i): 1.0 * i for i in range(3)}, rng=1).trace,
     "in order": in_order.simulate((4,), rng=1),
     "states": states.generate((6,), {("y", t): t / 3 for t in range(6)}, rng=2).trace,
     "states in lists": states_in_lists.simulate((6,), rng=2),
@@ -224,6 +253,11 @@ SAME = [
     ("states in lists", gibbs("z", scan="random")),
     ("states in lists", slice_sampling("x")),
     ("states in lists", slice_sampling("z")),
+    *(("arrays", slice_sampling(name)) for name in ("a", "b", "w", "o", "q", "p", "h", "one")),
+    ("arrays", slice_sampling(select("a", "s", "w", "b"), width=0.3, max_steps=3)),
+    ("arrays", slice_sampling(select(("v", 1), "v"), scan="random")),
+    ("arrays", slice_sampling(select("one", "q"), scan="random", width=4.0, max_steps=1)),
+    ("arrays", slice_sampling("long")),
     ("in any letters", gibbs(select((..., "u")))),
     ("in any letters", slice_sampling(select("2 größen", (..., "²"), "1", "ﬁ", "fi"))),
 ]  # fmt: skip
@@ -286,6 +320,8 @@ def test_a_value_that_decides_what_exists_fails(way):
     [
         ("clusters", gibbs("mu"), "the values of a choice whose support is a Real"),
         ("clusters", gibbs(select(*((("z", i)) for i in range(20)))), "more than 16 addresses"),
+        ("arrays", slice_sampling("c"), "float as another value of a choice that is array"),
+        ("arrays", slice_sampling("m"), "the coordinates of the array m"),
     ],
 )
 def test_what_has_no_text(name, kernel, why):

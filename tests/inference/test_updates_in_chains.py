@@ -164,6 +164,7 @@ def largest_z(kernel, seed):
 
 SAMPLERS = {
     "elliptical_slice": lambda: elliptical_slice(select("b", "f")),
+    "slice_sampling": lambda: slice_sampling(select("b", "f"), width=2.0),
 }
 
 

@@ -41,7 +41,7 @@ def coordinates(frame: Frame, distribution: Value, kind: Type) -> int:
             inner = _of_components(frame, items_of(distribution)[place])
             if inner in (DISCRETE, UNKNOWN):
                 return inner
-            return NUMBER if of_number else ENTRIES if inner == NUMBER else UNKNOWN
+            return NUMBER if of_number else ENTRIES if inner in (NUMBER, ENTRIES) else UNKNOWN
     return UNKNOWN
 
 

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from gendsl import supports
 from gendsl.compiler import hir
+from gendsl.compiler.front import arrays
 from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.containers import list_of
+from gendsl.compiler.front.coordinates import ENTRIES, WEIGHTS
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.scores import support_of
 from gendsl.compiler.front.traces import TraceOf, trace_of
@@ -29,7 +31,7 @@ from gendsl.compiler.front.values import (
 )
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.moves import TIE
-from gendsl.compiler.types import Number, SubTrace, Tuple, describe, leaves
+from gendsl.compiler.types import Array, Number, SubTrace, Tuple, describe, leaves
 from gendsl.distributions.base import domain_of
 from gendsl.supports.base import ENUMERABLE
 
@@ -64,6 +66,26 @@ class Along:
     move: hir.Function
 
 
+@dataclass(frozen=True)
+class AlongEntries:
+    """The same along the coordinates of an array, which are its entries, or all but the last one.
+
+    Attributes:
+        begin: makes the array one of its own, by the indices of the choice.
+        weight: the log weight of a coordinate, by these, the place and the number.
+        move: lets the array have a number as a coordinate, by these and the log weight.
+        end: keeps the array.
+        leaves_last: whether the last entry is what the others leave of one.
+    """
+
+    template: Template
+    begin: hir.Function
+    weight: hir.Function
+    move: hir.Function
+    end: hir.Function
+    leaves_last: bool
+
+
 def line_at(lowering: Lowering, template: Template, indices: tuple[Expr, ...]) -> Value:
     """The line of a choice."""
     made = LineOf(template.trace, "line", template.number)
@@ -89,6 +111,32 @@ def along(lowering: Lowering, template: Template) -> Along:
         )
         lowering.lines[template.number] = Along(template, weight, move)
     found: Along = lowering.lines[template.number]
+    return found
+
+
+def along_entries(frame: Frame, template: Template) -> AlongEntries:
+    """The functions of the text along the coordinates of arrays of a template."""
+    lowering = frame.program
+    known_as = lowering.coordinates.get(template.number)
+    if known_as not in (ENTRIES, WEIGHTS):
+        raise frame.not_closed(f"the coordinates of the array {template.name}")
+    if template.number not in lowering.lines:
+        name, indices = template.name, [hir.Var(f"i{axis}", "i") for axis in range(template.rank)]
+        at = [*indices, hir.Var("place", "i"), hir.Var("x", "f")]
+
+        def made(what: str, parameters: list[hir.Var], results: list[hir.Kind]) -> hir.Function:
+            full = lowering.function_name(f"{what}_{name}")
+            return hir.Function(full, list(parameters), results, origin=f"the coordinates of {name}")
+
+        lowering.lines[template.number] = AlongEntries(
+            template,
+            made("begin", indices, []),
+            made("log_weight_of_entry_of", at, ["f"]),
+            made("move_entry_of", [*at, hir.Var("log_weight", "f")], []),
+            made("end", indices, []),
+            known_as == WEIGHTS,
+        )
+    found: AlongEntries = lowering.lines[template.number]
     return found
 
 
@@ -157,8 +205,11 @@ def _leaves(frame: Frame, template: Template, value: Value) -> list[Expr]:
 
 def _log_weight(frame: Frame, args: list[Value]) -> Value:
     weight = _weight(frame, args)
-    if is_never(weight):
-        return NOTHING
+    return NOTHING if is_never(weight) else _checked(frame, weight)
+
+
+def _checked(frame: Frame, weight: Value) -> Value:
+    """A log weight, which must not be NaN or infinite."""
     below = Op("lt", (weight.leaf, Const(float("inf"), "f")), "b")
     frame.fail_unless(below, "a log weight that is NaN or infinite")
     return weight
@@ -204,6 +255,55 @@ def _move(frame: Frame, args: list[Value]) -> Value:
     return NONE
 
 
+def _is_array(frame: Frame, args: list[Value]) -> Value:
+    (line,) = args
+    kind = _template(frame, line).type
+    return known(isinstance(kind, Array) and kind.kind == "f")
+
+
+def _begin_array(frame: Frame, args: list[Value]) -> Value:
+    (line,) = args
+    template = _template(frame, line)
+    entries = along_entries(frame, template)
+    size = arrays.size_of(frame, _current(frame, args))
+    frame.emit(hir.Call([], entries.begin, list(line.leaves)))
+    return number(frame.atom(Op("sub", (size, Const(1, "i")), "i") if entries.leaves_last else size))
+
+
+def _coordinate(frame: Frame, args: list[Value]) -> Value:
+    line, place = args
+    value = _current(frame, [line])
+    at = Op("add", (value.leaves[1], number_leaf(place, "i")), "i")
+    return arrays.load(frame, value, frame.atom(at))
+
+
+def _log_weight_at(frame: Frame, args: list[Value]) -> Value:
+    line, place, x = args
+    if is_never(x):
+        return NOTHING
+    found = frame.fresh("log_weight", "f")
+    given = [frame.atom(number_leaf(place, "i")), frame.atom(number_leaf(x, "f"))]
+    weight = along_entries(frame, _template(frame, line)).weight
+    frame.emit(hir.Call([found], weight, [*line.leaves, *given]))
+    return _checked(frame, number(found))
+
+
+def _move_coordinate(frame: Frame, args: list[Value]) -> Value:
+    line, place, *numbers = args
+    if any(map(is_never, numbers)):
+        return NOTHING
+    given = [frame.atom(number_leaf(place, "i")), *(frame.atom(number_leaf(one, "f")) for one in numbers)]
+    move = along_entries(frame, _template(frame, line)).move
+    frame.emit(hir.Call([], move, [*line.leaves, *given]))
+    return NONE
+
+
+def _end_array(frame: Frame, args: list[Value]) -> Value:
+    (line,) = args
+    frame.emit(hir.Call([], along_entries(frame, _template(frame, line)).end, list(line.leaves)))
+    return NONE
+
+
 def _check_tie(frame: Frame, args: list[Value]) -> Value:
     one, other, size = (number_leaf(value, "f") for value in args)
     return _tie(frame, Op("sub", (one, other), "f"), size)
@@ -231,6 +331,12 @@ _HANDLERS: dict[str, Callable[[Frame, list[Value]], Value]] = {
     "log_weight": _log_weight,
     "log_weights": _log_weights,
     "move": _move,
+    "is_array": _is_array,
+    "begin_array": _begin_array,
+    "coordinate": _coordinate,
+    "log_weight_at": _log_weight_at,
+    "move_coordinate": _move_coordinate,
+    "end_array": _end_array,
     "check_tie": _check_tie,
     "check_level": _check_level,
 }
