@@ -99,8 +99,17 @@ def _correlation_contains(self: Any, value: Any) -> bool:
     return len(factor_of(value)) > 0
 
 
+def _finite_set_contains(self: Any, value: Any) -> bool:
+    for element in self.elements:
+        assert element == element
+        if value == element:
+            return True
+    return False
+
+
 CONTAINS: dict[type, Callable[[Any, Any], bool]] = {
     supports.Repeated: _repeated_contains,
+    supports.FiniteSet: _finite_set_contains,
     supports.RealArray: _real_array_contains,
     supports.Simplex: _simplex_contains,
     supports.Ordered: _ordered_contains,

@@ -31,7 +31,7 @@ from gendsl.compiler.moves import NotClosed
 from gendsl.distributions import Distribution
 from gendsl.inference import gibbs, mh, single_site, slice_sampling
 from gendsl.inference.moves import flattened
-from gendsl.supports import Integers
+from gendsl.supports import FiniteSet, Integers
 from tests.compiler.closed_steps import WAYS, AsPython, compared
 
 
@@ -142,6 +142,36 @@ def dice():
     y = ~normal(first - second, 1)
 
 
+class Steps(Distribution):
+    """Some numbers, of which one may be given twice."""
+
+    parameters = ("first", "rate")
+
+    def __init__(self, first, rate):
+        self.first = first
+        self.rate = rate
+
+    @property
+    def support(self):
+        return FiniteSet((self.first, 2.5, 4.0, 0.25))
+
+    def sample(self, rng):
+        return [self.first, 2.5, 4.0, 0.25][int(rng.integers(4))]
+
+    def logpdf(self, x):
+        return -self.rate * x
+
+
+@gen
+def steps(n):
+    start = ~bernoulli(0.5)
+    for i in range(n):
+        s = ("s", i) @ ~Steps(2.5 if start else 1.0, 0.3)
+        t = ("t", i) @ ~(3 - 2 * binom(3, 0.4))
+        half = ("half", i) @ ~(0.5 * uniform_discrete(1, 3))
+        ("y", i) @ ~normal(s + t, half)
+
+
 PI, MATRIX = [0.5, 0.3, 0.2], np.array([[0.8, 0.1, 0.1], [0.2, 0.8, 0.0], [0.3, 0.3, 0.4]])
 ROWS = MATRIX.tolist()
 
@@ -210,6 +240,7 @@ TRACES = {
     "named": named.simulate((), rng=1),
     "in any letters": in_any_letters.simulate((), rng=1),
     "dice": dice.generate((), {"y": 1.0}, rng=1).trace,
+    "steps": steps.generate((3,), {("y", i): 2.0 * i for i in range(3)}, rng=1).trace,
     "arrays": arrays.generate((3,), {("y", i): 1.0 * i for i in range(3)}, rng=1).trace,
     "in order": in_order.simulate((4,), rng=1),
     "states": states.generate((6,), {("y", t): t / 3 for t in range(6)}, rng=2).trace,
@@ -253,6 +284,8 @@ SAME = [
     ("states in lists", gibbs("z", scan="random")),
     ("states in lists", slice_sampling("x")),
     ("states in lists", slice_sampling("z")),
+    ("steps", gibbs(select("s", "start"))),
+    ("steps", gibbs(select("t", "half", "s"), scan="random")),
     *(("arrays", slice_sampling(name)) for name in ("a", "b", "w", "o", "q", "p", "h", "one")),
     ("arrays", slice_sampling(select("a", "s", "w", "b"), width=0.3, max_steps=3)),
     ("arrays", slice_sampling(select(("v", 1), "v"), scan="random")),

@@ -31,7 +31,7 @@ from gendsl.compiler.front.values import (
 )
 from gendsl.compiler.hir import Const, Expr, Op
 from gendsl.compiler.moves import TIE
-from gendsl.compiler.types import Array, Number, SubTrace, Tuple, describe, leaves
+from gendsl.compiler.types import Array, List, Number, SubTrace, Tuple, describe, leaves
 from gendsl.distributions.base import domain_of
 from gendsl.supports.base import ENUMERABLE
 
@@ -187,12 +187,32 @@ def _values_in(frame: Frame, support: Value) -> Value:
         return list_of(frame, frame.here, [known(False), known(True)], "values")
     if cls is supports.Integers:
         return library_call(frame, _whole_numbers, items_of(support))
+    if cls is supports.Lattice:
+        return library_call(frame, _lattice, items_of(support))
+    if cls is supports.FiniteSet:
+        (elements,) = items_of(support)
+        if not isinstance(elements.type, List):
+            elements = list_of(frame, frame.here, items_of(elements), "elements")
+        return library_call(frame, _once_each, [elements])
     raise frame.not_closed(f"the values of a choice whose support is a {getattr(cls, '__name__', None)}")
 
 
 def _whole_numbers(low: Any, high: Any) -> Any:
     assert high - low < ENUMERABLE
     return list(range(int(low), int(high) + 1))
+
+
+def _lattice(offset: Any, step: Any, low: Any, high: Any) -> Any:
+    assert high - low < ENUMERABLE
+    return [offset + step * i for i in range(int(low), int(high) + 1)]
+
+
+def _once_each(elements: Any) -> Any:
+    found = []
+    for element in elements:
+        if element not in found:
+            found.append(element)
+    return found
 
 
 def _leaves(frame: Frame, template: Template, value: Value) -> list[Expr]:
