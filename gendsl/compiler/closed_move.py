@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from gendsl.compiler import (
+    block_runs,
     density,
     ellipse_runs,
     hir,
@@ -27,14 +28,14 @@ from gendsl.compiler.coordinate_runs import runs, walked
 from gendsl.compiler.copies import RUNS, assessed, looked, read_again, scored
 from gendsl.compiler.density import Zeros
 from gendsl.compiler.front.coordinates import UNKNOWN
-from gendsl.compiler.front.lines import AlongEntries
 from gendsl.compiler.front.program import MODEL, Entries, Entry, Lowering, Template, type_of
 from gendsl.compiler.front.traces import ArgumentsOf
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.invariants import simplify
-from gendsl.compiler.kernel_entries import PICKING, ellipse_at, entries_of, given_trace, lines_of
+from gendsl.compiler.kernel_entries import PICKING, entries_of, given_trace, updates_of
 from gendsl.compiler.meetings import meetings
 from gendsl.compiler.moves import (
+    Blocking,
     Involution,
     Move,
     Picked,
@@ -55,7 +56,7 @@ from gendsl.compiler.selections import InTurn, OneSite, Selections
 from gendsl.compiler.slopes import shared, slopes
 from gendsl.compiler.state import LEGEND, NOTES, MoveState, index_of, indices_of
 from gendsl.compiler.types import leaves
-from gendsl.compiler.updates import entries_along, log_weight_along, move_along, updating
+from gendsl.compiler.updates import fill_along, updating
 
 Placed = tuple[Template, tuple[int, ...], list[Any]]
 """The template of a choice, its indices, and the leaves of its value."""
@@ -98,14 +99,9 @@ class ClosedKernel(Compiled):
             own = entries_of(lowering, number, one)
             titles |= {entry.name.partition("_")[0]: f"kernel {one.name}" for entry in own}
             entries += own
-            if isinstance(one, (Updating, Rotating)):
-                update = (
-                    partial(ellipse_at, number, one)
-                    if isinstance(one, Rotating)
-                    else partial(lines_of, number, one)
-                )
-                entries.append(update)
-                titles[f"u{number}"] = f"kernel {one.name}"
+            if isinstance(one, (Updating, Rotating, Blocking)):
+                entries.append(updates_of(number, one))
+                titles[f"u{number}"] = titles[f"v{number}"] = f"kernel {one.name}"
         self.slopes = slopes() if any(isinstance(one, Involution) for one in within) else None
         try:
             every = lowering.lower_together(entries)
@@ -125,12 +121,7 @@ class ClosedKernel(Compiled):
         self.scores: dict[Zeros, hir.Function] = {}
         replay.fill_all(self.lowered, mains)
         for along in lowering.lines.values():
-            score = self._score(mains[MODEL], Zeros.END)
-            if isinstance(along, AlongEntries):
-                entries_along(along, score)
-                continue
-            log_weight_along(along.weight, score, along.template)
-            move_along(along.move, score, along.template)
+            fill_along(along, self._score(mains[MODEL], Zeros.END))
         made: dict[int, hir.Function] = {}
         for number, one in enumerate(within):
             parts = [made[id(part)] for part in one.parts] if isinstance(one, (Several, Picked)) else []
@@ -173,7 +164,7 @@ class ClosedKernel(Compiled):
         return move.Called(function, tuple(leaf for value in every for leaf in value.leaves))
 
     def _absent(
-        self, one: Resampling | Updating | Rotating, main: hir.Function
+        self, one: Resampling | Updating | Rotating | Blocking, main: hir.Function
     ) -> list[tuple[hir.Body, hir.Expr]]:
         """For each address that is named, what finds out whether a trace has it, and whether it has."""
         selected = Selections(self.lowered, one.patterns, self.meetings)
@@ -249,15 +240,28 @@ class ClosedKernel(Compiled):
         score = self._called(MODEL, ellipse_runs.told(assessed(main, "_told"), every))
         templates = self.lowering.templates_of(MODEL)
         sites = move.Sites(start, ordered.turns, tuple(filter(ordered.may_have, templates)))
-        laws = {
-            choice.template.number: choice.normal
-            for function in hir.functions(main)
-            for choice in hir.walk(function.body)
-            if isinstance(choice, hir.Choice) and isinstance(choice.normal, hir.Normal)
-        }
+        laws = ellipse_runs.normal_choices(main)
         ellipse_runs.fill(self.lowering.ellipses[number], sites, laws, score)
         return ellipse_runs.rotating(
             name, sites, start, score, self._absent(one, main), mains[f"u{number}"],
+            skip_absent=one.skip_absent,
+        )  # fmt: skip
+
+    def _blocking(
+        self, number: int, name: str, one: Blocking, mains: dict[str, hir.Function]
+    ) -> hir.Function:
+        """The step of a move of a block."""
+        every = Selections(self.lowered, one.patterns, self.meetings)
+        listing = block_runs.listed(hir.copied(mains[MODEL], "_listed", read_again), every)
+        score = self._called(MODEL, block_runs.ordered(assessed(mains[MODEL], "_ordered"), every))
+        templates = tuple(filter(every.may_have, self.lowering.templates_of(MODEL)))
+        sites = move.Sites(self._called(MODEL, listing), 1, templates)
+        values = {one.number: mains[f"v{number}_{one.number}"] for one in templates}
+        block_runs.check(templates, self.lowering)
+        through = self.lowering.function_name("go_through")
+        block_runs.fill(self.lowering.blocks[number], sites, values, score, through)
+        return block_runs.blocking(
+            name, sites.listed, self._absent(one, mains[MODEL]), mains[f"u{number}"],
             skip_absent=one.skip_absent,
         )  # fmt: skip
 
@@ -291,6 +295,8 @@ class ClosedKernel(Compiled):
             return self._updating(number, name, one, mains)
         if isinstance(one, Rotating):
             return self._rotating(number, name, one, mains)
+        if isinstance(one, Blocking):
+            return self._blocking(number, name, one, mains)
         check = isinstance(one, Involution) and one.check
         zeros = Zeros.NOTED if check else Zeros.END
         score = self._score(mains[MODEL], zeros)

@@ -72,6 +72,16 @@ def _fixed(statements: Sequence[hir.Statement]) -> set[int]:
     }
 
 
+def normal_choices(main: Function) -> dict[int, hir.Normal]:
+    """What is done of the choices of a program that move, by the numbers of their templates."""
+    return {
+        one.template.number: one.normal
+        for function in hir.functions(main)
+        for one in hir.walk(function.body)
+        if isinstance(one, Choice) and isinstance(one.normal, hir.Normal)
+    }
+
+
 class _Moved(Listing):
     """A run that does something of the choices that move."""
 

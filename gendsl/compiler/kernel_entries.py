@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from gendsl.compiler import picking
+from gendsl.compiler.front.blocks import block_of
 from gendsl.compiler.front.draws import GENERATOR
 from gendsl.compiler.front.ellipses import ellipse_of
-from gendsl.compiler.front.program import MODEL, Entry, Lowering, type_of
+from gendsl.compiler.front.program import MODEL, Entries, Entry, Lowering, type_of
 from gendsl.compiler.front.traces import TraceOf, whole
 from gendsl.compiler.front.values import known
 from gendsl.compiler.moves import (
+    Blocking,
     Involution,
     Move,
     Picked,
@@ -18,7 +22,7 @@ from gendsl.compiler.moves import (
     Step,
     Updating,
 )
-from gendsl.compiler.selections import InTurn
+from gendsl.compiler.selections import InTurn, Selections
 from gendsl.compiler.source import find_source
 from gendsl.compiler.types import Number
 
@@ -35,7 +39,7 @@ PICKING = {"pick": picking.picked, "share": picking.log_share}
 def entries_of(lowering: Lowering, number: int, one: Step) -> list[Entry]:
     """The programs of a step: the auxiliary one and the transforms, or what picks a move."""
     entries, traces = [], [MODEL]
-    if isinstance(one, (Several, Updating, Rotating)):
+    if isinstance(one, (Several, Updating, Rotating, Blocking)):
         return []
     if isinstance(one, Picked):
         constants = {"weights": one.weights, "count": len(one.parts)}
@@ -75,7 +79,31 @@ def lines_of(number: int, one: Updating, lowering: Lowering) -> list[Entry]:
     ]  # fmt: skip
 
 
+def block_at(number: int, one: Blocking, lowering: Lowering) -> list[Entry]:
+    """What updates a block, and what gives the values of its choices, for each template of them."""
+    selected, source = Selections(lowering, one.patterns), find_source(one.values, "gen")
+    kind, update = block_of(lowering, number), find_source(one.update, "gen")
+    return [
+        *(
+            Entry(f"v{number}_{template.number}", source, (template,), chooses=False)
+            for template in lowering.templates_of(MODEL)
+            if selected.may_have(template)
+        ),
+        Entry(f"u{number}", update, (kind, known(GENERATOR)), chooses=False),
+    ]
+
+
 def ellipse_at(number: int, one: Rotating, lowering: Lowering) -> list[Entry]:
     """What moves choices along an ellipse."""
     source, kind = find_source(one.update, "gen"), ellipse_of(lowering, number)
     return [Entry(f"u{number}", source, (kind, known(GENERATOR)), chooses=False)]
+
+
+def updates_of(number: int, one: Updating | Rotating | Blocking) -> Entries:
+    """What updates choices given all others, which is lowered behind the model."""
+    match one:
+        case Updating():
+            return partial(lines_of, number, one)
+        case Rotating():
+            return partial(ellipse_at, number, one)
+    return partial(block_at, number, one)

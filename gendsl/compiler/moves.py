@@ -143,6 +143,25 @@ class Rotating:
 
 
 @dataclass(frozen=True, eq=False)
+class Blocking:
+    """A move that updates selected choices, which are discrete, all at once, given all others.
+
+    Attributes:
+        name: what to call its step.
+        patterns: what the addresses of the selected choices begin with; `...` stands for any component.
+        update: what updates them, called with a block and a generator (see `gendsl.inference.blocks`).
+        values: what gives the values of one of them, called with its line.
+        skip_absent: whether addresses that the trace doesn't have are left out.
+    """
+
+    name: str
+    patterns: tuple[tuple[Any, ...], ...]
+    update: Callable[..., Any]
+    values: Callable[..., Any]
+    skip_absent: bool
+
+
+@dataclass(frozen=True, eq=False)
 class Masses:
     """The square roots of the masses of choices.
 
@@ -218,7 +237,7 @@ class Picked:
 
 Move = Involution | Proposal | Resampling | Walk
 """What a simple kernel does in a step."""
-Step = Move | Updating | Rotating | Several | Picked
+Step = Move | Updating | Rotating | Blocking | Several | Picked
 """What a kernel does in a step."""
 
 

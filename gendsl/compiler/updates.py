@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gendsl.compiler import hir
+from gendsl.compiler.front.lines import AlongEntries
 from gendsl.compiler.hir import Body, Const, Draw, Expr, Function, If, Op, Primitive, Return, Set, Var
 from gendsl.compiler.move import RESULTS, UNTOLD, ZERO, Called, Sites, all_there
 from gendsl.compiler.sums import IMPOSSIBLE, if_zero
@@ -56,6 +57,15 @@ def updating(
     return made
 
 
+def fill_along(along: Any, score: Called) -> None:
+    """Make the bodies of the functions along the lines of a template."""
+    if isinstance(along, AlongEntries):
+        entries_along(along, score)
+    else:
+        log_weight_along(along.weight, score, along.template)
+        move_along(along.move, score, along.template)
+
+
 def log_weight_along(made: Function, score: Called, template: Any) -> None:
     """Make the body of a function that gives the log weight of a value of a choice; see `front.lines`."""
     lp, before, here = Var("lp", "f"), Var("lp_before", "f"), Var("here", "i")
@@ -85,10 +95,10 @@ def move_along(made: Function, score: Called, template: Any) -> None:
     """
     *values, weight = made.parameters[template.rank :]
     lp, before, here = Var("lp", "f"), Var("lp_before", "f"), Var("here", "i")
-    made.body = [*_with_value(made, template, values, here), *_stay(lp, before, weight, score)]
+    made.body = [*_with_value(made, template, values, here), *stay(lp, before, weight, score)]
 
 
-def _stay(lp: Var, before: Var, weight: Var, score: Called) -> Body:
+def stay(lp: Var, before: Var, weight: Var, score: Called) -> Body:
     """The end of a function that moves along a line."""
     size = Op("add", (Const(1.0, "f"), Op("abs", (lp,), "f")), "f")
     most = Op("mul", (Const(_MOST_TIMES, "f"), size), "f")
@@ -139,7 +149,7 @@ def entries_along(along: Any, score: Called) -> None:
         Primitive([here], "try_again"),
         copy.copy(read),
         *put(x),
-        *_stay(lp, before, weight, score),
+        *stay(lp, before, weight, score),
     ]
     along.end.body = [
         *map(copy.copy, copied),

@@ -13,6 +13,7 @@ from gendsl.compiler.moves import (
     PICK,
     REPEAT,
     RUN,
+    Blocking,
     NotClosed,
     Picked,
     Resampling,
@@ -26,7 +27,7 @@ from gendsl.inference.kernel import Kernel, kernel_name
 MOST_INSTRUCTIONS = 1 << 20
 _COMPILED = (
     "what is compiled: involutive, birth_death, split_merge, mh of a program or a selection, independent of "
-    "a program, random_walk, single_site, gibbs without blocks, slice_sampling, elliptical_slice"
+    "a program, random_walk, single_site, gibbs, slice_sampling, elliptical_slice"
 )
 
 
@@ -151,7 +152,7 @@ def why_called(kernel: Any) -> str:
 
 def is_of_many_values(part: Part) -> bool:
     """Whether a step gives several choices several values, one after the other."""
-    return any(isinstance(one, Updating) for one in all_within(part.move))
+    return any(isinstance(one, (Updating, Blocking)) for one in all_within(part.move))
 
 
 def visits_one_by_one(part: Part) -> list[Updating | Resampling]:

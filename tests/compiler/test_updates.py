@@ -229,6 +229,19 @@ def arrays(n):
     z = ~normal(long[:20].sum(), 0.1 + abs(long[60] + a[0]))
 
 
+@gen
+def either():
+    # one value says in which order the others are made
+    first = ~bernoulli(0.5)
+    if first:
+        a = ~categorical([0.2, 0.5, 0.3])
+        b = ~uniform_discrete(0, a)
+    else:
+        b = ~uniform_discrete(0, 2)
+        a = ~categorical([0.2, 0.5, 0.3] if b else [0.6, 0.4, 0.0])
+    y = ~normal(a + b, 1)
+
+
 RNG = np.random.default_rng(0)
 TRACES = {
     "clusters": clusters.generate(
@@ -240,6 +253,7 @@ TRACES = {
     "named": named.simulate((), rng=1),
     "in any letters": in_any_letters.simulate((), rng=1),
     "dice": dice.generate((), {"y": 1.0}, rng=1).trace,
+    "either": either.generate((), {"y": 1.0}, rng=2).trace,
     "steps": steps.generate((3,), {("y", i): 2.0 * i for i in range(3)}, rng=1).trace,
     "arrays": arrays.generate((3,), {("y", i): 1.0 * i for i in range(3)}, rng=1).trace,
     "in order": in_order.simulate((4,), rng=1),
@@ -285,6 +299,17 @@ SAME = [
     ("states in lists", slice_sampling("x")),
     ("states in lists", slice_sampling("z")),
     ("steps", gibbs(select("s", "start"))),
+    ("steps", gibbs(select(("t", 1), "half", "start"), block=True)),
+    ("clusters", gibbs(select(("z", 1), "flag", ("z", 5)), block=True)),  # the flag is made first
+    ("bounded", gibbs(select("b", "a"), block=True)),
+    ("bounded", gibbs(select("v", ("v", 2), "b"), block=True)),
+    ("bounded", gibbs("q", block=True, skip_absent=True)),
+    ("states", gibbs("z", block=True)),
+    ("states in lists", gibbs(select(("z", 1), ("z", 2), ("z", 7)), block=True, skip_absent=True)),
+    ("tree", gibbs(select((..., "v"), "v"), block=True, skip_absent=True)),
+    ("named", gibbs(select((..., "u"), ("g", 2)), block=True)),
+    ("in order", gibbs(select(("s", 1), ("t", 2), ("t", 3)), block=True)),
+    ("either", gibbs(select("a", "b"), block=True)),
     ("steps", gibbs(select("t", "half", "s"), scan="random")),
     *(("arrays", slice_sampling(name)) for name in ("a", "b", "w", "o", "q", "p", "h", "one")),
     ("arrays", slice_sampling(select("a", "s", "w", "b"), width=0.3, max_steps=3)),
@@ -294,7 +319,7 @@ SAME = [
     ("in any letters", gibbs(select((..., "u")))),
     ("in any letters", slice_sampling(select("2 größen", (..., "²"), "1", "ﬁ", "fi"))),
 ]  # fmt: skip
-NOTHING = {"slice select('q')", "single_site select(('n', 5))", "slice select(('n', 5))"}
+NOTHING = {"gibbs select('q')", "slice select('q')", "single_site select(('n', 5))", "slice select(('n', 5))"}
 """Those that have nothing to update in these traces."""
 
 
@@ -315,6 +340,8 @@ RAISE = [
     ("bounded", gibbs(select("v", ("w", 7)))),
     ("clusters", slice_sampling(select("mu", "x"))),  # observations
     ("clusters", single_site("x")),
+    ("bounded", gibbs(select("a", ("v", 7)), block=True)),
+    ("several", gibbs(select("k", "n"), block=True)),
 ]
 
 
@@ -348,12 +375,29 @@ def test_a_value_that_decides_what_exists_fails(way):
     assert results["raises"] + results["same"] == 20
 
 
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("name", "kernel", "why"),
+    [
+        ("either", gibbs(select("a", "b", "first"), block=True), "choices that are made in another order"),
+        ("tree", gibbs(select("leaf", "v"), block=True, skip_absent=True), "a choice that is not given"),
+    ],
+    ids=lambda one: getattr(one, "name", one),
+)
+def test_blocks_whose_values_say_what_is_made_are_left_to_the_interpreter(name, kernel, why, way):
+    results = outcomes(way, kernel, TRACES[name], 10)
+    assert results.pop("moves", 0) <= 10
+    assert all(what == "raises" or what.endswith(why) for what in results), results
+
+
 @pytest.mark.parametrize(
     ("name", "kernel", "why"),
     [
         ("clusters", gibbs("mu"), "the values of a choice whose support is a Real"),
         ("clusters", gibbs(select(*((("z", i)) for i in range(20)))), "more than 16 addresses"),
         ("arrays", slice_sampling("c"), "float as another value of a choice that is array"),
+        ("arrays", gibbs("c", block=True), "the values of a choice whose support is a Repeated"),
+        ("dice", gibbs(select("first", "second"), block=True), "a block with choices from Die"),
         ("arrays", slice_sampling("m"), "the coordinates of the array m"),
     ],
 )

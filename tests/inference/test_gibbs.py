@@ -155,7 +155,7 @@ def test_blocks_that_are_too_large(monkeypatch):
         for i in range(10):
             ("v", i) @ ~iid(bernoulli(0.5), 4)
 
-    monkeypatch.setattr(import_module("gendsl.inference.gibbs"), "_MOST_STATES", 60)
+    monkeypatch.setattr(import_module("gendsl.inference.blocks"), "MOST_STATES", 60)
     with pytest.raises(KernelError, match="more than 60 joint values"):
         gibbs("v", block=True)(many.simulate(rng=1), 1)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gendsl import (
+    categorical,
     continuous,
     discrete,
     gamma,
@@ -93,6 +94,7 @@ KERNELS = {
     "mixed by the state": mixture(
         [gibbs("z", scan="random"), slice_sampling("s", scan="random"), single_site("z")], by_k
     ),
+    "blocks": cycle(gibbs(select(("z", 0), ("z", 3)), block=True), gibbs("z", scan="random"), mh("k")),
     "along ellipses": cycle(elliptical_slice("mu"), gibbs("z"), mh("k")),
     "along ellipses at random": mixture(
         [gibbs("z", scan="random"), elliptical_slice("mu"), slice_sampling("s", scan="random")], by_k
@@ -171,6 +173,56 @@ SAMPLERS = {
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_exact_posteriors(name):
     assert largest_z(SAMPLERS[name](), seed=1) < 4.0
+
+
+PI, MATRIX = [0.5, 0.3, 0.2], np.array([[0.8, 0.1, 0.1], [0.2, 0.8, 0.0], [0.3, 0.3, 0.4]])
+
+
+@gen
+def states(n):
+    z = ("z", 0) @ ~categorical(PI)
+    ("y", 0) @ ~normal(z, 1)
+    for t in range(1, n):
+        z = ("z", t) @ ~categorical(MATRIX[z])
+        ("y", t) @ ~normal(z, 1)
+
+
+def largest_z_of_states(kernel):
+    """The largest z-score of the counts of joint values, in a chain of independent draws as machine code."""
+    y = [0.2, 1.5, 1.0]
+    start = states.generate((3,), {("y", t): y[t] for t in range(3)}, rng=1).trace
+    with running_on("native"):
+        run = sample(kernel, start, 20_000, seed=3, record=["z"], progress=False)
+    assert run.ran == ["as machine code"]
+    exact = np.zeros((3, 3, 3))
+    for z in np.ndindex(3, 3, 3):
+        prior = PI[z[0]] * MATRIX[z[0], z[1]] * MATRIX[z[1], z[2]]
+        exact[z] = prior * np.exp(-0.5 * sum((y[t] - z[t]) ** 2 for t in range(3)))
+    exact = (exact / exact.sum()).ravel()
+    draws = run["z"].reshape(-1, 3) @ [9, 3, 1]
+    counts = np.bincount(draws.astype(int), minlength=27)
+    assert not counts[exact == 0.0].any()
+    spread = np.sqrt(len(draws) * exact * (1 - exact))[exact > 0.0]
+    return np.abs((counts - len(draws) * exact)[exact > 0.0] / spread).max()
+
+
+def test_exact_joint_values():
+    assert largest_z_of_states(gibbs("z", block=True)) < 4.0
+
+
+def _by_the_largest_alone(log_weights, rng):
+    """The first of the values whose density is within a factor of that of the most probable one."""
+    level = max(log_weights) + 2.0 * math.log(rng.random())
+    chosen = 0
+    for i in range(len(log_weights)):
+        if log_weights[i] >= level:
+            chosen = i
+    return chosen
+
+
+def test_wrong_joint_values_are_seen(monkeypatch):
+    monkeypatch.setattr(import_module("gendsl.inference.gibbs"), "_draw", _by_the_largest_alone)
+    assert largest_z_of_states(gibbs("z", block=True)) > 6.0
 
 
 def _to_the_first_point(ellipse, rng):

@@ -19,6 +19,7 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import (
+    blocks,
     builtin_calls,
     components,
     containers,
@@ -179,7 +180,7 @@ def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Va
     handled = handles.statement(frame, found, args, named)
     if handled is None and not named:
         handled = components.call(frame, found, args) or lines.call(frame, found, args)
-        handled = handled or ellipses.call(frame, found, args)
+        handled = handled or ellipses.call(frame, found, args) or blocks.call(frame, found, args)
     if handled is None:
         handled = builtin_calls.call(frame, found, args, named) or stats.call(frame, found, args, named)
     if handled is not None:

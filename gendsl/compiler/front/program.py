@@ -224,6 +224,7 @@ class Lowering:
         turns: whether it is needed how they move along ellipses.
         lines: what is done along lines of templates, by their numbers; see `front.lines`.
         ellipses: what is done along the ellipses of kernels, by their numbers; see `front.ellipses`.
+        blocks: what is done of the blocks of kernels, by their numbers; see `front.blocks`.
         refused: why branches of this walk are not read; it ends with the first of these, unless types are
             known now that were not.
     """
@@ -262,6 +263,7 @@ class Lowering:
         self.returned: dict[tuple[str, Template | FunctionType], hir.Function] = {}
         self.lines: dict[int, Any] = {}
         self.ellipses: dict[int, Any] = {}
+        self.blocks: dict[int, Any] = {}
         self.refused: list[NotClosed] = []
 
     # --- the program ------------------------------------------------------------------------------
