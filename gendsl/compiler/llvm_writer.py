@@ -163,9 +163,20 @@ class Writer:
     # --- functions and failures -------------------------------------------------------------------
 
     def define(
-        self, name: str, parameters: str, result: str, emit: Callable[[], None], most: int = SHORT
+        self,
+        name: str,
+        parameters: str,
+        result: str,
+        emit: Callable[[], None],
+        most: int = SHORT,
+        *,
+        is_hot: bool = False,
     ) -> None:
-        """A function that gets the context and other parameters; it is inlined if it has few lines."""
+        """A function that gets the context and other parameters; it is inlined if it has few lines.
+
+        Args:
+            is_hot: whether it has loops that are worth LLVM's work on loops; see `native`.
+        """
         self.allocas, self.loops, self.result_type = {}, {}, result
         self.failing, self.leaving, self.block = [], [], "entry"
         mark, self.out = self.out, []
@@ -177,8 +188,9 @@ class Writer:
         context = f"ptr align 8 dereferenceable({8 * size}) %ctx"
         given = f"{context}, {parameters}" if parameters else context
         inlined = "alwaysinline" if len(inside) <= most else "noinline"
+        hot = " hot" if is_hot else ""
         linkage = "" if self.is_shared else "internal "
-        self.out.append(f"define {linkage}{result} @{_symbol(name)}({given}) {inlined} {{")
+        self.out.append(f"define {linkage}{result} @{_symbol(name)}({given}) {inlined}{hot} {{")
         self.out.append("entry:")
         for var, where in self.allocas.items():
             self.add(f"{where} = alloca {TYPES[var.kind]}")

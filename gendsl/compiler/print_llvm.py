@@ -319,7 +319,20 @@ class LLVMPrinter(Transforms):
 
         self.function_ = function
         parameters = ", ".join(f"{TYPES[v.kind]} %p{i}" for i, v in enumerate(function.parameters))
-        self.define(self.symbol(function), parameters, result_type(function), emit, most)
+        self.define(
+            self.symbol(function),
+            parameters,
+            result_type(function),
+            emit,
+            most,
+            is_hot=self._has_long_loops(function),
+        )
+
+    def _has_long_loops(self, function: Function) -> bool:
+        """Whether a function that is no transform may work on all data in order."""
+        if any(isinstance(one, (hir.Read, hir.Write, hir.Copy)) for one in hir.walk(function.body)):
+            return False
+        return any(one is function for one, _, _ in self.axes.reasons)
 
     def entry(self, main: Function) -> None:
         """The function that Python calls: arguments and results are words of the context."""
