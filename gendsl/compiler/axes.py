@@ -24,9 +24,9 @@ from gendsl.compiler.axes_variables import (
     exposed,
     is_collected,
     is_passed_over,
-    is_read_after,
     is_stored,
     is_sum,
+    read_after,
     used_outside,
 )
 from gendsl.compiler.hir import (
@@ -125,10 +125,11 @@ class Axes:
         if not self._is_worth(loop.body, set()):
             raise NotLanesError(LITTLE)
         inside = {var for one in hir.walk(loop.body) for var in hir.targets(one)}
-        if loop.var in inside or is_read_after(loop.var, around):
+        later = read_after({loop.var, *inside}, around)
+        if loop.var in inside or loop.var in later:
             raise NotLanesError("its variable is set or read elsewhere")
         lanes = Lanes({loop.var: CONSECUTIVE})
-        carried = {var for var in inside if exposed(loop.body, var)[0] or is_read_after(var, around)}
+        carried = inside & (exposed(loop.body)[0] | later)
         for var in carried:
             if var.kind == "r" or not is_sum(loop.body, var):
                 raise NotLanesError(f"an iteration goes on from {var.name}")

@@ -31,50 +31,62 @@ from gendsl.compiler.rewriting import variables_of
 from gendsl.compiler.text_effects import left_by, made_by, read_by
 
 
-def exposed(body: Body, var: Var) -> tuple[bool, bool]:
-    """Whether a body may read a variable before it sets it; whether it surely sets it."""
+def exposed(body: Body) -> tuple[set[Var], set[Var] | None]:
+    """The variables that a body may read before it sets them; those that it surely sets.
+
+    The latter are None, for all, where its end is never reached.
+    """
+    read: set[Var] = set()
+    known: set[Var] = set()
     for one in body:
-        if var in read_by(one):
-            return True, True
+        read |= read_by(one) - known
         if isinstance(one, If):
-            found = [exposed(inner, var) for inner in hir.bodies(one)]
-            if any(is_read for is_read, _ in found):
-                return True, True
-            if all(is_set or ends(inner) for (_, is_set), inner in zip(found, hir.bodies(one), strict=True)):
-                return False, True
+            found = [exposed(inner) for inner in hir.bodies(one)]
+            read.update(*(some - known for some, _ in found))
+            sides = zip(found, hir.bodies(one), strict=True)
+            reached = [some for (_, some), inner in sides if some is not None and not ends(inner)]
+            if not reached:
+                return read, None
+            known |= set.intersection(*reached)
             continue
         for inner in hir.bodies(one):
-            is_read, is_set = exposed(inner, var)
-            if is_read and not (isinstance(one, For) and one.var == var):
-                return True, True
-            if is_set and isinstance(one, Block) and not _is_left(one):
-                return False, True
-        if var in hir.targets(one) and not isinstance(one, For):
-            return False, True
-    return False, False
+            inside, surely = exposed(inner)
+            read |= inside - known - ({one.var} if isinstance(one, For) else set())
+            if isinstance(one, Block) and not _is_left(one):
+                if surely is None:
+                    return read, None
+                known |= surely
+        if not isinstance(one, For):
+            known.update(hir.targets(one))
+    return read, known
 
 
 def _is_left(block: Block) -> bool:
     return any(isinstance(one, Leave) and one.label == block.label for one in hir.walk(block.body))
 
 
-def is_read_after(var: Var, around: list[tuple[Statement | None, Body]]) -> bool:
-    """Whether a variable that a statement sets may be read later.
+def read_after(variables: set[Var], around: list[tuple[Statement | None, Body]]) -> set[Var]:
+    """Those of the variables that a statement sets that may be read later.
 
     Args:
         around: from the outside, each statement around that one, and it itself, with what follows it.
     """
+    found: set[Var] = set()
+    left = set(variables)
     for at in reversed(range(len(around))):
         rest = around[at][1]
-        is_read, is_set = exposed(rest, var)
-        if is_read:
-            return True
-        if is_set and not left_by(hir.walk(rest))[0]:  # it may be left before that
-            return False
+        read, known = exposed(rest)
+        found |= left & read
+        left -= found
+        if not left_by(hir.walk(rest))[0]:  # it may be left before they are set
+            left = left - known if known is not None else set()
         outer = around[at - 1][0] if at else None
-        if isinstance(outer, (For, Loop)) and exposed(outer.body, var)[0]:
-            return True
-    return False
+        if left and isinstance(outer, (For, Loop)):
+            found |= left & exposed(outer.body)[0]
+            left -= found
+        if not left:
+            break
+    return found
 
 
 def is_sum(body: Body, var: Var) -> bool:

@@ -34,12 +34,6 @@ from gendsl.compiler.hir import (
 from gendsl.compiler.rewriting import may_fail, substitute, variables_of
 
 
-def clean(main: Function) -> None:
-    """Clean a function and all that it calls."""
-    for function in hir.functions(main):
-        clean_one(function)
-
-
 def clean_one(function: Function) -> None:
     """Clean a function."""
     function.body = _structured(function.body)

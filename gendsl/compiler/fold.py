@@ -61,7 +61,9 @@ class _Fold:
         for statement in body:
             rewrite(statement, lambda expr: self.expr(expr, counters))
             if isinstance(statement, If):
-                test = repr(statement.test)
+                # as text, where 0.0 and -0.0 differ
+                fails = len(statement.then) == 1 and isinstance(statement.then[0], Fail)
+                test = repr(statement.test) if fails or failed else ""
                 if test in failed:
                     statement.test = FALSE
                 if isinstance(statement.test, Const):
@@ -75,7 +77,6 @@ class _Fold:
                     result.append(chosen_value)
                     self.changed = True
                     continue
-                fails = len(statement.then) == 1 and isinstance(statement.then[0], Fail)
                 self.body(statement.then, counters, failed)
                 self.body(statement.orelse, counters, failed)
                 if fails and not statement.orelse and self._is_steady(statement.test):

@@ -15,6 +15,7 @@ The kinds of nodes and what goes through them are one module, as each new kind c
 from __future__ import annotations
 
 import copy
+import functools
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -687,6 +688,7 @@ def copied(
     return function(main, into)
 
 
+@functools.lru_cache(maxsize=4096)
 def identifier(name: str) -> str:
     """A name made of characters that may be in one of Python's, in the form in which Python keeps them."""
     kept = unicodedata.normalize("NFKC", name)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gendsl.compiler import hir
-from gendsl.compiler.clean import clean, clean_one
+from gendsl.compiler.clean import clean_one
 from gendsl.compiler.fusion import fuse
 from gendsl.compiler.hir import Body, Call, Const, For, Function, If, Op
 from gendsl.compiler.rewriting import LOOP
@@ -31,11 +31,12 @@ def simplify(mains: Sequence[Function]) -> None:
     taken out of loops.
     """
     effects = TextEffects()
-    for main in mains:
-        clean(main)
-        for function in hir.functions(main):
-            if fuse(function, effects):
-                clean_one(function)
+    every = {id(one): one for main in mains for one in hir.functions(main)}
+    for function in every.values():
+        clean_one(function)
+    for function in every.values():
+        if fuse(function, effects):
+            clean_one(function)
     move_out(mains)
 
 

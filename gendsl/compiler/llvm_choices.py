@@ -12,11 +12,29 @@ from gendsl.compiler.llvm_lists import Lists
 from gendsl.compiler.llvm_text import TYPES
 from gendsl.compiler.meetings import Meeting
 from gendsl.compiler.native_draws import NATIVE
-from gendsl.compiler.native_layout import FULL, TemplateWords, Word, is_auxiliary
+from gendsl.compiler.native_layout import FULL, Layout, TemplateWords, Word, is_auxiliary
+from gendsl.compiler.native_moves import ARGUMENTS, RESULTS, NativeMoves
 
 
 class Choices(Lists):
-    """Writes the statements of programs that make choices."""
+    """Writes the statements of programs that make choices.
+
+    Attributes:
+        moves: what writes the operations of the state.
+        primitives: the names of those that are called.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        super().__init__(layout)
+        self.moves = NativeMoves(self)
+        self.primitives: set[str] = set()
+
+    def operation(self, name: str, targets: list[Var], given: list[str]) -> None:
+        """A call of an operation of the state."""
+        self.primitives.add(name)
+        typed = [f"{TYPES[kind]} {one}" for kind, one in zip(ARGUMENTS.get(name, []), given, strict=True)]
+        type_ = f"{{{', '.join(['i32', *(TYPES[kind] for kind in RESULTS[name])])}}}"
+        self._called(targets, f"gendsl_{name}", type_, typed)
 
     # --- places -----------------------------------------------------------------------------------
 
@@ -24,6 +42,10 @@ class Choices(Lists):
         """The words of a template."""
         found: TemplateWords = self.layout.templates[template.number]
         return found
+
+    def pointer(self, template: Any) -> str:
+        """The pointer to the words of a template."""
+        return self.let(f"getelementptr i64, ptr %ctx, i64 {self.words_of(template).first}")
 
     def row_major(self, place: TemplateWords, indices: list[str]) -> str:
         """The place of a choice, of its indices."""
@@ -66,6 +88,10 @@ class Choices(Lists):
         """A loop over the places whose first indices are given: (place, the other indices)."""
         words = self.words_of(template)
         capacities = [self.word(words.capacity(axis)) for axis in range(len(given), template.rank)]
+        if not capacities:
+            with self.when(inside):
+                yield self.row_major(words, given), []
+            return
         size = "1"
         for capacity in capacities:
             size = self.let(f"mul i64 {size}, {capacity}")
@@ -213,19 +239,11 @@ class Choices(Lists):
         """The number of a call, which is one less than the word that is kept for its address."""
         template, line = statement.template, statement.line
         index = self.with_room(template, statement.indices, line)
-        cell = self.cell(template, 0, index)
-        with self.when(self.let(f"icmp eq i64 {self.load_word(cell, 'i', '!7')}, 0")):
-            number = self.word(Word.NODES)
-            self.fail_if(self.let(f"icmp sge i64 {number}, {self.word(Word.NODE_ROOM)}"), status=FULL)
-            above = self.let(f"add i64 {number}, 1")
-            self.set_word(Word.NODES, above)
-            self.store_word(cell, above, "i", "!7")
         if statement.made:
             again = self.is_now(template, TemplateWords.VISITED, index)
             self.fail_if(again, "an address that is used twice", line)
             self.mark(template, TemplateWords.VISITED, index)
-        node = self.let(f"sub i64 {self.load_word(cell, 'i', '!7')}, 1")
-        self.add(f"store i64 {node}, ptr {self.alloca(statement.target)}")
+        self.operation("node", [statement.target], [self.pointer(template), index])
 
     def _count_below(self, statement: hir.Count) -> None:
         """How many choices there are whose first indices are given."""

@@ -41,14 +41,11 @@ class Lists(Expressions):
 
     def make_list(self, target: Var, count: str, capacity: str, width: int) -> str:
         """A new list; the pointer to its numbers."""
-        words = self.let(f"add i64 3, {self.let(f'mul i64 {capacity}, {width}')}")
-        ref = self.allocate(words)
-        data = self.let(f"getelementptr i64, ptr {ref}, i64 3")
-        self.add(f"store i64 {count}, ptr {ref}, !tbaa !2")
-        self.add(f"store i64 {capacity}, ptr {self.header(ref, 1)}, !tbaa !2")
-        self.add(f"store ptr {data}, ptr {self.header(ref, 2)}, !tbaa !2")
+        given = f"ptr %ctx, i64 {count}, i64 {capacity}, i64 {width}"
+        ref = self.let(f"call ptr @gendsl_new_list({given})")
+        self.fail_if(self.let(f"icmp eq ptr {ref}, null"), status=FULL)
         self.add(f"store ptr {ref}, ptr {self.alloca(target)}")
-        return data
+        return self.header(ref, 3)
 
     def place(self, ref: str, index: Expr, layout: tuple[Kind, ...], line: int) -> str:
         """The pointer to an item, whose index may be negative."""
@@ -106,15 +103,9 @@ class Lists(Expressions):
         last = self.let(f"add i64 {n}, {count - 1}") if count > 1 else n
         self.add(f"br i1 {self.let(f'icmp slt i64 {last}, {capacity}')}, label %{ready}, label %{grow}")
         self.start(grow)
-        larger = self.let(f"add i64 {max(4, count)}, {self.let(f'shl i64 {capacity}, 1')}")
-        fresh = self.allocate(self.let(f"mul i64 {larger}, {width}"))
-        old = self.let(f"load ptr, ptr {self.header(ref, 2)}, !tbaa !2")
-        bytes_ = self.let(f"mul i64 {n}, {8 * width}")
-        self.add(f"call void @llvm.memcpy.p0.p0.i64(ptr {fresh}, ptr {old}, i64 {bytes_}, i1 false)")
-        self.add(f"store ptr {fresh}, ptr {self.header(ref, 2)}, !tbaa !2")
-        self.add(f"store i64 {larger}, ptr {self.header(ref, 1)}, !tbaa !2")
-        self.add(f"br label %{ready}")
-        self.start(ready)
+        given = f"ptr %ctx, ptr {ref}, i64 {max(4, count)}, i64 {width}"
+        full = self.let(f"icmp eq ptr {self.let(f'call ptr @gendsl_grown({given})')}, null")
+        self.leave_or_go_on(full, ready, status=FULL)
         return n, self.let(f"load ptr, ptr {self.header(ref, 2)}, !tbaa !2")
 
     # --- arrays -----------------------------------------------------------------------------------

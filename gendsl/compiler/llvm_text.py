@@ -43,6 +43,47 @@ no:
   ret ptr null
 }
 
+define internal ptr @gendsl_new_list(ptr %ctx, i64 %count, i64 %capacity, i64 %width) noinline {
+  %numbers = mul i64 %capacity, %width
+  %words = add i64 %numbers, 3
+  %list = call ptr @gendsl_allocate(ptr %ctx, i64 %words)
+  %full = icmp eq ptr %list, null
+  br i1 %full, label %done, label %made
+made:
+  %data = getelementptr i64, ptr %list, i64 3
+  store i64 %count, ptr %list, !tbaa !2
+  %capacityp = getelementptr i64, ptr %list, i64 1
+  store i64 %capacity, ptr %capacityp, !tbaa !2
+  %datap = getelementptr i64, ptr %list, i64 2
+  store ptr %data, ptr %datap, !tbaa !2
+  br label %done
+done:
+  ret ptr %list
+}
+
+define internal ptr @gendsl_grown(ptr %ctx, ptr %list, i64 %more, i64 %width) noinline cold {
+  %count = load i64, ptr %list, !tbaa !2
+  %capacityp = getelementptr i64, ptr %list, i64 1
+  %capacity = load i64, ptr %capacityp, !tbaa !2
+  %twice = shl i64 %capacity, 1
+  %larger = add i64 %twice, %more
+  %words = mul i64 %larger, %width
+  %fresh = call ptr @gendsl_allocate(ptr %ctx, i64 %words)
+  %full = icmp eq ptr %fresh, null
+  br i1 %full, label %done, label %made
+made:
+  %datap = getelementptr i64, ptr %list, i64 2
+  %data = load ptr, ptr %datap, !tbaa !2
+  %numbers = mul i64 %count, %width
+  %bytes = shl i64 %numbers, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %fresh, ptr %data, i64 %bytes, i1 false)
+  store ptr %fresh, ptr %datap, !tbaa !2
+  store i64 %larger, ptr %capacityp, !tbaa !2
+  br label %done
+done:
+  ret ptr %fresh
+}
+
 define internal i64 @gendsl_mix(i64 %h, i64 %x) alwaysinline {
   %a = xor i64 %h, %x
   %b = mul i64 %a, -7046029254386353131

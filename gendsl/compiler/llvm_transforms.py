@@ -14,55 +14,45 @@ from gendsl.compiler.native_layout import (
     SLOPES_AT,
     WHYS,
     WRITE_WORDS,
-    Layout,
     TemplateWords,
     Word,
 )
 from gendsl.compiler.native_logs import LOG_TAG
-from gendsl.compiler.native_moves import ARGUMENTS, RESULTS, NativeMoves
 from gendsl.compiler.state import NO_COORDINATE
 from gendsl.compiler.types import Array, leaves
 
 
 class Transforms(Choices):
-    """Writes the statements of moves.
-
-    Attributes:
-        moves: what writes the operations of the state.
-        primitives: the names of those that are called.
-    """
-
-    def __init__(self, layout: Layout) -> None:
-        super().__init__(layout)
-        self.moves = NativeMoves(self)
-        self.primitives: set[str] = set()
+    """Writes the statements of moves."""
 
     # --- reads ------------------------------------------------------------------------------------
 
     def _read(self, statement: hir.Read) -> None:
         template, line = statement.template, statement.line
         index = self.existing(template, statement.indices, line)
-        there = self.is_current(template, index)
-        self.fail_if(self.let(f"xor i1 {there}, true"), "a choice that is not given", line)
-        kinds = leaves(template.type)
-        values = [
-            self.load_word(self.cell(template, leaf, index), kind, "!7") for leaf, kind in enumerate(kinds)
-        ]
+        if not statement.followed:
+            there = self.is_current(template, index)
+            self.fail_if(self.let(f"xor i1 {there}, true"), "a choice that is not given", line)
+        values = self._leaves_at(template, index)
         first = str(NO_COORDINATE)
         if statement.followed:
-            first = self._note_read(template, index, values, copied=False)
+            first = self._note_read(template, index, values, line)
         if statement.tangents:
             values = self._with_slopes(statement, first, values)
         for target, value in zip(statement.targets, values, strict=True):
             self.add(f"store {TYPES[target.kind]} {value}, ptr {self.alloca(target)}")
 
-    def _note_read(self, template: Any, index: str, values: list[str], *, copied: bool) -> str:
-        """Note in the log that a choice was read or copied, if it is the first time; its first coordinate."""
+    def _note_read(self, template: Any, index: str, values: list[str], line: int) -> str:
+        """Note in the log that a choice was read, if it is the first time; its first coordinate."""
         size, first = self.dimension(template, values), Var(f".first{self.count}", "i")
-        where = self.moves.at("%ctx", self.words_of(template).first)
-        name, targets = ("note_copied", []) if copied else ("note_read", [first])
-        self._operation(name, targets, [where, index, size])
-        return "" if copied else self.let(f"load i64, ptr {self.alloca(first)}")
+        missing = self.site("a choice that is not given", line)
+        self.operation("note_read", [first], [self.pointer(template), index, size, missing])
+        return self.let(f"load i64, ptr {self.alloca(first)}")
+
+    def _leaves_at(self, template: Any, index: str) -> list[str]:
+        """The leaves of the value that a choice has."""
+        kinds = enumerate(leaves(template.type))
+        return [self.load_word(self.cell(template, leaf, index), kind, "!7") for leaf, kind in kinds]
 
     def _with_slopes(self, statement: hir.Read, first: str, values: list[str]) -> list[str]:
         """The leaves of a choice whose first coordinate is `first`, each float with its derivatives."""
@@ -98,10 +88,10 @@ class Transforms(Choices):
     def _pairs(self, coordinate: str, known: str, followed: bool) -> str:
         """The derivatives of a coordinate, if it is known; they are no numbers if none is followed."""
         made = Var(f".pairs{self.count}", "r")
-        count = self.let(f"select i1 {known}, i64 1, i64 0") if followed else "1"
-        data = self.make_list(made, count, "1", 2)
-        slope = "1.0" if followed else literal(float("nan"), "f")
-        self._put_pair(data, "0", coordinate if followed else str(NO_COORDINATE), slope)
+        given = [self.flag(known), coordinate, "1.0"]
+        if not followed:
+            given = ["1", str(NO_COORDINATE), literal(float("nan"), "f")]
+        self.operation("pairs", [made], given)
         return self.let(f"load ptr, ptr {self.alloca(made)}")
 
     def _put_pair(self, data: str, number: str, coordinate: str, slope: str) -> None:
@@ -119,7 +109,7 @@ class Transforms(Choices):
         values = [self.expr(value, line) for value in statement.values]
         if isinstance(template.type, Array):
             values = self._fresh_array(template.type.kind, values, line)
-        self._log_write(template, index, values, copied=False)
+        self._log_write(template, index, values)
         self.mark(template, TemplateWords.VISITED, index)
         self.count_visit(template)
         self.meet(template, index, statement.indices, line)
@@ -135,7 +125,7 @@ class Transforms(Choices):
         for value, kind in zip(values, leaves(template.type), strict=True):
             if kind == "f":
                 self.fail_if(self.let(f"fcmp uno double {value}, 0.0"), "NaN is written", line)
-        self._log_write(template, index, values, copied=False, slopes=slopes)
+        self._log_write(template, index, values, slopes)
 
     def _apart(self, template: Any, values: list[str], line: int) -> tuple[list[str], str]:
         """The leaves of a value, and a list of the derivatives of each float, which are behind it."""
@@ -156,13 +146,10 @@ class Transforms(Choices):
         ref, columns = (self.let(f"load ptr, ptr {self.alloca(one)}") for one in (floats, made))
         return [ref, "0", *values[2 : 2 + rank], *self._contiguous(values)], columns
 
-    def _log_write(
-        self, template: Any, index: str, values: list[str], *, copied: bool, slopes: str = "null"
-    ) -> None:
+    def _log_write(self, template: Any, index: str, values: list[str], slopes: str = "null") -> None:
         """Note in the log what is written to a choice."""
-        where, size = self.moves.at("%ctx", self.words_of(template).first), self.dimension(template, values)
-        made = Var(f".entry{self.count}", "r")
-        self._operation("note_written", [made], [where, index, str(int(copied)), size])
+        size, made = self.dimension(template, values), Var(f".entry{self.count}", "r")
+        self.operation("note_written", [made], [self.pointer(template), index, "0", size])
         entry = self.let(f"load ptr, ptr {self.alloca(made)}")
         if slopes != "null":
             self.store_word(self.header(entry, SLOPES_AT), slopes, "r", LOG_TAG)
@@ -182,13 +169,11 @@ class Transforms(Choices):
         for index, more in self._places_of(source, given, self.inside(self.words_of(source), given)):
             with self.when(self.is_current(source, index)):
                 self.add_to(counted, "1")
-                kinds = enumerate(leaves(source.type))
-                values = [
-                    self.load_word(self.cell(source, leaf, index), kind, "!7") for leaf, kind in kinds
-                ]
-                self._note_read(source, index, values, copied=True)
                 self.check_room(to, [*first, *more], line)
-                self._log_write(target, self.row_major(to, [*first, *more]), values, copied=True)
+                place = self.row_major(to, [*first, *more])
+                size = self.dimension(source, self._leaves_at(source, index))
+                given = [self.pointer(source), index, self.pointer(target), place, size]
+                self.operation("note_copied", [], given)
 
     # --- operations of the state ------------------------------------------------------------------
 
@@ -231,8 +216,7 @@ class Transforms(Choices):
         if statement.name == "list_site":
             (template,) = statement.templates
             index = self.row_major(self.words_of(template), [self.expr(e, line) for e in statement.args])
-            where = self.moves.at("%ctx", self.words_of(template).first)
-            self._operation("note_site", [], [where, index])
+            self.operation("note_site", [], [self.pointer(template), index])
             return
         if statement.name in ("site_template", "site_indices"):
             self._site(statement)
@@ -242,7 +226,7 @@ class Transforms(Choices):
             auxiliary, template = statement.templates
             self._give_back_choices(auxiliary, template, nodes)
             return
-        self._operation(statement.name, statement.targets, [self.expr(arg, line) for arg in statement.args])
+        self.operation(statement.name, statement.targets, [self.expr(arg, line) for arg in statement.args])
 
     def _site(self, statement: hir.Primitive) -> None:
         """Of which template a choice that is listed is, or its indices."""
@@ -261,13 +245,6 @@ class Transforms(Choices):
             at = rest if axis == 0 else self.let(f"urem i64 {rest}, {capacity}")
             self.add(f"store i64 {at}, ptr {self.alloca(statement.targets[axis])}")
             rest = rest if axis == 0 else self.let(f"udiv i64 {rest}, {capacity}")
-
-    def _operation(self, name: str, targets: list[Var], given: list[str]) -> None:
-        """A call of an operation of the state."""
-        self.primitives.add(name)
-        typed = [f"{TYPES[kind]} {one}" for kind, one in zip(ARGUMENTS.get(name, []), given, strict=True)]
-        type_ = f"{{{', '.join(['i32', *(TYPES[kind] for kind in RESULTS[name])])}}}"
-        self._called(targets, f"gendsl_{name}", type_, typed)
 
     def _give_back_choices(self, auxiliary: Any, template: Any, nodes: list[str]) -> None:
         """Let the auxiliary choices be those of the current trace that were written or are gone."""

@@ -51,7 +51,7 @@ class Writer:
         self.drawn: set[str] = set()
         self.result_type = ""
         self.block = ""
-        self.failing: list[tuple[str, int]] = []
+        self.failing: list[tuple[str, str]] = []
         self.leaving: list[tuple[str, str]] = []
 
     # --- values and variables ---------------------------------------------------------------------
@@ -216,7 +216,12 @@ class Writer:
 
     def fail_if(self, test: str, reason: str = "", line: int = 0, status: int = FAILED) -> None:
         """Return a status where a test holds."""
-        good = self.label("ok")
+        self.leave_or_go_on(test, self.label("ok"), reason, line, status)
+
+    def leave_or_go_on(
+        self, test: str, good: str, reason: str = "", line: int = 0, status: int = FAILED
+    ) -> None:
+        """Return a status where a test holds; go on in a block that starts here."""
         self.add(f"br i1 {test}, label %{self._end_of(reason, line, status)}, label %{good}, !prof !20")
         self.start(good)
 
@@ -229,9 +234,20 @@ class Writer:
         if status != FAILED:
             self.leaving.append((self.block, str(status)))
             return "leave"
-        self.failing.append((self.block, len(self.sites)))
-        self.sites.append((line, reason))
+        self.failing.append((self.block, self.site(reason, line)))
         return "failed"
+
+    def site(self, reason: str, line: int) -> str:
+        """The number of a place that may fail."""
+        self.sites.append((line, reason))
+        return str(len(self.sites) - 1)
+
+    def fail_at(self, test: str, site: str) -> None:
+        """Fail at a place that a caller knows where a test holds."""
+        self.failing.append((self.block, site))
+        good = self.label("ok")
+        self.add(f"br i1 {test}, label %failed, label %{good}, !prof !20")
+        self.start(good)
 
     def _ends(self) -> None:
         """The blocks that a function ends with where it returns a status other than 0."""

@@ -1,8 +1,8 @@
-"""Machine code that was made before, kept in a folder of the user's.
+"""Machine code, and what else was made before, kept in a folder of the user's.
 
-A file is named by a hash of what it was made from: the LLVM IR, the version of LLVM, the processor. It holds
-a hash of the code and the code, an object file. The folder must be one that nobody else can write to, as what
-is in it is run. `GENDSL_CACHE` names another folder; with `GENDSL_CACHE=0` nothing is kept.
+A file is named by a hash of what it was made from: of machine code, the LLVM IR, the version of LLVM and the
+processor. It holds a hash of what is kept, and then that itself. The folder must be one that nobody else can
+write to, as what is in it is run. `GENDSL_CACHE` names another folder; with `GENDSL_CACHE=0` nothing is kept.
 """
 
 from __future__ import annotations

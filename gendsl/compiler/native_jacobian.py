@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from gendsl.compiler.front.coordinates import DISCRETE
 from gendsl.compiler.hir import Var
 from gendsl.compiler.llvm_text import TAG, TEMPLATE_TAG
@@ -16,6 +14,8 @@ from gendsl.compiler.native_layout import (
 )
 from gendsl.compiler.native_logs import NativeLogs
 from gendsl.compiler.state import NO_COORDINATE, ROUNDING
+
+_TOLD = Word.TOLD_AUXILIARY, Word.TOLD_WRITTEN, Word.TOLD_GONE
 
 
 class NativeJacobian(NativeLogs):
@@ -33,15 +33,18 @@ class NativeJacobian(NativeLogs):
             absent = p.let(f"xor i1 {there}, true")
             p.add_to(new, p.flag(p.let(f"and i1 {model}, {absent}")))
             p.add_to(columns, self._coordinates_of(written))
-        told = [p.variable(name) for name in ("told_auxiliary", "told_written", "told_gone")]
+        for word in _TOLD:
+            p.set_word(word, "0")
         made, (numbers, ref) = p.variable("rows"), self._new_list(p.word(Word.COORDINATES))
         with p.each(p.word(Word.COORDINATES)) as coordinate:
             self.store(numbers, coordinate, str(NO_COORDINATE), tag=TAG["i"])
-        self._tell_asked(told)
+        self._tell_asked()
         with p.each(p.word(Word.READ_COUNT)) as number:
             read = self.entry(Word.READS, number, READ_WORDS)
             template, index, size = p.pointed(self.load(read, 0)), self.load(read, 1), self.load(read, 2)
-            changed = self._tell(told, template, index)
+            found = Var(f".told{p.count}", "i")
+            p.operation("tell", [found], [template, index])
+            changed = p.let(f"icmp ne i64 {p.let(f'load i64, ptr {p.alloca(found)}')}, 0")
             copy_stamp = p.let(f"add i64 {p.let(f'shl i64 {p.now()}, 1')}, 1")
             copied = p.let(f"icmp eq i64 {self.stamp(template, TemplateWords.READ, index)}, {copy_stamp}")
             continuous = p.let(f"icmp sgt i64 {size}, 0")
@@ -58,8 +61,8 @@ class NativeJacobian(NativeLogs):
         gone = p.let(f"sub i64 {p.word(Word.COUNT)}, {p.word(Word.VISITED)}")
         gone = p.let(f"add i64 {gone}, {p.let(f'load i64, ptr {new}')}")
         expected = [p.word(Word.COUNT_AUXILIARY), p.let(f"load i64, ptr {overwritten}"), gone]
-        for where, value in zip(told, expected, strict=True):
-            differs = p.let(f"icmp ne i64 {p.let(f'load i64, ptr {where}')}, {value}")
+        for word, value in zip(_TOLD, expected, strict=True):
+            differs = p.let(f"icmp ne i64 {p.word(word)}, {value}")
             p.fail_if(differs, "a choice that does not stay is neither read nor copied")
         count = p.let(f"load i64, ptr {made}")
         differs = p.let(f"icmp ne i64 {count}, {p.let(f'load i64, ptr {columns}')}")
@@ -73,8 +76,8 @@ class NativeJacobian(NativeLogs):
         data = p.make_list(made, count, count, 1)
         return data, p.let(f"load ptr, ptr {p.alloca(made)}")
 
-    def _tell(self, told: Sequence[str], template: str, index: str) -> str:
-        """Count a choice that does not stay as it is: auxiliary, written or gone; whether it is one."""
+    def tell(self, template: str, index: str) -> str:
+        """Count a choice that does not stay as it is: auxiliary, written or gone; 1 if it is one."""
         p, now = self.p, self.p.now()
         auxiliary = p.let(f"icmp ne i64 {self.load(template, TemplateWords.TRACE, tag=TEMPLATE_TAG)}, 0")
         model = p.let(f"xor i1 {auxiliary}, true")
@@ -84,23 +87,29 @@ class NativeJacobian(NativeLogs):
         model_written = p.let(f"and i1 {model}, {is_written}")
         left = p.let(f"xor i1 {is_written}, true")
         model_gone = p.let(f"and i1 {model}, {p.let(f'and i1 {left}, {is_gone}')}")
-        for where, test in zip(told, (auxiliary, model_written, model_gone), strict=True):
-            p.add_to(where, p.flag(test))
-        return p.let(f"or i1 {auxiliary}, {p.let(f'or i1 {is_written}, {is_gone}')}")
+        for word, test in zip(_TOLD, (auxiliary, model_written, model_gone), strict=True):
+            p.set_word(word, p.let(f"add i64 {p.word(word)}, {p.flag(test)}"))
+        return p.flag(p.let(f"or i1 {auxiliary}, {p.let(f'or i1 {is_written}, {is_gone}')}"))
 
-    def _tell_asked(self, told: Sequence[str]) -> None:
+    def _tell_asked(self) -> None:
         """Count the discrete choices that are not read, if a trace was asked."""
         p, nothing = self.p, self.p.let(f"icmp eq i64 {self.p.word(Word.ASKED)}, 0")
         for template, words in zip(p.layout.program_templates, p.layout.templates, strict=True):
             if template.calls is not None or p.layout.coordinates.get(template.number) != DISCRETE:
                 continue
-            with p.each(p.let(f"select i1 {nothing}, i64 0, i64 {self.size(words)}")) as at:
-                _, read = p.stamp(template, TemplateWords.READ, at)
-                unread = p.let(f"icmp ult i64 {read}, {p.let(f'shl i64 {p.now()}, 1')}")
-                unseen = p.let(f"xor i1 {p.is_observed(template, at)}, true")
-                wanted = p.let(f"and i1 {p.is_current(template, at)}, {p.let(f'and i1 {unread}, {unseen}')}")
-                with p.when(wanted):
-                    self._tell(told, p.pointed(self.template_pointer(template)), at)
+            count = p.let(f"select i1 {nothing}, i64 0, i64 {self.size(words)}")
+            p.operation("tell_unread", [], [p.pointer(template), count])
+
+    def tell_unread(self, template: str, count: str) -> None:
+        """Count the choices of a template, which has so many places, that are not read."""
+        p = self.p
+        with p.each(count) as at:
+            read = self.stamp(template, TemplateWords.READ, at)
+            unread = p.let(f"icmp ult i64 {read}, {p.let(f'shl i64 {p.now()}, 1')}")
+            unseen = p.let(f"xor i1 {self.is_observed(template, at)}, true")
+            wanted = p.let(f"and i1 {self.is_current(template, at)}, {p.let(f'and i1 {unread}, {unseen}')}")
+            with p.when(wanted):
+                p.operation("tell", [Var(f".told{p.count}", "i")], [template, at])
 
     def check_written(self, written: str) -> str:
         """Fail unless the program makes a choice that was written; whether the current trace has it."""

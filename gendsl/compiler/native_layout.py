@@ -75,6 +75,11 @@ class Word(IntEnum):
     HEAP_END = auto()
     HEAP_WANTED = auto()
     """How many bytes there was no room for in it; 0 where there was."""
+    TOLD_AUXILIARY = auto()
+    TOLD_WRITTEN = auto()
+    TOLD_GONE = auto()
+    """How many choices that do not stay as they are were read, copied or asked for: auxiliary ones, those
+    that are written, and those that are gone."""
     ASKED = auto()
     """Whether a trace was asked for what may tell of discrete choices that are not read."""
     ZERO = auto()

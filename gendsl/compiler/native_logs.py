@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from gendsl.compiler.llvm_text import TEMPLATE_TAG
-from gendsl.compiler.native_layout import FULL, READ_WORDS, TemplateWords, Word
+from gendsl.compiler.hir import Var
+from gendsl.compiler.llvm_text import TAG, TEMPLATE_TAG
+from gendsl.compiler.native_layout import FULL, READ_WORDS, WRITE_WORDS, TemplateWords, Word
 from gendsl.compiler.native_saved import NativeSaved
 from gendsl.compiler.state import NO_COORDINATE
 
@@ -45,6 +46,21 @@ class NativeLogs(NativeSaved):
         where = self.at("%ctx", self.p.words_of(template).first)
         return self.p.let(f"ptrtoint ptr {where} to i64")
 
+    def is_current(self, template: str, index: str) -> str:
+        """Whether a choice of a template, whose words are pointed to, is in the current trace."""
+        p, stamp = self.p, self.stamp(template, TemplateWords.CURRENT, index)
+        model = p.let(f"icmp eq i64 {self.load(template, TemplateWords.TRACE, tag=TEMPLATE_TAG)}, 0")
+        current, auxiliary = p.word(Word.CURRENT), p.word(Word.CURRENT_AUXILIARY)
+        return p.let(f"icmp eq i64 {stamp}, {p.let(f'select i1 {model}, i64 {current}, i64 {auxiliary}')}")
+
+    def pairs(self, count: str, coordinate: str, slope: str) -> str:
+        """A list of derivatives: of one coordinate, or of none."""
+        p, made = self.p, Var(f".made{self.p.count}", "r")
+        data = p.make_list(made, count, "1", 2)
+        self.store(data, 0, coordinate, tag=TAG["i"])
+        self.store(data, 1, slope, "double", TAG["f"])
+        return p.let(f"load ptr, ptr {p.alloca(made)}")
+
     def is_observed(self, template: str, index: str) -> str:
         """Whether a choice of a template, whose words are pointed to, is an observation."""
         mask = self.load(template, TemplateWords.OBSERVED, "ptr", TEMPLATE_TAG)
@@ -53,8 +69,9 @@ class NativeLogs(NativeSaved):
 
     # --- the operations -----------------------------------------------------------------------------
 
-    def note_read(self, template: str, index: str, size: str) -> str:
+    def note_read(self, template: str, index: str, size: str, missing: str) -> str:
         p = self.p
+        p.fail_at(p.let(f"xor i1 {self.is_current(template, index)}, true"), missing)
         stamps = self.load(template, TemplateWords.READ, "ptr", TEMPLATE_TAG)
         twice = p.let(f"shl i64 {p.now()}, 1")
         with p.when(p.let(f"icmp ult i64 {self.load(stamps, index, tag='!6')}, {twice}")):
@@ -62,7 +79,18 @@ class NativeLogs(NativeSaved):
             self._log_read(template, index, size)
         return self.stamp(template, TemplateWords.FOLLOWED, index)
 
-    def note_copied(self, template: str, index: str, size: str) -> None:
+    def note_copied(self, source: str, index: str, target: str, place: str, size: str) -> None:
+        p = self.p
+        self._note_source(source, index, size)
+        entry = self.note_written(target, place, "1", size)
+        columns = self.at(source, TemplateWords.COLUMNS)
+        with p.each(self.load(source, TemplateWords.LEAVES, tag=TEMPLATE_TAG)) as leaf:
+            column = self.load(columns, leaf, "ptr", TEMPLATE_TAG)
+            mine = p.let(f"add i64 {leaf}, {WRITE_WORDS}")
+            self.store(entry, mine, self.load(column, index, tag="!7"))
+
+    def _note_source(self, template: str, index: str, size: str) -> None:
+        """Note that a choice was copied."""
         p = self.p
         stamps = self.load(template, TemplateWords.READ, "ptr", TEMPLATE_TAG)
         twice, stamp = p.let(f"shl i64 {p.now()}, 1"), self.load(stamps, index, tag="!6")

@@ -5,12 +5,9 @@ What was read and written is noted in two logs, in entries of several words; see
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from gendsl.compiler.hir import Kind
 from gendsl.compiler.llvm_text import TEMPLATE_TAG, TYPES
 from gendsl.compiler.moves import TIE
-from gendsl.compiler.native_jacobian import NativeJacobian
 from gendsl.compiler.native_layout import (
     FULL,
     READ_WORDS,
@@ -20,8 +17,11 @@ from gendsl.compiler.native_layout import (
     Word,
     is_auxiliary,
 )
+from gendsl.compiler.native_tally import NativeTally
 from gendsl.compiler.state import CANCEL, CLOSE
 
+TINY = 10
+"""How many lines an operation has that is inlined: a step calls it a few times, from many places."""
 NOTHING_SELECTED = "-2"
 """The number of the template whose density was zero, where a move had nothing to do instead."""
 NEVER_PICKED = "-3"
@@ -32,7 +32,8 @@ RESULTS: dict[str, list[Kind]] = {
     "never_picked": [], "same_choices": [], "save": ["r"], "go_back": [], "give_up": [], "take_back": [],
     "rows": ["r"], "columns_written": ["r"], "coordinates": ["r"],
     "note_rounding": [], "log_density": ["f"], "decide": ["b"], "commit": [],
-    "note_read": ["i"], "note_copied": [], "note_written": ["r"],
+    "note_read": ["i"], "note_copied": [], "note_written": ["r"], "pairs": ["r"],
+    "node": ["i"], "tell": ["i"], "tell_unread": [], "tally": [],
     "ask": [], "note_site": [], "sites": ["i"], "try_again": ["i"], "release": [], "stay": [],
     "keep_arrays": [],
 }  # fmt: skip
@@ -40,12 +41,15 @@ ARGUMENTS: dict[str, list[Kind]] = {
     "go_back": ["r"], "give_up": ["r"],
     "note_rounding": ["r"], "decide": ["f", "f", "f"], "commit": ["f"],
     "came_back": ["f", "f"],
-    "note_read": ["r", "i", "i"], "note_copied": ["r", "i", "i"], "note_written": ["r", "i", "i", "i"],
+    "note_read": ["r", "i", "i", "i"], "note_copied": ["r", "i", "r", "i", "i"],
+    "note_written": ["r", "i", "i", "i"], "pairs": ["i", "i", "f"],
+    "node": ["r", "i"], "tell": ["r", "i"], "tell_unread": ["r", "i"],
+    "tally": ["i", "b", "f", "f", "f", "f", "i"],
     "note_site": ["r", "i"], "release": ["i"], "stay": ["f"],
 }  # fmt: skip
 
 
-class NativeMoves(NativeJacobian):
+class NativeMoves(NativeTally):
     """Prints the operations."""
 
     # --- the operations -----------------------------------------------------------------------------
@@ -271,6 +275,18 @@ class NativeMoves(NativeJacobian):
         self.p.set_word(Word.ZERO, what)
         self.p.set_word(Word.ZERO_PLACE, "0")
 
+    def node(self, template: str, index: str) -> str:
+        """The number of a call, which is one less than the word that is kept for its address."""
+        p = self.p
+        cells = self.load(template, TemplateWords.COLUMNS, "ptr", TEMPLATE_TAG)
+        with p.when(p.let(f"icmp eq i64 {self.load(cells, index, tag='!7')}, 0")):
+            number = p.word(Word.NODES)
+            p.fail_if(p.let(f"icmp sge i64 {number}, {p.word(Word.NODE_ROOM)}"), status=FULL)
+            above = p.let(f"add i64 {number}, 1")
+            p.set_word(Word.NODES, above)
+            self.store(cells, index, above, tag="!7")
+        return p.let(f"sub i64 {self.load(cells, index, tag='!7')}, 1")
+
     def keep_observed(self) -> None:
         p = self.p
         for template, words in zip(p.layout.program_templates, p.layout.templates, strict=True):
@@ -362,10 +378,12 @@ class NativeMoves(NativeJacobian):
                 self.store(header, 2, fresh, "ptr", "!2")
                 self.store(written, WRITE_WORDS, next_)
 
-    def functions(self, names: Sequence[str]) -> None:
-        """The operations as functions of the module."""
-        p = self.p
-        for name in names:
+    def functions(self, names: set[str]) -> None:
+        """The operations as functions of the module, with those that they call, which are added."""
+        p, known = self.p, set[str]()
+        while left := sorted(names - known):
+            name = left[0]
+            known.add(name)
             kinds, given = RESULTS[name], ARGUMENTS.get(name, [])
             parameters = ", ".join(f"{TYPES[kind]} %p{place}" for place, kind in enumerate(given))
 
@@ -379,4 +397,4 @@ class NativeMoves(NativeJacobian):
                 p.add(f"ret {p.result_type} {result}")
 
             type_ = f"{{{', '.join(['i32', *(TYPES[kind] for kind in kinds)])}}}"
-            p.define(f"gendsl_{name}", parameters, type_, emit)
+            p.define(f"gendsl_{name}", parameters, type_, emit, TINY)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gendsl.compiler.native_layout import TemplateWords, Word, is_auxiliary
 
 if TYPE_CHECKING:
-    from gendsl.compiler.llvm_transforms import Transforms
+    from gendsl.compiler.llvm_choices import Choices
 
 _SAVED = (Word.START, Word.CURRENT, Word.COUNT, Word.LOG_DENSITY)
 """The words that are kept with a trace."""
@@ -17,7 +17,7 @@ _SAVED = (Word.START, Word.CURRENT, Word.COUNT, Word.LOG_DENSITY)
 class NativeSaved:
     """Prints these operations."""
 
-    def __init__(self, printer: Transforms) -> None:
+    def __init__(self, printer: Choices) -> None:
         self.p = printer
 
     def at(self, pointer: str, offset: int | str) -> str:

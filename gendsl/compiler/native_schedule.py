@@ -6,22 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gendsl.compiler.hir import Function, Var
-from gendsl.compiler.llvm_text import TYPES, literal
+from gendsl.compiler.llvm_text import TYPES
 from gendsl.compiler.move import RESULTS
-from gendsl.compiler.moves import JUMP, LOWEST, PICK, REPEAT, RUN
+from gendsl.compiler.moves import JUMP, PICK, REPEAT, RUN
 from gendsl.compiler.native_layout import (
-    ACCEPTED,
-    CYCLES,
-    IMPOSSIBLE,
-    LOG_AUX,
-    LOG_DET,
-    LOG_RATIO,
-    PROPOSED,
     STOPPED,
-    TALLY_WORDS,
     WAITING,
-    WEIGHED,
-    ZERO_WORDS,
     Word,
 )
 
@@ -119,50 +109,4 @@ class NativeSchedule:
         row = str(self.rows[number])
         for chosen in values[len(RESULTS) :]:
             row = p.let(f"add i64 {row}, {chosen}")
-        tally = self.m.entry(Word.TALLIES, row, TALLY_WORDS)
-
-        def add(place: int, value: str) -> None:
-            self.m.store(tally, place, p.let(f"add i64 {self.m.load(tally, place)}, {value}"))
-
-        for word, term in zip(
-            (Word.LAST_RATIO, Word.LAST_MODEL, Word.LAST_AUX, Word.LAST_DET), terms, strict=True
-        ):
-            p.set_word(word, term, "f")
-        add(PROPOSED, "1")
-        add(ACCEPTED, p.flag(accepted))
-        possible = p.let(f"fcmp ogt double {terms[0]}, {literal(LOWEST, 'f')}")
-        with p.when(p.let(f"xor i1 {possible}, true")):
-            add(IMPOSSIBLE, "1")
-            self._note_zero(row)
-        rejected = p.let(f"xor i1 {accepted}, true")
-        told = p.let(f"fcmp olt double {terms[0]}, 0x7FF0000000000000")
-        with p.when(p.let(f"and i1 {rejected}, {p.let(f'and i1 {possible}, {told}')}")):
-            add(WEIGHED, "1")
-            for place, term in ((LOG_RATIO, terms[0]), (LOG_AUX, terms[2]), (LOG_DET, terms[3])):
-                summed = p.let(f"fadd double {self.m.load(tally, place, 'double')}, {term}")
-                self.m.store(tally, place, summed, "double")
-        ended = p.let("call i64 @llvm.readcyclecounter()")
-        add(CYCLES, p.let(f"sub i64 {ended}, {started}"))
-
-    def _note_zero(self, row: str) -> None:
-        """Count where the density was zero, among the first places where it was."""
-        p = self.p
-        known = p.variable("known")
-        where = p.word(Word.ZERO), p.word(Word.ZERO_PLACE)
-        with p.each(p.word(Word.ZERO_COUNT)) as place:
-            entry = self.m.entry(Word.ZEROS, place, ZERO_WORDS)
-            same = p.let(f"icmp eq i64 {self.m.load(entry, 0)}, {row}")
-            for at, wanted in enumerate(where, 1):
-                equal = p.let(f"icmp eq i64 {self.m.load(entry, at)}, {wanted}")
-                same = p.let(f"and i1 {same}, {equal}")
-            with p.when(same):
-                self.m.store(entry, 3, p.let(f"add i64 {self.m.load(entry, 3)}, 1"))
-                p.add(f"store i64 1, ptr {known}")
-        is_new = p.let(f"icmp eq i64 {p.let(f'load i64, ptr {known}')}, 0")
-        count = p.word(Word.ZERO_COUNT)
-        fits = p.let(f"icmp slt i64 {count}, {p.word(Word.ZERO_ROOM)}")
-        with p.when(p.let(f"and i1 {is_new}, {fits}")):
-            entry = self.m.entry(Word.ZEROS, count, ZERO_WORDS)
-            for at, value in enumerate((row, *where, "1", p.word(Word.STEPS), p.word(Word.SWEEPS))):
-                self.m.store(entry, at, value)
-            p.set_word(Word.ZERO_COUNT, p.let(f"add i64 {count}, 1"))
+        p.operation("tally", [], [row, accepted, *terms, started])

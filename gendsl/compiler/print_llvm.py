@@ -358,6 +358,7 @@ def print_llvm(main: Function, layout: Layout, axes: Axes) -> tuple[str, list[tu
     """A function, and all that it calls, as LLVM IR; and what may fail where."""
     printer = LLVMPrinter(layout, axes)
     printer.functions([main])
+    printer.moves.functions(printer.primitives)
     printer.entry(main)
     return module(printer.declared, printer.drawn, [*printer.lanes.texts(), *printer.out]), printer.sites
 
@@ -388,6 +389,6 @@ def print_llvm_steps(
     printer = LLVMPrinter(layout, axes)
     printer.sites += sites
     printer.functions([step for step in steps if step is not None])
-    printer.moves.functions(sorted(printer.primitives))
     NativeSchedule(printer, rows).drive(steps)
+    printer.moves.functions(printer.primitives)
     return module(printer.declared, printer.drawn, [*printer.lanes.texts(), *printer.out]), printer.sites

@@ -133,8 +133,9 @@ def variables_of(*exprs: Expr) -> set[Var]:
     left = [*exprs]
     while left:
         expr = left.pop()
-        if isinstance(expr, Var):
-            found.add(expr)
-        elif isinstance(expr, Op):
-            left += expr.args
+        kind = type(expr)
+        if kind is Var:
+            found.add(expr)  # type: ignore[arg-type]
+        elif kind is Op:
+            left += expr.args  # type: ignore[union-attr]
     return found

@@ -1,12 +1,18 @@
-"""What texts do with derivatives: read from its Python once, and compiled once for all of them."""
+"""What texts do with derivatives: read from its Python once, and compiled once for all of them.
+
+Both are kept with the machine code of texts; see `native_cache`.
+"""
 
 from __future__ import annotations
 
 import functools
 import pickle
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from gendsl.compiler import hir
+from gendsl.compiler import hir, native_cache
 from gendsl.compiler.axes import Axes
 from gendsl.compiler.front import library_slopes
 from gendsl.compiler.front.program import Entry, Lowering
@@ -26,8 +32,28 @@ class Shared(NamedTuple):
 
 
 @functools.cache
+def _kept() -> tuple[bytes, Shared]:
+    """The functions, pickled, and their machine code; from an earlier process, if that is kept."""
+    sources = list(_sources())
+    if not sources:  # the compiler is no folder of files
+        return _lowered()
+    key = native_cache.key_of("slopes", sys.version, *sources)
+    kept = native_cache.load(key)
+    if kept is None:
+        kept = pickle.dumps(_lowered())
+        native_cache.store(key, kept)
+    found: tuple[bytes, Shared] = pickle.loads(kept)
+    return found
+
+
+def _sources() -> Iterator[str]:
+    """The text of the compiler, which decides what is made of these functions."""
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        yield path.read_text(encoding="utf-8")
+
+
 def _lowered() -> tuple[bytes, Shared]:
-    """The functions, and their machine code."""
+    """The functions, pickled, and their machine code."""
     lowering = Lowering(draws=False)
     facts = lowering.facts
 
@@ -59,9 +85,9 @@ def _lowered() -> tuple[bytes, Shared]:
 
 def slopes() -> Slopes:
     """The functions, for one text."""
-    return Slopes(*pickle.loads(_lowered()[0]))
+    return Slopes(*pickle.loads(_kept()[0]))
 
 
 def shared() -> Shared:
     """Their machine code, for all texts."""
-    return _lowered()[1]
+    return _kept()[1]

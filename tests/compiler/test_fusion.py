@@ -8,7 +8,7 @@ import pytest
 
 from gendsl import gen, normal
 from gendsl.compiler import fusion, hir
-from gendsl.compiler.clean import clean, clean_one
+from gendsl.compiler.clean import clean_one
 from gendsl.compiler.closed import ClosedDensity
 from gendsl.compiler.hir import (
     Append,
@@ -444,8 +444,8 @@ def test_random_chains_mean_the_same():
     merged = compared = 0
     for seed in range(400):
         before, after = Chains(seed).main(), Chains(seed).main()
-        clean(before)
-        clean(after)
+        for one in (*hir.functions(before), *hir.functions(after)):
+            clean_one(one)
         if not fusion.fuse(after, TextEffects()):
             continue
         clean_one(after)
