@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gendsl.compiler.moves import NotClosed
+from gendsl.distributions import Distribution
 from gendsl.inference.moves import Flat, Part, check_all_compiled, flattened, visits_one_by_one
 from gendsl.inference.recording import is_read
 from gendsl.inference.texts import known
@@ -38,6 +41,10 @@ is called with one, as it is not compiled: making a trace takes about as long as
 MOST_CHOICES = 20_000
 """More choices than this are left to today's runtime: machine code looks at all of them in each step, and a
 comparison with the reference takes seconds."""
+
+MOST_ROWS = 64
+"""How many rows a matrix that a distribution is given may have. A text takes it apart anew each time that it
+scores a choice, by plain loops; today's runtime keeps what it found, and calls LAPACK."""
 
 ANOTHER_VALUE, A_DEPENDENT = 1_500, 100
 """What another value of one choice costs today's runtime, and what each choice that depends on it, if each of
@@ -83,6 +90,8 @@ def decide(kernel: Any, trace: Any, rng: Any, steps: int, thin: int, recorders: 
                 return Decision(None, "few choices depend on each of those that are updated one by one")
             if not _is_worth_it(flat.parts, trace, steps * flat.moves * (A_STEP + choices)):
                 return Decision(None, "so few steps take less time than compiling them")
+            if _has_large_matrix(trace):
+                return Decision(None, f"a distribution has a matrix of more than {MOST_ROWS} rows")
             read = bool(recorders) and all(map(is_read, recorders.values()))
             if not read and thin * flat.moves < LEAST_STEPS_A_DRAW:
                 return Decision(None, "whole traces are needed too often")
@@ -111,6 +120,25 @@ def _takes_longer(part: Part, trace: Any, choices: int) -> bool:
         if selected * choices > selected * ANOTHER_VALUE + choices * A_DEPENDENT:
             return True
     return False
+
+
+def _has_large_matrix(trace: Any) -> bool:
+    """Whether the distribution of a choice is given a large matrix."""
+    if trace.scored_from is not None:  # it was looked at where the chain began
+        return False
+    return any(_rows(record[0]) > MOST_ROWS for record in trace.records.values())
+
+
+def _rows(distribution: Any) -> int:
+    """How many rows the largest matrix has that a distribution is given."""
+    most = 0
+    for name in getattr(distribution, "parameters", ()):
+        found = getattr(distribution, name, None)
+        if isinstance(found, np.ndarray):
+            most = max(most, len(found) if found.ndim == 2 else 0)
+        elif isinstance(found, Distribution):
+            most = max(most, _rows(found))
+    return most
 
 
 def _is_worth_it(moves: list[Part], trace: Any, work: float) -> bool:

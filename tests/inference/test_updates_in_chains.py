@@ -242,6 +242,25 @@ def test_a_wrong_posterior_is_seen(monkeypatch):
 
 
 @gen
+def process(covariance):
+    f = ~mvnormal(np.zeros(len(covariance)), covariance)
+    g = ~(1 + 2 * mvnormal(np.zeros(len(covariance)), covariance))
+    y = ~normal(f[0] + g[1], 1)
+
+
+@pytest.mark.parametrize(("n", "stays"), [(20, False), (100, True)])
+def test_large_matrices_are_left_to_lapack(n, stays):
+    trace = process.generate((np.eye(n),), {"y": 1.0}, rng=1).trace
+    kernel, rng = elliptical_slice(select("f", "g")), np.random.default_rng(1)
+    decided = policy.decide(kernel, trace, rng, 10**5, 100, {})
+    assert (decided.machine is None) is stays
+    assert not stays or "more than 64 rows" in decided.reason
+    small = process.generate((np.eye(n),), {"y": 1.0}, rng=1).trace
+    with running_on("native"):  # whoever asks for it gets it
+        assert policy.decide(kernel, small, rng, 10, 1, {}).machine is not None
+
+
+@gen
 def many(n):
     a = ~normal(0, 1)
     for i in range(n):
