@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gendsl.compiler import density, hir, invariants
+from gendsl.compiler import collector, density, hir, invariants
 from gendsl.compiler.addresses import Addresses
 from gendsl.compiler.axes import Axes
 from gendsl.compiler.encode import Words, deep_layout, flat, room, with_tangents
@@ -163,6 +163,7 @@ class ClosedText(Compiled):
     draws: ClassVar[bool] = False
     """Whether choices that are not given are drawn."""
 
+    @collector.waiting()
     def __init__(self, program: Any, args: tuple[Any, ...]) -> None:
         lowering = Lowering(draws=self.draws)
         types = [type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args)]
@@ -194,6 +195,7 @@ class ClosedText(Compiled):
         return found
 
     @cached_property
+    @collector.waiting()
     def llvm(self) -> tuple[str, list[tuple[int, str]]]:
         return print_llvm(self.main, self.layout, self.axes)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from gendsl.compiler import (
     block_runs,
+    collector,
     density,
     ellipse_runs,
     hir,
@@ -81,6 +82,7 @@ class ClosedKernel(Compiled):
         compare_at: when there is to be one again, on the clock `time.perf_counter`, if nothing is new.
     """
 
+    @collector.waiting()
     def __init__(self, model: Any, args: tuple[Any, ...], steps: Sequence[Step | None]) -> None:
         self.compared, self.sizes_compared = 0, set[int]()
         self.seconds = self.compare_at = 0.0
@@ -348,6 +350,7 @@ class ClosedKernel(Compiled):
         return Axes(self.roots, self.meetings)
 
     @cached_property
+    @collector.waiting()
     def llvm(self) -> tuple[str, list[tuple[int, str]]]:
         sites = [] if self.slopes is None else shared().sites
         return print_llvm_steps(self.steps, self.layout, self.rows, self.axes, sites)
