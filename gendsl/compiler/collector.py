@@ -1,6 +1,6 @@
 """Python's garbage collector waits while a text is made.
 
-Nearly all that is made then lasts until the text is done; the collector would look through it, and through
+Nearly all that is made then lasts until the text is done. The collector would look through it, and through
 all that the user has, several times, for a seventh of the time that a text takes.
 """
 
