@@ -12,6 +12,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front import library, library_more
 from gendsl.compiler.front.array_axes import axes_of, axis_of, changed, differences, joined, permuted, reduced
 from gendsl.compiler.front.array_calls_more import MORE, positions
+from gendsl.compiler.front.array_calls_parts import PARTS, into
 from gendsl.compiler.front.array_places import Place, at_place, put_at
 from gendsl.compiler.front.array_texts import TEXTS
 from gendsl.compiler.front.arrays import (
@@ -217,13 +218,6 @@ def _diagonal(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value
     step = frame.atom(Op("add", (strides[0], strides[1]), "i"))
     found = view(value, value.leaves[1], [count], [step])
     return Value(Array(value.type.kind, 1, True), found.leaves)
-
-
-def _norm(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
-    if len(args) != 1 or named:
-        raise frame.not_closed("np.linalg.norm with these arguments")
-    value = as_array(frame, args[0], "f", what="norm")
-    return library_call(frame, library.norm, [flat(frame, value)])
 
 
 def _array(copy: bool) -> Callable[..., Value]:
@@ -778,7 +772,7 @@ def _functions() -> dict[Any, Callable[..., Value]]:
         _extreme("minimum"),
         np.concatenate: _concatenate, np.hstack: _hstack, np.vstack: _vstack,
         np.column_stack: _column_stack, np.diff: _diff,
-        np.full_like: _full_like, np.diagonal: _diagonal, np.linalg.norm: _norm,
+        np.full_like: _full_like, np.diagonal: _diagonal,
         np.searchsorted: _searchsorted,
         np.bincount: _bincount,
         np.linalg.slogdet: _slogdet, np.eye: _eye, np.identity: _identity, np.clip: _clip,
@@ -799,6 +793,7 @@ def _functions() -> dict[Any, Callable[..., Value]]:
     })  # fmt: skip
     found.update(MORE)
     found.update(TEXTS)
+    found.update(PARTS)
     return found
 
 
@@ -832,8 +827,13 @@ def call(frame: Frame, function: Any, args: list[Value], named: dict[str, Value]
     checked = families.parameter_check(frame, function, args, named)
     if checked is not None:
         return checked
+    out = named.get("out", NONE)
+    if "out" in named:
+        named = {name: value for name, value in named.items() if name != "out"}
     found = _called(frame, function, args, named)
-    return None if found is None else _numpys(found)
+    if found is None or out.type == NONE.type:
+        return None if found is None else _numpys(found)
+    return into(frame, items_of(out)[0] if isinstance(out.type, Tuple) else out, found)
 
 
 def _numpys(value: Value) -> Value:

@@ -400,7 +400,7 @@ MORE: dict[Any, Handler] = {
     np.roll: _roll, np.insert: _insert, np.flip: _flip(), np.flipud: _flip(0), np.fliplr: _flip(1),
     np.outer: _outer_product, np.vdot: _vdot, np.inner: _inner,
     np.average: _average, np.convolve: _convolve, np.take: _take,
-    np.unique: _of_vectors(library_more.unique, "ar"), np.flatnonzero: _flatnonzero,
+    np.flatnonzero: _flatnonzero,
     np.linspace: _linspace(library.linspace), np.geomspace: _linspace(library_more.geomspace),
     np.logspace: _linspace(library_more.logspace), np.broadcast_to: _broadcast_to, np.nan_to_num: _nan_to_num,
     np.stack: _stack, np.nonzero: _nonzero, np.polyval: _polyval, math.dist: _dist, **_trapezoids(),

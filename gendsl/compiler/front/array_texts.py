@@ -251,7 +251,9 @@ def _squeeze(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         return NOTHING
     where = axes_of(frame, value, given.get("axis", NONE))
     if where is None:
-        raise frame.not_closed("np.squeeze of axes whose lengths are not known")
+        from gendsl.compiler.front.array_calls_parts import squeezed
+
+        return squeezed(frame, value)
     for axis in reversed(where):
         value = without_axis(frame, value, axis)
     return value

@@ -23,6 +23,7 @@ from gendsl.compiler.front.frame import Frame, fresh_name, goes_once, is_never, 
 from gendsl.compiler.front.iterator_calls import ITERATORS, first_of
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.front.operator_calls import OPERATORS
+from gendsl.compiler.front.scalar_calls import SCALARS
 from gendsl.compiler.front.values import (
     NONE,
     NOTHING,
@@ -628,7 +629,7 @@ def _nothing(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 _HANDLERS: dict[Any, Handler] = {
     len: _len, abs: _abs, min: _extreme("min"), max: _extreme("max"), sum: _sum, int: _int, float: _float,
     collections.defaultdict: _defaultdict, collections.Counter: _counter,
-    bool: _bool, round: _rounded("round"), math.floor: _rounded("floor"), math.ceil: _rounded("ceil"),
+    bool: _bool, math.floor: _rounded("floor"), math.ceil: _rounded("ceil"),
     math.trunc: _rounded("trunc"), range: _iterator("range"), enumerate: _iterator("enumerate"),
     zip: _iterator("zip"), reversed: _iterator("reversed"), map: _iterator("map"),
     itertools.pairwise: _iterator("pairwise"), filter: _iterator("filter"), list: _list, tuple: _tuple,
@@ -641,7 +642,7 @@ _HANDLERS: dict[Any, Handler] = {
     bisect.bisect_right: _bisect("right"), bisect.bisect: _bisect("right"),
     dataclasses.replace: _replace,
     functools.cache: _cache, functools.lru_cache: _cache, functools.wraps: _wraps, _unchanged: _first,
-    **OPERATORS, **ITERATORS,
+    **OPERATORS, **ITERATORS, **SCALARS,
 }  # fmt: skip
 
 EAGER = frozenset([

@@ -279,6 +279,8 @@ def _call_container_method(
             return Value(Number(owner.type.kind), owner.leaves)
         case Known(value=draws.RandomGenerator()):
             return draws.call(frame, name, args, named)
+        case Tuple(cls=stats.FrozenMultivariate) if not named:
+            return stats.multivariate_method(frame, owner, name, args)
         case Tuple() if name == "sample" and [one.type for one in args] == [Known(draws.GENERATOR)]:
             return draws.drawn(frame, owner)
         case Tuple() if name == "logpdf" and len(args) == 1 and not named:

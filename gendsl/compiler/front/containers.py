@@ -12,6 +12,8 @@ import ast
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from gendsl.compiler import hir
 from gendsl.compiler.front import sets, tables, texts, traces
 from gendsl.compiler.front.frame import Frame, is_never
@@ -568,6 +570,10 @@ def subscript(frame: Frame, value: Value, node: ast.expr) -> Value:
         return traces.subscript(frame, value, node)
     if isinstance(value.type, Union):
         return frame.switch(value, lambda one: subscript(frame, one, node))
+    if isinstance(value.type, Known) and (object_of(value) is np.r_ or object_of(value) is np.c_):
+        from gendsl.compiler.front import array_calls_parts
+
+        return array_calls_parts.displayed(frame, object_of(value), node)
     if isinstance(node, ast.Slice):
         return _slice(frame, value, node)
     index = expression(frame, node)

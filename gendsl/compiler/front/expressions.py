@@ -31,6 +31,7 @@ from gendsl.compiler.front.numbers import (
     truth,
     unary,
 )
+from gendsl.compiler.front.stats import FrozenMultivariate
 from gendsl.compiler.front.values import (
     NOTHING,
     Value,
@@ -127,6 +128,8 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
             own = attribute_of(value, name)
             if own is not None:
                 return own
+            if cls is FrozenMultivariate:
+                return Value(Method(value.type, name), value.leaves)
             if cls is tuple or (name in ("logpdf", "sample") and issubclass(cls, Distribution)):
                 return Value(Method(value.type, name), value.leaves)
             return calls.class_attribute(frame, value, cls, name)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gendsl.compiler.front import library_stats
-from gendsl.compiler.front.arrays import as_array
+from gendsl.compiler.front import library_parts, library_stats
+from gendsl.compiler.front.arrays import as_array, library_call
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.values import (
     NOTHING,
@@ -65,6 +65,11 @@ def call(frame: Frame, found: Any, args: list[Value], named: dict[str, Value]) -
     if isinstance(found, MethodType) and found.__func__.__module__.startswith("scipy.stats"):
         owner: Any = found.__self__
         name = found.__func__.__name__
+        if type(owner).__name__ in ("multivariate_normal_gen", "multivariate_normal_frozen"):
+            if type(owner).__name__ == "multivariate_normal_frozen":
+                own = [frame.program.constant(frame, one) for one in (owner.mean, owner.cov)]
+                args = [*args[:1], *own]
+            return _multivariate(frame, name, args, named)
         if _is_family(owner):
             return _method(frame, owner, name, args, named)
         if is_frozen(owner):
@@ -74,7 +79,46 @@ def call(frame: Frame, found: Any, args: list[Value], named: dict[str, Value]) -
             if family is None:
                 raise frame.not_closed(f"scipy.stats.{owner.dist.name}.{name}")
             return _method(frame, family, name, args, named)
+    if type(found).__name__ == "multivariate_normal_gen":
+        return _frozen_multivariate(frame, args, named)
     return _frozen(frame, found, args, named) if _is_family(found) else None
+
+
+class FrozenMultivariate:
+    """The class of `multivariate_normal(mean, cov)`."""
+
+
+def _frozen_multivariate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    names = ("mean", "cov")
+    given = {**dict(zip(names, args, strict=False)), **named}
+    if len(args) > 2 or len(given) != len(args) + len(named) or set(given) != set(names):
+        raise frame.not_closed("scipy.stats.multivariate_normal with these arguments")
+    return make_tuple([given[name] for name in names], FrozenMultivariate, names)
+
+
+def multivariate_method(frame: Frame, owner: Value, name: str, args: list[Value]) -> Value:
+    """`multivariate_normal(mean, cov).logpdf(x)`."""
+    return _multivariate(frame, name, [*args, *items_of(owner)], {})
+
+
+def _multivariate(frame: Frame, name: str, args: list[Value], named: dict[str, Value]) -> Value:
+    """`multivariate_normal.logpdf(x, mean, cov)`."""
+    from gendsl.compiler.front import array_calls
+
+    names = ("x", "mean", "cov")
+    given = {**dict(zip(names, args, strict=False)), **named}
+    if name not in ("logpdf", "pdf") or len(args) > 3 or set(given) != set(names):
+        raise frame.not_closed(f"scipy.stats.multivariate_normal.{name} with these arguments")
+    if any(map(is_number, given.values())):
+        raise frame.not_closed("scipy.stats.multivariate_normal of numbers")
+    made = [as_array(frame, given[one], "f", what=one) for one in names]
+    if any(map(is_never, made)):
+        return NOTHING
+    ranks = [one.type.rank for one in made if isinstance(one.type, Array)]
+    if ranks[0] > 2 or ranks[1:] != [1, 2]:
+        raise frame.not_closed("scipy.stats.multivariate_normal of arrays with other axes")
+    found = library_call(frame, library_parts.multivariate_normal_logpdf, made)
+    return found if name == "logpdf" else array_calls.call(frame, np.exp, [found], {}) or NOTHING
 
 
 def _text_of(family: Any) -> Any:
