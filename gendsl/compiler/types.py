@@ -48,7 +48,13 @@ NEVER = Never()
 
 @dataclass(frozen=True, slots=True)
 class Text(Type):
-    """A string that is not known when the text is made: its number in a table of strings."""
+    """A string that is not known when the text is made: its number in a table of strings.
+
+    Attributes:
+        options: the constants of which it is one; None for a string of the data, or one of many.
+    """
+
+    options: frozenset[str] | None = None
 
 
 TEXT = Text()
@@ -230,11 +236,18 @@ class SubTrace(Type):
     prefix: tuple[Any, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """A part of an address of a trace that is one of some constants."""
+
+    options: frozenset[str]
+
+
 def index_count(part: Any) -> int:
     """How many indices a part of an address stands for."""
     if isinstance(part, Joined):
         return sum(not isinstance(piece, str) for piece in part.pieces)
-    return int(part is None or part is ... or isinstance(part, Below))
+    return int(part is None or part is ... or isinstance(part, (Below, OneOf)))
 
 
 def leaves(type: Type) -> tuple[str, ...]:

@@ -369,3 +369,68 @@ def test_padded_integers_are_told_from_others(width):
     assert not may_be_one(joined, "x_5_y")
     assert may_be_one(Joined(("x_", Padded(width))), Joined((f"x_{-5:0{width}d}",)))
     assert not may_be_one(joined, Joined(("x_", None, "_z")))
+
+
+# --- strings that are one of some constants, beside strings that are made of values ------------------------
+
+
+@gen
+def parts_of(n):
+    has_ar = ~bernoulli(0.5)
+    has_ma = ~bernoulli(0.5)
+    phi = theta = 0.0
+    if has_ar:
+        phi = ~normal(0, 1)
+    if has_ma:
+        theta = ~normal(0, 1)
+    level = ~normal(0, 1)
+    for i in range(n):
+        ("y", i) @ ~normal(level + phi * i + theta * i * i, 1)
+
+
+@gen
+def which(trace):
+    ma = ~bernoulli(0.5)
+    if not trace["has_ma" if ma else "has_ar"]:
+        u = ~normal(0, 1)
+
+
+@transform
+def switched(model_in, aux_in, *, model_out, aux_out):
+    copy(aux_in["ma"], aux_out["ma"])
+    part = "ma" if read(aux_in["ma"], discrete) else "ar"
+    name = {"ma": "theta", "ar": "phi"}[part]
+    has = read(model_in[f"has_{part}"], discrete)
+    write(model_out["has_" + part], not has, discrete)
+    if has:
+        copy(model_in[name], aux_out["u"])
+    else:
+        copy(aux_in["u"], model_out[name])
+
+
+@gen
+def scaled(trace):
+    up = ~bernoulli(0.5)
+    u = ~normal(0, 0.2)
+
+
+@transform
+def scales(model_in, aux_in, *, model_out, aux_out):
+    names = ["level", "phi", "theta"]
+    u = read(aux_in["u"], continuous)
+    name = names[2 if read(aux_in["up"], discrete) else 0]
+    if name in model_in:
+        write(model_out[name], read(model_in[name], continuous) + u, continuous)
+        write(aux_out["u"], -u, continuous)
+    else:
+        copy(aux_in["u"], aux_out["u"])
+    copy(aux_in["up"], aux_out["up"])
+
+
+@needs_llvm
+@pytest.mark.parametrize("check", [False, True])
+def test_strings_that_are_one_of_some_constants(monkeypatch, check):
+    start, _ = parts_of.generate((4,), {("y", i): 0.3 * i for i in range(4)}, rng=3)
+    kernel = cycle(involutive(which, switched, check=check), involutive(scaled, scales, check=check))
+    made = same_chains(kernel, start, monkeypatch, draws=300, record=["has_ar", "has_ma", "level"])
+    assert sum(made.fallbacks.values()) <= 3, made.fallbacks

@@ -48,6 +48,7 @@ from gendsl.compiler.front.values import (
 )
 from gendsl.compiler.hir import Const, Var
 from gendsl.compiler.types import (
+    TEXT,
     Array,
     Closure,
     Dict,
@@ -328,6 +329,8 @@ def inline_function(frame: Frame, function: FunctionType, args: list[Value]) -> 
 
 def _widened(type: Type) -> Type:
     match type:
+        case Text():
+            return TEXT
         case Known(value=bool()):
             return Number("b")
         case Known(value=int() as found) if -(2**63) <= found < 2**63:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from gendsl.compiler import hir
@@ -26,8 +27,10 @@ from gendsl.compiler.types import (
     Joined,
     Known,
     Number,
+    OneOf,
     Tuple,
     Type,
+    Union,
     describe,
     leaves,
 )
@@ -185,14 +188,54 @@ def _made(frame: Frame, address: Value, node: ast.expr) -> Value:
 
 
 def _from_request(frame: Frame, address: Value, request: Request, node: ast.AST) -> Value:
+    from gendsl.compiler.front.values import make_tuple
+
     if request.value is not None and is_never(request.value):
         return NOTHING
+    if isinstance(address.type, Union):
+        return _over_union(frame, address, lambda one: _from_request(frame, one, request, node))
+    if isinstance(address.type, Tuple) and address.type.cls is tuple:
+        items = items_of(address)
+        several = [i for i, item in enumerate(items) if isinstance(item.type, Union)]
+        if several:
+            at = several[0]
+
+            def with_one(one: Value) -> Value:
+                whole = make_tuple([*items[:at], one, *items[at + 1 :]])
+                return _from_request(frame, whole, request, node)
+
+            return _over_union(frame, items[at], with_one)
     parts, indices = path(frame, address)
     if request.value is None:
         return _call_program(frame, request, parts, indices)
     return frame.switch(
         request.value, lambda one: _choice(frame, stats.as_family(frame, one), parts, indices)
     )
+
+
+def _over_union(frame: Frame, value: Value, lower: Callable[[Value], Value]) -> Value:
+    """The result for whichever alternative a part of an address has; beside strings that are made of values,
+    one of some constants is each of these.
+    """
+    assert isinstance(value.type, Union)
+    beside = any(isinstance(one, Joined) for one in value.type.alternatives)
+
+    def of_one(one: Value) -> Value:
+        if not (beside and isinstance(one.type, TextType) and one.type.options):
+            return lower(one)
+        options = sorted(one.type.options)
+        number_of = frame.program.facts.text_number
+
+        def from_(i: int) -> Value:
+            if i == len(options):
+                frame.fail("a string that is none of its constants")
+                return NOTHING
+            test = hir.Op("eq", (one.leaf, Const(number_of(options[i]), "i")), "b")
+            return frame.branch(test, lambda: lower(known(options[i])), lambda: from_(i + 1))
+
+        return from_(0)
+
+    return frame.switch(value, of_one)
 
 
 def _splice(frame: Frame, node: ast.expr) -> Value:
@@ -202,8 +245,14 @@ def _splice(frame: Frame, node: ast.expr) -> Value:
     return _call_program(frame, request, (), ())
 
 
-def path(frame: Frame, address: Value) -> tuple[tuple[Any, ...], tuple[Expr, ...]]:
-    """An address as the parts of a template, with None for each index, and the indices."""
+def path(
+    frame: Frame, address: Value, *, of_trace: bool = False
+) -> tuple[tuple[Any, ...], tuple[Expr, ...]]:
+    """An address as the parts of a template, with None for each index, and the indices.
+
+    Args:
+        of_trace: whether it is looked up in a trace: then what is known of the strings in it is told.
+    """
     from gendsl.compiler.front.program import Nested
 
     if isinstance(address.type, (Tuple, Known)) and not (
@@ -239,8 +288,8 @@ def path(frame: Frame, address: Value) -> tuple[tuple[Any, ...], tuple[Expr, ...
             case _ if is_never(item):
                 parts.append(None)
                 indices.append(Const(0, "i"))
-            case TextType():
-                parts.append(...)
+            case TextType(options):
+                parts.append(... if options is None or not of_trace else OneOf(options))
                 indices.append(frame.atom(item.leaf, "at"))
             case Tuple(inner, cls) if cls is tuple:
                 parts.append(Nested(len(inner)))

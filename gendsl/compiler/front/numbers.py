@@ -40,6 +40,7 @@ from gendsl.compiler.types import (
     YES,
     Array,
     Dict,
+    Joined,
     Known,
     List,
     Method,
@@ -462,6 +463,11 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
         return test_of(frame.switch(b, lambda one: number(equal(frame, a, one))))
     if is_number(a) and is_number(b):
         return compared(frame, "eq", a, b).leaf
+    if any(isinstance(one.type, Joined) for one in (a, b)):
+        from gendsl.compiler.front import texts
+
+        if all(map(texts.is_string, (a, b))):
+            return texts.equal(frame, a, b)
     if _is_text(a) and _is_text(b):
         facts = frame.program.facts
         return Op("eq", (*facts.convert(a, TEXT), *facts.convert(b, TEXT)), "b")

@@ -13,6 +13,7 @@ from collections import Counter
 from typing import Any
 
 from gendsl.compiler import hir
+from gendsl.compiler.front import texts
 from gendsl.compiler.front.frame import Frame, Text, is_never
 from gendsl.compiler.front.values import NONE, NOTHING, NotClosed, Value, known, number
 from gendsl.compiler.hir import Const, Expr, Op, Var
@@ -20,6 +21,7 @@ from gendsl.compiler.types import (
     NEVER,
     Dict,
     Iterator,
+    Joined,
     Number,
     Tuple,
     Type,
@@ -70,9 +72,9 @@ def length(frame: Frame, value: Value) -> Expr:
 
 def _checked_key(frame: Frame, type: Type) -> None:
     match type:
-        case Number() | TextType():
+        case Number() | TextType() | Joined():
             return
-        case Tuple(items, cls) if cls is tuple:
+        case Tuple(items, cls) if cls is tuple and not any(isinstance(item, Joined) for item in items):
             for item in items:
                 _checked_key(frame, item)
             return
@@ -95,12 +97,14 @@ def _known_key(frame: Frame, value: Value, key: Value) -> Type | None:
     except NotClosed as error:
         raise frame.not_closed(error.reason) from None
     _checked_key(frame, kind)
+    texts.check_alternatives(frame, kind)
     return kind
 
 
 def find(frame: Frame, value: Value, key: Value) -> Expr:
     """The position of the entry of a key, or -1."""
     assert isinstance(value.type, Dict)
+    key = texts.as_alternative(frame, key, _types(frame, value.type.site)[0])
     kind = _known_key(frame, value, key)
     if kind is None:
         return Const(-1, "i")
@@ -123,6 +127,7 @@ def item(frame: Frame, value: Value, key: Value) -> Value:
             lambda: at_position(frame, value, at)[1],
             lambda: _missing(frame, value, key),
         )
+    key = texts.as_alternative(frame, key, _types(frame, value.type.site)[0])
     kind = _known_key(frame, value, key)
     if kind is None:
         frame.fail_if(hir.TRUE, NO_KEY)
@@ -198,9 +203,11 @@ def store(frame: Frame, value: Value, key: Value, new: Value) -> None:
     if is_never(key) or is_never(new):
         return
     writable(frame, value)
+    key = texts.as_alternative(frame, key, facts.item(site, "key"))
     kind = facts.grow_item(site, key.type, "key")
     item_type = facts.grow_item(site, new.type, "value")
     _checked_key(frame, kind)
+    texts.check_alternatives(frame, kind)
     given = (*facts.convert(key, kind), *facts.convert(new, item_type))
     function = _setter(frame, leaves(kind), entry_layout(frame, site))
     frame.emit(hir.Call([], function, [value.leaf, *given]))

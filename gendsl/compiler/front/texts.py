@@ -6,6 +6,7 @@ They are not made in a text: what they are made of is known, which is all that a
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,7 +25,8 @@ from gendsl.compiler.front.values import (
     object_of,
 )
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import TEXT, Joined, Known, Padded, Text, Tuple, describe
+from gendsl.compiler.joined import is_readable, may_be_one, parsed
+from gendsl.compiler.types import TEXT, Joined, Known, Padded, Text, Tuple, Type, Union, describe, index_count
 
 _PLACES = re.compile(r"(%%|%0[0-9]+d|%[dis])")
 _WIDTH = re.compile(r"(?:0([0-9]+))?d?")
@@ -153,6 +155,97 @@ def of(frame: Frame, args: Sequence[Value]) -> Value:
     if len(args) != 1:
         raise frame.not_closed("str with these arguments")
     return known(str(object_of(args[0]))) if is_known(args[0]) else joined(frame, args)
+
+
+# --- strings that may be one -----------------------------------------------------------------------------
+
+
+def _alternatives(type: Type) -> tuple[Type, ...]:
+    return type.alternatives if isinstance(type, Union) else (type,)
+
+
+def as_alternative(frame: Frame, value: Value, type: Type) -> Value:
+    """A string as it is among others of a type: a constant as what others there are made of."""
+    made = [one for one in _alternatives(type) if isinstance(one, Joined)]
+    if isinstance(value.type, Joined) and not is_readable(value.type):
+        raise frame.not_closed(f"{describe(value.type)} as a key: two may be one")
+    if made and isinstance(value.type, Text) and value.type.options is not None:
+        return _option_as_alternative(frame, value, value.type.options, made)
+    if not made or not (is_known(value) and isinstance(object_of(value), str)):
+        return value
+    number_of = frame.program.facts.text_number
+    for one in made:
+        found = parsed(one, object_of(value))
+        if found is not None:
+            leaves = (number_of(part) if isinstance(part, str) else part for part in found)
+            return Value(one, tuple(Const(leaf, "i") for leaf in leaves))
+    return value
+
+
+def _option_as_alternative(
+    frame: Frame, value: Value, options: frozenset[str], made: list[Joined]
+) -> Value:
+    """The same of a string that is one of some constants."""
+    for one in made:
+        tests: list[Expr] = []
+        values = values_of_options(frame, one, options, value.leaf, tests)
+        if values is not None and not tests:
+            return Value(one, tuple(values))
+        if values is not None:
+            raise frame.not_closed("a string that is one of some constants among others made of values")
+    return value
+
+
+def values_of_options(
+    frame: Frame, wanted: Joined, options: frozenset[str], text: Expr, tests: list[Expr]
+) -> list[Expr] | None:
+    """The values that a string, which is one of some constants, is made of as another one is; the tests get
+    what tells whether it is made so. None if none of them is.
+    """
+    number = frame.program.facts.text_number
+    fitting = {one: found for one in sorted(options) if (found := parsed(wanted, one)) is not None}
+    if not fitting:
+        return None
+    same = {one: Op("eq", (text, Const(number(one), "i")), "b") for one in fitting}
+    if len(fitting) < len(options):
+        tests.append(functools.reduce(lambda a, b: Op("or", (a, b), "b"), same.values()))
+    result: list[Expr] = []
+    for place in range(index_count(wanted)):
+        leaf: Expr | None = None
+        for one, found in fitting.items():
+            value = found[place]
+            mine = Const(number(value) if isinstance(value, str) else value, "i")
+            leaf = mine if leaf is None else Op("select", (same[one], mine, leaf), "i")
+        assert leaf is not None
+        result.append(frame.atom(leaf, "at"))
+    return result
+
+
+def check_alternatives(frame: Frame, type: Type) -> None:
+    """Refuse a type whose strings may be one, though they are not made in one way."""
+    every = _alternatives(type)
+    made = [one for one in every if isinstance(one, Joined)]
+    alike = any(may_be_one(one, other) for i, one in enumerate(made) for other in made[:i])
+    if alike or (made and any(isinstance(one, Text) and one.options is None for one in every)):
+        raise frame.not_closed("keys that are strings made of values in two ways")
+
+
+def equal(frame: Frame, a: Value, b: Value) -> Expr:
+    """Whether two strings are equal, one of which is made of values."""
+    if not isinstance(a.type, Joined):
+        a, b = b, a
+    b = as_alternative(frame, b, a.type)
+    a = as_alternative(frame, a, a.type)
+    if a.type == b.type:
+        same: Expr = hir.TRUE
+        for x, y in zip(a.leaves, b.leaves, strict=True):
+            test = Op("eq", (x, y), "b")
+            same = test if same is hir.TRUE else Op("and", (same, test), "b")
+        return same
+    other = object_of(b) if is_known(b) else b.type
+    if isinstance(other, Text) or may_be_one(a.type, other):
+        raise frame.not_closed(f"== of {describe(a.type)} and {describe(b.type)}")
+    return hir.FALSE
 
 
 # --- what is known of each string ----------------------------------------------------------------------

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
+from gendsl.compiler.front import texts
 from gendsl.compiler.front.frame import Frame, is_never
 from gendsl.compiler.front.values import (
     NOTHING,
@@ -19,6 +20,7 @@ from gendsl.compiler.joined import may_be_one
 from gendsl.compiler.types import (
     Below,
     Joined,
+    OneOf,
     SubTrace,
     index_count,
     leaves,
@@ -66,7 +68,7 @@ def deeper(frame: Frame, value: Value, address: Value) -> Value:
     from gendsl.compiler.front.choices import path
 
     assert isinstance(value.type, SubTrace)
-    parts, indices = path(frame, address)
+    parts, indices = path(frame, address, of_trace=True)
     prefix = (*value.type.prefix, *parts)
     return _entered(frame, Value(SubTrace(value.type.trace, prefix), (*value.leaves, *indices)))
 
@@ -141,6 +143,15 @@ def _fit(
     for wanted, given in zip(template, parts, strict=False):
         its_own, rest = rest[: index_count(given)], rest[index_count(given) :]
         index = its_own[0] if its_own else None
+        if isinstance(given, OneOf):
+            if isinstance(wanted, Joined):
+                values = texts.values_of_options(frame, wanted, given.options, its_own[0], tests)
+                if values is None:
+                    return None
+                mine += values
+                continue
+            if wanted is not ... and wanted not in given.options:
+                return None
         if isinstance(wanted, Joined) or isinstance(given, Joined):
             if wanted == given:
                 mine += its_own
@@ -156,9 +167,9 @@ def _fit(
             if given is None:
                 return None
             mine.append(
-                index if given is ... else Const(number(given), "i")  # type: ignore[arg-type]
+                index if given is ... or isinstance(given, OneOf) else Const(number(given), "i")  # type: ignore[arg-type]
             )
-        elif given is ...:
+        elif given is ... or isinstance(given, OneOf):
             text = Const(number(wanted), "i")
             tests.append(hir.Op("eq", (index, text), "b"))  # type: ignore[arg-type]
         elif wanted != given:

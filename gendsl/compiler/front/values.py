@@ -43,6 +43,8 @@ from gendsl.compiler.types import (
 
 MOST_ALTERNATIVES = 8
 DEEPEST = 10
+MOST_OPTIONS = 16
+"""Of how many constants it is known that a string is one."""
 _TUPLE, _LIST, _MIXED = "is of tuples", "is of lists that are given", "is of lists and tuples"
 UNSET = object()
 """The value of a variable that may have none yet."""
@@ -203,6 +205,19 @@ def _number_type(type: Type) -> Number | None:
         case Known(value=float()):
             return FLOAT
     return None
+
+
+def _either_text(a: Type, b: Type) -> Text:
+    """The type of strings that are of one of two types."""
+    options: set[str] = set()
+    for one in (a, b):
+        if isinstance(one, Known):
+            options.add(one.value)
+        elif isinstance(one, Text) and one.options is not None:
+            options |= one.options
+        else:
+            return TEXT
+    return Text(frozenset(options)) if len(options) <= MOST_OPTIONS else TEXT
 
 
 class TextColumn:
@@ -371,7 +386,7 @@ class Facts:
             return Number(kind, x.numpy if x.numpy == y.numpy else MAYBE, mixed)
         match a, b:
             case (Known(value=str()) | Text(), Known(value=str()) | Text()):
-                return TEXT
+                return _either_text(a, b)
             case List(first, frozen), List(second, other):
                 return List(self._unify(first, second), frozen or other)
             case Array(kind, rank, frozen), Array(second, same, other) if (kind, rank) == (second, same):
@@ -444,6 +459,8 @@ class Facts:
             case Number(kind):
                 return (number_leaf(value, kind),)
             case Text():
+                if isinstance(mine, Text):
+                    return value.leaves
                 assert isinstance(mine, Known)
                 return (Const(self.text_number(mine.value), "i"),)
             case Tuple(items):
