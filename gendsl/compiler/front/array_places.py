@@ -25,6 +25,7 @@ from gendsl.compiler.front.arrays import (
     view,
 )
 from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.numbers import both
 from gendsl.compiler.front.values import (
     NONE,
     NOTHING,
@@ -340,10 +341,39 @@ def put_at(frame: Frame, value: Value, found: Place, new: Value) -> None:
 
             over(frame, shape_of(value), one, "mask")
             return
+        case "mask":
+            _put_where(frame, value, found.at, new)
+            return
         case "axis" | "points":
             _put_picked(frame, found.value, found, new)
             return
     raise frame.not_closed("an assignment to entries that arrays of indices pick")
+
+
+def _put_where(frame: Frame, value: Value, mask: Value, new: Value) -> None:
+    """`value[mask] = new` of a vector: as many entries as the mask has, or one for all of them."""
+    source = as_array(frame, new, copy=True, what="put")
+    if is_never(source):
+        return
+    assert isinstance(source.type, Array)
+    if source.type.rank != 1:
+        raise frame.not_closed("an assignment of several axes to entries that a mask picks")
+    n = frame.atom(shape_of(source)[0], "n")
+    alone = frame.atom(Op("eq", (n, _ONE), "b"), "alone")
+    count = frame.set(_ZERO, "count")
+
+    def one(at: list[Expr]) -> None:
+        inner: hir.Body = []
+        frame.emit(hir.If(load(frame, mask, position(frame, mask, at)).leaf, inner, []))
+        with frame.into(inner):
+            frame.fail_if(Op("ge", (Op("select", (alone, _ZERO, count), "i"), n), "b"), "a value too few")
+            place = [frame.atom(Op("select", (alone, _ZERO, count), "i"), "at")]
+            entry = load(frame, source, position(frame, source, place)).leaf
+            save(frame, value, position(frame, value, at), entry)
+            frame.emit(hir.Set([count], [Op("add", (count, _ONE), "i")]))
+
+    over(frame, shape_of(value), one, "mask")
+    frame.fail_if(both(Op("ne", (count, n), "b"), Op("not", (alone,), "b")), "another number of values")
 
 
 def _put_picked(frame: Frame, value: Value, found: Place, new: Value) -> None:

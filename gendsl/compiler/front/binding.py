@@ -127,6 +127,8 @@ def check_spread(frame: Frame, function: Value, args: list[Value], named: dict[s
         found = function.type.function
     module = str(getattr(found, "__module__", "")).partition(".")[0]
     own = isinstance(found, FunctionType) and module not in ("numpy", "scipy", "gendsl", "collections")
+    if found is zip and MAPPING not in named:
+        return
     if not own and not isinstance(function.type, Closure):
         what = "a star argument whose length is not known" if has_rest(args) else "** of a dict in a call"
         raise frame.not_closed(what)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import builtins
 import collections
 import dataclasses
 import functools
@@ -19,6 +20,7 @@ import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import sets, texts
+from gendsl.compiler.front.binding import has_rest
 from gendsl.compiler.front.frame import Frame, fresh_name, goes_once, is_never, only
 from gendsl.compiler.front.iterator_calls import ITERATORS, first_of
 from gendsl.compiler.front.numbers import is_plain_tuple
@@ -304,6 +306,12 @@ def _iterator(name: str) -> Handler:
             only(frame, named, "start")
             start = args[1] if len(args) > 1 else named.get("start", known(0))
             args = [args[0], start]
+        elif name == "zip" and has_rest(args):
+            only(frame, named)
+            (rows,) = items_of(args[-1])
+            if len(args) > 1:
+                raise frame.not_closed("zip of a list of values beside others")
+            return Value(Iterator("columns", (rows.type,)), rows.leaves)
         elif name == "zip":
             only(frame, named, "strict")
             strict = named.get("strict", known(False))
@@ -529,11 +537,33 @@ def _integers(name: str) -> Handler:
     return handle
 
 
+def _has(frame: Frame, value: Value, name: Any) -> bool:
+    """Whether a value has an attribute, where that is known of its type."""
+    match value.type:
+        case Known(value=found):
+            return hasattr(found, name)
+        case Array():
+            return hasattr(np.ndarray, name)
+        case List() | Dict() | Tuple(cls=builtins.tuple):
+            return hasattr({List: list, Dict: dict, Tuple: tuple}[type(value.type)], name)
+        case Tuple(cls=cls, names=names) if isinstance(cls, type) and not hasattr(cls, "__getattr__"):
+            return name in names or hasattr(cls, name)
+    raise frame.not_closed(f"whether {describe(value.type)} has an attribute")
+
+
+def _hasattr(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    if len(args) != 2 or not is_known(args[1]):
+        raise frame.not_closed("hasattr of a name that is not a constant")
+    return frame.switch(args[0], lambda one: known(_has(frame, one, object_of(args[1]))))
+
+
 def _getattr(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front.expressions import attribute
 
-    if len(args) != 2 or not is_known(args[1]):
-        raise frame.not_closed("getattr with a default or a name that is not a constant")
+    if not 2 <= len(args) <= 3 or not is_known(args[1]):
+        raise frame.not_closed("getattr of a name that is not a constant")
+    if len(args) == 3 and not _has(frame, args[0], object_of(args[1])):
+        return args[2]
     return attribute(frame, args[0], object_of(args[1]))
 
 
@@ -638,7 +668,8 @@ _HANDLERS: dict[Any, Handler] = {
     isinstance: _isinstance, type: _type,
     divmod: _divmod, pow: _pow, str: _str, math.isnan: _test("isnan"), math.isinf: _test("isinf"),
     math.isfinite: _test("isfinite"), math.fsum: _fsum, math.prod: _product, math.comb: _integers("comb"),
-    math.factorial: _integers("factorial"), getattr: _getattr, bisect.bisect_left: _bisect("left"),
+    math.factorial: _integers("factorial"), getattr: _getattr, hasattr: _hasattr,
+    bisect.bisect_left: _bisect("left"),
     bisect.bisect_right: _bisect("right"), bisect.bisect: _bisect("right"),
     dataclasses.replace: _replace,
     functools.cache: _cache, functools.lru_cache: _cache, functools.wraps: _wraps, _unchanged: _first,

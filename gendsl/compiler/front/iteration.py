@@ -40,6 +40,7 @@ from gendsl.compiler.types import (
     Tuple,
     Union,
     describe,
+    leaves,
 )
 
 LONGEST_UNROLLED = 64
@@ -210,6 +211,8 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
                 return make_tuple([one.at(i) for one in sequences])
 
             return Sequence(least, together, grows, fixed, limit)
+        case "columns":
+            return columns(frame, parts[0])
         case "pairwise":
             inner = _all_of(frame, parts[0])
             if isinstance(inner.count, int):
@@ -248,6 +251,41 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
                 inner.limit,
             )
     raise frame.not_closed(f"a loop over {name}")
+
+
+def columns(frame: Frame, rows: Value) -> Sequence:
+    """`zip(*rows)` of a list of tuples of one length, or of lists or arrays: tuples as long as the list."""
+    from gendsl.compiler.front.containers import append, as_tuple, for_each, item_at, list_of
+
+    assert isinstance(rows.type, List)
+    kind, here = frame.program.facts.item(rows.type.site), frame.here
+    n = frame.atom(length(frame, rows), "n")
+
+    def column(i: Any) -> Value:
+        frame.unrolled += (("column", i if isinstance(i, int) else "each"),)
+        made = list_of(frame, here, [], "column")
+        at = known(i) if isinstance(i, int) else number(i)
+        for_each(frame, here, rows, lambda one, _: append(frame, made, item_at(frame, one, at)))
+        frame.unrolled = frame.unrolled[:-1]
+        return as_tuple(frame, made)
+
+    if is_plain_tuple(kind):
+        count = len(items_of(Value(kind, tuple(hir.ZEROS[k] for k in leaves(kind)))))
+        some = Op("ne", (n, Const(0, "i")), "b")
+        limit = frame.atom(Op("select", (some, Const(count, "i"), Const(0, "i")), "i"), "n")
+        return Sequence(count, column, fixed=True, limit=limit)
+    if is_never(Value(kind)):
+        return Sequence(0, lambda i: NOTHING)
+    if not isinstance(kind, (List, Array)):
+        raise frame.not_closed(f"zip of a list of {describe(kind)}")
+    none = Op("eq", (n, Const(0, "i")), "b")
+    least = frame.set(Op("select", (none, Const(0, "i"), Const(2**62, "i")), "i"), "least")
+
+    def shorter(one: Value, _: Any) -> None:
+        frame.emit(hir.Set([least], [Op("imin", (least, length(frame, one)), "i")]))
+
+    for_each(frame, here, rows, shorter)
+    return Sequence(least, column)
 
 
 def _alike(frame: Frame, counts: list[int | Expr]) -> None:

@@ -411,7 +411,7 @@ type_of_tuples = type
 
 def _ordered(frame: Frame, name: str, a: Value, b: Value) -> Value:
     """Whether one tuple comes before another, item by item."""
-    from gendsl.compiler.front import texts
+    from gendsl.compiler.front import instances, texts
     from gendsl.compiler.front.containers import no_number
 
     if any(map(is_number, (a, b))) and any(map(no_number, (a, b))):
@@ -420,6 +420,9 @@ def _ordered(frame: Frame, name: str, a: Value, b: Value) -> Value:
     if _is_text(a) and _is_text(b):
         return number(Op(name, (texts.place_of(frame, a), texts.place_of(frame, b)), "b"))
     if not (is_plain_tuple(a.type) and is_plain_tuple(b.type)):
+        found = instances.ordered(frame, name, a, b)
+        if found is not None:
+            return found
         raise frame.not_closed(f"the order of {describe(a.type)} and {describe(b.type)}")
     xs, ys = items_of(a), items_of(b)
     if not xs or not ys:
@@ -491,6 +494,11 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
         from gendsl.compiler.front import tables
 
         return tables.equal(frame, a, b)
+    from gendsl.compiler.front import instances
+
+    told = instances.equal(frame, a, b)
+    if told is not None:
+        return told
     simple = (Known, Text, Tuple, List)
     if is_number(a) or is_number(b) or (isinstance(a.type, simple) and isinstance(b.type, simple)):
         other = b if is_number(a) else a

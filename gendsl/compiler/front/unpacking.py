@@ -17,7 +17,7 @@ from gendsl.compiler.front.values import (
     object_of,
 )
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import Array, Known, List, Union, describe
+from gendsl.compiler.types import Array, Iterator, Known, List, Union, describe
 
 
 def _unpacked_around(frame: Frame, given: Sequence, n: Expr, count: int, starred: int) -> list[Value]:
@@ -67,6 +67,13 @@ def unpacked(frame: Frame, value: Value, count: int, starred: int | None) -> lis
     if is_number(value) or value.type == known(None).type:
         frame.fail("a number where several values are needed")
         return [NOTHING] * count
+    if isinstance(value.type, Iterator) and value.type.name == "columns":
+        given = sequence(frame, value)
+        if given.fixed and given.limit is not None and starred is None:
+            assert isinstance(given.count, int)
+            wrong = Op("ne", (given.limit, Const(count, "i")), "b")
+            frame.fail_if(wrong, "a wrong number of values to unpack")
+            return [given.at(i) for i in range(min(count, given.count))] + [NOTHING] * (count - given.count)
     if not isinstance(value.type, (List, Array)):
         raise frame.not_closed(f"{describe(value.type)} where a tuple is needed")
     given = sequence(frame, value)
