@@ -59,7 +59,7 @@ def flat(facts: Facts, value: Any, type: Type) -> list[Any]:
             return [{"f": float, "i": int, "b": bool}[kind](value)]
         case Iterator("range") if isinstance(value, range):
             return [value.start, value.stop, value.step]
-        case Text():
+        case Text() if isinstance(value, str):
             return [facts.text_number(value)]
         case Tuple(items, cls, names):
             if cls is tuple or not names:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from gendsl import bernoulli, gen, iid, normal, uniform_discrete
+from gendsl.compiler.closed import ClosedDensity
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
 
 KNOWN = {2, 7}
@@ -289,3 +290,19 @@ def test_dicts_with_defaults_and_tuples_of_items(n):
 def test_defaults_and_products_that_are_refused(model):
     found = outcome(model, (3,))
     assert found == "equal" or found.startswith("refused: "), found
+
+
+@gen
+def rows_of_several_types(rows):
+    mu = ~normal(0, 1)
+    for i, row in enumerate(rows):
+        ("y", i) @ ~normal(mu * row.get("weight", 1.0) + len(row["group"]), 1)
+
+
+def test_data_of_several_types_keep_them():
+    rows = [{"group": "a", "weight": 2.0}, {"group": "bb"}]
+    closed = ClosedDensity(rows_of_several_types, (rows,))
+    trace = rows_of_several_types.reference.simulate((rows,), rng=1)
+    assert closed.assess_python((rows,), dict(trace.choices.items())) == pytest.approx(trace.log_prob)
+    assert all(isinstance(text, str) for text in closed.lowered.facts.texts)
+    assert outcome(rows_of_several_types, (rows,)) == "equal"

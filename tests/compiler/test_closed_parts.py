@@ -60,6 +60,7 @@ def norms(a, v, n):
     found += told([np.linalg.eigvalsh(s), np.linalg.eigvalsh(np.diag([2.0, -1.0, 2.0])), np.linalg.pinv(a)])
     coefficients, left, rank, _ = np.linalg.lstsq(a, v[:5], rcond=None)
     found += told([coefficients, left, np.linalg.lstsq(a, a[:, :2])[0], np.linalg.pinv(a.T)]) + rank
+    found += told([np.polyfit(v, np.arange(7.0), 2), np.polyfit(n, v, 1)])
     found += multivariate_normal.logpdf(v[:3], a[0], s) + multivariate_normal(a[0], s).logpdf(v[:3])
     found += scipy.stats.multivariate_normal.pdf(v[:3], mean=a[0], cov=s)
     found += told([multivariate_normal.logpdf(a, mean=v[:3], cov=s)])

@@ -54,12 +54,21 @@ def gathered(*values):
 
 
 @gen
+def in_order(n):
+    x = [("x", i) @ ~uniform_discrete(0, 1) for i in range(n + 2)]
+    t, u, v = tuple(x[:n]), tuple(x[1:]), x[2:]
+    ("y", 0) @ ~normal((t < u) + 2 * (t <= u) + 4 * (u > t) + 8 * (x >= v) + 16 * (t <= t) + int("3"), 1)
+    every = sorted([x, v, x[1:], [], [2.0]])
+    ("y", 1) @ ~normal(sum(i * len(one) for i, one in enumerate(every)) + max(t, u)[0] + min([x, v])[0], 1)
+
+
+@gen
 def given(t):
     x = ~normal(0, 1)
     y = ~normal((t == list(t)) + 2 * isinstance(t, tuple) + gathered(*t) + x, 1)
 
 
-@pytest.mark.parametrize("program", [compared, of_what_class, changed])
+@pytest.mark.parametrize("program", [compared, of_what_class, changed, in_order])
 @pytest.mark.parametrize("rng", range(6))
 def test_tuples_of_unknown_length(program, rng):
     assert outcome(program, (2,), rng=rng) == "equal"

@@ -160,6 +160,12 @@ def _pinv(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     return library_call(frame, library_parts.pinv, [_matrix(frame, given["a"], "a")])
 
 
+def _polyfit(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
+    given = _given(frame, ("x", "y", "deg"), args, named)
+    x, y = (_matrix(frame, given[name], name, (1,)) for name in ("x", "y"))
+    return library_call(frame, library_parts.polyfit, [x, y, given["deg"]])
+
+
 def squeezed(frame: Frame, value: Value) -> Value:
     """`np.squeeze(a)`: without the axes of one entry that are known; others have more, or it fails."""
     from gendsl.compiler.front.arrays import strides_of
@@ -225,7 +231,7 @@ def into(frame: Frame, out: Value, found: Value) -> Value:
 PARTS: dict[Any, Handler] = {
     np.split: _split(library_parts.split), np.array_split: _split(library_parts.array_split),
     np.histogram: _histogram, np.unique: _unique, np.linalg.norm: _norm, np.linalg.eigvalsh: _eigvalsh,
-    np.linalg.lstsq: _lstsq, np.linalg.pinv: _pinv, np.isclose: scalar_calls.are_close,
+    np.linalg.lstsq: _lstsq, np.linalg.pinv: _pinv, np.polyfit: _polyfit, np.isclose: scalar_calls.are_close,
     np.round: scalar_calls.numpys_round, np.around: scalar_calls.numpys_round, np.rint: scalar_calls.rint,
     np.radians: scalar_calls.all_times(math.pi / 180.0), np.deg2rad: scalar_calls.all_times(math.pi / 180.0),
     np.degrees: scalar_calls.all_times(180.0 / math.pi), np.rad2deg: scalar_calls.all_times(180.0 / math.pi),

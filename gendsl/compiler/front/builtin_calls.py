@@ -232,7 +232,7 @@ def _int(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     value = args[0]
     if isinstance(value.type, Union):
         return frame.switch(value, lambda one: _int(frame, [one], {}))
-    if is_known(value) and is_number(value):
+    if is_known(value) and (is_number(value) or isinstance(object_of(value), str)):
         try:
             return known(int(object_of(value)))
         except (ValueError, OverflowError):

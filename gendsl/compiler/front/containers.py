@@ -328,6 +328,36 @@ def equal_sequences(frame: Frame, a: Value, b: Value) -> Expr:
     return test_of(frame.branch(same, alike, lambda: number(hir.FALSE)))
 
 
+def ordered_lists(frame: Frame, name: str, a: Value, b: Value) -> Value:
+    """Whether one of two lists, or of two tuples, comes before the other: the first items that differ say."""
+    if sequence_of(frame, a) is not sequence_of(frame, b):
+        frame.fail("an order of a list and a tuple")
+        return NOTHING
+    lengths = [frame.atom(length(frame, one), "n") for one in (a, b)]
+    n = frame.atom(Op("imin", (lengths[0], lengths[1]), "i"), "n")
+    result = frame.set(Op(name, (lengths[0], lengths[1]), "b"), "ordered")
+    told = frame.set(hir.FALSE, "told")
+    var = frame.fresh("i", "i")
+    strict = {"le": "lt", "ge": "gt"}.get(name, name)
+
+    def make(body: hir.Body, label: int) -> hir.Statement:
+        return hir.For(var, Const(0, "i"), n, Const(1, "i"), body, label)
+
+    def lower() -> None:
+        open_: hir.Body = []
+        frame.emit(hir.If(negation(told), open_, []))
+        with frame.into(open_):
+            x, y = (frame.atoms(item(frame, one, var)) for one in (a, b))
+            differ: hir.Body = []
+            frame.emit(hir.If(negation(equal(frame, x, y)), differ, []))
+            with frame.into(differ):
+                order = test_of(compared(frame, strict, x, y))
+                frame.emit(hir.Set([result, told], [order, hir.TRUE]))
+
+    frame.loop(frame.here, make, [], lower)
+    return number(result)
+
+
 def _equal_lists(frame: Frame, a: Value, b: Value) -> Expr:
     """Whether two lists have equal items."""
     assert isinstance(a.type, List) and isinstance(b.type, List)

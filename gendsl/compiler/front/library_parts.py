@@ -232,6 +232,11 @@ def _backwards(r: Any, x: Any, n: int) -> Any:
     return result
 
 
+def polyfit(x: Any, y: Any, deg: int) -> Any:
+    """The coefficients of the polynomial that fits best, the highest one first."""
+    return least_squares(np.vander(x, deg + 1), y)
+
+
 def residuals(a: Any, b: Any, x: Any) -> Any:
     """The sums of squares that are left, where there are more rows than columns."""
     left = b - a @ x

@@ -419,6 +419,10 @@ def _ordered(frame: Frame, name: str, a: Value, b: Value) -> Value:
         return NOTHING
     if _is_text(a) and _is_text(b):
         return number(Op(name, (texts.place_of(frame, a), texts.place_of(frame, b)), "b"))
+    if isinstance(a.type, List) and isinstance(b.type, List):
+        from gendsl.compiler.front import containers
+
+        return containers.ordered_lists(frame, name, a, b)
     if not (is_plain_tuple(a.type) and is_plain_tuple(b.type)):
         found = instances.ordered(frame, name, a, b)
         if found is not None:
