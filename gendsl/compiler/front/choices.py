@@ -245,9 +245,7 @@ def _splice(frame: Frame, node: ast.expr) -> Value:
     return _call_program(frame, request, (), ())
 
 
-def path(
-    frame: Frame, address: Value, *, of_trace: bool = False
-) -> tuple[tuple[Any, ...], tuple[Expr, ...]]:
+def path(frame: Frame, address: Value, *, of_trace: bool = False) -> tuple[tuple[Any, ...], tuple[Expr, ...]]:
     """An address as the parts of a template, with None for each index, and the indices.
 
     Args:
