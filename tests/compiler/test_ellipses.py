@@ -96,7 +96,7 @@ TRACES = {
     "existing": existing.generate((), init={"x": 0.01}, rng=1).trace,
 }
 SAME = [
-    *(("forms", elliptical_slice(name)) for name in "abcdefghxo"),
+    *(("forms", elliptical_slice(select(*names))) for names in ("a", "bx", "cd", "ef", "gh", "o")),
     ("forms", elliptical_slice(select("x", "a", ("x", 1), "d", "f"))),  # they are drawn in this order
     ("forms", elliptical_slice(select("a", "b", "c", "d", "e", "f", "g", "h", "o"))),
     ("chained", elliptical_slice(select("z", "w"))),

@@ -225,8 +225,8 @@ def arrays(n):
         ("y", i) @ ~normal(a[i % 3] + b[0] * w[1] + o[1] * v[0] + one[0] * h[1], q[0, 1] + v[1] + p[2])
     c = ~iid(bernoulli(0.3), 2)
     m = ~wishart(4, np.eye(2))
-    long = ~iid(normal(0, 1), 70)
-    z = ~normal(long[:20].sum(), 0.1 + abs(long[60] + a[0]))
+    long = ~iid(normal(0, 1), 20)
+    z = ~normal(long[:9].sum(), 0.1 + abs(long[19] + a[0]))
 
 
 @gen
@@ -311,10 +311,9 @@ SAME = [
     ("in order", gibbs(select(("s", 1), ("t", 2), ("t", 3)), block=True)),
     ("either", gibbs(select("a", "b"), block=True)),
     ("steps", gibbs(select("t", "half", "s"), scan="random")),
-    *(("arrays", slice_sampling(name)) for name in ("a", "b", "w", "o", "q", "p", "h", "one")),
-    ("arrays", slice_sampling(select("a", "s", "w", "b"), width=0.3, max_steps=3)),
-    ("arrays", slice_sampling(select(("v", 1), "v"), scan="random")),
-    ("arrays", slice_sampling(select("one", "q"), scan="random", width=4.0, max_steps=1)),
+    ("arrays", slice_sampling(select("w", "o", "h", "one"))),
+    ("arrays", slice_sampling(select("a", "s", "p", "b"), width=0.3, max_steps=3)),
+    ("arrays", slice_sampling(select(("v", 1), "v", "q"), scan="random", width=4.0, max_steps=1)),
     ("arrays", slice_sampling("long")),
     ("in any letters", gibbs(select((..., "u")))),
     ("in any letters", slice_sampling(select("2 größen", (..., "²"), "1", "ﬁ", "fi"))),
@@ -326,8 +325,9 @@ NOTHING = {"gibbs select('q')", "slice select('q')", "single_site select(('n', 5
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("name", "kernel"), SAME, ids=lambda one: getattr(one, "name", one))
 def test_steps(name, kernel, way):
-    results = outcomes(way, kernel, TRACES[name], 25 if way is AsPython else 100)
-    assert results["same"] == (25 if way is AsPython else 100), results
+    count = 25 if way is AsPython or name == "arrays" else 100
+    results = outcomes(way, kernel, TRACES[name], count)
+    assert results["same"] == count, results
     assert results["moves"] or kernel.name in NOTHING
 
 
