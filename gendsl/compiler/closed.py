@@ -14,8 +14,9 @@ from gendsl.compiler import collector, density, hir, invariants
 from gendsl.compiler.addresses import Addresses
 from gendsl.compiler.axes import Axes
 from gendsl.compiler.encode import Words, deep_layout, flat, room, with_tangents
+from gendsl.compiler.front.facts import TextColumn
 from gendsl.compiler.front.program import Lowered, Lowering, Template, type_of
-from gendsl.compiler.front.values import NotClosed, TextColumn
+from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import Input
 from gendsl.compiler.native import Native, available
 from gendsl.compiler.native_layout import FAILED, FULL, Layout, TemplateWords, Word, is_auxiliary

@@ -232,7 +232,7 @@ def _from_dict(
     extra: Value | None,
 ) -> None:
     """Give parameters the values of a dict, by its keys; the others are `extra`."""
-    from gendsl.compiler.front.iteration import each
+    from gendsl.compiler.front.loops import each
 
     used: Expr = Const(0, "i")
     for key in names:

@@ -181,7 +181,7 @@ def _extreme(name: str) -> Handler:
 
 def _sum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front import numbers
-    from gendsl.compiler.front.iteration import loop_over
+    from gendsl.compiler.front.loops import loop_over
 
     only(frame, named, "start")
     value = sets.unordered(args[0])
@@ -202,7 +202,7 @@ def _sum(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 def _product(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front import numbers
-    from gendsl.compiler.front.iteration import loop_over
+    from gendsl.compiler.front.loops import loop_over
 
     only(frame, named, "start")
     node = frame.here
@@ -363,7 +363,7 @@ def _set(is_frozen: bool) -> Handler:
 
 def _dict(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front import tables
-    from gendsl.compiler.front.iteration import each
+    from gendsl.compiler.front.loops import each
 
     if args and isinstance(args[0].type, Dict) and not named:
         return tables.copied(frame, args[0])
@@ -396,7 +396,7 @@ def _counter(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 
 def _fromkeys(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     from gendsl.compiler.front import tables
-    from gendsl.compiler.front.iteration import each
+    from gendsl.compiler.front.loops import each
 
     made = tables.make(frame, frame.here, "fromkeys")
     value = args[1] if len(args) > 1 else NONE
@@ -415,7 +415,7 @@ def _sorted(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
 def _any_all(is_any: bool) -> Handler:
     def handle(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         from gendsl.compiler.front import numbers
-        from gendsl.compiler.front.iteration import loop_over
+        from gendsl.compiler.front.loops import loop_over
 
         node = frame.here
         result = frame.set(Const(not is_any, "b"), "any" if is_any else "all")

@@ -9,7 +9,7 @@ from typing import Any
 from gendsl.compiler.front import containers, sets, tables
 from gendsl.compiler.front.calls import expression
 from gendsl.compiler.front.frame import Frame
-from gendsl.compiler.front.iteration import loop_over
+from gendsl.compiler.front.loops import loop_over
 from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
 from gendsl.compiler.front.numbers import truth
 from gendsl.compiler.front.values import (

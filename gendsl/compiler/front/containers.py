@@ -234,7 +234,7 @@ def copied(
 
 def extend(frame: Frame, node: ast.AST, value: Value, more: Value) -> None:
     """Add all items of an iterable to a list; of a list, those that it had before."""
-    from gendsl.compiler.front.iteration import each
+    from gendsl.compiler.front.loops import each
 
     each(frame, node, more, lambda one: append(frame, value, one))
 
@@ -549,7 +549,7 @@ def _any(frame: Frame, tests: list[Expr]) -> Expr:
 def separate(frame: Frame, value: Value, what: Any) -> Value:
     """A value that is given, with containers of its own that may be changed."""
     from gendsl.compiler.front import arrays
-    from gendsl.compiler.front.iteration import each
+    from gendsl.compiler.front.loops import each
 
     node, before = frame.node, frame.unrolled
     match value.type:
@@ -825,7 +825,7 @@ def _key_of(item: Value) -> Value:
 
 def sorted_list(frame: Frame, value: Value, key: Any, descending: bool, *, in_place: bool) -> Value:
     """A sorted copy of an iterable, or the list itself sorted; equal items keep their order."""
-    from gendsl.compiler.front.iteration import each
+    from gendsl.compiler.front.loops import each
 
     at = frame.here
     if key is None and isinstance(value.type, Iterator) and value.type.name == "items":

@@ -15,7 +15,7 @@ from gendsl.compiler.types import Closure, Dict, Iterator
 
 def counted(frame: Frame, args: list[Value]) -> Value:
     """`Counter()`, `Counter(values)`."""
-    from gendsl.compiler.front.iteration import each
+    from gendsl.compiler.front.loops import each
     from gendsl.compiler.front.numbers import arithmetic
 
     made = tables.make(frame, frame.here, "Counter", Counter)

@@ -28,7 +28,7 @@ def first_of(frame: Frame, node: ast.Call) -> Value:
     """`next(iterator)` of an iterator that nobody else has: its first item."""
     from gendsl.compiler.front.comprehensions import iterable
     from gendsl.compiler.front.expressions import expression
-    from gendsl.compiler.front.iteration import loop_over
+    from gendsl.compiler.front.loops import loop_over
     from gendsl.compiler.front.statements import _break
 
     if not 1 <= len(node.args) <= 2 or node.keywords or isinstance(node.args[0], ast.Starred):
@@ -75,7 +75,7 @@ def _accumulate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Val
     """`itertools.accumulate(values, function, initial=...)`."""
     from gendsl.compiler.front import calls, numbers
     from gendsl.compiler.front.containers import append, list_of
-    from gendsl.compiler.front.iteration import loop_over
+    from gendsl.compiler.front.loops import loop_over
 
     only(frame, named, "func", "initial")
     function = args[1] if len(args) > 1 else named.get("func", NONE)
@@ -108,7 +108,7 @@ def _accumulate(frame: Frame, args: list[Value], named: dict[str, Value]) -> Val
 def _reduce(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     """`functools.reduce(function, values, initial)`."""
     from gendsl.compiler.front import calls
-    from gendsl.compiler.front.iteration import loop_over
+    from gendsl.compiler.front.loops import loop_over
 
     only(frame, named)
     if not 2 <= len(args) <= 3:

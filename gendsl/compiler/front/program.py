@@ -21,14 +21,13 @@ import numpy as np
 
 from gendsl.compiler import hir
 from gendsl.compiler.front.coordinates import UNKNOWN
+from gendsl.compiler.front.facts import Facts, depth
 from gendsl.compiler.front.frame import RESERVED, Frame, Text
 from gendsl.compiler.front.values import (
     NONE,
     NOTHING,
-    Facts,
     NotClosed,
     Value,
-    depth,
     is_known,
     known,
     make_tuple,

@@ -69,7 +69,7 @@ def add(frame: Frame, value: Value, item: Value) -> None:
 
 def update(frame: Frame, node: ast.AST, value: Value, more: Value) -> None:
     """`value.update(more)`."""
-    from gendsl.compiler.front.iteration import each
+    from gendsl.compiler.front.loops import each
 
     if is_known(more) and isinstance(object_of(more), frozenset):
         for one in object_of(more):
@@ -90,7 +90,7 @@ def contains(frame: Frame, value: Value, item: Value) -> Expr:
 
 def _filtered(frame: Frame, value: Value, other: Value, inside: bool, what: str) -> Value:
     """The items that are in another set, too, or are not."""
-    from gendsl.compiler.front.iteration import each
+    from gendsl.compiler.front.loops import each
     from gendsl.compiler.front.numbers import negation
 
     made = make(frame, frame.here, what)
@@ -106,7 +106,7 @@ def _filtered(frame: Frame, value: Value, other: Value, inside: bool, what: str)
 
 def subset(frame: Frame, value: Value, other: Value) -> Expr:
     """Whether all items of a set are in another."""
-    from gendsl.compiler.front.iteration import each
+    from gendsl.compiler.front.loops import each
     from gendsl.compiler.front.numbers import negation
 
     result = frame.set(hir.TRUE, "inside")

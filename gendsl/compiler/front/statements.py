@@ -18,7 +18,7 @@ from gendsl.compiler.front import array_places, arrays, calls, choices, containe
 from gendsl.compiler.front.comprehensions import iterable, list_comprehension
 from gendsl.compiler.front.expressions import condition, expression
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.iteration import break_label, loop_over
+from gendsl.compiler.front.loops import break_label, loop_over
 from gendsl.compiler.front.narrowing import apply_narrowings, narrowings
 from gendsl.compiler.front.numbers import _BINARY, binary, negation, test_of
 from gendsl.compiler.front.unpacking import unpacked

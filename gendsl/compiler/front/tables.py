@@ -14,7 +14,17 @@ from typing import Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.front import texts
-from gendsl.compiler.front.frame import Frame, Text, is_never
+from gendsl.compiler.front.frame import Frame, is_never
+from gendsl.compiler.front.table_functions import (
+    FIRST,
+    NO_KEY,
+    PARTS,
+    finder,
+    getter,
+    maker,
+    rebuilder,
+    setter,
+)
 from gendsl.compiler.front.values import NONE, NOTHING, NotClosed, Value, known, number
 from gendsl.compiler.hir import Const, Expr, Op, Var
 from gendsl.compiler.types import (
@@ -31,16 +41,12 @@ from gendsl.compiler.types import (
 )
 from gendsl.compiler.types import Text as TextType
 
-_PARTS = ("r", "r")
-_FIRST = Const(0, "i")
-NO_KEY = "a key that is not there"
-
 
 def make(frame: Frame, node: ast.AST, what: Any = None, missing: Any = None) -> Value:
     """A new dict, made at a node; `missing` is as in its type."""
     site = frame.site(node, ("dict", what))
     var = frame.fresh("dict", "r")
-    frame.emit(hir.Call([var], _maker(frame, entry_layout(frame, site)), []))
+    frame.emit(hir.Call([var], maker(frame, entry_layout(frame, site)), []))
     return Value(Dict(site, missing=missing), (var,))
 
 
@@ -57,7 +63,7 @@ def entry_layout(frame: Frame, site: int) -> tuple[str, ...]:
 
 def _parts(frame: Frame, value: Value) -> tuple[Var, Var]:
     entries, table = frame.fresh("entries", "r"), frame.fresh("table", "r")
-    frame.emit(hir.Load([entries, table], value.leaf, _PARTS, _FIRST))
+    frame.emit(hir.Load([entries, table], value.leaf, PARTS, FIRST))
     return entries, table
 
 
@@ -111,7 +117,7 @@ def find(frame: Frame, value: Value, key: Value) -> Expr:
     entries, table = _parts(frame, value)
     var = frame.fresh("at", "i")
     given = list(frame.program.facts.convert(key, kind))
-    function = _finder(frame, leaves(kind), entry_layout(frame, value.type.site))
+    function = finder(frame, leaves(kind), entry_layout(frame, value.type.site))
     frame.emit(hir.Call([var], function, [entries, table, *given]))
     return var
 
@@ -123,7 +129,7 @@ def item(frame: Frame, value: Value, key: Value) -> Value:
         key = frame.atoms(key)
         at = frame.atom(find(frame, value, key), "at")
         return frame.branch(
-            Op("ge", (at, _FIRST), "b"),
+            Op("ge", (at, FIRST), "b"),
             lambda: at_position(frame, value, at)[1],
             lambda: _missing(frame, value, key),
         )
@@ -134,7 +140,7 @@ def item(frame: Frame, value: Value, key: Value) -> Value:
         return NOTHING
     item_type = _types(frame, value.type.site)[1]
     targets = [frame.fresh("t", leaf) for leaf in leaves(item_type)]
-    function = _getter(frame, leaves(kind), entry_layout(frame, value.type.site))
+    function = getter(frame, leaves(kind), entry_layout(frame, value.type.site))
     frame.emit(hir.Call(list(targets), function, [value.leaf, *frame.program.facts.convert(key, kind)]))
     return Value(item_type, tuple(targets))
 
@@ -155,7 +161,7 @@ def _missing(frame: Frame, value: Value, key: Value) -> Value:
 
 def equal(frame: Frame, a: Value, b: Value) -> Expr:
     """Whether two dicts have the same keys with equal values, in whatever order."""
-    from gendsl.compiler.front.iteration import each
+    from gendsl.compiler.front.loops import each
     from gendsl.compiler.front.numbers import equal as equal_values
     from gendsl.compiler.front.numbers import negation
     from gendsl.compiler.front.values import items_of
@@ -172,7 +178,7 @@ def equal(frame: Frame, a: Value, b: Value) -> Expr:
         def theirs() -> Value:
             return number(equal_values(frame, mine, at_position(frame, b, at)[1]))
 
-        there = frame.branch(Op("ge", (at, _FIRST), "b"), theirs, lambda: number(hir.FALSE))
+        there = frame.branch(Op("ge", (at, FIRST), "b"), theirs, lambda: number(hir.FALSE))
         inner: hir.Body = [hir.Set([same], [hir.FALSE])]
         frame.emit(hir.If(negation(there.leaf), inner, []))
 
@@ -209,7 +215,7 @@ def store(frame: Frame, value: Value, key: Value, new: Value) -> None:
     _checked_key(frame, kind)
     texts.check_alternatives(frame, kind)
     given = (*facts.convert(key, kind), *facts.convert(new, item_type))
-    function = _setter(frame, leaves(kind), entry_layout(frame, site))
+    function = setter(frame, leaves(kind), entry_layout(frame, site))
     frame.emit(hir.Call([], function, [value.leaf, *given]))
 
 
@@ -236,7 +242,7 @@ def remove(frame: Frame, value: Value, key: Value) -> Value:
             frame.emit(hir.Store(entries, layout, i, tuple(old)))
     frame.emit(hir.Truncate(entries, layout, last))
     kind = _types(frame, value.type.site)[0]
-    frame.emit(hir.Call([], _rebuilder(frame, leaves(kind), layout, whole=True), [value.leaf]))
+    frame.emit(hir.Call([], rebuilder(frame, leaves(kind), layout, whole=True), [value.leaf]))
     return found
 
 
@@ -248,9 +254,9 @@ def clear(frame: Frame, value: Value) -> None:
     writable(frame, value)
     layout = entry_layout(frame, value.type.site)
     found, _ = _parts(frame, value)
-    frame.emit(hir.Truncate(found, layout, _FIRST))
+    frame.emit(hir.Truncate(found, layout, FIRST))
     kind = _types(frame, value.type.site)[0]
-    frame.emit(hir.Call([], _rebuilder(frame, leaves(kind), layout, whole=True), [value.leaf]))
+    frame.emit(hir.Call([], rebuilder(frame, leaves(kind), layout, whole=True), [value.leaf]))
 
 
 def entries(frame: Frame, value: Value, what: str) -> tuple[Expr, Any]:
@@ -275,7 +281,7 @@ def method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
             otherwise = rest[0] if rest else NONE
             at = frame.atom(find(frame, value, key), "at")
             return frame.branch(
-                Op("ge", (at, _FIRST), "b"),
+                Op("ge", (at, FIRST), "b"),
                 lambda: at_position(frame, value, at)[1],
                 lambda: otherwise,
             )
@@ -288,13 +294,13 @@ def method(frame: Frame, value: Value, name: str, args: list[Value]) -> Value:
                 store(frame, value, key, default)
                 return default
 
-            return frame.branch(Op("ge", (at, _FIRST), "b"), lambda: at_position(frame, value, at)[1], add)
+            return frame.branch(Op("ge", (at, FIRST), "b"), lambda: at_position(frame, value, at)[1], add)
         case "pop", [key]:
             return remove(frame, value, key)
         case "pop", [key, otherwise]:
             key = frame.atoms(key)
             at = frame.atom(find(frame, value, key), "at")
-            there = Op("ge", (at, _FIRST), "b")
+            there = Op("ge", (at, FIRST), "b")
             return frame.branch(there, lambda: remove(frame, value, key), lambda: otherwise)
         case "copy", []:
             return copied(frame, value, value.type.missing)
@@ -325,7 +331,7 @@ def copied(frame: Frame, value: Value, missing: Any = None) -> Value:
 
 def update(frame: Frame, node: ast.AST, value: Value, more: Value) -> None:
     """`value.update(more)` of two dicts."""
-    from gendsl.compiler.front.iteration import each
+    from gendsl.compiler.front.loops import each
     from gendsl.compiler.front.values import items_of
     from gendsl.compiler.types import Iterator
 
@@ -334,179 +340,3 @@ def update(frame: Frame, node: ast.AST, value: Value, more: Value) -> None:
         store(frame, value, key, kept)
 
     each(frame, node, Value(Iterator("items", (more.type,)), more.leaves), add)
-
-
-# --- the functions of the text -----------------------------------------------------------------------
-
-
-def _hash(key: list[Expr]) -> Expr:
-    result: Expr = Const(0, "i")
-    for leaf in key:
-        bits = (
-            Op("bits", (leaf,), "i")
-            if leaf.kind == "f"
-            else Op("int", (leaf,), "i")
-            if leaf.kind == "b"
-            else leaf
-        )
-        result = Op("mix", (result, bits), "i")
-    return result
-
-
-def _helper(
-    frame: Frame, name: str, layout: tuple[Any, ...], origin: str, results: list[str]
-) -> tuple[hir.Function, Text | None]:
-    """A function for dicts of a layout, and what its body is to be made with if it is not made yet."""
-    memo = frame.program.helpers
-    if (name, layout) in memo:
-        known: hir.Function = memo[name, layout]
-        return known, None
-    function = hir.Function(frame.program.function_name(name), results=results, origin=origin)
-    memo[name, layout] = function
-    return function, Text(function)
-
-
-def _maker(frame: Frame, layout: tuple[str, ...]) -> hir.Function:
-    """`new_dict()`: an empty dict."""
-    function, text = _helper(frame, "new_dict", layout, "an empty dict", ["r"])
-    if text is not None:
-        entries, table, made = (Var(text.fresh(hint), "r") for hint in ("entries", "table", "dict"))
-        function.body = [
-            hir.New(entries, layout, []),
-            hir.Fill(table, ("i",), Const(8, "i"), (Const(-1, "i"),)),
-            hir.New(made, _PARTS, [(entries, table)]),
-            hir.Return([made]),
-        ]
-    return function
-
-
-def _getter(frame: Frame, key: tuple[str, ...], layout: tuple[str, ...]) -> hir.Function:
-    """`get(dict, *key)`: the leaves of the value of a key; fails where there is no such key."""
-    origin = "the value of a key in a dict"
-    function, text = _helper(frame, "get", (key, layout), origin, list(layout[len(key) :]))
-    if text is not None:
-        dict_, entries, table = (Var(text.fresh(hint), "r") for hint in ("dict", "entries", "table"))
-        given, at = [Var(text.fresh("key"), kind) for kind in key], Var(text.fresh("at"), "i")
-        other = [Var(text.fresh("t"), kind) for kind in layout]
-        function.parameters = [dict_, *given]
-        function.body = [
-            hir.Load([entries, table], dict_, _PARTS, _FIRST),
-            hir.Call([at], _finder(frame, key, layout), [entries, table, *given]),
-            hir.If(Op("lt", (at, _FIRST), "b"), [hir.Fail(NO_KEY)], []),
-            *([hir.Load(list(other), entries, layout, at)] if layout else []),
-            hir.Return(list(other[len(key) :])),
-        ]
-    return function
-
-
-def _setter(frame: Frame, key: tuple[str, ...], layout: tuple[str, ...]) -> hir.Function:
-    """`put(dict, *key, *value)`: give a key a value; the key stays the one that came first."""
-    function, text = _helper(frame, "put", (key, layout), "a key of a dict is given a value", [])
-    if text is not None:
-        dict_, entries, table = (Var(text.fresh(hint), "r") for hint in ("dict", "entries", "table"))
-        given = [Var(text.fresh("key"), kind) for kind in key]
-        new = [Var(text.fresh("value"), kind) for kind in layout[len(key) :]]
-        old, at = [Var(text.fresh("t"), kind) for kind in layout], Var(text.fresh("at"), "i")
-        function.parameters = [dict_, *given, *new]
-        found: hir.Body = [
-            hir.Load(list(old), entries, layout, at),
-            hir.Store(entries, layout, at, (*old[: len(key)], *new)),
-        ]
-        added: hir.Body = [
-            hir.Append(entries, layout, (*given, *new)),
-            hir.Call([], _rebuilder(frame, key, layout), [dict_]),
-        ]
-        function.body = [
-            hir.Load([entries, table], dict_, _PARTS, _FIRST),
-            hir.Call([at], _finder(frame, key, layout), [entries, table, *given]),
-            hir.If(Op("ge", (at, _FIRST), "b"), found if layout else [], added),
-            hir.Return([]),
-        ]
-    return function
-
-
-def _finder(frame: Frame, key: tuple[str, ...], layout: tuple[str, ...]) -> hir.Function:
-    """`find(entries, table, *key)`: the position of the entry of a key, or -1."""
-    function, text = _helper(frame, "find", (key, layout), "the entry of a key in a dict", ["i"])
-    if text is None:
-        return function
-    entries, table = Var(text.fresh("entries"), "r"), Var(text.fresh("table"), "r")
-    given = [Var(text.fresh("key"), kind) for kind in key]
-    function.parameters = [entries, table, *given]
-    size, place, at, label = (
-        Var(text.fresh("size"), "i"),
-        Var(text.fresh("place"), "i"),
-        Var(text.fresh("at"), "i"),
-        0,
-    )
-    other = [Var(text.fresh("t"), kind) for kind in layout]
-    same: Expr = hir.TRUE
-    for mine, theirs in zip(given, other, strict=False):
-        test = Op("eq", (mine, theirs), "b")
-        same = test if same is hir.TRUE else Op("and", (same, test), "b")
-    load: list[hir.Statement] = [hir.Load(list(other), entries, layout, at)] if layout else []
-    step = Op("bitand", (Op("add", (place, Const(1, "i")), "i"), Op("sub", (size, Const(1, "i")), "i")), "i")
-    start = Op("bitand", (_hash(list(given)), Op("sub", (size, Const(1, "i")), "i")), "i")
-    function.body = [
-        hir.Length(size, table, ("i",)),
-        hir.Set([place], [start]),
-        hir.Loop(
-            [
-                hir.Load([at], table, ("i",), place),
-                hir.If(Op("lt", (at, _FIRST), "b"), [hir.Return([Const(-1, "i")])], []),
-                *load,
-                hir.If(same, [hir.Return([at])], []),
-                hir.Set([place], [step]),
-            ],
-            label,
-        ),
-    ]
-    return function
-
-
-def _rebuilder(
-    frame: Frame, key: tuple[str, ...], layout: tuple[str, ...], *, whole: bool = False
-) -> hir.Function:
-    """`enter(dict)`: put the last entry into the table, or all of them into a larger one where it is full."""
-    name = "rebuild" if whole else "enter"
-    function, text = _helper(frame, name, (key, layout), "the table of a dict", [])
-    if text is None:
-        return function
-    dict_, entries, table = (Var(text.fresh(hint), "r") for hint in ("dict", "entries", "table"))
-    function.parameters = [dict_]
-    n, size, i, place, at = (Var(text.fresh(hint), "i") for hint in ("n", "size", "i", "place", "at"))
-    other = [Var(text.fresh("t"), kind) for kind in layout]
-    mask = Op("sub", (size, Const(1, "i")), "i")
-
-    def insert(label: int) -> hir.Body:
-        return [
-            *([hir.Load(list(other), entries, layout, i)] if layout else []),
-            hir.Set([place], [Op("bitand", (_hash(list(other[: len(key)])), mask), "i")]),
-            hir.Loop(
-                [
-                    hir.Load([at], table, ("i",), place),
-                    hir.If(Op("lt", (at, _FIRST), "b"), [hir.Leave(label)], []),
-                    hir.Set([place], [Op("bitand", (Op("add", (place, Const(1, "i")), "i"), mask), "i")]),
-                ],
-                label,
-            ),
-            hir.Store(table, ("i",), place, (i,)),
-        ]
-
-    grown: hir.Body = [hir.Set([size], [Op("mul", (size, Const(4, "i")), "i")])]
-    fresh: hir.Body = [
-        *([] if whole else grown),
-        hir.Fill(table, ("i",), size, (Const(-1, "i"),)),
-        hir.Store(dict_, _PARTS, _FIRST, (entries, table)),
-        hir.For(i, _FIRST, n, Const(1, "i"), insert(2), 1),
-    ]
-    last: hir.Body = [hir.Set([i], [Op("sub", (n, Const(1, "i")), "i")]), *insert(3)]
-    full = Op("gt", (Op("mul", (n, Const(2, "i")), "i"), size), "b")
-    function.body = [
-        hir.Load([entries, table], dict_, _PARTS, _FIRST),
-        hir.Length(n, entries, layout),
-        hir.Length(size, table, ("i",)),
-        *(fresh if whole else [hir.If(full, fresh, last)]),
-        hir.Return([]),
-    ]
-    return function
