@@ -26,6 +26,7 @@ from gendsl.compiler.front import (
     draws,
     ellipses,
     handles,
+    library_deque,
     lines,
     sets,
     stats,
@@ -33,7 +34,6 @@ from gendsl.compiler.front import (
 )
 from gendsl.compiler.front.binding import arguments, bound, check_spread
 from gendsl.compiler.front.frame import Frame, Join, goes_once, is_never
-from gendsl.compiler.front.library_deque import Deque
 from gendsl.compiler.front.numbers import compared, test_of
 from gendsl.compiler.front.values import (
     NONE,
@@ -118,7 +118,7 @@ def call_node(frame: Frame, node: ast.Call) -> Value:
 
 def _is_of_deques(function: Any) -> bool:
     """Whether a function is a method of deques, which go through their arguments in the call."""
-    return bool(getattr(function, "__module__", "") == Deque.__module__)
+    return bool(getattr(function, "__module__", "") == library_deque.Deque.__module__)
 
 
 def _is_hashable_known(value: Value) -> bool:
@@ -514,7 +514,7 @@ def construct(frame: Frame, cls: type, args: list[Value], named: dict[str, Value
     if issubclass(cls, BaseException):
         return NONE
     if cls is collections.deque:
-        cls, args = Deque, [_gone_through(frame, one) for one in args]
+        cls, args = library_deque.Deque, [_gone_through(frame, one) for one in args]
     if issubclass(cls, Parameterised) and named:
         cls = family_called(cls, len(args), tuple(named))
     made = choices.construct(frame, cls, args, named)
@@ -845,7 +845,7 @@ def is_instance(frame: Frame, type_: Type, classes: Any) -> bool | None:
             wanted = {issubclass(one, classes) for one in classes_of(type_)}
             return wanted.pop() if len(wanted) == 1 else None
         case Tuple(cls=cls) | Object(cls=cls) | Building(cls=cls):
-            cls = collections.deque if cls is Deque else cls
+            cls = collections.deque if cls is library_deque.Deque else cls
             return any(issubclass(cls, one) for one in every)
         case List(site):
             sequence = frame.program.facts.sequence(site)

@@ -129,14 +129,14 @@ METHODS: dict[str, Method] = {
 
 def call(frame: Frame, name: str, args: list[Value], named: dict[str, Value]) -> Value:
     """`rng.name(*args, **named)`."""
-    from gendsl.compiler.front import arrays
+    from gendsl.compiler.front.arrays import library_call
 
     if any(map(is_never, (*args, *named.values()))):
         return NOTHING
     if name == "choice":
         return _choice(frame, args, named)
     if name == "permutation" and len(args) == 1 and not named and _is_whole(args[0]):
-        return arrays.library_call(frame, draw_texts.permutation, [known(GENERATOR), *args])
+        return library_call(frame, draw_texts.permutation, [known(GENERATOR), *args])
     if name not in METHODS:
         raise frame.not_closed(f"the method {name} of a generator")
     if name == "integers":

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import tables
+from gendsl.compiler.front import library_deque, tables
 from gendsl.compiler.front.containers import index_leaf, item, length
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.library_deque import Deque
 from gendsl.compiler.front.numbers import is_plain_tuple
 from gendsl.compiler.front.values import (
     NOTHING,
@@ -81,7 +80,7 @@ def sequence(frame: Frame, value: Value) -> Sequence:
             return Sequence(length(frame, value), lambda i: arrays.row(frame, value, _index(i)))
         case Dict():
             return _entries(frame, value, "keys")
-        case Object(cls=cls) if cls is Deque:
+        case Object(cls=cls) if cls is library_deque.Deque:
             return sequence(frame, _values(frame, value))
         case Iterator(name, parts):
             return _iterator(frame, name, parts_of(value))

@@ -6,10 +6,9 @@ import ast
 from collections.abc import Callable, Iterable
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import tables
+from gendsl.compiler.front import library_deque, tables
 from gendsl.compiler.front.frame import Frame, Join, LoopFrame, Name
 from gendsl.compiler.front.iteration import Sequence, parts_of, sequence
-from gendsl.compiler.front.library_deque import Deque
 from gendsl.compiler.front.values import (
     Value,
     alternatives_of,
@@ -117,7 +116,7 @@ def _watched(frame: Frame, value: Value) -> list[Value]:
     match value.type:
         case Dict():
             return [value]
-        case Object(cls=cls) if cls is Deque:
+        case Object(cls=cls) if cls is library_deque.Deque:
             return [value]
         case Iterator():
             return [found for part in parts_of(value) for found in _watched(frame, part)]
@@ -152,7 +151,7 @@ def _may_resize(frame: Frame, loop: hir.Statement, value: Value) -> bool:
     if isinstance(value.type, Object):
         from gendsl.compiler.front.calls import object_layout
 
-        whole = object_layout(frame, value.type.site, Deque)
+        whole = object_layout(frame, value.type.site, library_deque.Deque)
         return _does(loop, lambda one: isinstance(one, hir.Store) and one.layout == whole)
     assert isinstance(value.type, Dict)
     entry = tables.entry_layout(frame, value.type.site)
