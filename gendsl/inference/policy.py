@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gendsl.compiler.moves import NotClosed
+from gendsl.compiler.moves import NotClosed, Rotating
 from gendsl.distributions import Distribution
 from gendsl.inference.moves import Flat, Part, check_all_compiled, flattened, visits_one_by_one
 from gendsl.inference.recording import is_read
@@ -43,8 +43,9 @@ MOST_CHOICES = 20_000
 comparison with the reference takes seconds."""
 
 MOST_ROWS = 64
-"""How many rows a matrix that a distribution is given may have. A text takes it apart anew each time that it
-scores a choice, by plain loops; today's runtime keeps what it found, and calls LAPACK."""
+"""How many rows a matrix that a distribution is given may have where choices move along an ellipse, on which
+their distributions stay: a text takes the matrix apart at each point, today's runtime keeps what it found.
+"""
 
 ANOTHER_VALUE, A_DEPENDENT = 1_500, 100
 """What another value of one choice costs today's runtime, and what each choice that depends on it, if each of
@@ -90,8 +91,9 @@ def decide(kernel: Any, trace: Any, rng: Any, steps: int, thin: int, recorders: 
                 return Decision(None, "few choices depend on each of those that are updated one by one")
             if not _is_worth_it(flat.parts, trace, steps * flat.moves * (A_STEP + choices)):
                 return Decision(None, "so few steps take less time than compiling them")
-            if _has_large_matrix(trace):
-                return Decision(None, f"a distribution has a matrix of more than {MOST_ROWS} rows")
+            if any(isinstance(part.move, Rotating) for part in flat.parts) and _has_large_matrix(trace):
+                reason = f"on the ellipse a distribution has a matrix of more than {MOST_ROWS} rows"
+                return Decision(None, reason)
             read = bool(recorders) and all(map(is_read, recorders.values()))
             if not read and thin * flat.moves < LEAST_STEPS_A_DRAW:
                 return Decision(None, "whole traces are needed too often")

@@ -34,6 +34,7 @@ from gendsl.inference import (
     mh,
     mixture,
     policy,
+    random_walk,
     repeat,
     single_site,
     slice_sampling,
@@ -255,6 +256,8 @@ def test_large_matrices_are_left_to_lapack(n, stays):
     decided = policy.decide(kernel, trace, rng, 10**5, 100, {})
     assert (decided.machine is None) is stays
     assert not stays or "more than 64 rows" in decided.reason
+    other = policy.decide(random_walk("f", 0.1), trace, rng, 10**5, 100, {})
+    assert "rows" not in (other.reason or "")  # what it moves changes the rest anyway
     small = process.generate((np.eye(n),), {"y": 1.0}, rng=1).trace
     with running_on("native"):  # whoever asks for it gets it
         assert policy.decide(kernel, small, rng, 10, 1, {}).machine is not None
