@@ -75,7 +75,10 @@ class Programs(dict):
         def vary(before, rng):
             return args[int(rng.integers(len(args)))]
 
-        Session(model, [args[seed % len(args)], *args], vary).run(random_edits(seed), seed)
+        edits = random_edits(seed)
+        if model is not self[name][0]:  # it is no program of a module, which can be pickled
+            edits = [(kind, number) for kind, number in edits if kind != "pickled"]
+        Session(model, [args[seed % len(args)], *args], vary).run(edits, seed)
 
     def follow(self, name, steps):
         """An update to some arguments after others gives what the reference runtime does."""
