@@ -7,6 +7,7 @@ these choices in another order, or others, the text fails.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -71,13 +72,13 @@ class _Block(Listing):
         body = self.selected_choice(choice, [Const(choice.template.number, "i"), *choice.indices])
         return self.other_choice(choice, body if test == TRUE else [If(test, body, [])])
 
+    @abstractmethod
     def other_choice(self, choice: Choice, body: Body) -> Body:
         """What becomes of any choice, with what is done where it is selected."""
-        raise NotImplementedError
 
+    @abstractmethod
     def selected_choice(self, choice: Choice, named: Sequence[Expr]) -> Body:
         """What is done of a choice that is selected, which some integers name."""
-        raise NotImplementedError
 
 
 class _Listed(_Block):
