@@ -1,9 +1,13 @@
-"""Closed kernels: whole steps of moves as one text, run as Python or as machine code."""
+"""Closed kernels: whole steps of moves as one text, run as Python or as machine code.
+
+Of which runs of the model each kind of step is made is said here for all of them, as they share these runs;
+so this is one module.
+"""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -20,12 +24,13 @@ from gendsl.compiler import (
     sampler,
     tangents,
     walk,
+    warming,
 )
 from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.axes import Axes
 from gendsl.compiler.closed import PYTHON_FAILURES, Compiled, FailedText
 from gendsl.compiler.closed_sampler import _from_python
-from gendsl.compiler.coordinate_runs import runs, walked
+from gendsl.compiler.coordinate_runs import Walked, runs, walked
 from gendsl.compiler.copies import RUNS, assessed, looked, read_again, scored
 from gendsl.compiler.density import Zeros
 from gendsl.compiler.front.coordinates import UNKNOWN
@@ -47,6 +52,7 @@ from gendsl.compiler.moves import (
     Step,
     Updating,
     Walk,
+    Warming,
     all_within,
 )
 from gendsl.compiler.native_layout import Layout
@@ -90,7 +96,7 @@ class ClosedKernel(Compiled):
         within = _within(steps)
         lowering = Lowering(
             draws=True,
-            charts=any(isinstance(one, Walk) for one in within),
+            charts=any(isinstance(one, (Walk, Warming)) for one in within),
             turns=any(isinstance(one, Rotating) for one in within),
         )
         types = [type_of(lowering.facts, ("argument", i), arg) for i, arg in enumerate(args)]
@@ -101,7 +107,7 @@ class ClosedKernel(Compiled):
             own = entries_of(lowering, number, one)
             titles |= {entry.name.partition("_")[0]: f"kernel {one.name}" for entry in own}
             entries += own
-            if isinstance(one, (Updating, Rotating, Blocking)):
+            if isinstance(one, (Updating, Rotating, Blocking, Warming)):
                 entries.append(updates_of(number, one))
                 titles[f"u{number}"] = titles[f"v{number}"] = f"kernel {one.name}"
         self.slopes = slopes() if any(isinstance(one, Involution) for one in within) else None
@@ -121,6 +127,7 @@ class ClosedKernel(Compiled):
         self.meetings = meetings(self.lowered)
         self.lowering = lowering
         self.scores: dict[Zeros, hir.Function] = {}
+        self.memories: dict[int, warming.Memory] = {}
         replay.fill_all(self.lowered, mains)
         for along in lowering.lines.values():
             fill_along(along, self._score(mains[MODEL], Zeros.END))
@@ -158,6 +165,10 @@ class ClosedKernel(Compiled):
             if isinstance(one, Walk):
                 selected = walked(self.lowered, one.patterns, self.meetings)
                 made.values[f"walk{number}"] = walk.values(one, self.lowered, selected)
+            elif isinstance(one, Warming):
+                memory = self.memories[number].retuned(one)
+                made.memories = {**made.memories, number: memory}
+                made.values[f"walk{number}"] = tuple(memory.values())
         return made
 
     def _called(self, name: str, function: hir.Function) -> move.Called:
@@ -174,7 +185,7 @@ class ClosedKernel(Compiled):
 
     def _walk(self, number: int, name: str, one: Walk, main: hir.Function) -> hir.Function:
         """The step of a random walk."""
-        selected, patterns = walked(self.lowered, one.patterns, self.meetings), one.patterns or ()
+        selected = walked(self.lowered, one.patterns, self.meetings)
 
         def given(value: Any) -> hir.Expr:
             """A value of the kernel as an input of the text."""
@@ -187,12 +198,27 @@ class ClosedKernel(Compiled):
             return hir.Input(len(inputs) - 1, 0, leaf)
 
         stride = walk.stride(one, self.lowered, selected, given)
+        made = self._runs(one, main, selected)
+        return walk.step(name, made.here, made.there, selected, stride, made.absent)
+
+    def _runs(self, one: Walk, main: hir.Function, selected: Walked) -> warming.Runs:
+        """The two runs of a random walk, and what finds out whether what must be there is."""
         one_way, other_way = (hir.copied(main, suffix, change) for suffix, change in RUNS.items())
         here, there = (self._called(MODEL, run) for run in runs(one_way, other_way, selected))
         absent: list[tuple[hir.Body, hir.Expr]] = []
-        if selected.every is not None and not one.skip_absent:
-            absent = selected.every.presence(lambda: self._counted(main, selected.every, patterns))
-        return walk.step(name, here, there, selected, stride, absent)
+        every = selected.every
+        if every is not None and not one.skip_absent:
+            absent = every.presence(lambda: self._counted(main, every, one.patterns))
+        return warming.Runs(here, there, selected, absent)
+
+    def _warming(self, number: int, name: str, one: Warming, mains: dict[str, hir.Function]) -> hir.Function:
+        """The step of a random walk that is adapted."""
+        selected = walked(self.lowered, one.walk.patterns, self.meetings)
+        memory, lists = warming.memory_of(number, one, self.lowering, self.lowered, selected)
+        self.memories[number], self.values[f"walk{number}"] = memory, tuple(memory.values())
+        made, rules = self._runs(one.walk, mains[MODEL], selected), warming.rules_of(number, mains)
+        warming.fill(self.lowering.adapted[number], one, made, rules)
+        return warming.step(name, one, made, rules, lists)
 
     def _counted(self, main: hir.Function, selected: Any, patterns: Any) -> move.Called:
         """What counts the choices of the current trace that are selected, for each pattern."""
@@ -293,12 +319,12 @@ class ClosedKernel(Compiled):
             return self._resampling(name, one, mains[MODEL])
         if isinstance(one, Walk):
             return self._walk(number, name, one, mains[MODEL])
-        if isinstance(one, Updating):
-            return self._updating(number, name, one, mains)
-        if isinstance(one, Rotating):
-            return self._rotating(number, name, one, mains)
-        if isinstance(one, Blocking):
-            return self._blocking(number, name, one, mains)
+        if isinstance(one, (Warming, Updating, Rotating, Blocking)):
+            kinds: dict[type, Callable[..., hir.Function]] = {
+                Warming: self._warming, Updating: self._updating, Rotating: self._rotating,
+                Blocking: self._blocking,
+            }  # fmt: skip
+            return kinds[type(one)](number, name, one, mains)
         check = isinstance(one, Involution) and one.check
         zeros = Zeros.NOTED if check else Zeros.END
         score = self._score(mains[MODEL], zeros)

@@ -40,26 +40,25 @@ from gendsl.compiler.redraw import Listing, either
 from gendsl.compiler.selections import Pattern, Selections
 from gendsl.compiler.sums import if_zero, makers, summed
 
-ONE = Const(1, "i")
+ONE, NO_SLOT = Const(1, "i"), Const(-1, "i")
 FLOATS, INTEGERS = ("f",), ("i",)
 UNCHARTED = "a choice that is moved, and whose coordinates the text does not know"
 
 
 @dataclass(frozen=True)
-class Roots:
-    """The square roots of the masses of choices of a template, by indices up to some; 1 for all others.
+class Slots:
+    """Where in a list that has something for each coordinate that of choices of a template is.
 
     Attributes:
-        list: a list of floats.
-        lengths: up to which indices.
-        starts, sizes: of choices that are arrays, by indices, where in the list theirs start, -1 for none,
-            and how many there are, 0 where one is for all entries. Numbers have one each.
-        is_whole: whether it is an error that an array has another number of entries.
+        lengths: up to which indices it is known.
+        starts: by indices where theirs begins, a list of integers; -1 where there is nothing.
+        sizes: of choices that are arrays how many there are, 0 where one is for all entries. Numbers have one
+            each.
+        is_whole: whether it is an error that an array has another number of coordinates.
     """
 
-    list: Expr
     lengths: tuple[Expr, ...]
-    starts: Expr | None = None
+    starts: Expr
     sizes: Expr | None = None
     is_whole: bool = False
 
@@ -75,14 +74,15 @@ class Walked:
         every: the choices that are selected by their addresses; None where all are moved that are continuous
             and no observations.
         order: the addresses that they are found by, if there are several.
-        roots: those of the masses, by the numbers of templates; None where all are 1, or go by the position.
+        slots: what is known of which choices, by the numbers of templates; None where nothing is, or it goes
+            by the position.
         is_several: whether there may be several, so that it must be told which coordinate is of which.
         taken: the statements that end what is taken down of a choice.
     """
 
     every: Selections | None
     order: Selections | None
-    roots: dict[int, Roots] | None = None
+    slots: dict[int, Slots] | None = None
     is_several: bool = True
     arguments: int = 0
     shared: set[int] = field(default_factory=set)
@@ -96,7 +96,7 @@ class Walked:
         """The names of the lists that the first run is given."""
         several = [Lists.CHOICES] if self.is_several else []
         places = [Lists.PLACES] if self.order is not None else []
-        return [Lists.COORDINATES, *several, *places, *([Lists.ROOTS] if self.roots is not None else [])]
+        return [Lists.COORDINATES, *several, *places, *([Lists.SLOTS] if self.slots is not None else [])]
 
     @property
     def lists_there(self) -> list[str]:
@@ -176,10 +176,11 @@ def indices_of_template(template: Template) -> tuple[Expr, ...]:
 
 class Lists:
     """The lists that the two runs share, by their names: the coordinates; which choices they are of; by which
-    pattern each was found; the root of its mass; and how far the second run has come in the first two.
+    pattern each was found; the slot of each, -1 for none; and how far the second run has come in the first
+    two.
     """
 
-    COORDINATES, CHOICES, PLACES, ROOTS, USED = "coordinates", "moved_choices", "places", "roots", "used"
+    COORDINATES, CHOICES, PLACES, SLOTS, USED = "coordinates", "moved_choices", "places", "slots", "used"
 
 
 class _Walking(Listing):
@@ -282,10 +283,10 @@ class _Here(_Walking):
         if Lists.PLACES in self.lists:
             each.append(self._append(Lists.PLACES, self.selected.place(template, indices, self.known)))
         count = dimension(targets, chart.fewer) if chart.is_array else None
-        if Lists.ROOTS in self.lists:
-            found, root = self._root(choice, count)
+        if Lists.SLOTS in self.lists:
+            found, slot = self._slot(choice, count)
             moved += found
-            each += root
+            each += slot
         if count is None:
             moved += each
         elif each:
@@ -297,35 +298,38 @@ class _Here(_Walking):
     def _append(self, name: str, value: Expr) -> Append:
         return Append(self.lists[name], (value.kind,), (value,))
 
-    def _root(self, choice: Choice, count: Expr | None) -> tuple[Body, Body]:
-        """What looks up the roots of the masses of a choice, and what takes down that of an entry."""
-        assert self.selected.roots is not None
-        roots, root = self.selected.roots.get(choice.template.number), self.fresh("root")
-        default: Body = [Set([root], [Const(1.0, "f")])]
-        end = self._append(Lists.ROOTS, root)
-        if roots is None:
-            return default, [end]
+    def _slot(self, choice: Choice, count: Expr | None) -> tuple[Body, Body]:
+        """What looks up where the slots of a choice begin, and what takes down that of a coordinate."""
+        assert self.selected.slots is not None
+        slots = self.selected.slots.get(choice.template.number)
+        if slots is None:
+            return [], [self._append(Lists.SLOTS, NO_SLOT)]
         inside: Expr = TRUE
         at: Expr = ZEROS["i"]
-        for index, length in zip(choice.indices, roots.lengths, strict=True):
+        for index, length in zip(choice.indices, slots.lengths, strict=True):
             for test in (Op("ge", (index, ZEROS["i"]), "b"), Op("lt", (index, length), "b")):
                 inside = test if inside == TRUE else Op("and", (inside, test), "b")
             at = index if at == ZEROS["i"] else Op("add", (Op("mul", (at, length), "i"), index), "i")
-        if count is None:
-            found: Body = [Load([root], roots.list, FLOATS, at)]
-            return [*default, *(found if inside == TRUE else [If(inside, found, [])])], [end]
-        assert roots.starts is not None and roots.sizes is not None
         start, size = self.fresh("start", "i"), self.fresh("size", "i")
-        found = [Load([start], roots.starts, INTEGERS, at), Load([size], roots.sizes, INTEGERS, at)]
-        mine = Op("add", (start, self.entry), "i")
-        fits = Op("eq", (size, count), "b")
-        other: Body = [hir.Fail("a mass of another dimension")] if roots.is_whole else []
-        several = If(fits, [Load([root], roots.list, FLOATS, mine)], other)
-        one = If(Op("eq", (size, ZEROS["i"]), "b"), [Load([root], roots.list, FLOATS, start)], [several])
-        return [
-            Set([start, size], [Const(-1, "i"), ZEROS["i"]]),
+        found: Body = [Load([start], slots.starts, INTEGERS, at)]
+        if slots.sizes is not None:
+            found.append(Load([size], slots.sizes, INTEGERS, at))
+        look: Body = [
+            Set([start, size], [NO_SLOT, ZEROS["i"]]),
             *(found if inside == TRUE else [If(inside, found, [])]),
-        ], [*default, If(Op("ge", (start, ZEROS["i"]), "b"), [one], []), end]
+        ]
+        if count is None:
+            return look, [self._append(Lists.SLOTS, start)]
+        slot = self.fresh("slot", "i")
+        own = Set([slot], [Op("add", (start, self.entry), "i")])
+        other: Body = [hir.Fail("a mass of another dimension")] if slots.is_whole else []
+        several = If(Op("eq", (size, count), "b"), [own], other)
+        one = If(Op("eq", (size, ZEROS["i"]), "b"), [Set([slot], [start])], [several])
+        return look, [
+            Set([slot], [NO_SLOT]),
+            If(Op("ge", (start, ZEROS["i"]), "b"), [one], []),
+            self._append(Lists.SLOTS, slot),
+        ]
 
 
 class _There(_Walking):

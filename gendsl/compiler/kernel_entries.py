@@ -11,6 +11,7 @@ from gendsl.compiler.front.ellipses import ellipse_of
 from gendsl.compiler.front.program import MODEL, Entries, Entry, Lowering, type_of
 from gendsl.compiler.front.traces import TraceOf, whole
 from gendsl.compiler.front.values import known
+from gendsl.compiler.front.warming import FLOAT, adapted_at, lists_of
 from gendsl.compiler.moves import (
     Blocking,
     Involution,
@@ -21,6 +22,7 @@ from gendsl.compiler.moves import (
     Several,
     Step,
     Updating,
+    Warming,
 )
 from gendsl.compiler.selections import InTurn, Selections
 from gendsl.compiler.source import find_source
@@ -39,7 +41,7 @@ PICKING = {"pick": picking.picked, "share": picking.log_share}
 def entries_of(lowering: Lowering, number: int, one: Step) -> list[Entry]:
     """The programs of a step: the auxiliary one and the transforms, or what picks a move."""
     entries, traces = [], [MODEL]
-    if isinstance(one, (Several, Updating, Rotating, Blocking)):
+    if isinstance(one, (Several, Updating, Rotating, Blocking, Warming)):
         return []
     if isinstance(one, Picked):
         constants = {"weights": one.weights, "count": len(one.parts)}
@@ -99,11 +101,31 @@ def ellipse_at(number: int, one: Rotating, lowering: Lowering) -> list[Entry]:
     return [Entry(f"u{number}", source, (kind, known(GENERATOR)), chooses=False)]
 
 
-def updates_of(number: int, one: Updating | Rotating | Blocking) -> Entries:
-    """What updates choices given all others, which is lowered behind the model."""
+def rules_at(number: int, one: Warming, lowering: Lowering) -> list[Entry]:
+    """The rules of a warm-up, in the order of `gendsl.compiler.warming.Rules`."""
+    kernel, rule = adapted_at(lowering, number), one.rule
+    *_, numbers = lists_of(lowering, number)
+    given = {
+        "before": (rule.before, (kernel, numbers, known(GENERATOR))),
+        "after": (rule.after, (kernel, numbers, numbers, FLOAT)),
+        "taken": (rule.taken_in, (FLOAT,) * 4),
+        "inverse": (rule.inverse_variance, (FLOAT,) * 2),
+    }
+    return [
+        Entry(f"u{number}_{name}", find_source(function, "gen"), args, chooses=False)
+        for name, (function, args) in given.items()
+    ]
+
+
+def updates_of(number: int, one: Updating | Rotating | Blocking | Warming) -> Entries:
+    """What updates choices given all others, or what is done by the rules of a warm-up, which is lowered
+    behind the model.
+    """
     match one:
         case Updating():
             return partial(lines_of, number, one)
         case Rotating():
             return partial(ellipse_at, number, one)
+        case Warming():
+            return partial(rules_at, number, one)
     return partial(block_at, number, one)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import basename
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from gendsl.address import Path
 from gendsl.errors import is_users_file
 
 RUN, PICK, JUMP, REPEAT = range(4)
@@ -204,6 +205,68 @@ class Walk:
 
 
 @dataclass(frozen=True)
+class Rule:
+    """By what warm-up adapts a kernel; see `gendsl.inference.warmup_rules`.
+
+    Attributes:
+        before, after: what is done before and after a step.
+        taken_in: the moments of values with one more.
+        inverse_variance: what is found of them.
+        least: of how many values at least.
+        step_size: which number of the rule is the step size.
+    """
+
+    before: Callable[..., None]
+    after: Callable[..., None]
+    taken_in: Callable[..., Any]
+    inverse_variance: Callable[..., Any]
+    least: float
+    step_size: int
+
+
+Entries = Mapping[Path, Mapping[int, tuple[Any, Any]]]
+"""What warm-up knows, by the address of a choice and how many coordinates it has: their masses, None if none
+were found; and the number of values that were taken in since, their means and the sums of squared differences
+from these, None if there were none.
+"""
+
+
+class Found(Protocol):
+    """What a warm-up has found so far.
+
+    Attributes:
+        numbers: those of the rule, which change.
+        windows: when it takes in coordinates, and when it takes over masses.
+    """
+
+    numbers: list[float]
+    windows: list[float]
+
+    def entries(self, trace: Any) -> Entries:
+        """What is known of the choices whose coordinates may be taken in, those of a trace among them."""
+
+    def restart(self, found: Entries) -> None:
+        """Take over what is known, which machine code has found."""
+
+
+@dataclass(frozen=True, eq=False)
+class Warming:
+    """A random walk whose step size and masses are found meanwhile.
+
+    Attributes:
+        name: what to call its step.
+        walk: how it moves; the step size and the masses that this has are not used.
+        rule: by what they are found.
+        found: what was found so far.
+    """
+
+    name: str
+    walk: Walk
+    rule: Rule
+    found: Found
+
+
+@dataclass(frozen=True)
 class Several:
     """Several moves in one step: all, one after the other; or one, picked with fixed probabilities.
 
@@ -237,7 +300,7 @@ class Picked:
 
 Move = Involution | Proposal | Resampling | Walk
 """What a simple kernel does in a step."""
-Step = Move | Updating | Rotating | Blocking | Several | Picked
+Step = Move | Warming | Updating | Rotating | Blocking | Several | Picked
 """What a kernel does in a step."""
 
 
@@ -248,6 +311,8 @@ def are_alike(one: Step, other: Step) -> bool:
     match one, other:
         case Walk(), Walk():
             return bool(one.layout == other.layout)
+        case Warming(), Warming():
+            return bool(one.walk.layout == other.walk.layout) and one.rule is other.rule
         case Several(), Several():
             return (one.name, one.times, one.bounds) == (other.name, other.times, other.bounds)
         case Picked(), Picked():

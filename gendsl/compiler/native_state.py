@@ -33,6 +33,7 @@ from gendsl.compiler.native_layout import (
     is_auxiliary,
 )
 from gendsl.compiler.types import Array, Number, leaves
+from gendsl.compiler.warming import KEPT
 
 if TYPE_CHECKING:
     from gendsl.compiler.closed_move import ClosedKernel
@@ -72,6 +73,7 @@ class _Snapshot(NamedTuple):
     columns: list[list[np.ndarray]]
     tallies: np.ndarray
     zeros: np.ndarray
+    kept: list[np.ndarray]
     generator: Any
 
 
@@ -88,6 +90,7 @@ class NativeState:
         told_zeros: how many places are known where the density was zero; the chains that go on from one
             another share them.
         why_zero: why it was, in words, for each of them.
+        kept: the lists of warm-ups that steps change, by the numbers of these.
         waits: whether the next step is one of a kernel that is not compiled, which is to be made before it
             goes on.
     """
@@ -106,6 +109,7 @@ class NativeState:
         self.words[Word.NOW] = 1
         self.told_zeros = 0
         self.why_zero: list[str] = []
+        self.kept: dict[int, list[np.ndarray]] = {}
 
     def start(self, generator: Any, schedule: Sequence[int]) -> None:
         """Start a chain: nothing of it has been counted yet."""
@@ -130,6 +134,31 @@ class NativeState:
                 if (number, leaf) in self.closed.slopes_of:
                     made = self.inputs.word(with_tangents(value, inner), "r", tangent_layout(inner))
                     self.words[self.layout.input_word(Input(number, leaf, word, True))] = made
+
+    def remember(self, trace: Any) -> None:
+        """Take over what warm-ups have found, with room for the choices of the current trace.
+
+        Raises:
+            NotClosed: a text can't have it.
+        """
+        self.origin = None
+        self.found, facts = Words(), self.closed.lowered.facts
+        for number, memory in self.closed.memories.items():
+            self.kept[number] = []
+            for place, value in enumerate(memory.values(trace, self.capacities), memory.first):
+                _, kind = self.closed.lowered.inputs[place]
+                ((leaf, (word, inner)),) = zip(
+                    flat(facts, value, kind), deep_layout(facts, kind), strict=True
+                )
+                self.words[self.layout.input_word(Input(place, 0, word))] = self.found.word(leaf, word, inner)
+                if len(self.kept[number]) < len(KEPT):
+                    data, _ = self.found.memory[-2:]
+                    self.kept[number].append(data)
+
+    def tell(self) -> None:
+        """Tell warm-ups what they have found."""
+        for number, memory in self.closed.memories.items():
+            memory.tell(self.kept[number])
 
     # --- the current trace --------------------------------------------------------------------------
 
@@ -398,7 +427,9 @@ class NativeState:
             [column.copy() for column in self.columns[t.number]] if t.number in self.closed.written else []
             for t in self.templates
         ]
-        return _Snapshot(words, stamps, columns, self.tallies.copy(), self.zeros.copy(), self.generator.state)
+        kept = [one.copy() for every in self.kept.values() for one in every]
+        tallies, zeros = self.tallies.copy(), self.zeros.copy()
+        return _Snapshot(words, stamps, columns, tallies, zeros, kept, self.generator.state)
 
     def _restore(self, snapshot: _Snapshot) -> None:
         kept = self.words[[Word.NOW, Word.NODES]]  # calls keep the numbers that they were given since
@@ -412,6 +443,9 @@ class NativeState:
             ):
                 column[:] = saved
         self.tallies[:], self.zeros[:] = snapshot.tallies, snapshot.zeros
+        every = (one for kept in self.kept.values() for one in kept)
+        for one, saved in zip(every, snapshot.kept, strict=True):
+            one[:] = saved
         self.generator.state = snapshot.generator
 
     # --- running ----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from gendsl.compiler.coordinate_runs import (
     INTEGERS,
     ONE,
     Lists,
-    Roots,
+    Slots,
     Walked,
     indices_of_template,
 )
@@ -65,8 +65,8 @@ class Stride:
 
     Attributes:
         size: the step size.
-        roots: the list of the roots of the masses of the coordinates, in their order; None if they go by the
-            choice.
+        roots: the list of the roots of the masses of the coordinates, in their order; or by the slots of the
+            choices, if these have any.
         matrix: in place of these the matrix that a standard normal vector is multiplied by, as a list of its
             rows; and None.
     """
@@ -93,8 +93,7 @@ def stride(one: Walk, lowered: Lowered, selected: Walked, given: Callable[[Any],
             raise NotClosed("a mass without entries")
         numbers = given(np.ravel(one.mass).tolist())
         return Stride(size, numbers) if np.ndim(one.mass) == 1 else Stride(size, None, numbers)
-    selected.roots = _roots(one.mass, lowered, selected.templates(lowered), given)
-    return Stride(size)
+    return Stride(size, _roots(one.mass, lowered, selected, given))
 
 
 def values(one: Walk, lowered: Lowered, selected: Walked) -> tuple[Any, ...]:
@@ -113,14 +112,12 @@ def values(one: Walk, lowered: Lowered, selected: Walked) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _roots(
-    masses: Masses, lowered: Lowered, templates: Sequence[Template], given: Callable[[Any], Expr]
-) -> dict[int, Roots]:
-    """The roots of masses by the numbers of templates, of those that may be selected."""
-    if any(template.is_below for template in templates):
-        raise NotClosed("masses of choices of a program that calls itself")
-    found: dict[int, _Found] = {template.number: {} for template in templates}
-    addresses = Addresses(lowered)
+def _roots(masses: Masses, lowered: Lowered, selected: Walked, given: Callable[[Any], Expr]) -> Expr:
+    """The list of the roots of masses of what is selected, and their slots."""
+    templates = selected.templates(lowered)
+    check_slots(templates)
+    found: dict[int, Found] = {template.number: {} for template in templates}
+    addresses, roots = Addresses(lowered), [1.0]
     for path, sizes in masses.roots.items():
         prefix, size = Selection(lowered, path), len(unnested(path))
         below = [
@@ -133,15 +130,23 @@ def _roots(
                 is_array = isinstance(template.type, Array)
                 known = _of_array(sizes) if is_array else _of_number(sizes, masses.is_whole)
                 if known is not None:
-                    found[template.number][indices] = known
-    return {
-        template.number: _dense(template, found[template.number], masses.is_whole, given)
+                    found[template.number][indices] = known[0], len(roots)
+                    roots += known[1]
+    selected.slots = {
+        template.number: slots_of(template, found[template.number], masses.is_whole, given)
         for template in templates
     }
+    return given(roots)
 
 
-_Found = dict[tuple[int, ...], tuple[int, list[float]]]
-"""By indices how many masses there are, 0 where one is for all entries, and their roots."""
+Found = dict[tuple[int, ...], tuple[int, int]]
+"""By indices how many slots a choice has, 0 where one is for all entries, and the first of them."""
+
+
+def check_slots(templates: Sequence[Template]) -> None:
+    """Refuse templates whose choices have no slots."""
+    if any(template.is_below for template in templates):
+        raise NotClosed("masses of choices of a program that calls itself")
 
 
 def _of_number(sizes: Mapping[Any, Any], is_whole: bool) -> tuple[int, list[float]] | None:
@@ -158,23 +163,31 @@ def _of_array(sizes: Mapping[Any, Any]) -> tuple[int, list[float]]:
     return size or 0, np.ravel(known).tolist()
 
 
-def _dense(template: Template, found: _Found, is_whole: bool, given: Callable[[Any], Expr]) -> Roots:
-    """The lists of roots, all inputs of the text, which are the same whatever is known of them."""
+def slots_of(template: Template, found: Found, is_whole: bool, given: Callable[[Any], Expr]) -> Slots:
+    """The slots of the choices of a template, in lists whose kinds are the same whatever is known."""
     lengths = tuple(1 + max(axis) for axis in zip(*found, strict=True)) if found else (0,) * template.rank
     if math.prod(lengths) > MOST_ROOTS:
         raise NotClosed("masses of addresses that are far apart")
     shape = lengths if found else ()
     axes = tuple(given(length) for length in lengths)
+    starts, sizes = np.full(shape, -1), np.zeros(shape, int)
+    for indices, (size, start) in found.items():
+        starts[indices], sizes[indices] = start, size
+    first = given(starts.ravel().tolist())
     if not isinstance(template.type, Array):
-        numbers = np.ones(shape)
-        for indices, (_, (root,)) in found.items():
-            numbers[indices] = root
-        return Roots(given(numbers.ravel().tolist()), axes)
-    starts, sizes, roots = np.full(shape, -1), np.zeros(shape, int), [1.0]
-    for indices, (size, several) in found.items():
-        starts[indices], sizes[indices] = len(roots), size
-        roots += several
-    return Roots(given(roots), axes, given(starts.ravel().tolist()), given(sizes.ravel().tolist()), is_whole)
+        return Slots(axes, first)
+    return Slots(axes, first, given(sizes.ravel().tolist()), is_whole)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """What a function of a walk ends with: where there is nothing to move, a choice is on the border of its
+    support, or the density is zero where the walk leads.
+    """
+
+    nothing: Body
+    border: Body
+    zero: Body
 
 
 def step(
@@ -193,47 +206,101 @@ def step(
             has.
     """
     made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
-    slope, border = Var("slope", "f"), Var("border", "f")
-    lp, slope_there, rounded = Var("lp", "f"), Var("slope_there", "f"), Var("rounded", "f")
-    before, ratio, uniform = Var("lp_before", "f"), Var("log_ratio", "f"), Var("uniform", "f")
-    accepted, count, used = Var("accepted", "b"), Var("count", "i"), Var("count_used", "i")
+    made.body = stepped(here, there, selected, stride, absent)
+    return made
+
+
+def stepped(
+    here: Called,
+    there: Called,
+    selected: Walked,
+    stride: Stride,
+    absent: Sequence[tuple[Body, Expr]],
+    probability: Var | None = None,
+) -> Body:
+    """The body of a step, whose results are those of every step.
+
+    Args:
+        probability: what is returned before these, if anything is: with which the step was accepted, below
+            0 where there was nothing to move.
+    """
+    accepted, ratio, lp, uniform = Var("accepted", "b"), Var("log_ratio", "f"), LP, Var("uniform", "f")
+
+    def returned(chance: Expr, results: Sequence[Expr]) -> Return:
+        return Return([*([] if probability is None else [chance]), *results])
+
+    def rejected(chance: float) -> Body:
+        return [Draw(uniform, "random", ()), returned(Const(chance, "f"), REJECTED)]
+
+    ends = Ends([Primitive([], "nothing_selected"), *rejected(-1.0)], rejected(-1.0), rejected(0.0))
+    below = Op("lt", (ratio, ZERO), "b")
+    chance: Expr = Op("exp", (Op("select", (below, ratio, ZERO), "f"),), "f")
+    if probability is not None:
+        made = Set([probability], [chance])
+        chance = probability
+    return [
+        *proposed(here, there, selected, stride, absent, ends, ratio),
+        Draw(uniform, "random", ()),
+        Primitive([accepted], "decide", (ratio, SCALE, uniform)),
+        If(accepted, [Primitive([], "commit", (lp,))], []),
+        *([] if probability is None else [made]),
+        returned(chance, [accepted, ratio, ratio, ZERO, ZERO]),
+    ]
+
+
+LP, SCALE = Var("lp", "f"), Var("scale", "f")
+"""The log density where a walk leads, and the size of what its ratio was computed from."""
+
+
+def proposed(
+    here: Called,
+    there: Called,
+    selected: Walked,
+    stride: Stride,
+    absent: Sequence[tuple[Body, Expr]],
+    ends: Ends,
+    ratio: Var,
+) -> Body:
+    """What proposes where a walk leads, and gives the log acceptance ratio."""
+    slope, border, lp = Var("slope", "f"), Var("border", "f"), LP
+    slope_there, rounded, before = Var("slope_there", "f"), Var("rounded", "f"), Var("lp_before", "f")
+    count, used = Var("count", "i"), Var("count_used", "i")
     lists = {one: Var(one, "r") for one in (*selected.lists_here, Lists.USED)}
-    layouts = {Lists.COORDINATES: FLOATS, Lists.ROOTS: FLOATS}
-    rejected: Body = [Draw(uniform, "random", ()), Return(list(REJECTED))]
-    body = made.body
-    body.append(Primitive([], "begin"))
-    body += all_there(absent)
-    body += [hir.New(lists[one], layouts.get(one, INTEGERS), []) for one in selected.lists_here]
     along = [lists[one] for one in selected.lists_here]
     ahead = [lists[one] for one in selected.lists_there]
     scale: Expr = Op("abs", (lp,), "f")
     for term in (before, slope, slope_there):
         scale = Op("add", (scale, Op("abs", (term,), "f")), "f")
     difference = Op("sub", (Op("add", (Op("sub", (lp, before), "f"), slope_there), "f"), slope), "f")
-    body += [
+    return [
+        Primitive([], "begin"),
+        *all_there(absent),
+        *new_lists(selected),
         Called(here.function, (*here.args, *along)).into(slope, border),
         hir.Length(count, lists[Lists.COORDINATES], FLOATS),
-        If(Op("eq", (count, ZEROS["i"]), "b"), [Primitive([], "nothing_selected"), *rejected], []),
-        If(_is_any(border), _copied(rejected), []),
+        If(Op("eq", (count, ZEROS["i"]), "b"), ends.nothing, []),
+        If(is_any(border), ends.border, []),
         *_strides(stride, lists, count, selected),
         hir.New(lists[Lists.USED], INTEGERS, [(ZEROS["i"],), (ZEROS["i"],)]),
         Called(there.function, (*there.args, *ahead)).into(lp, slope_there, rounded),
-        if_zero(lp, _copied(rejected)),
+        if_zero(lp, _copied(ends.zero)),
         Load([used], lists[Lists.USED], INTEGERS, ZEROS["i"]),
         If(Op("ne", (used, count), "b"), [hir.Fail("choices that the program does not make there")], []),
         Primitive([], "same_choices"),
-        If(_is_any(rounded), _copied(rejected), []),
+        If(is_any(rounded), _copied(ends.zero), []),
         Primitive([before], "log_density"),
-        Set([ratio], [difference]),
-        Draw(uniform, "random", ()),
-        Primitive([accepted], "decide", (ratio, scale, uniform)),
-        If(accepted, [Primitive([], "commit", (lp,))], []),
-        Return([accepted, ratio, ratio, ZERO, ZERO]),
+        Set([ratio, SCALE], [difference, scale]),
     ]
-    return made
 
 
-def _is_any(flag: Var) -> Expr:
+def new_lists(selected: Walked) -> Body:
+    """The lists that the run along the current trace is given."""
+    layouts = {Lists.COORDINATES: FLOATS}
+    return [hir.New(Var(one, "r"), layouts.get(one, INTEGERS), []) for one in selected.lists_here]
+
+
+def is_any(flag: Var) -> Expr:
+    """Whether a sum of what is not below 0 is positive."""
     return Op("gt", (flag, ZERO), "b")
 
 
@@ -246,22 +313,30 @@ def _strides(stride: Stride, lists: dict[str, Var], count: Var, selected: Walked
     noise, root, u = Var("noise", "f"), Var("root", "f"), Var("u", "f")
     i, place, at = Var("i", "i"), Var("place", "i"), Var("at", "i")
     coordinates = lists[Lists.COORDINATES]
-    several = stride.roots is not None or stride.matrix is not None
+    slot = Var("slot", "i")
     drawn: Body = [Draw(noise, "standard_normal", ())]
     if stride.matrix is not None:
         return _by_matrix(stride, lists, count, selected)
-    if stride.roots is not None:
+    in_order = stride.roots is not None and selected.slots is None
+    if in_order:
+        assert stride.roots is not None
         drawn.append(Load([root], stride.roots, FLOATS, at))
-    if selected.roots is not None:
-        drawn.append(Load([root], lists[Lists.ROOTS], FLOATS, i))
-    divided: Expr = noise if not several and selected.roots is None else Op("truediv", (noise, root), "f")
+    elif stride.roots is not None:
+        has_slot = Op("ge", (slot, ZEROS["i"]), "b")
+        drawn += [
+            Load([slot], lists[Lists.SLOTS], INTEGERS, i),
+            Set([root], [Const(1.0, "f")]),
+            If(has_slot, [Load([root], stride.roots, FLOATS, slot)], []),
+        ]
+    divided: Expr = noise if stride.roots is None else Op("truediv", (noise, root), "f")
     moved = Op("add", (u, Op("mul", (stride.size, divided), "f")), "f")
     drawn += [Load([u], coordinates, FLOATS, i), Store(coordinates, FLOATS, i, (moved,))]
-    if several:
+    if in_order:
         drawn.append(Set([at], [Op("add", (at, ONE), "i")]))
-    body: Body = [Set([at], [ZEROS["i"]])] if several else []
-    if stride.roots is not None:
-        body += _of_length(stride.roots, count)
+    body: Body = []
+    if in_order:
+        assert stride.roots is not None
+        body += [Set([at], [ZEROS["i"]]), *_of_length(stride.roots, count)]
     return [*body, *_in_order(drawn, lists, count, selected, i, place)]
 
 

@@ -16,18 +16,21 @@ functions `start_warmup` and `finish_warmup` here do so for any kernel, whether 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from gendsl.address import Path
-from gendsl.errors import KernelError, ValueTypeError
+from gendsl.compiler.moves import Entries, Rule, Walk, Warming
+from gendsl.errors import GenDSLError, KernelError, ValueTypeError
+from gendsl.inference import warmup_rules as rules
 from gendsl.inference.coordinates import Coordinates
 from gendsl.inference.kernel import Kernel, KernelFunction, check_kernel, run_kernel
-from gendsl.inference.metric import FoundMass, Mass
+from gendsl.inference.metric import FoundMass, Mass, by_size
 from gendsl.inference.structure import describe
 from gendsl.interface import Rng, Trace, as_rng
 from gendsl.runtime.trace import check_start
@@ -173,186 +176,146 @@ class TunableKernel(Kernel):
         return self if self.tuning.step_size is not None else TuningWarmUp(self, steps)
 
 
+_RULE = Rule(
+    rules.before_step,
+    rules.after_step,
+    rules.taken_in,
+    rules.inverse_variance,
+    least=rules.LEAST,
+    step_size=rules.STEP_SIZE,
+)
+
+
 class TuningWarmUp:
     """Finds the step size by dual averaging, and a diagonal mass from the variances of the chain.
 
-    The phases are Stan's (Stan Reference Manual, "HMC algorithm parameters"): a short one for the step size
-    alone; windows, each twice as long as the one before, at whose ends the mass becomes the inverse of the
-    variances in the window; and a last one for the step size alone.
+    The rules are those of `gendsl.inference.warmup_rules`.
+
+    Attributes:
+        kernel: what is adapted.
+        move: what a step is to the compiler; None where it can't be compiled.
+        tuning: the masses that were found so far.
+        numbers: those of the rule.
+        windows: when it takes in coordinates, and when it takes over masses.
+        variances: what was taken in.
     """
 
     def __init__(self, kernel: TunableKernel, steps: int) -> None:
-        self.kernel = kernel
-        self.name = kernel.name
+        self.kernel, self.name, self.method = kernel, kernel.name, kernel.method
         self.tuning = kernel.tuning
-        self.ends = window_ends(steps) if self.tuning.adapts_mass else []
-        self.first = self.ends[0][0] if self.ends else 0
-        self.averaging: DualAveraging | None = None
+        self.numbers = rules.rule_of(self.method.target)
+        ends = rules.window_ends(steps) if self.tuning.adapts_mass else []
+        self.windows = [float(first) for first, _ in ends[:1]] + [float(end) for _, end in ends]
         self.variances = Variances()
-        self.found: float | None = None
-        self.done = 0
+        self._trace: Any = None
+
+    @cached_property
+    def move(self) -> Warming | None:
+        """What a step is to the compiler."""
+        make = self.method.move
+        walk = None if make is None else make(self.name, replace(self.tuning, step_size=1.0))
+        if not isinstance(walk, Walk) or walk.mass is not None:
+            return None
+        return Warming(self.name, walk, _RULE, self)
 
     def __call__(self, trace: Any, rng: np.random.Generator) -> tuple[Any, Any]:
         """One step with what has been found so far."""
-        method = self.kernel.method
-        if self.averaging is None:
-            start = first_step_size(method, trace, rng, self.tuning)
-            if start is None:
-                self.done += 1  # nothing to move, nothing to learn
-                return method.step(trace, rng, replace(self.tuning, step_size=1.0))
-            self.averaging = DualAveraging(start, method.target)
-        trace, info = method.step(trace, rng, replace(self.tuning, step_size=self.averaging.step_size))
+        self._trace = trace
+        rules.before_step(self, self.numbers, rng)
+        step_size = self.numbers[rules.STEP_SIZE] or 1.0  # with nothing to move, any
+        trace, info = self.method.step(trace, rng, replace(self.tuning, step_size=step_size))
+        self._trace = trace
         probability = info.accept_probability
-        if probability is not None:
-            self.averaging.update(probability)
-            if self.ends and self.done >= self.first:
-                self._look(trace)
-        self.done += 1
-        if self.ends and self.done >= self.ends[0][1]:
-            self.ends.pop(0)
-            mass = self.variances.mass()
-            self.variances = Variances()
-            if mass:
-                before = FoundMass() if self.tuning.mass is None else self.tuning.mass
-                self.tuning = replace(self.tuning, mass=before.joined(mass))
-                self.found, self.averaging = self.averaging.averaged, None
+        rules.after_step(self, self.numbers, self.windows, -1.0 if probability is None else probability)
+        self._trace = None
         return trace, info
 
-    def _look(self, trace: Any) -> None:
-        method = self.kernel.method
-        coordinates = Coordinates(trace, method.selection, skip_absent=method.skip_absent)
+    def compare(self, step_size: float, bound: float, rng: np.random.Generator) -> int:
+        """See `rules.compare`."""
+        ratio = self.method.first(self._trace, rng, replace(self.tuning, step_size=step_size))
+        return rules.NOTHING if ratio is None else rules.ABOVE if ratio > bound else rules.BELOW
+
+    def take_in(self) -> None:
+        """See `rules.take_in`."""
+        method = self.method
+        coordinates = Coordinates(self._trace, method.selection, skip_absent=method.skip_absent)
         if coordinates.border is None:
             for path, where in coordinates.where.items():
                 self.variances.add(path, coordinates.position[where])
+
+    def take_over(self) -> bool:
+        """See `rules.take_over`."""
+        mass = self.variances.mass()
+        self.variances = Variances()
+        if mass:
+            before = FoundMass() if self.tuning.mass is None else self.tuning.mass
+            self.tuning = replace(self.tuning, mass=before.joined(mass))
+        return bool(mass)
+
+    def entries(self, trace: Any) -> Entries:
+        """What is known of choices, those of a trace among them; see `gendsl.compiler.moves.Found`."""
+        found: dict[Path, dict[int, tuple[Any, Any]]] = {}
+        with suppress(GenDSLError):  # which the next step raises
+            coordinates = Coordinates(trace, self.method.selection, skip_absent=self.method.skip_absent)
+            for path, where in coordinates.where.items():
+                found[path] = {np.size(coordinates.position[where]): (None, None)}
+        for path, entries in (self.tuning.mass or {}).items():
+            for size, masses in by_size(entries).items():
+                found.setdefault(path, {})[size] = masses, None
+        for path, sizes in self.variances.moments.items():
+            for size, moments in sizes.items():
+                masses, _ = found.setdefault(path, {}).get(size, (None, None))
+                found[path][size] = masses, moments
+        return found
+
+    def restart(self, found: Entries) -> None:
+        """Take over what is known of choices."""
+        self.variances, mass = Variances(), FoundMass()
+        for path, sizes in found.items():
+            masses = {size: masses for size, (masses, _) in sizes.items() if masses is not None}
+            if masses:
+                mass[path] = masses if len(masses) > 1 else next(iter(masses.values()))
+            moments = {size: moments for size, (_, moments) in sizes.items() if moments is not None}
+            if moments:
+                self.variances.moments[path] = moments
+        self.tuning = replace(self.tuning, mass=mass or None)
 
     def finish(self) -> TunableKernel:
         """The kernel with the averaged step size and the last mass.
 
         It has no step size where there was never anything to move.
         """
-        step_size = self.found if self.averaging is None else self.averaging.averaged
-        return self.kernel.tuned(replace(self.tuning, step_size=step_size))
-
-
-# --- the step size ---------------------------------------------------------------------------------
-
-
-class DualAveraging:
-    """The step size at which the mean acceptance probability is the target.
-
-    After step t with mean shortfall h of the acceptance probability so far,
-
-        log step_size = mu - sqrt(t) h / gamma,
-
-    and the result is an average of these in which later ones weigh more (Hoffman and Gelman 2014, "The
-    No-U-Turn sampler", section 3.2.1 and algorithm 6, with its constants).
-    """
-
-    GAMMA, OFFSET, POWER = 0.05, 10.0, 0.75
-
-    def __init__(self, start: float, target: float) -> None:
-        self.mu = math.log(10.0 * start)
-        self.target = target
-        self.step_size = start
-        self.log_averaged = math.log(start)
-        self.shortfall = 0.0
-        self.count = 0
-
-    def update(self, accept_probability: float) -> None:
-        """Learn from a step with the present step size."""
-        self.count += 1
-        t = self.count
-        weight = 1.0 / (t + self.OFFSET)
-        self.shortfall += weight * (self.target - accept_probability - self.shortfall)
-        log_step = self.mu - math.sqrt(t) / self.GAMMA * self.shortfall
-        log_step = min(max(log_step, -700.0), 700.0)
-        self.log_averaged += t**-self.POWER * (log_step - self.log_averaged)
-        self.step_size = math.exp(log_step)
-
-    @property
-    def averaged(self) -> float:
-        """The step size found."""
-        return math.exp(self.log_averaged)
-
-
-def first_step_size(method: Method, trace: Any, rng: np.random.Generator, tuning: Tuning) -> float | None:
-    """A step size at which one step is accepted with probability about 0.8; None if nothing can be moved.
-
-    It is doubled or halved until the log acceptance ratio crosses log 0.8 (Hoffman and Gelman 2014,
-    algorithm 4, which uses 1/2).
-    """
-    size, edge = 1.0, math.log(0.8)
-    ratio = method.first(trace, rng, replace(tuning, step_size=size))
-    if ratio is None:
-        return None
-    grow = ratio > edge
-    for _ in range(60):
-        size = 2.0 * size if grow else 0.5 * size
-        ratio = method.first(trace, rng, replace(tuning, step_size=size))
-        if ratio is None or (ratio > edge) != grow:
-            break
-    return size
-
-
-# --- the mass --------------------------------------------------------------------------------------
-
-
-def window_ends(steps: int) -> list[tuple[int, int]]:
-    """The windows in which variances are gathered: the first step of each, and the step after its last.
-
-    Of 150 steps or more, the first 75 and the last 50 belong to no window; of fewer 15 % and 10 %. The first
-    window has 25 steps, the last takes what is left.
-    """
-    if steps < 20:
-        return []
-    first, last, size = 75, 50, 25
-    if steps < first + last + size:
-        first, last = int(0.15 * steps), int(0.1 * steps)
-        size = steps - first - last
-    windows = []
-    start, end = first, steps - last
-    while start < end:
-        stop = start + size
-        if stop + 2 * size > end:
-            stop = end
-        windows.append((start, stop))
-        start, size = stop, 2 * size
-    return windows
+        return self.kernel.tuned(replace(self.tuning, step_size=rules.found(self.numbers)))
 
 
 class Variances:
-    """Running variances of the coordinates of each choice (Welford 1962), by address.
+    """Running variances of the coordinates of each choice, by address.
 
     Choices and their dimensions may change from step to step: each dimension of each has its own count.
+
+    Attributes:
+        moments: by address and dimension the number of values, their mean, and the sum of squared
+            differences from it.
     """
 
-    LEAST = 10
-
     def __init__(self) -> None:
-        self.moments: dict[Path, dict[int, list[Any]]] = {}
+        self.moments: dict[Path, dict[int, tuple[Any, Any, Any]]] = {}
 
     def add(self, path: Path, position: Any) -> None:
         """Take in the coordinates of a choice, of shape (dim,) or ()."""
         position = np.array(position, dtype=float)
-        by_size = self.moments.setdefault(path, {})
-        moments = by_size.get(position.size)
-        if moments is None:
-            by_size[position.size] = [1, position, np.zeros_like(position)]
-            return
-        moments[0] += 1
-        difference = position - moments[1]
-        moments[1] = moments[1] + difference / moments[0]
-        moments[2] = moments[2] + difference * (position - moments[1])
+        known = self.moments.setdefault(path, {})
+        before = known.get(position.size, (0.0, 0.0, 0.0))
+        known[position.size] = rules.taken_in(*before, position)
 
     def mass(self) -> dict[Path, Any]:
-        """Inverse variances, shrunk towards 1000 where there are few draws, as Stan does."""
+        """Inverse variances, of those of which there are enough values."""
         found: dict[Path, Any] = {}
-        for path, by_size in self.moments.items():
+        for path, every in self.moments.items():
             sizes = {}
-            for size, (count, _, squares) in by_size.items():
-                if count >= self.LEAST:
-                    variance = squares / (count - 1)
-                    sizes[size] = 1.0 / ((count * variance + 5e-3) / (count + 5.0))
+            for size, (count, _, squares) in every.items():
+                if count >= rules.LEAST:
+                    sizes[size] = rules.inverse_variance(count, squares)
             if sizes:
                 found[path] = sizes if len(sizes) > 1 else next(iter(sizes.values()))
         return found

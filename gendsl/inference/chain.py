@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from gendsl.errors import UnknownAddressError
+from gendsl.inference import policy
 from gendsl.inference.adaptation import finish_warmup, start_warmup
 from gendsl.inference.kernel import KernelFunction, kernel_name, run_kernel
 from gendsl.inference.policy import Decision, decide
@@ -215,6 +216,7 @@ class _Steps:
         self.compare_at = self.began
         self.decision: Decision | None = None
         self.given_up: Machine | None = None
+        self.warmed = ""
 
     def run(self) -> None:
         """All of them."""
@@ -227,8 +229,11 @@ class _Steps:
         warmup = start_warmup(kernel, chain.last, plan.warmup, rng) if plan.warmup else kernel
         if warmup is not kernel:
             # what a warm-up finds is in no file: it is found again, from the same start
+            if policy.WARM_UPS:
+                self.decision = decide(warmup, chain.last, rng, plan.warmup, plan.warmup, {}, adapts=True)
             self.advance(warmup, 0, plan.warmup, write=False)
             kernel, step = finish_warmup(warmup), plan.warmup
+            self.warmed, self.decision, self.given_up = self._how(), None, None
         if saved is not None:
             plan.rng = saved.rng  # itself, as the state of its bits doesn't say how many it has spawned
             step, chain.last = saved.step, saved.trace
@@ -247,7 +252,13 @@ class _Steps:
         self.tell(plan.steps, reader_of(chain.last))
 
     def how(self) -> str:
-        """How the steps were run, in words."""
+        """How the steps were run, in words, and those of a warm-up, if that was another way."""
+        drawn, warmed = self._how(), self.warmed
+        differ = drawn and warmed and warmed.split()[0] != drawn.split()[0]
+        return f"{drawn}; in warm-up {warmed}" if differ else drawn or warmed
+
+    def _how(self) -> str:
+        """How the last steps were run."""
         decision = self.decision
         if decision is None:
             return ""

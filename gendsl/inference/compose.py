@@ -136,7 +136,7 @@ class ComposedWarmUp:
 
     def __init__(self, kernel: ComposedKernel) -> None:
         self.kernel = kernel
-        self.name = kernel.name
+        self.name, self.parts, self.order = kernel.name, kernel.parts, kernel.order
 
     def __call__(self, trace: Any, rng: np.random.Generator) -> tuple[Any, Any]:
         """One step."""

@@ -97,6 +97,7 @@ class Machine:
             self.load(trace)
         else:
             state.set_float(Word.LOG_DENSITY, trace.log_prob)
+            state.remember(trace)
         tallies = self.state.tallies
         self.counted = tallies.tolist(), tallies.view(np.float64).tolist()
         self.zeros_counted = self.state.zeros.copy()
@@ -121,6 +122,7 @@ class Machine:
         if values is None:
             values = {path: record[1] for path, record in trace.records.items()}
         self.state.load(values, self.observed, trace.log_prob)
+        self.state.remember(trace)
         self.known = trace
 
     @property
@@ -136,6 +138,7 @@ class Machine:
         """The trace that the chain stops at: one that goes on from there needs not make it afresh."""
         trace = self.trace
         if self.beyond is None:
+            self.state.tell()
             if trace.scored_from is None:
                 trace.scored_from = _Values(self.state.choices())
             left, steps = self.closed.left, int(self.state.words[Word.STEPS])
@@ -205,6 +208,7 @@ class Machine:
         reason = str(failure)
         if failure is not None and reason != FIRST_ZERO:
             self.fallbacks[reason] = self.fallbacks.get(reason, 0) + 1
+        self.state.tell()
         started, before = time.perf_counter(), self.trace
         trace, info = run_kernel(part.kernel, before, self.rng)
         counted: Tallies = {}
@@ -225,6 +229,8 @@ class Machine:
                 self.beyond, self.known = str(error), trace
                 self._go_on_without(tallies)
                 return
+        elif self.state.kept:
+            self.state.remember(trace)
         self.state.forget()
         self.known = None
 
@@ -267,11 +273,16 @@ class Machine:
         steps, before = int(state.words[Word.STEPS]), self.trace
         rng = np.random.Generator(type(self.rng.bit_generator)())
         rng.bit_generator.state = self.rng.bit_generator.state
+        state.tell()
         self.known = None
         failure = state.go_on(last=steps + 1)
         if failure is None:
             expected, info = part.kernel(self._oracle(part, before), rng)
-            self._check(part, expected, info, rng)
+            rules = [memory.one.found for memory in self.closed.memories.values()]
+            numbers = [number for rule in rules for number in rule.numbers]
+            state.tell()  # which that kernel has told what it found
+            found = [number for rule in rules for number in rule.numbers]
+            self._check(part, expected, info, rng, list(zip(found, numbers, strict=True)))
             self.closed.compared += 1
             count_comparison()
         self.seconds = time.perf_counter() - started
@@ -321,8 +332,10 @@ class Machine:
             elif words[Word.STEPS] - steps == self.steps_at_once:
                 self.steps_at_once *= 2
 
-    def _check(self, part: Part, expected: Any, info: Any, rng: Any) -> None:
-        """Raise unless the last step was what the reference made of it."""
+    def _check(
+        self, part: Part, expected: Any, info: Any, rng: Any, numbers: list[tuple[float, float]]
+    ) -> None:
+        """Raise unless the last step was what the reference made of it, and the numbers of warm-ups, too."""
         words = self.state.words
         found = float(words[Word.LAST_RATIO : Word.LAST_RATIO + 1].view(np.float64)[0])
         size = abs(expected.log_prob) + abs(self.log_density)
@@ -330,7 +343,7 @@ class Machine:
         values = {path: record[1] for path, record in expected.records.items()}
         mine = self.state.choices()
         ratio = _ratio(info)
-        if not _close(found, ratio, size):
+        if not _close(found, ratio, size + (abs(ratio) if math.isfinite(ratio) else 0.0)):
             problem = f"has the log acceptance ratio {found}, and the reference {ratio}"
         elif mine.keys() != values.keys():
             path = next(iter(mine.keys() ^ values.keys()))
@@ -339,6 +352,8 @@ class Machine:
             problem = "draws other random numbers than the reference"
         elif not _close(self.log_density, expected.log_prob, size):
             problem = f"has the log density {self.log_density}, and the reference {expected.log_prob}"
+        elif not all(_close(one, other, abs(other) + size) for one, other in numbers):
+            problem = f"has found in warm-up {numbers}, in each pair the reference the second"
         else:
             for at, value in values.items():
                 if not same_value(value, mine[at], rtol=_TOLERANCE, atol=_TOLERANCE):

@@ -22,6 +22,7 @@ from gendsl.compiler.moves import (
     Updating,
     all_within,
 )
+from gendsl.inference.adaptation import TuningWarmUp
 from gendsl.inference.kernel import Kernel, kernel_name
 
 MOST_INSTRUCTIONS = 1 << 20
@@ -139,8 +140,8 @@ def check_all_compiled(flat: Flat, least: int) -> None:
 
 
 def is_compiled(kernel: Any) -> bool:
-    """Whether a kernel that is made of no others says what it does, for the compiler."""
-    return isinstance(kernel, Kernel) and kernel.move is not None
+    """Whether a kernel, or its warm-up, that is made of no others says what it does, for the compiler."""
+    return isinstance(kernel, (Kernel, TuningWarmUp)) and kernel.move is not None
 
 
 def why_called(kernel: Any) -> str:

@@ -38,6 +38,12 @@ LEAST_STEPS_A_DRAW = 10
 """The fewest steps of single kernels for each draw of which a whole trace is needed, and for each kernel that
 is called with one, as it is not compiled: making a trace takes about as long as so many steps."""
 
+WARM_UPS = False
+"""Whether warm-ups of random walks run as machine code. A step size depends on the last digits of all
+acceptance probabilities before it, which are not the same in machine code: over some hundreds of steps that
+grows until it is another chain. So this is for when the rules of warm-up no longer depend on these digits.
+"""
+
 MOST_CHOICES = 20_000
 """More choices than this are left to today's runtime: machine code looks at all of them in each step, and a
 comparison with the reference takes seconds."""
@@ -68,12 +74,16 @@ class Decision:
     reason: str = ""
 
 
-def decide(kernel: Any, trace: Any, rng: Any, steps: int, thin: int, recorders: Any) -> Decision:
+def decide(
+    kernel: Any, trace: Any, rng: Any, steps: int, thin: int, recorders: Any, *, adapts: bool = False
+) -> Decision:
     """How a chain is to run: `steps` steps of a kernel from a trace, of which something is recorded.
 
     Args:
         thin: how many of the steps there are for each draw.
         recorders: what is recorded of a draw, by name; nothing if whole traces are kept.
+        adapts: whether it is a warm-up, from which nothing is drawn. What this finds has the same bits each
+            time, so that how it runs must not depend on what ran before.
     """
     wanted = runs_native()
     if wanted is False:
@@ -89,7 +99,8 @@ def decide(kernel: Any, trace: Any, rng: Any, steps: int, thin: int, recorders: 
             check_all_compiled(flat, LEAST_STEPS_A_DRAW)
             if any(_takes_longer(part, trace, choices) for part in flat.parts):
                 return Decision(None, "few choices depend on each of those that are updated one by one")
-            if not _is_worth_it(flat.parts, trace, steps * flat.moves * (A_STEP + choices)):
+            work = steps * flat.moves * (A_STEP + choices)
+            if not (work >= LEAST_WORK if adapts else _is_worth_it(flat.parts, trace, work)):
                 return Decision(None, "so few steps take less time than compiling them")
             if any(isinstance(part.move, Rotating) for part in flat.parts) and _has_large_matrix(trace):
                 reason = f"on the ellipse a distribution has a matrix of more than {MOST_ROWS} rows"

@@ -9,13 +9,8 @@ import pytest
 from gendsl import dirichlet, gamma, gen, normal, poisson, select, uniform_discrete
 from gendsl.errors import KernelError, ValueTypeError
 from gendsl.inference import Coordinates, adapt, hmc, mala, mh, nuts, random_walk
-from gendsl.inference.adaptation import (
-    DualAveraging,
-    Variances,
-    finish_warmup,
-    start_warmup,
-    window_ends,
-)
+from gendsl.inference import warmup_rules as rules
+from gendsl.inference.adaptation import Variances, finish_warmup, start_warmup
 from gendsl.inference.metric import metric_at
 
 
@@ -33,11 +28,13 @@ def components():
 
 
 def test_dual_averaging_finds_the_step_size_of_the_target():
-    averaging = DualAveraging(1.0, 0.8)
+    numbers = rules.rule_of(0.8)
+    rules.begin(numbers, 1.0)
     rng = np.random.default_rng(0)
     for _ in range(2000):
-        averaging.update(min(1.0, math.exp(-averaging.step_size + 0.1 * rng.standard_normal())))
-    assert math.exp(-averaging.averaged) == pytest.approx(0.8, abs=0.03)
+        step_size = numbers[rules.STEP_SIZE]
+        rules.learn(numbers, min(1.0, math.exp(-step_size + 0.1 * rng.standard_normal())))
+    assert math.exp(-rules.found(numbers)) == pytest.approx(0.8, abs=0.03)
 
 
 def test_running_variances():
@@ -52,10 +49,10 @@ def test_running_variances():
 
 
 def test_windows():
-    assert window_ends(1000) == [(75, 100), (100, 150), (150, 250), (250, 450), (450, 950)]
-    assert window_ends(10) == []
+    assert rules.window_ends(1000) == [(75, 100), (100, 150), (150, 250), (250, 450), (450, 950)]
+    assert rules.window_ends(10) == []
     for steps in (20, 50, 149, 150, 151, 400, 5000):
-        ends = window_ends(steps)
+        ends = rules.window_ends(steps)
         assert ends[-1][1] <= steps and all(a[1] == b[0] for a, b in itertools.pairwise(ends))
 
 

@@ -31,6 +31,7 @@ from gendsl.compiler.front import (
     sets,
     stats,
     tables,
+    warming,
 )
 from gendsl.compiler.front.binding import arguments, bound, check_spread
 from gendsl.compiler.front.frame import Frame, Join, goes_once, is_never
@@ -182,6 +183,7 @@ def _call_known(frame: Frame, found: Any, args: list[Value], named: dict[str, Va
     if handled is None and not named:
         handled = components.call(frame, found, args) or lines.call(frame, found, args)
         handled = handled or ellipses.call(frame, found, args) or blocks.call(frame, found, args)
+        handled = handled or warming.call(frame, found, args)
     if handled is None:
         handled = builtin_calls.call(frame, found, args, named) or stats.call(frame, found, args, named)
     if handled is not None:

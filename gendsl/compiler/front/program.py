@@ -224,6 +224,7 @@ class Lowering:
         lines: what is done along lines of templates, by their numbers; see `front.lines`.
         ellipses: what is done along the ellipses of kernels, by their numbers; see `front.ellipses`.
         blocks: what is done of the blocks of kernels, by their numbers; see `front.blocks`.
+        adapted: what is done of kernels that are adapted, by their numbers; see `front.warming`.
         refused: why branches of this walk are not read; it ends with the first of these, unless types are
             known now that were not.
     """
@@ -263,6 +264,7 @@ class Lowering:
         self.lines: dict[int, Any] = {}
         self.ellipses: dict[int, Any] = {}
         self.blocks: dict[int, Any] = {}
+        self.adapted: dict[int, Any] = {}
         self.refused: list[NotClosed] = []
 
     # --- the program ------------------------------------------------------------------------------
