@@ -472,6 +472,21 @@ class Primitive(Statement):
     templates: tuple[Any, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """What BLAS and LAPACK compute in place of a function's own statements, where its matrices are large.
+
+    Attributes:
+        name: the operation; `gendsl.compiler.front.linear` has all of them.
+        ranks: how many axes each of its arrays of floats has, which are its first parameters.
+        flags: its constants, by name.
+    """
+
+    name: str
+    ranks: tuple[int, ...]
+    flags: tuple[tuple[str, bool], ...] = ()
+
+
 @dataclass(eq=False, slots=True)
 class Function:
     """A function of the text.
@@ -483,6 +498,7 @@ class Function:
         origin: what the user calls it and where it stands, for a comment.
         scores: whether it, or a function that it calls, makes random choices.
         symbol: what it is called in machine code that all texts share; empty for those that are only of one.
+        linear: what computes the same faster where matrices are large.
     """
 
     name: str
@@ -492,6 +508,7 @@ class Function:
     origin: str = ""
     scores: bool = False
     symbol: str = ""
+    linear: Linear | None = None
 
 
 def bodies(statement: Statement) -> Iterator[Body]:

@@ -9,12 +9,14 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from gendsl.compiler import native_cache, native_draws
+from gendsl.compiler import native_cache, native_draws, native_linear
+from gendsl.compiler.native_linear import one_thread, pointer_in
 
 _LOCK = threading.Lock()
 _RANDOM = re.compile(r"^declare .*@gendsl_random_(\w+)\(", re.MULTILINE)
 _REVISION = 2
 """Of what is done to a text here: machine code of another revision is not used."""
+_LINEAR = re.compile(r"^declare .*@gendsl_lapack_(\w+)\(", re.MULTILINE)
 _SPECIAL = re.compile(r"@gendsl_special_(\w+)\(")
 
 
@@ -87,15 +89,11 @@ def _symbol(name: str) -> None:
     import llvmlite.binding as llvm
     import scipy.special.cython_special as special
 
-    get_name = ctypes.pythonapi.PyCapsule_GetName
-    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     for key, capsule in special.__pyx_capi__.items():
-        signature = get_name(capsule)
+        pointer, signature = pointer_in(capsule)
         plain = re.sub(r"^__pyx_fuse_\d+", "", key)
         if plain == name and re.match(rb"double \((double, )+int __pyx_skip_dispatch\)", signature):
-            llvm.add_symbol(f"gendsl_special_{name}", get_pointer(capsule, signature))
+            llvm.add_symbol(f"gendsl_special_{name}", pointer)
             return
     raise LookupError(f"scipy.special has no {name} for Cython")
 
@@ -116,6 +114,9 @@ class Native:
                 _symbol(name)
             for name in set(_RANDOM.findall(text)):
                 llvm.add_symbol(f"gendsl_random_{name}", native_draws.address(name))
+            linear = set(_LINEAR.findall(text))
+            for name in linear:
+                llvm.add_symbol(f"gendsl_lapack_{name}", native_linear.address(name))
             machine = _machine()
             code, self.was_kept = _code_of(text, machine)
             self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
@@ -123,7 +124,8 @@ class Native:
                 self.engine.add_object_file(llvm.ObjectFileRef.from_data(one))
             self.engine.finalize_object()
             address = self.engine.get_function_address("gendsl_text_entry")
-        self.entry: Callable[[int], int] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)
+        entry: Callable[[int], int] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)
+        self.entry = one_thread()(entry) if linear else entry
 
 
 def _code_of(text: str, machine: Any) -> tuple[bytes, bool]:

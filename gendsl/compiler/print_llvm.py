@@ -23,6 +23,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.axes import Axes
 from gendsl.compiler.hir import Body, Const, Expr, Function, Kind, Var
 from gendsl.compiler.llvm_lanes import LanesPrinter
+from gendsl.compiler.llvm_linear import DECLARATIONS, LinearPrinter
 from gendsl.compiler.llvm_text import TYPES, module, result_type
 from gendsl.compiler.llvm_transforms import Transforms
 from gendsl.compiler.llvm_writer import LONG, SHORT
@@ -71,6 +72,7 @@ class LLVMPrinter(Transforms):
         self.function_: Function | None = None
         self.keeping: dict[int, bool] = {}
         self.lanes = LanesPrinter(self)
+        self.linear = LinearPrinter(self)
 
     def functions(self, mains: Sequence[Function]) -> None:
         """Functions, and all that they call, each once."""
@@ -314,6 +316,8 @@ class LLVMPrinter(Transforms):
         def emit() -> None:
             for i, var in enumerate(function.parameters):
                 self.add(f"store {TYPES[var.kind]} %p{i}, ptr {self.alloca(var)}")
+            if function.linear is not None:
+                self.linear.begin(function, function.linear)
             if self.body(function.body):
                 self.add("unreachable")
 
@@ -333,6 +337,11 @@ class LLVMPrinter(Transforms):
         if any(isinstance(one, (hir.Read, hir.Write, hir.Copy)) for one in hir.walk(function.body)):
             return False
         return any(one is function for one, _, _ in self.axes.reasons)
+
+    def module(self) -> str:
+        """All that was printed."""
+        routines = [DECLARATIONS[name] for name in sorted(self.linear.called)]
+        return module(self.declared, self.drawn, [*routines, *self.lanes.texts(), *self.out])
 
     def entry(self, main: Function) -> None:
         """The function that Python calls: arguments and results are words of the context."""
@@ -360,7 +369,7 @@ def print_llvm(main: Function, layout: Layout, axes: Axes) -> tuple[str, list[tu
     printer.functions([main])
     printer.moves.functions(printer.primitives)
     printer.entry(main)
-    return module(printer.declared, printer.drawn, [*printer.lanes.texts(), *printer.out]), printer.sites
+    return printer.module(), printer.sites
 
 
 def print_llvm_shared(
@@ -370,7 +379,7 @@ def print_llvm_shared(
     printer = LLVMPrinter(layout, axes)
     printer.is_shared = True
     printer.functions(mains)
-    return module(printer.declared, printer.drawn, [*printer.lanes.texts(), *printer.out]), printer.sites
+    return printer.module(), printer.sites
 
 
 def print_llvm_steps(
@@ -391,4 +400,4 @@ def print_llvm_steps(
     printer.functions([step for step in steps if step is not None])
     NativeSchedule(printer, rows).drive(steps)
     printer.moves.functions(printer.primitives)
-    return module(printer.declared, printer.drawn, [*printer.lanes.texts(), *printer.out]), printer.sites
+    return printer.module(), printer.sites

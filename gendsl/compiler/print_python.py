@@ -125,11 +125,19 @@ class PythonPrinter:
         self.line(f"{head}  # {function.origin}" if function.origin else head)
         self.indent += 1
         start = len(self.lines)
+        if function.linear is not None:
+            self._linear(function.linear, [var.name for var in function.parameters])
         self.body(function.body)
         if len(self.lines) == start:
             self.line("pass")
         self.indent -= 1
         self.lines.append("")
+
+    def _linear(self, linear: hir.Linear, parameters: list[str]) -> None:
+        """What BLAS and LAPACK compute in place of what follows."""
+        flags = [f"{name}={value}" for name, value in linear.flags]
+        given = ", ".join([repr(linear.name), repr(linear.ranks), *parameters, *flags])
+        self.line(f"if by_lapack := lapack({given}): return by_lapack  # where it is large")
 
     def body(self, body: Body) -> None:
         for statement in body:

@@ -9,6 +9,8 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.special
 
+from gendsl.compiler.linear_python import lapack
+
 _MASK = (1 << 64) - 1
 
 
@@ -65,6 +67,7 @@ def _quiet(function: Any) -> Any:
 
 NAMES: dict[str, Any] = {
     "fail": fail, "power": power, "ipow": ipow, "bits": bits, "mix": mix, "range_length": range_length,
+    "lapack": lapack,
     "inf": math.inf, "nan": math.nan, "np_div": _quiet(np.divide),
     **{name: getattr(math, name) for name in (
         "exp", "log", "sqrt", "sin", "cos", "tan", "atan", "asin", "acos", "sinh", "cosh", "tanh", "log1p",

@@ -395,6 +395,8 @@ def _taken_apart(
     changed: Layouts,
     sure: bool,
 ) -> Parts | None:
+    if function.linear is not None:  # all of it is computed at once where matrices are large
+        return None
     body = _copied(function.body)
     set_inside = {var for statement in hir.walk(body) for var in hir.targets(statement)}
     given = {var for var, one in zip(function.parameters, same, strict=True) if one and var not in set_inside}

@@ -148,15 +148,7 @@ def multinomial_draw(rng: Any, n: int, p: Any) -> Any:
 
 def mvnormal_draw(rng: Any, mean: Any, lower: Any) -> Any:
     """The mean plus the factor times standard normal variables."""
-    n = len(mean)
-    z = rng.standard_normal(n)
-    x = np.zeros(n)
-    for i in range(n):
-        total = 0.0
-        for j in range(i + 1):
-            total += lower[i, j] * z[j]
-        x[i] = mean[i] + total
-    return x
+    return mean + lower @ rng.standard_normal(len(mean))
 
 
 def product_draw(rng: Any, components: Any) -> Any:

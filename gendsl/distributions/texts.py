@@ -13,6 +13,7 @@ from math import exp, inf, lgamma, log, pi, sqrt
 from typing import Any
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from gendsl.distributions.arithmetic import affine
 from gendsl.distributions.compound import iid
@@ -175,7 +176,7 @@ def check_mvnormal(mean: Any, cov: Any) -> Any:
     assert matrix.ndim == 2 and len(matrix) == n and matrix.shape[1] == n
     largest = 0.0
     for i in range(n):
-        assert -inf < means[i] < inf
+        assert -inf < means[i] < inf and -inf < matrix[i, i] < inf
         largest = max(largest, abs(matrix[i, i]))
     for i in range(n):
         for j in range(i):
@@ -188,17 +189,13 @@ def mvnormal_log_density(x: Any, mean: Any, lower: Any) -> float:
     n = len(mean)
     if len(x) != n:
         return -inf
-    whitened = np.zeros(n)
-    score = 0.0
     for i in range(n):
         if not -FAR < x[i] < FAR:
             return -inf
-        left = x[i] - mean[i]
-        for j in range(i):
-            left -= lower[i, j] * whitened[j]
-        left /= lower[i, i]
-        whitened[i] = left
-        score -= 0.5 * left * left + log(lower[i, i]) + HALF_LOG_2PI
+    whitened = solve_triangular(lower, x - mean, lower=True)
+    score = 0.0
+    for i in range(n):
+        score -= 0.5 * whitened[i] * whitened[i] + log(lower[i, i]) + HALF_LOG_2PI
     return score
 
 

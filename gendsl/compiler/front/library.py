@@ -423,7 +423,7 @@ def cholesky(a: Any) -> Any:
     return lower
 
 
-def _factored(a: Any) -> Any:
+def factored(a: Any) -> Any:
     """L and U in one matrix, the order of the rows, and its sign; the pivot is the largest of its column."""
     n = len(a)
     assert a.shape[1] == n
@@ -463,19 +463,19 @@ def norm(a: Any) -> float:
 
 def solve(a: Any, b: Any) -> Any:
     """The x with a x = b."""
-    lu, order, _ = _factored(a)
+    lu, order, _ = factored(a)
+    assert len(b) == len(lu)
+    return substituted(lu, b, order)
+
+
+def substituted(lu: Any, b: Any, order: Any) -> Any:
+    """The x with a x = b, for what `factored` gives of a."""
     n = len(lu)
-    assert len(b) == n
     if b.ndim == 2:
         columns = np.zeros((b.shape[0], b.shape[1]))
         for j in range(b.shape[1]):
-            columns[:, j] = _substituted(lu, order, b[:, j])
+            columns[:, j] = substituted(lu, b[:, j], order)
         return columns
-    return _substituted(lu, order, b)
-
-
-def _substituted(lu: Any, order: Any, b: Any) -> Any:
-    n = len(lu)
     x = np.zeros(n)
     for i in range(n):
         total = 0.0 + b[order[i]]
@@ -499,7 +499,7 @@ def inv(a: Any) -> Any:
 
 def det(a: Any) -> float:
     """The determinant of a matrix."""
-    lu, _, sign = _factored(a)
+    lu, _, sign = factored(a)
     result: float = sign
     for i in range(len(lu)):
         result *= lu[i, i]
@@ -508,7 +508,7 @@ def det(a: Any) -> float:
 
 def slogdet(a: Any) -> Any:
     """The sign of the determinant, and the logarithm of its size."""
-    lu, _, sign = _factored(a)
+    lu, _, sign = factored(a)
     total = 0.0
     for i in range(len(lu)):
         if lu[i, i] == 0.0:

@@ -109,7 +109,7 @@ def matrix_power(a: Any, n: int) -> Any:
     return result
 
 
-def _substituted(a: Any, b: Any, lower: bool, transposed: bool, is_unit: bool) -> Any:
+def _one_substituted(a: Any, b: Any, lower: bool, transposed: bool, is_unit: bool) -> Any:
     """The x with a x = b, where a triangle of a matrix counts."""
     n = len(b)
     x = b + 0.0
@@ -127,20 +127,21 @@ def _substituted(a: Any, b: Any, lower: bool, transposed: bool, is_unit: bool) -
     return x
 
 
-def _of_columns(a: Any, b: Any, lower: bool, transposed: bool, is_unit: bool) -> Any:
+def substituted(a: Any, b: Any, lower: bool, transposed: bool, is_unit: bool) -> Any:
+    """The x with a x = b, or aᵀ x = b, where one triangle of a counts; its diagonal is 1 if `is_unit`."""
     assert a.shape[0] == a.shape[1] and len(b) == len(a)
     if b.ndim == 1:
-        return _substituted(a, b, lower, transposed, is_unit)
+        return _one_substituted(a, b, lower, transposed, is_unit)
     result = np.zeros((b.shape[0], b.shape[1]))
     for j in range(b.shape[1]):
-        result[:, j] = _substituted(a, b[:, j], lower, transposed, is_unit)
+        result[:, j] = _one_substituted(a, b[:, j], lower, transposed, is_unit)
     return result
 
 
 def solve_triangular(a: Any, b: Any, trans: int = 0, lower: bool = False, unit_diagonal: bool = False) -> Any:
     """`scipy.linalg.solve_triangular`."""
     assert 0 <= trans <= 2
-    return _of_columns(a, b, lower, trans != 0, unit_diagonal)
+    return substituted(a, b, lower, trans != 0, unit_diagonal)
 
 
 def cholesky(a: Any, lower: bool = False) -> Any:
@@ -164,8 +165,8 @@ def cho_factor(a: Any, lower: bool = False) -> Any:
 def cho_solve(c_and_lower: Any, b: Any) -> Any:
     """`scipy.linalg.cho_solve`."""
     c, lower = c_and_lower
-    first = _of_columns(c, b, lower, not lower, False)
-    return _of_columns(c, first, lower, lower, False)
+    first = substituted(c, b, lower, not lower, False)
+    return substituted(c, first, lower, lower, False)
 
 
 def solve(a: Any, b: Any) -> Any:

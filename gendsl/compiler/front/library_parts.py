@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 
 
 def rounded(x: Any, digits: int) -> float:
@@ -269,10 +270,10 @@ def multivariate_normal_logpdf(x: Any, mean: Any, cov: Any) -> Any:
         largest, least = max(largest, float(factor[i, i])), min(least, float(factor[i, i]))
     assert least > 1e-4 * largest
     if x.ndim == 1:
-        z = np.linalg.solve(factor, x - mean)
+        z = scipy.linalg.solve_triangular(factor, x - mean, lower=True)
         return np.float64(-0.5 * (constant + float(z @ z)))
     result = np.zeros(len(x))
     for i in range(len(x)):
-        z = np.linalg.solve(factor, x[i] - mean)
+        z = scipy.linalg.solve_triangular(factor, x[i] - mean, lower=True)
         result[i] = -0.5 * (constant + float(z @ z))
     return result

@@ -23,6 +23,7 @@ from gendsl.compiler import hir
 from gendsl.compiler.front.coordinates import UNKNOWN
 from gendsl.compiler.front.facts import Facts, depth
 from gendsl.compiler.front.frame import RESERVED, Frame, Text
+from gendsl.compiler.front.linear import linear
 from gendsl.compiler.front.values import (
     NONE,
     NOTHING,
@@ -461,6 +462,7 @@ class Lowering:
             made.parameters += variables
             inner.env[parameter] = Value(kind, tuple(variables))
         self._finish(made, inner, source.node, key, function)
+        made.linear = linear(function, types, made.results)
         return made
 
     def _finish(self, made: hir.Function, inner: Frame, node: Any, key: Hashable, function: Any) -> None:
