@@ -12,6 +12,7 @@ from gendsl.compiler.llvm_lane_lists import LaneLists
 from gendsl.compiler.llvm_lane_values import VECTORS
 from gendsl.compiler.llvm_text import TYPES
 from gendsl.compiler.llvm_vector_math import INTEGERS
+from gendsl.compiler.llvm_writer import Work
 
 if TYPE_CHECKING:
     from gendsl.compiler.print_llvm import LLVMPrinter
@@ -105,7 +106,7 @@ class LaneFunctions(LaneLists):
         self.lanes, self.gone = lanes, {}
         self.returned = [Var(f".result{i}", kind) for i, kind in enumerate(function.results)]
         name = self.names[id(function), ranks]
-        self.to.define(name, ", ".join(parameters), _result_type(function, lanes), emit, most)
+        self.to.define(name, ", ".join(parameters), _result_type(function, lanes), emit, most, work=Work.MUCH)
 
     def _return(self, values: list[Expr], line: int) -> bool:
         if self.lanes.returns_apart:

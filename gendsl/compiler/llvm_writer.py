@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import Enum
 
 from gendsl.compiler.hir import Kind, Var
 from gendsl.compiler.llvm_text import TEMPLATE_TAG, TYPES
@@ -13,6 +14,17 @@ SHORT, LONG = 20, 100
 """How many lines a function has that is inlined everywhere; and one that is inlined if it is called in loops.
 LLVM works on an inlined function once for each caller.
 """
+
+
+class Work(Enum):
+    """How much LLVM does for a function, as attributes of it; see `native`."""
+
+    MOST = " hot"
+    """What it does for loops over data in order, too."""
+    MUCH = ""
+    """Good machine code: for what runs in lanes, or many times in a step."""
+    LEAST = ' "brief"'
+    """Machine code in little time: for what runs once in a step."""
 
 
 def _symbol(name: str) -> str:
@@ -170,12 +182,12 @@ class Writer:
         emit: Callable[[], None],
         most: int = SHORT,
         *,
-        is_hot: bool = False,
+        work: Work = Work.LEAST,
     ) -> None:
         """A function that gets the context and other parameters; it is inlined if it has few lines.
 
         Args:
-            is_hot: whether it has loops that are worth LLVM's work on loops; see `native`.
+            work: what LLVM is to do for it.
         """
         self.allocas, self.loops, self.result_type = {}, {}, result
         self.failing, self.leaving, self.block = [], [], "entry"
@@ -188,9 +200,8 @@ class Writer:
         context = f"ptr align 8 dereferenceable({8 * size}) %ctx"
         given = f"{context}, {parameters}" if parameters else context
         inlined = "alwaysinline" if len(inside) <= most else "noinline"
-        hot = " hot" if is_hot else ""
         linkage = "" if self.is_shared else "internal "
-        self.out.append(f"define {linkage}{result} @{_symbol(name)}({given}) {inlined}{hot} {{")
+        self.out.append(f"define {linkage}{result} @{_symbol(name)}({given}) {inlined}{work.value} {{")
         self.out.append("entry:")
         for var, where in self.allocas.items():
             self.add(f"{where} = alloca {TYPES[var.kind]}")

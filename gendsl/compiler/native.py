@@ -14,7 +14,7 @@ from gendsl.compiler.native_linear import one_thread, pointer_in
 
 _LOCK = threading.Lock()
 _RANDOM = re.compile(r"^declare .*@gendsl_random_(\w+)\(", re.MULTILINE)
-_REVISION = 2
+_REVISION = 3
 """Of what is done to a text here: machine code of another revision is not used."""
 _LINEAR = re.compile(r"^declare .*@gendsl_lapack_(\w+)\(", re.MULTILINE)
 _SPECIAL = re.compile(r"@gendsl_special_(\w+)\(")
@@ -55,6 +55,9 @@ def _optimise(module: Any, machine: Any) -> None:
     the first passes; those take a third of the time. LLVM's own work on functions is left for those with
     loops in order, which are marked as hot. Its pipeline for modules takes twice as long, for steps that are
     no faster: it decides what to inline, and works on all functions once more after that.
+
+    Functions that are marked as brief run once in a step. Their machine code is made without selecting and
+    scheduling instructions over whole blocks: so steps take some 3 % longer, and LLVM half the time.
     """
     import llvmlite.binding as llvm
 
@@ -73,14 +76,21 @@ def _optimise(module: Any, machine: Any) -> None:
     whole.add_post_order_function_attributes_pass()
     whole.run(module, builder)
     hot, short = builder.getFunctionPassManager(), llvm.create_new_function_pass_manager()
-    short.add_simplify_cfg_pass()
-    short.add_sroa_pass()
+    brief = llvm.create_new_function_pass_manager()
+    for passes in (short, brief):
+        passes.add_simplify_cfg_pass()
+        passes.add_sroa_pass()
     short.add_instruction_combine_pass()
     short.add_simplify_cfg_pass()
     for function in module.functions:
         if not function.is_declaration:
-            is_hot = any(b"hot" in one.split() for one in function.attributes)
-            (hot if is_hot else short).run(function, builder)
+            marks = b" ".join(function.attributes).split()
+            if b'"brief"' in marks:
+                brief.run(function, builder)
+                function.add_function_attribute("noinline")
+                function.add_function_attribute("optnone")
+            else:
+                (hot if b"hot" in marks else short).run(function, builder)
 
 
 @functools.cache

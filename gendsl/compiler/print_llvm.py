@@ -26,7 +26,7 @@ from gendsl.compiler.llvm_lanes import LanesPrinter
 from gendsl.compiler.llvm_linear import DECLARATIONS, LinearPrinter
 from gendsl.compiler.llvm_text import TYPES, module, result_type
 from gendsl.compiler.llvm_transforms import Transforms
-from gendsl.compiler.llvm_writer import LONG, SHORT
+from gendsl.compiler.llvm_writer import LONG, SHORT, Work
 from gendsl.compiler.native_layout import Layout, Word
 from gendsl.compiler.native_schedule import NativeSchedule
 from gendsl.compiler.types import leaves
@@ -329,14 +329,17 @@ class LLVMPrinter(Transforms):
             result_type(function),
             emit,
             most,
-            is_hot=self._has_long_loops(function),
+            work=self._work(function),
         )
 
-    def _has_long_loops(self, function: Function) -> bool:
-        """Whether a function that is no transform may work on all data in order."""
-        if any(isinstance(one, (hir.Read, hir.Write, hir.Copy)) for one in hir.walk(function.body)):
-            return False
-        return any(one is function for one, _, _ in self.axes.reasons)
+    def _work(self, function: Function) -> Work:
+        """How much LLVM is to do for a function: a transform may be long, and has short loops mostly."""
+        every = list(hir.walk(function.body))
+        if any(one is function for one, _, _ in self.axes.reasons):
+            transforms = any(isinstance(one, (hir.Read, hir.Write, hir.Copy)) for one in every)
+            return Work.MUCH if transforms else Work.MOST
+        in_lanes = any(id(one) in self.axes.loops for one in every)
+        return Work.MUCH if in_lanes or id(function) in self.axes.repeated else Work.LEAST
 
     def module(self) -> str:
         """All that was printed."""
