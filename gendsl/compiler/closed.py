@@ -18,7 +18,7 @@ from gendsl.compiler.front.facts import TextColumn
 from gendsl.compiler.front.program import Lowered, Lowering, Template, type_of
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import Input
-from gendsl.compiler.native import Native, available
+from gendsl.compiler.native import Code, Native, available, code_of
 from gendsl.compiler.native_layout import FAILED, FULL, Layout, TemplateWords, Word, is_auxiliary
 from gendsl.compiler.print_llvm import print_llvm
 from gendsl.compiler.print_python import compile_python, input_name, name_apart, print_python
@@ -68,6 +68,11 @@ class _State:
     """The choices of a trace, for Python text."""
 
 
+def now(where: Any, name: str) -> Any:
+    """What is at a place outside of the text; None if there is nothing."""
+    return where.get(name) if isinstance(where, dict) else getattr(where, name.removeprefix("."), None)
+
+
 class Compiled(ABC):
     """What was made of programs that were lowered together: as Python text, and as machine code.
 
@@ -111,11 +116,7 @@ class Compiled(ABC):
     def changed(self) -> str | None:
         """The name of something outside that the text took for constant and that is another now; or None."""
         for where, name, found in self.lowered.guards:
-            if isinstance(where, dict):
-                now = where.get(name)
-            else:
-                now = getattr(where, name.removeprefix("."), None)
-            if now is not found:
+            if now(where, name) is not found:
                 return name.removeprefix(".")
         return None
 
@@ -145,9 +146,14 @@ class Compiled(ABC):
         """The LLVM IR, and what may fail where."""
 
     @cached_property
+    def code(self) -> Code:
+        """The machine code, as files."""
+        return code_of(self.llvm[0], *self.shared())
+
+    @cached_property
     def native(self) -> Native:
-        """The machine code."""
-        return Native(self.llvm[0], *self.shared())
+        """The machine code, to be run."""
+        return Native(self.code)
 
     def shared(self) -> list[str]:
         """The LLVM IR of what this text shares with others."""

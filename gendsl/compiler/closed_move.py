@@ -7,7 +7,7 @@ so this is one module.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -90,9 +90,7 @@ class ClosedKernel(Compiled):
 
     @collector.waiting()
     def __init__(self, model: Any, args: tuple[Any, ...], steps: Sequence[Step | None]) -> None:
-        self.compared, self.sizes_compared = 0, set[int]()
-        self.seconds = self.compare_at = 0.0
-        self.left: list[tuple[Any, int, Any]] = []
+        self.start(args, steps)
         within = _within(steps)
         lowering = Lowering(
             draws=True,
@@ -118,12 +116,6 @@ class ClosedKernel(Compiled):
             raise
         mains = {name: lowered.main for name, lowered in every.items()}
         self.lowered = every[MODEL]
-        self.values: dict[str, tuple[Any, ...]] = {MODEL: args}
-        self.values |= {
-            f"q{i}": (*given_trace(one), *one.q_args)
-            for i, one in enumerate(within)
-            if isinstance(one, (Involution, Proposal)) and one.q is not None
-        }
         self.meetings = meetings(self.lowered)
         self.lowering = lowering
         self.scores: dict[Zeros, hir.Function] = {}
@@ -151,6 +143,33 @@ class ClosedKernel(Compiled):
         simplify(self.roots)
         name_apart(self.roots)
 
+    def start(self, args: tuple[Any, ...], steps: Sequence[Step | None]) -> None:
+        """Begin with no runs, and with the arguments of the programs."""
+        self.compared, self.sizes_compared = 0, set[int]()
+        self.seconds = self.compare_at = 0.0
+        self.left: list[tuple[Any, int, Any]] = []
+        self.values: dict[str, tuple[Any, ...]] = {MODEL: args}
+        self.values |= {
+            f"q{i}": (*given_trace(one), *one.q_args)
+            for i, one in enumerate(_within(steps))
+            if isinstance(one, (Involution, Proposal)) and one.q is not None
+        }
+
+    def set_values_of_walks(self, steps: Sequence[Step | None]) -> None:
+        """Set the values of random walks that the text is given.
+
+        Raises:
+            NotClosed: it can't be given these.
+        """
+        for number, one in enumerate(_within(steps)):
+            if isinstance(one, Walk):
+                selected = walked(self.lowered, one.patterns, self.meetings)
+                self.values[f"walk{number}"] = walk.values(one, self.lowered, selected)
+            elif isinstance(one, Warming):
+                memory = self.memories[number].retuned(one)
+                self.memories = {**self.memories, number: memory}
+                self.values[f"walk{number}"] = tuple(memory.values())
+
     def retuned(self, steps: Sequence[Step | None]) -> ClosedKernel:
         """The same text for steps that have it, of other values.
 
@@ -161,14 +180,7 @@ class ClosedKernel(Compiled):
         made.__dict__.pop("python", None)  # which has the values
         made.left, made.sizes_compared = [], set(self.sizes_compared)
         made.values = dict(self.values)
-        for number, one in enumerate(_within(steps)):
-            if isinstance(one, Walk):
-                selected = walked(self.lowered, one.patterns, self.meetings)
-                made.values[f"walk{number}"] = walk.values(one, self.lowered, selected)
-            elif isinstance(one, Warming):
-                memory = self.memories[number].retuned(one)
-                made.memories = {**made.memories, number: memory}
-                made.values[f"walk{number}"] = tuple(memory.values())
+        made.set_values_of_walks(steps)
         return made
 
     def _called(self, name: str, function: hir.Function) -> move.Called:
@@ -303,7 +315,7 @@ class ClosedKernel(Compiled):
     def _step(
         self, number: int, one: Step, mains: dict[str, hir.Function], parts: Sequence[hir.Function]
     ) -> hir.Function:
-        name = self.lowering.function_name(_identifier(one.name))
+        name = self.lowering.function_name(f"step_{hir.identifier(one.name)}")
         if isinstance(one, Several):
             return move.several(name, parts, one.times, one.bounds)
         if isinstance(one, Picked):
@@ -387,31 +399,27 @@ class ClosedKernel(Compiled):
     @cached_property
     def slopes_of(self) -> set[tuple[int, int]]:
         """The lists from outside that are needed with tangents: (number, leaf)."""
-        found: set[tuple[int, int]] = set()
-
-        def visit(expr: hir.Expr) -> None:
-            if isinstance(expr, hir.Input) and expr.tangents:
-                found.add((expr.number, expr.leaf))
-            elif isinstance(expr, hir.Op):
-                for arg in expr.args:
-                    visit(arg)
-
-        for function in {id(f): f for step in self.functions for f in hir.functions(step)}.values():
-            for statement in hir.walk(function.body):
-                for expr in hir.expressions(statement):
-                    visit(expr)
-        return found
+        return {
+            (one.number, one.leaf)
+            for statement in self._statements()
+            for whole in hir.expressions(statement)
+            for one in hir.parts(whole)
+            if isinstance(one, hir.Input) and one.tangents
+        }
 
     @cached_property
     def written(self) -> set[int]:
         """The numbers of the templates of the model whose choices a step may change."""
-        every = {id(f): f for step in self.functions for f in hir.functions(step)}.values()
         return {
             statement.template.number
-            for function in every
-            for statement in hir.walk(function.body)
+            for statement in self._statements()
             if isinstance(statement, (hir.Write, hir.Copy, hir.Redraw)) and statement.template.trace == MODEL
         }
+
+    def _statements(self) -> Iterator[hir.Statement]:
+        """All statements of the text."""
+        for function in {id(one): one for step in self.functions for one in hir.functions(step)}.values():
+            yield from hir.walk(function.body)
 
     # --- Python text ------------------------------------------------------------------------------
 
@@ -512,8 +520,3 @@ class ClosedKernel(Compiled):
 def _within(steps: Sequence[Step | None]) -> list[Step]:
     """Steps, with all that they are made of, each once."""
     return list({id(one): one for step in steps for one in all_within(step)}.values())
-
-
-def _identifier(name: str) -> str:
-    """A name as one of a function."""
-    return f"step_{hir.identifier(name)}"

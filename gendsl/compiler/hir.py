@@ -541,6 +541,14 @@ def walk(body: Body) -> Iterator[Statement]:
 _WITH_BODY = (For, Loop, Block)
 
 
+def parts(expr: Expr) -> Iterator[Expr]:
+    """An expression, and all that it is made of."""
+    yield expr
+    if isinstance(expr, Op):
+        for arg in expr.args:
+            yield from parts(arg)
+
+
 def expressions(statement: Statement) -> Iterator[Expr]:
     """The expressions that a statement itself evaluates."""
     match statement:

@@ -7,17 +7,16 @@ import functools
 import re
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from gendsl.compiler import native_cache, native_draws, native_linear
 from gendsl.compiler.native_linear import one_thread, pointer_in
 
 _LOCK = threading.Lock()
-_RANDOM = re.compile(r"^declare .*@gendsl_random_(\w+)\(", re.MULTILINE)
+_LAPACK = "gendsl_lapack_"
+_OUTSIDE = re.compile(r"@(gendsl_(?:lapack|random|special)_\w+)\(")
 _REVISION = 3
 """Of what is done to a text here: machine code of another revision is not used."""
-_LINEAR = re.compile(r"^declare .*@gendsl_lapack_(\w+)\(", re.MULTILINE)
-_SPECIAL = re.compile(r"@gendsl_special_(\w+)\(")
 
 
 @functools.cache
@@ -108,43 +107,70 @@ def _symbol(name: str) -> None:
     raise LookupError(f"scipy.special has no {name} for Cython")
 
 
+class Code(NamedTuple):
+    """Machine code.
+
+    Attributes:
+        objects: object files, of a text and of what it shares with others.
+        outside: the functions of others that these call.
+        was_kept: whether that of the text was made before, and kept.
+    """
+
+    objects: tuple[bytes, ...]
+    outside: frozenset[str]
+    was_kept: bool
+
+
+def code_of(text: str, *shared: str) -> Code:
+    """A text as machine code, with what it shares with others."""
+    with _LOCK:
+        code, was_kept = _code_of(text)
+        return Code((code, *map(_shared_code, shared)), frozenset(_OUTSIDE.findall(text)), was_kept)
+
+
 class Native:
-    """A text as machine code, with what it shares with others.
+    """Machine code that can be run.
 
     Attributes:
         entry: the function that Python calls, with the address of the context; it returns a status.
         was_kept: whether it was made before, and kept.
     """
 
-    def __init__(self, text: str, *shared: str) -> None:
+    def __init__(self, code: Code) -> None:
         import llvmlite.binding as llvm
 
+        self.was_kept = code.was_kept
         with _LOCK:  # LLVM's own state
-            for name in set(_SPECIAL.findall(text)):
-                _symbol(name)
-            for name in set(_RANDOM.findall(text)):
-                llvm.add_symbol(f"gendsl_random_{name}", native_draws.address(name))
-            linear = set(_LINEAR.findall(text))
-            for name in linear:
-                llvm.add_symbol(f"gendsl_lapack_{name}", native_linear.address(name))
-            machine = _machine()
-            code, self.was_kept = _code_of(text, machine)
-            self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
-            for one in (code, *(_shared_code(one) for one in shared)):
+            for name in code.outside:
+                _make_known(name)
+            self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
+            for one in code.objects:
                 self.engine.add_object_file(llvm.ObjectFileRef.from_data(one))
             self.engine.finalize_object()
             address = self.engine.get_function_address("gendsl_text_entry")
         entry: Callable[[int], int] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)
+        linear = any(name.startswith(_LAPACK) for name in code.outside)
         self.entry = one_thread()(entry) if linear else entry
 
 
-def _code_of(text: str, machine: Any) -> tuple[bytes, bool]:
+def _make_known(name: str) -> None:
+    """Make a function of others known to LLVM."""
+    import llvmlite.binding as llvm
+
+    kind, of = name.removeprefix("gendsl_").split("_", 1)
+    if kind == "special":
+        _symbol(of)
+    else:
+        llvm.add_symbol(name, (native_draws if kind == "random" else native_linear).address(of))
+
+
+def _code_of(text: str) -> tuple[bytes, bool]:
     """A text as an object file, and whether it was kept."""
-    key = native_cache.key_of(text, _made_by(machine))
+    key = native_cache.key_of(text, made_by())
     kept = native_cache.load(key)
     if kept is not None:
         return kept, True
-    code = _compiled(text, machine)
+    code = _compiled(text, _machine())
     native_cache.store(key, code)
     return code, False
 
@@ -152,17 +178,18 @@ def _code_of(text: str, machine: Any) -> tuple[bytes, bool]:
 @functools.cache
 def _shared_code(text: str) -> bytes:
     """What texts share as an object file, made once by a process."""
-    return _code_of(text, _machine())[0]
+    return _code_of(text)[0]
 
 
-def _made_by(machine: Any) -> str:
+@functools.cache
+def made_by() -> str:
     """What makes machine code of a text: versions, the processor, and what this module does."""
     import llvmlite
     import llvmlite.binding as llvm
 
     processor = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     versions = llvmlite.__version__, *llvm.llvm_version_info
-    return " ".join(map(str, (_REVISION, *versions, machine.triple, *processor)))
+    return " ".join(map(str, (_REVISION, *versions, llvm.get_default_triple(), *processor)))
 
 
 def _compiled(text: str, machine: Any) -> bytes:

@@ -49,11 +49,11 @@ def is_users_own(path: Path) -> bool:
     return found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def key_of(*parts: str) -> str:
+def key_of(*parts: str | bytes) -> str:
     """The name of what is made from these."""
     made = hashlib.sha256()
     for part in parts:
-        found = part.encode()
+        found = part.encode() if isinstance(part, str) else part
         made.update(f"{len(found)} ".encode())
         made.update(found)
     return made.hexdigest()

@@ -210,6 +210,12 @@ class Memory:
         made.__dict__ = {**self.__dict__, "one": one, "places": []}
         return made
 
+    def apart(self, lowered: Lowered) -> Memory:
+        """The same without a warm-up, for a program that is what its own is."""
+        made = object.__new__(Memory)
+        made.__dict__ = {**self.__dict__, "one": None, "lowered": lowered, "places": []}
+        return made
+
     def values(self, trace: Any = None, capacities: Sequence[Sequence[int]] = ()) -> list[Any]:
         """The values of the inputs, of what was found so far; there is room for the choices of a trace.
 

@@ -100,11 +100,11 @@ def compiled(parts: Sequence[Part], model: Any, args: tuple[Any, ...]) -> Closed
     """
     closed = known(parts, model, args)
     if closed is None:
-        from gendsl.compiler.closed_move import ClosedKernel  # with the compiler, which takes long to import
+        from gendsl.inference.kept_kernels import kernel_of  # with the compiler, which takes long to import
 
         reason = ""
         try:
-            closed = ClosedKernel(model, args, [part.move for part in parts])
+            closed = kernel_of(model, args, [part.move for part in parts])
         except NotClosed as error:
             reason = str(error)
         _keep(parts[0].kernel, _made(parts, model, args, closed, reason))

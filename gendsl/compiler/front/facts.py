@@ -75,6 +75,11 @@ def _either_text(a: Type, b: Type) -> Text:
     return Text(frozenset(options)) if len(options) <= MOST_OPTIONS else TEXT
 
 
+def _is_of_site(place: Hashable) -> bool:
+    """Whether a place, or a flag, is what a site has."""
+    return isinstance(place, tuple) and bool(place) and isinstance(place[0], int)
+
+
 class TextColumn:
     """Stands among the inputs of a text for a number that each string that it is given has.
 
@@ -155,6 +160,15 @@ class Facts:
         if flag not in self.flags:
             self.flags.add(flag)
             self.changed = True
+
+    def of_values(self) -> Facts:
+        """What there is to know to store values: what is at sites, but not which places these are."""
+        made = Facts()
+        made.types = {place: type for place, type in self.types.items() if _is_of_site(place)}
+        made.flags = set(filter(_is_of_site, self.flags))
+        made.parents, made.texts = self.parents, self.texts
+        made.columns, made.joined = self.columns, self.joined
+        return made
 
     # --- types ------------------------------------------------------------------------------------
 

@@ -1,0 +1,174 @@
+"""Kernels that were compiled before, kept in the user's folder, so that nothing need be read again.
+
+What is kept is found by a fingerprint of all that a kernel was made from, and holds its machine code and what
+there is to know of its memory. Objects of the user's are told by their places in the fingerprint, so that
+those of this process are found for those of that one.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import pickle
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, NamedTuple
+
+from gendsl.compiler import native, native_cache
+from gendsl.compiler.axes import Axes
+from gendsl.compiler.closed import now
+from gendsl.compiler.closed_move import ClosedKernel
+from gendsl.compiler.front.facts import Facts
+from gendsl.compiler.front.program import Lowered, type_of
+from gendsl.compiler.moves import Step
+from gendsl.compiler.warming import Memory
+from gendsl.inference.fingerprints import FAILURES, Fingerprint, installation, is_library
+
+_LOG = logging.getLogger("gendsl")
+_BASIC = (str, int, float, bool, bytes, type(None), type(Ellipsis), tuple, list, dict, set, frozenset)
+_OURS = ("gendsl.compiler.", __name__)
+_NAMED = (type, FunctionType, BuiltinFunctionType)
+"""What `pickle` writes by its name, if that is where it is."""
+
+
+class _Kept(NamedTuple):
+    """What is kept of a kernel.
+
+    Attributes:
+        lowered: its programs without their texts, and without the objects that they took for constant.
+        memories: what its warm-ups find, without what they have found.
+        sites: what may fail where.
+    """
+
+    lowered: Lowered
+    memories: dict[int, Memory]
+    rows: list[int]
+    row_count: int
+    sites: list[tuple[int, str]]
+    slopes_of: set[tuple[int, int]]
+    written: set[int]
+    code: native.Code
+
+
+class KeptKernel(ClosedKernel):
+    """A kernel whose machine code was kept; its text is made where somebody asks for it."""
+
+    def __init__(self, model: Any, args: tuple[Any, ...], steps: Sequence[Step | None], kept: _Kept) -> None:
+        self.made_of = model, args, steps
+        self.lowered, self.meetings, self.memories = kept.lowered, [], kept.memories
+        self.rows, self.row_count = kept.rows, kept.row_count
+        self.llvm, self.code = ("", kept.sites), kept.code
+        self.slopes_of, self.written = kept.slopes_of, kept.written
+        self.start(args, steps)
+        self.set_values_of_walks(steps)
+
+    @cached_property
+    def whole(self) -> ClosedKernel:
+        """The kernel with its text."""
+        return ClosedKernel(*self.made_of)
+
+    def printed(self, axes: Axes | None) -> str:
+        return self.whole.printed(axes)
+
+    @cached_property
+    def axes(self) -> Axes:
+        return self.whole.axes
+
+    def retuned(self, steps: Sequence[Step | None]) -> ClosedKernel:
+        made = super().retuned(steps)
+        assert isinstance(made, KeptKernel)
+        made.__dict__.pop("whole", None)
+        made.made_of = *self.made_of[:2], steps
+        return made
+
+
+def kernel_of(model: Any, args: tuple[Any, ...], steps: Sequence[Step | None]) -> ClosedKernel:
+    """A kernel for arguments of given types, as machine code: the one that is kept, or else one that then is.
+
+    Raises:
+        NotClosed: there is none.
+    """
+    found = _fingerprint(model, args, steps) if native_cache.folder() is not None else None
+    if found is None:
+        return ClosedKernel(model, args, steps)
+    key = native_cache.key_of("kernel", installation(), native.made_by(), found.bytes)
+    kept = native_cache.load(key)
+    if kept is not None:
+        return KeptKernel(model, args, steps, _Reader(kept, found).load())
+    made = ClosedKernel(model, args, steps)
+    if not made.meetings:  # else its text tells which choices there are
+        written = _written(made, found)
+        if written is not None:
+            native_cache.store(key, written)
+    return made
+
+
+def _fingerprint(model: Any, args: tuple[Any, ...], steps: Sequence[Step | None]) -> Fingerprint | None:
+    """What a kernel is made from: of arguments their types."""
+    facts = Facts()
+    types = [type_of(facts, ("argument", i), arg) for i, arg in enumerate(args)]
+    try:
+        return Fingerprint(model, tuple(steps), types, facts)
+    except FAILURES as error:
+        _LOG.debug("a kernel can't be kept: %s", error)
+        return None
+
+
+def _written(made: ClosedKernel, found: Fingerprint) -> bytes | None:
+    """What is kept of a kernel."""
+    guards = [(where, name, None) for where, name, _ in made.lowered.guards if not _is_of_library(where)]
+    lowered = replace(
+        made.lowered, main=replace(made.lowered.main, body=[]), replays={}, asked={}, returned={},
+        guards=guards, facts=made.lowered.facts.of_values(),
+    )  # fmt: skip
+    memories = {number: memory.apart(lowered) for number, memory in made.memories.items()}
+    kept = _Kept(
+        lowered, memories, made.rows, made.row_count, made.llvm[1], made.slopes_of, made.written, made.code
+    )
+    file = io.BytesIO()
+    try:
+        _Writer(file, found).dump(kept)
+    except FAILURES as error:
+        _LOG.debug("a kernel can't be kept: %s", error)
+        return None
+    return file.getvalue()
+
+
+def _is_of_library(where: Any) -> bool:
+    """Whether something is the names of a library's module, which stays what it is."""
+    return isinstance(where, dict) and is_library(str(where.get("__name__")))
+
+
+class _Writer(pickle.Pickler):
+    """Writes what is kept: of the user's objects their places in the fingerprint."""
+
+    def __init__(self, file: io.BytesIO, found: Fingerprint) -> None:
+        super().__init__(file, protocol=5)
+        self._found = found
+
+    def persistent_id(self, one: Any) -> int | None:
+        number = self._found.numbers.get(id(one))
+        if number is not None:
+            return number
+        cls = type(one)
+        if cls in _BASIC or isinstance(one, _NAMED) or cls.__module__.startswith(_OURS):
+            return None
+        raise pickle.PicklingError(f"a {cls.__qualname__} that is not in the fingerprint")
+
+
+class _Reader(pickle.Unpickler):
+    """Reads what is kept, with the objects of this process."""
+
+    def __init__(self, kept: bytes, found: Fingerprint) -> None:
+        super().__init__(io.BytesIO(kept))
+        self._found = found
+
+    def persistent_load(self, number: int) -> Any:
+        return self._found.met[number]
+
+    def load(self) -> _Kept:
+        kept: _Kept = super().load()
+        guards = [(where, name, now(where, name)) for where, name, _ in kept.lowered.guards]
+        return kept._replace(lowered=replace(kept.lowered, guards=guards))
