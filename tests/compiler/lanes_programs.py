@@ -32,7 +32,7 @@ from gendsl.compiler.hir import (
     Store,
     Var,
 )
-from gendsl.compiler.native import Native
+from gendsl.compiler.native import Native, code_of
 from gendsl.compiler.native_layout import FULL, Layout, Word
 from gendsl.compiler.print_llvm import print_llvm
 from gendsl.compiler.print_python import compile_python
@@ -359,7 +359,7 @@ class ByMachine:
         lowered = SimpleNamespace(main=main, inputs=[], templates=[], coordinates={})
         self.layout, self.results = Layout(lowered), main.results
         self.text = print_llvm(main, self.layout, Axes([main]))[0]
-        self.native = Native(self.text)
+        self.native = Native(code_of(self.text))
 
     def __call__(self, given):
         words, memory, arena = room(self.layout.size), Words(), room(1 << 16)

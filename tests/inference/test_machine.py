@@ -45,6 +45,7 @@ from gendsl.inference import (
     cycle,
     independent,
     involutive,
+    kept_kernels,
     machine,
     mh,
     mixture,
@@ -470,7 +471,7 @@ def test_what_is_refused_is_read_once(monkeypatch):
         calls.append(args)
         return original(*args)
 
-    monkeypatch.setattr(closed_move, "ClosedKernel", counted_)
+    monkeypatch.setattr(kept_kernels, "ClosedKernel", counted_)
     with running_on("native"):
         first, again = (policy.decide(kernel, start(), np.random.default_rng(1), 9, 1, {}) for _ in range(2))
     assert first.machine is again.machine is None
