@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from gendsl.compiler import (
@@ -23,6 +24,7 @@ from gendsl.compiler import (
     replay,
     sampler,
     tangents,
+    transitions,
     walk,
     warming,
 )
@@ -50,6 +52,7 @@ from gendsl.compiler.moves import (
     Rotating,
     Several,
     Step,
+    Transition,
     Updating,
     Walk,
     Warming,
@@ -120,18 +123,15 @@ class ClosedKernel(Compiled):
         self.lowering = lowering
         self.scores: dict[Zeros, hir.Function] = {}
         self.memories: dict[int, warming.Memory] = {}
+        self.target: str | None = None
+        self.numbers = {id(one): number for number, one in enumerate(within)}
+        if any(isinstance(one, Transition) and one.args for one in within):
+            transitions.check_arguments(within, lowering)
         replay.fill_all(self.lowered, mains)
         for along in lowering.lines.values():
             fill_along(along, self._score(mains[MODEL], Zeros.END))
-        made: dict[int, hir.Function] = {}
-        for number, one in enumerate(within):
-            parts = [made[id(part)] for part in one.parts] if isinstance(one, (Several, Picked)) else []
-            try:
-                made[id(one)] = self._step(number, one, mains, parts)
-            except NotClosed as reason:
-                reason.about = f"kernel {one.name}"
-                raise
-        self.steps = [None if step is None else made[id(step)] for step in steps]
+        self.made: dict[tuple[str | None, int], hir.Function] = {}
+        self.steps = [None if step is None else self._made(step, mains) for step in steps]
         self.functions = [function for function in self.steps if function is not None]
         sizes = [len(step.parts) if isinstance(step, Picked) else 1 for step in steps]
         self.rows = [sum(sizes[:number]) for number in range(len(sizes))]
@@ -154,6 +154,9 @@ class ClosedKernel(Compiled):
             for i, one in enumerate(_within(steps))
             if isinstance(one, (Involution, Proposal)) and one.q is not None
         }
+        for number, one in enumerate(_within(steps)):
+            if isinstance(one, Transition):
+                self.values |= {f"t{number}_{rung}": given for rung, given in enumerate(one.args)}
 
     def set_values_of_walks(self, steps: Sequence[Step | None]) -> None:
         """Set the values of random walks that the text is given.
@@ -164,7 +167,9 @@ class ClosedKernel(Compiled):
         for number, one in enumerate(_within(steps)):
             if isinstance(one, Walk):
                 selected = walked(self.lowered, one.patterns, self.meetings)
-                self.values[f"walk{number}"] = walk.values(one, self.lowered, selected)
+                values = walk.values(one, self.lowered, selected)
+                given = [at.position for at, _ in self.lowered.inputs if _is_of(at, f"walk{number}")]
+                self.values[f"walk{number}"] = values * (len(given) // len(values))  # for each of its targets
             elif isinstance(one, Warming):
                 memory = self.memories[number].retuned(one)
                 self.memories = {**self.memories, number: memory}
@@ -185,7 +190,7 @@ class ClosedKernel(Compiled):
 
     def _called(self, name: str, function: hir.Function) -> move.Called:
         """A function with the arguments of its program."""
-        every = self.lowering.arguments_of(name)
+        every = self.lowering.arguments_of(name if self.target is None or name != MODEL else self.target)
         return move.Called(function, tuple(leaf for value in every for leaf in value.leaves))
 
     def _absent(
@@ -232,6 +237,34 @@ class ClosedKernel(Compiled):
         warming.fill(self.lowering.adapted[number], one, made, rules)
         return warming.step(name, one, made, rules, lists)
 
+    def _transition(
+        self, number: int, name: str, one: Transition, mains: dict[str, hir.Function]
+    ) -> hir.Function:
+        """The step of a tempered transition."""
+        if one.powers is not None:
+            parts = [self._made(part, mains) for part in one.parts]
+            likelihood, pairs = self._likelihood(mains[MODEL]), list(pairwise(one.powers))
+            up = [transitions.to_power(likelihood, after - before) for before, after in pairs]
+            down = [transitions.to_power(likelihood, before - after) for before, after in pairs]
+            return transitions.transition(name, parts, up, down)
+        parts, scores = [], [self._score(mains[MODEL], Zeros.END)]
+        for rung, (part, args) in enumerate(zip(one.parts, one.args, strict=True)):
+            self.target = f"t{number}_{rung}"
+            transitions.give_arguments(self.lowering, self.target, args)
+            scores.append(self._score(mains[MODEL], Zeros.END))
+            parts.append(self._made(part, mains))
+        self.target = None
+        up, down = ([transitions.to_arguments(score) for score in to] for to in (scores[1:], scores[:-1]))
+        return transitions.transition(name, parts, up, down)
+
+    def _likelihood(self, main: hir.Function) -> move.Called:
+        """The log density of the observations of the current trace."""
+        return self._called(MODEL, transitions.observed(hir.copied(main, "_observed", read_again)))
+
+    def _power(self, one: Proposal | Resampling, main: hir.Function) -> transitions.Power | None:
+        """The power of the likelihood in the target of a move, if it is not 1."""
+        return None if one.power == 1.0 else transitions.Power(self._likelihood(main), one.power)
+
     def _counted(self, main: hir.Function, selected: Any, patterns: Any) -> move.Called:
         """What counts the choices of the current trace that are selected, for each pattern."""
         counts = redraw.counted(hir.copied(main, "_counted", read_again), selected, len(patterns))
@@ -256,7 +289,7 @@ class ClosedKernel(Compiled):
         let_go = redraw.let_go(hir.copied(main, "_let_go", read_again))
         return move.resampling(
             name, self._called(MODEL, draw), self._called(MODEL, let_go), self._absent(one, main),
-            skip_absent=one.skip_absent, sites=sites,
+            skip_absent=one.skip_absent, sites=sites, power=self._power(one, main),
         )  # fmt: skip
 
     def _updating(
@@ -312,10 +345,23 @@ class ClosedKernel(Compiled):
             self.scores[zeros] = density.score(assessed(main, suffix), zeros=zeros)
         return self._called(MODEL, self.scores[zeros])
 
-    def _step(
-        self, number: int, one: Step, mains: dict[str, hir.Function], parts: Sequence[hir.Function]
-    ) -> hir.Function:
+    def _made(self, one: Step, mains: dict[str, hir.Function]) -> hir.Function:
+        """The step of a kernel, for the target whose turn it is."""
+        key = self.target, id(one)
+        if key not in self.made:
+            try:
+                self.made[key] = self._step(self.numbers[id(one)], one, mains)
+            except NotClosed as reason:
+                reason.about = reason.about or f"kernel {one.name}"
+                raise
+        return self.made[key]
+
+    def _step(self, number: int, one: Step, mains: dict[str, hir.Function]) -> hir.Function:
         name = self.lowering.function_name(f"step_{hir.identifier(one.name)}")
+        if isinstance(one, Transition):
+            return self._transition(number, name, one, mains)
+        if isinstance(one, (Several, Picked)):
+            parts = [self._made(part, mains) for part in one.parts]
         if isinstance(one, Several):
             return move.several(name, parts, one.times, one.bounds)
         if isinstance(one, Picked):
@@ -344,7 +390,9 @@ class ClosedKernel(Compiled):
         if isinstance(one, Proposal):
             assert auxiliary is not None
             proposals = Proposals(self.lowering, f"q{number}")
-            return move.proposal(name, score, auxiliary, proposals.propose(), proposals.give_back())
+            propose, give_back = proposals.propose(), proposals.give_back()
+            power = self._power(one, mains[MODEL])
+            return move.proposal(name, score, auxiliary, propose, give_back, power)
         assert self.slopes is not None
         combined = self.slopes.combined
         maps = [
@@ -520,3 +568,8 @@ class ClosedKernel(Compiled):
 def _within(steps: Sequence[Step | None]) -> list[Step]:
     """Steps, with all that they are made of, each once."""
     return list({id(one): one for step in steps for one in all_within(step)}.values())
+
+
+def _is_of(found: Any, name: str) -> bool:
+    """Whether an input of a text is an argument of a program or a step."""
+    return isinstance(found, ArgumentsOf) and found.name == name

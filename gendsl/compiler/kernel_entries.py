@@ -21,6 +21,7 @@ from gendsl.compiler.moves import (
     Rotating,
     Several,
     Step,
+    Transition,
     Updating,
     Warming,
 )
@@ -41,7 +42,7 @@ PICKING = {"pick": picking.picked, "share": picking.log_share}
 def entries_of(lowering: Lowering, number: int, one: Step) -> list[Entry]:
     """The programs of a step: the auxiliary one and the transforms, or what picks a move."""
     entries, traces = [], [MODEL]
-    if isinstance(one, (Several, Updating, Rotating, Blocking, Warming)):
+    if isinstance(one, (Several, Transition, Updating, Rotating, Blocking, Warming)):
         return []
     if isinstance(one, Picked):
         constants = {"weights": one.weights, "count": len(one.parts)}

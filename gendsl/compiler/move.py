@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
@@ -35,6 +35,9 @@ from gendsl.compiler.hir import (
     Var,
 )
 from gendsl.compiler.sums import IMPOSSIBLE
+
+if TYPE_CHECKING:
+    from gendsl.compiler.transitions import Power
 
 ZERO, HALF = Const(0.0, "f"), Const(0.5, "f")
 
@@ -93,7 +96,9 @@ def _rejected(uniform: Var) -> Body:
     return [Primitive([], "exchange"), Draw(uniform, "random", ()), Return(list(REJECTED))]
 
 
-def _decided(lp: Var, log_det: Expr, log_q: Var | None, log_q_back: Var | None) -> Body:
+def _decided(
+    lp: Var, log_det: Expr, log_q: Var | None, log_q_back: Var | None, power: Power | None = None
+) -> Body:
     """The end of a step: the log acceptance ratio, the decision, and what follows from it."""
     accepted, ratio, log_model, log_aux, _ = (Var(*result) for result in RESULTS)
     before, uniform = Var("lp_before", "f"), Var("uniform", "f")
@@ -102,12 +107,14 @@ def _decided(lp: Var, log_det: Expr, log_q: Var | None, log_q_back: Var | None) 
     if log_q is not None and log_q_back is not None:
         difference = _op("sub", log_q_back, log_q)
         scale = _op("add", scale, _op("add", _op("abs", log_q), _op("abs", log_q_back)))
-    total = _op("add", log_model, log_aux)
+    total, model = _op("add", log_model, log_aux), _op("sub", lp, before)
+    if power is not None:
+        model, scale = _op("add", model, power.term), _op("add", scale, power.size)
     if log_det is not ZERO:
         total, scale = _op("add", total, log_det), _op("add", scale, _op("abs", log_det))
     return [
         Primitive([before], "log_density"),
-        Set([log_model], [_op("sub", lp, before)]),
+        Set([log_model], [model]),
         Set([log_aux], [difference]),
         Set([ratio], [total]),
         Draw(uniform, "random", ()),
@@ -121,7 +128,14 @@ def _is_zero(lp: Var) -> Op:
     return _op("eq", lp, IMPOSSIBLE, kind="b")
 
 
-def proposal(name: str, score: Called, auxiliary: Auxiliary, propose: Body, give_back: Body) -> Function:
+def proposal(
+    name: str,
+    score: Called,
+    auxiliary: Auxiliary,
+    propose: Body,
+    give_back: Body,
+    power: Power | None = None,
+) -> Function:
     """The step of a move that proposes what a program draws, at the addresses at which it draws it.
 
         log alpha = log p(x') - log p(x) + log q(x | x') - log q(x' | x)
@@ -131,11 +145,13 @@ def proposal(name: str, score: Called, auxiliary: Auxiliary, propose: Body, give
         auxiliary: the program.
         propose: copies what was drawn to the proposed trace.
         give_back: lets the auxiliary choices be those that would lead back.
+        power: that of the likelihood, if it is not 1.
     """
     made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
     lp, uniform = Var("lp", "f"), Var("uniform", "f")
     log_q, log_q_back = Var("log_q", "f"), Var("log_q_back", "f")
     made.body = [
+        *([] if power is None else power.here),
         Primitive([], "begin"),
         auxiliary.draw.into(log_q),
         Primitive([], "drawn"),
@@ -149,11 +165,12 @@ def proposal(name: str, score: Called, auxiliary: Auxiliary, propose: Body, give
         Primitive([], "exchange"),
         Primitive([], "turn"),
         auxiliary.score.into(log_q_back),
+        *([] if power is None else power.there),
         Primitive([], "turn_back"),
         If(_is_zero(log_q_back), _rejected(uniform), []),
         Primitive([], "exchange"),
         Primitive([], "settle"),
-        *_decided(lp, ZERO, log_q, log_q_back),
+        *_decided(lp, ZERO, log_q, log_q_back, power),
     ]
     return made
 
@@ -205,6 +222,7 @@ def resampling(
     *,
     skip_absent: bool,
     sites: Sites | None = None,
+    power: Power | None = None,
 ) -> Function:
     """The step of a move that draws selected choices anew from the prior.
 
@@ -218,6 +236,7 @@ def resampling(
         sites: what is selected, where one of these is picked that is drawn. It is the last arguments of
             `draw`, as the number of its template and its indices, and log n - log n' is added, with n of them
             before and n' after.
+        power: that of the likelihood, if it is not 1.
     """
     made = Function(name, results=[kind for _, kind in RESULTS], origin=f"a step of {name}")
     lp, kept, before, gone = (Var(one, "f") for one in ("lp", "lp_kept", "lp_before", "lp_let_go"))
@@ -225,7 +244,7 @@ def resampling(
     log_model, log_aux = Var("log_model", "f"), Var("log_aux", "f")
     count, both = Var("count", "i"), Var("count_of_both", "i")
     body = made.body
-    body.append(Primitive([], "begin"))
+    body += [*([] if power is None else power.here), Primitive([], "begin")]
     some: Expr = hir.FALSE
     if not skip_absent:
         body += all_there(absent)
@@ -250,17 +269,19 @@ def resampling(
         Primitive([before], "log_density"),
         Set([log_model], [_op("sub", kept, _op("sub", before, gone))]),
     ]
+    if power is not None:
+        scale = _op("add", scale, power.size)
+        body += [
+            *_in_proposed(power.there),
+            Set([log_model], [_op("add", log_model, power.term)]),
+        ]
     if sites is None:
         body.append(Set([log_aux, ratio], [ZERO, log_model]))
     else:
         after = _op("float", _op("sub", both, count, kind="i"))
         share = _op("log", _op("truediv", _op("float", count), after))
         body += [
-            Primitive([], "exchange"),
-            Primitive([], "turn"),
-            *sites.list(both),
-            Primitive([], "turn_back"),
-            Primitive([], "exchange"),
+            *_in_proposed(sites.list(both)),
             Set([log_aux], [share]),
             Set([ratio], [_op("add", log_model, log_aux)]),
         ]
@@ -271,6 +292,12 @@ def resampling(
         Return([accepted, ratio, log_model, log_aux, ZERO]),
     ]
     return made
+
+
+def _in_proposed(body: Body) -> Body:
+    """Do something in the proposed trace, as if it were the current one."""
+    there, back = (Primitive([], "exchange"), Primitive([], "turn")), ("turn_back", "exchange")
+    return [*there, *body, *(Primitive([], name) for name in back)]
 
 
 def _picked_site(sites: Sites, count: Var, draw: Called, body: Body) -> Called:

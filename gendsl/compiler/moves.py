@@ -76,12 +76,14 @@ class Proposal:
         name: what to call its step.
         q, q_args: the program, called as `q(trace, *q_args)`, or as `q(*q_args)`.
         sees_trace: whether it is given the trace.
+        power: of the likelihood of the observations, in the target.
     """
 
     name: str
     q: Any
     q_args: tuple[Any, ...]
     sees_trace: bool = True
+    power: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,14 @@ class Resampling:
         patterns: what the addresses of the selected choices begin with; `...` stands for any component.
         skip_absent: whether addresses that the trace doesn't have are left out.
         picks: whether it is one of them, picked at random.
+        power: of the likelihood of the observations, in the target.
     """
 
     name: str
     patterns: tuple[tuple[Any, ...], ...]
     skip_absent: bool = False
     picks: bool = False
+    power: float = 1.0
     q: None = None
     q_args: tuple[()] = ()
 
@@ -298,9 +302,27 @@ class Picked:
     weights: Callable[[Any], Sequence[float]]
 
 
+@dataclass(frozen=True, eq=False)
+class Transition:
+    """A tempered transition: moves of targets, up to one that is easy to move in and down again.
+
+    Attributes:
+        name: what to call its step.
+        parts: what the moves are, of the target that is next to the posterior first.
+        powers: of the likelihood in the targets, that of the posterior first; None if they differ by
+            arguments.
+        args: the arguments of the model for each target.
+    """
+
+    name: str
+    parts: tuple[Step, ...]
+    powers: tuple[float, ...] | None
+    args: tuple[tuple[Any, ...], ...] = ()
+
+
 Move = Involution | Proposal | Resampling | Walk
 """What a simple kernel does in a step."""
-Step = Move | Warming | Updating | Rotating | Blocking | Several | Picked
+Step = Move | Warming | Updating | Rotating | Blocking | Several | Picked | Transition
 """What a kernel does in a step."""
 
 
@@ -317,6 +339,8 @@ def are_alike(one: Step, other: Step) -> bool:
             return (one.name, one.times, one.bounds) == (other.name, other.times, other.bounds)
         case Picked(), Picked():
             return one.name == other.name and one.weights is other.weights
+        case Transition(), Transition():
+            return (one.name, one.powers) == (other.name, other.powers) and one.args is other.args
     return one is other
 
 
@@ -324,7 +348,7 @@ def all_within(step: Step | None) -> Iterator[Step]:
     """A step, and before it all that it is made of; of None nothing."""
     if step is None:
         return
-    if isinstance(step, (Several, Picked)):
+    if isinstance(step, (Several, Picked, Transition)):
         for part in step.parts:
             yield from all_within(part)
     yield step

@@ -88,11 +88,19 @@ class Order:
         times: how often all of them are run, one after the other.
         bounds: where one part is picked: the numbers between 0 and 1 that its shares end at, but the last.
         weights: the function of the trace that returns the shares, where they depend on it.
+        targets: where they are run up and down again, each for another target: the powers of the likelihood
+            in these, that of the posterior first, or the arguments of the model for each.
     """
 
     times: int = 1
     bounds: tuple[float, ...] | None = None
     weights: Callable[[Any], Sequence[float]] | None = None
+    targets: tuple[Any, ...] | None = None
+
+    @property
+    def is_one_step(self) -> bool:
+        """Whether they are parts of one step, which decides whether what they did is kept."""
+        return self.weights is not None or self.targets is not None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -15,7 +15,7 @@ import numpy as np
 
 from gendsl.choices import same_value
 from gendsl.compiler.closed import FailedText
-from gendsl.compiler.moves import PICK, REPEAT, RUN, NotClosed
+from gendsl.compiler.moves import PICK, REPEAT, RUN, NotClosed, Picked, Transition
 from gendsl.compiler.native_layout import (
     ACCEPTED,
     CYCLES,
@@ -68,6 +68,7 @@ class Machine:
         parts: the kernels that the schedule runs.
         called: the names of those that are not compiled.
         names: what is counted, by the rows of the tallies.
+        untold: for each whether the terms of its ratio are not told.
         fallbacks: how often a step was made by its kernel itself, by the reason.
         beyond: why the machine code can't go on from the current trace; None if it can.
         at_once: how many sweeps take about as long as the machine code may run at once.
@@ -79,6 +80,8 @@ class Machine:
         self.parts, self.rng = flat.parts, rng
         self.called = [part.name for part in flat.called]
         self.names = [name for part in self.parts for name in part.names]
+        every = [part.move.parts if isinstance(part.move, Picked) else [part.move] for part in self.parts]
+        self.untold = [isinstance(move, Transition) for moves in every for move in moves]
         self.model, self.args, self.observed = trace.gen_fn, trace.args, trace.observed_paths
         self.closed = compiled(self.parts, self.model, self.args)
         self.fallbacks: dict[str, int] = {}
@@ -390,7 +393,9 @@ class Machine:
             if row[WEIGHED] > old[WEIGHED]:
                 sums, sums_before = floats[number], floats_before[number]
                 tally.weighed += row[WEIGHED] - old[WEIGHED]
-                tally.log_ratio += sums[LOG_RATIO] - sums_before[LOG_RATIO]
+                ratios = sums[LOG_RATIO] - sums_before[LOG_RATIO]
+                tally.log_ratio += ratios
+                tally.log_untold += ratios if self.untold[number] else 0.0
                 tally.log_aux += sums[LOG_AUX] - sums_before[LOG_AUX]
                 tally.log_abs_det += sums[LOG_DET] - sums_before[LOG_DET]
             if row[IMPOSSIBLE] > old[IMPOSSIBLE]:

@@ -122,7 +122,7 @@ def mh(
     Raises:
         KernelError: the target is none of these.
     """
-    return mh_deciding(decide, target, proposal_args, skip_absent, name, plain=True)
+    return mh_deciding(decide, target, proposal_args, skip_absent, name)
 
 
 def mh_deciding(
@@ -132,18 +132,18 @@ def mh_deciding(
     skip_absent: bool,
     name: str | None,
     *,
-    plain: bool = False,
+    power: float = 1.0,
 ) -> Kernel:
     """`mh` whose proposals are decided on by a function of the two traces and the log acceptance ratio.
 
     Args:
-        plain: whether that is `decide` itself.
+        power: of the likelihood, in the target for which it decides.
     """
     if isinstance(target, GenFunction):
         if type(proposal_args) is not tuple:
             raise KernelError(f"proposal_args must be a tuple, got {proposal_args!r}", fix="write (x,)")
         step = _proposal_step(target, lambda trace: (trace, *proposal_args), decide)
-        move = ProposalMove(target.__name__, target, proposal_args) if plain else None
+        move = ProposalMove(target.__name__, target, proposal_args, power=power)
         return Kernel(step, name or f"mh {target.name}", reversible=True, move=move)
     if proposal_args:
         raise KernelError("proposal_args were given with a selection", fix="leave them out")
@@ -153,14 +153,10 @@ def mh_deciding(
         return Kernel(step, name or f"mh {target.__name__}", reversible=True)
     selection = as_target(target, "mh")
     patterns = selection.plain_patterns()
-    known = plain and patterns is not None
     step = _prior_step(selection, skip_absent, decide)
-    return Kernel(
-        step,
-        name or f"mh {selection!r}",
-        reversible=True,
-        move=Resampling(f"mh {selection!r}", patterns or (), skip_absent) if known else None,
-    )
+    shown = f"mh {selection!r}"
+    known = None if patterns is None else Resampling(shown, patterns, skip_absent, power=power)
+    return Kernel(step, name or shown, reversible=True, move=known)
 
 
 @kernel_maker

@@ -19,6 +19,7 @@ from gendsl.compiler.moves import (
     Resampling,
     Several,
     Step,
+    Transition,
     Updating,
     all_within,
 )
@@ -28,7 +29,7 @@ from gendsl.inference.kernel import Kernel, kernel_name
 MOST_INSTRUCTIONS = 1 << 20
 _COMPILED = (
     "what is compiled: involutive, birth_death, split_merge, mh of a program or a selection, independent of "
-    "a program, random_walk, single_site, gibbs, slice_sampling, elliptical_slice"
+    "a program, random_walk, single_site, gibbs, slice_sampling, elliptical_slice, tempered_mh"
 )
 
 
@@ -87,7 +88,7 @@ def flattened(kernel: Any) -> Flat:
 
     def visit(one: Any) -> np.ndarray:
         order = getattr(one, "order", None)
-        if order is None or order.weights is not None:
+        if order is None or order.is_one_step:
             number = _number(one)
             words.extend((RUN, number))
             is_compiled = list(parts.values())[number][1].move is not None
@@ -117,9 +118,15 @@ def flattened(kernel: Any) -> Flat:
 
     def _number(one: Any) -> int:
         if id(one) not in parts:
-            picks = getattr(one, "order", None) is not None
+            order = getattr(one, "order", None)
+            picks = order is not None and order.weights is not None
             names = tuple(map(kernel_name, one.parts if picks else (one,)))
-            step = _step(one, steps) if picks or is_compiled(one) else None
+            step = None
+            try:
+                step = _step(one, steps) if order is not None or is_compiled(one) else None
+            except NotClosed:
+                if picks:
+                    raise
             parts[id(one)] = len(parts), Part(one, step, names)
         return parts[id(one)][0]
 
@@ -170,7 +177,11 @@ def _step(kernel: Any, known: dict[int, Step]) -> Step:
             known[id(kernel)] = _move(kernel)
         else:
             name, parts = kernel_name(kernel), tuple(_step(part, known) for part in kernel.parts)
-            if order.weights is None:
+            if order.targets is not None:
+                has_powers = type(order.targets[0]) is float
+                args = () if has_powers else order.targets
+                known[id(kernel)] = Transition(name, parts, order.targets if has_powers else None, args)
+            elif order.weights is None:
                 known[id(kernel)] = Several(name, parts, order.times, order.bounds)
             else:  # of its parts, one that is made of others is a kernel without a ratio of its own
                 alone = (Several(part.name, (part,)) if isinstance(part, Picked) else part for part in parts)
@@ -192,4 +203,6 @@ def _count(kernel: Any) -> float:
     if order is None:
         return 1.0
     counts = list(map(_count, kernel.parts))
+    if order.targets is not None:
+        return 2.0 * sum(counts)
     return order.times * sum(counts) if order.bounds is None and order.weights is None else max(counts)

@@ -347,9 +347,10 @@ def tempered_mh(
             ratio -= (1.0 - beta) * (log_likelihood(proposal.trace) - log_likelihood(trace))
         return decide(trace, proposal, ratio, rng, aux)
 
-    kernel = mh_deciding(tempered, target, proposal_args, skip_absent, name)
+    kernel = mh_deciding(tempered, target, proposal_args, skip_absent, name, power=float(beta))
+    shown = name or f"{kernel.name} at {beta:.3g}"
     return TemperedKernel(
-        kernel.step, name or f"{kernel.name} at {beta:.3g}", reversible=kernel.reversible, beta=float(beta)
+        kernel.step, shown, reversible=kernel.reversible, move=kernel.move, beta=float(beta)
     )
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from gendsl.errors import KernelError, MissingChoiceError, NaNError
-from gendsl.inference.compose import ComposedKernel
+from gendsl.inference.compose import ComposedKernel, Order
 from gendsl.inference.kernel import (
     Kernel,
     KernelFunction,
@@ -104,7 +104,7 @@ def tempered(
         check_target(check_kernel(kernel), 1.0, "tempered with arguments")
         # one for each target, so that each is adapted by itself
         parts = tuple(replace(kernel) if isinstance(kernel, Kernel) else kernel for _ in rungs)
-        change = _by_arguments(rungs)
+        change, targets = _by_arguments(rungs), tuple(rungs)
     elif rungs and all(isinstance(r, (float, np.floating)) and 0.0 < r < 1.0 for r in rungs):
         if isinstance(kernel, Kernel) or not callable(kernel):
             raise KernelError(
@@ -117,7 +117,7 @@ def tempered(
         parts = tuple(check_kernel(kernel(beta)) for beta in betas)
         for part, beta in zip(parts, betas, strict=True):
             check_target(part, beta, "tempered")
-        change = _by_powers([1.0, *betas])
+        change, targets = _by_powers([1.0, *betas]), (1.0, *betas)
     else:
         raise KernelError(
             f"tempered got the ladder {ladder!r}",
@@ -135,6 +135,7 @@ def tempered(
             parts=parts,
             calls=(2.0,) * len(parts),
             rebuild=build,
+            order=Order(targets=targets),
         )
 
     return build(parts)
