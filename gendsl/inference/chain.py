@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from gendsl.errors import UnknownAddressError
-from gendsl.inference import policy
 from gendsl.inference.adaptation import finish_warmup, start_warmup
 from gendsl.inference.kernel import KernelFunction, kernel_name, run_kernel
 from gendsl.inference.policy import Decision, decide
@@ -229,8 +228,7 @@ class _Steps:
         warmup = start_warmup(kernel, chain.last, plan.warmup, rng) if plan.warmup else kernel
         if warmup is not kernel:
             # what a warm-up finds is in no file: it is found again, from the same start
-            if policy.WARM_UPS:
-                self.decision = decide(warmup, chain.last, rng, plan.warmup, plan.warmup, {}, adapts=True)
+            self.decision = decide(warmup, chain.last, rng, plan.warmup, plan.warmup, {}, adapts=True)
             self.advance(warmup, 0, plan.warmup, write=False)
             kernel, step = finish_warmup(warmup), plan.warmup
             self.warmed, self.decision, self.given_up = self._how(), None, None

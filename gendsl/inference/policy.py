@@ -38,12 +38,6 @@ LEAST_STEPS_A_DRAW = 10
 """The fewest steps of single kernels for each draw of which a whole trace is needed, and for each kernel that
 is called with one, as it is not compiled: making a trace takes about as long as so many steps."""
 
-WARM_UPS = False
-"""Whether warm-ups of random walks run as machine code. A step size depends on the last digits of all
-acceptance probabilities before it, which are not the same in machine code: over some hundreds of steps that
-grows until it is another chain. So this is for when the rules of warm-up no longer depend on these digits.
-"""
-
 MOST_CHOICES = 20_000
 """More choices than this are left to today's runtime: machine code looks at all of them in each step, and a
 comparison with the reference takes seconds."""

@@ -20,6 +20,11 @@ import numpy as np
 
 GAMMA, OFFSET, POWER = 0.05, 10.0, 0.75
 """The constants of dual averaging."""
+GRID = 4096.0
+"""A probability is learnt from as a multiple of 1 / GRID. Its last digits depend on the order in which a
+density was added up; what is learnt from these would make steps longer or shorter, and so their probabilities
+others: after some hundred steps two ways to run one chain would have come to different places.
+"""
 EDGE = math.log(0.8)
 """The log acceptance ratio that the first step size is chosen for (Hoffman and Gelman 2014 have log 1/2)."""
 LEAST = 10.0
@@ -91,7 +96,7 @@ def after_step(kernel: Any, numbers: list[float], windows: list[float], probabil
     done, window = numbers[DONE], int(numbers[WINDOW])
     is_open = window + 1 < len(windows)
     if probability >= 0.0:
-        learn(numbers, probability)
+        learn(numbers, math.floor(GRID * probability + 0.5) / GRID)
         if is_open and done > windows[0]:
             take_in(kernel)
     if is_open and done >= windows[window + 1]:

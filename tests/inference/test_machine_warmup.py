@@ -66,11 +66,6 @@ KERNELS = {
 }  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def switched_on(monkeypatch):
-    monkeypatch.setattr(policy, "WARM_UPS", True)
-
-
 @pytest.fixture
 def finished(monkeypatch):
     """The warm-ups that have ended."""
@@ -100,12 +95,11 @@ def assert_alike(found, expected, rtol):
 @needs_llvm
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_same_warm_up(name, finished):
-    """Over so few steps that rounding is not yet another chain."""
     runs = {}
     for runtime in ("compiled", "native"):
         finished.clear()
         with running_on(runtime):
-            run = sample(KERNELS[name], start(), 40, warmup=60, record=["k", "sd"], seed=3, progress=False)
+            run = sample(KERNELS[name], start(), 40, warmup=1000, record=["k", "sd"], seed=3, progress=False)
         runs[runtime] = run, tunings(finished), run.ran
     (run, found, ran), (other, expected, _) = runs["native"], runs["compiled"]
     assert ran == ["as machine code"]
