@@ -333,7 +333,11 @@ class LLVMPrinter(Transforms):
         )
 
     def _work(self, function: Function) -> Work:
-        """How much LLVM is to do for a function: a transform may be long, and has short loops mostly."""
+        """How much LLVM is to do for a function: a transform may be long, and has short loops mostly; so has
+        what is done with derivatives.
+        """
+        if self.is_shared:
+            return Work.MUCH
         every = list(hir.walk(function.body))
         if any(one is function for one, _, _ in self.axes.reasons):
             transforms = any(isinstance(one, (hir.Read, hir.Write, hir.Copy)) for one in every)
