@@ -70,7 +70,24 @@ class _State:
 
 def now(where: Any, name: str) -> Any:
     """What is at a place outside of the text; None if there is nothing."""
-    return where.get(name) if isinstance(where, dict) else getattr(where, name.removeprefix("."), None)
+    if isinstance(where, dict):
+        return where.get(name)
+    for part in name.removeprefix(".").split("."):
+        where = getattr(where, part, None)
+    return where
+
+
+def stays(before: Any, after: Any) -> bool:
+    """Whether what was at a place outside of the text and what is there now is the same for it."""
+    if before is after:
+        return True
+    if type(before) is not type(after):
+        return False
+    if isinstance(before, np.generic):
+        return bool(before.tobytes() == after.tobytes())
+    if type(before) is tuple:
+        return len(before) == len(after) and all(map(stays, before, after))
+    return type(before) in (str, int, float, bool, bytes) and repr(before) == repr(after)
 
 
 class Compiled(ABC):
@@ -116,8 +133,8 @@ class Compiled(ABC):
     def changed(self) -> str | None:
         """The name of something outside that the text took for constant and that is another now; or None."""
         for where, name, found in self.lowered.guards:
-            if now(where, name) is not found:
-                return name.removeprefix(".")
+            if not stays(found, now(where, name)):
+                return name.removeprefix(".").removesuffix(".__func__")
         return None
 
     def places(self, choices: Mapping[Any, Any]) -> dict[int, list[tuple[tuple[int, ...], list[Any]]]]:

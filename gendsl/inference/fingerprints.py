@@ -9,10 +9,13 @@ SciPy or to gendsl is told by its name. What can't be gone through is never foun
 from __future__ import annotations
 
 import builtins
+import copyreg
+import dis
 import functools
 import io
 import os
 import pickle
+import random
 import sys
 import sysconfig
 from collections.abc import Iterator
@@ -35,8 +38,8 @@ from gendsl.compiler.moves import Walk, Warming
 from gendsl.runtime.generative import GenFunction
 from gendsl.transforms.language import Transform
 
-FAILURES = (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError)
-"""What `pickle` raises where it can't go through an object."""
+FAILURES = (Exception,)
+"""What is raised where an object can't be gone through: classes say themselves why they can't be."""
 
 _VERSIONED = frozenset({"gendsl", "numpy", "scipy"})
 """What is told by `installation`, beside Python's own modules."""
@@ -45,6 +48,10 @@ _OF_NO_MATTER = frozenset({"__dict__", "__weakref__", "__doc__", "_abc_impl", "_
 _OF_LIBRARIES = (FunctionType, BuiltinFunctionType, numpy.ufunc, type, ModuleType, int, float, complex, str)
 """What is looked at in libraries: somebody may have put something else there."""
 _SCALARS = (str, int, float, bool, bytes, type(None))
+_IMPORT = dis.opmap["IMPORT_NAME"]
+_GENERATORS = (random.Random, numpy.random.Generator, numpy.random.RandomState)
+_WAYS = ("__reduce_ex__", "__reduce__", "__getstate__", "__getnewargs_ex__", "__getnewargs__")
+"""The methods by which a class says what there is of its objects."""
 
 
 class Fingerprint(pickle.Pickler):
@@ -88,9 +95,13 @@ class Fingerprint(pickle.Pickler):
             if (module, name) in self._told:
                 continue
             self._told.add((module, name))
-            found = getattr(self._modules[module], name, None)
-            # a library's own objects, such as its generator of random numbers, are no part of a program
-            if isinstance(found, _OF_LIBRARIES) or not is_library(module):
+            if not is_library(module):
+                yield module, name, getattr(self._modules[module], name, None)
+                continue
+            # asking a library for what it doesn't have may be answered with a warning
+            found = vars(self._modules[module]).get(name)
+            # its own objects, such as its generator of random numbers, are no part of a program
+            if isinstance(found, _OF_LIBRARIES):
                 yield module, name, found
 
     # --- how an object is told ----------------------------------------------------------------------
@@ -118,7 +129,9 @@ class Fingerprint(pickle.Pickler):
             case CodeType():
                 return _told, ("code", *_code(found))
             case BuiltinFunctionType() if not isinstance(found.__self__, (ModuleType, type, type(None))):
-                return _told, ("method", found.__name__, type(found.__self__))
+                owner = found.__self__
+                of_generator = isinstance(owner, _GENERATORS)  # which changes all the time
+                return _told, ("method", found.__name__, type(owner)), None if of_generator else owner
             case ModuleType():
                 self._modules[found.__name__] = found
                 return _told, ("module", found.__name__)
@@ -141,10 +154,15 @@ class Fingerprint(pickle.Pickler):
                 return _told, ("walk", *found.layout)
             case Warming():
                 return _told, ("warming", found.name, found.walk, found.rule)
+            case functools._lru_cache_wrapper():
+                return _told, ("remembered",), (found.__wrapped__, vars(found))
             case type():
                 return NotImplemented if _is_by_name(found) else self._class(found)
-        if type(found).__name__ in ("member_descriptor", "getset_descriptor", "wrapper_descriptor"):
-            return _told, (type(found).__name__, found.__name__)
+        cls = type(found)
+        if cls.__name__ in ("member_descriptor", "getset_descriptor", "wrapper_descriptor"):
+            return _told, (cls.__name__, found.__name__)
+        if not _is_told_whole(cls):
+            raise pickle.PicklingError(f"a {cls.__qualname__}, whose class says what is to be told of it")
         return NotImplemented
 
     def _function(self, function: FunctionType) -> Any:
@@ -154,6 +172,10 @@ class Fingerprint(pickle.Pickler):
         if not is_library(str(known.get("__name__"))):
             names = sorted(_names(code))
             self._names |= set(names)
+            for module in sorted(_imported(code)):
+                if module not in sys.modules and not is_library(module):
+                    raise pickle.PicklingError(f"{module}, which is not imported yet")
+                self._modules |= {at: sys.modules[at] for at in _around(module) if at in sys.modules}
             every = {**vars(builtins), **known}
             named = [(name, every[name]) for name in names if name in every]
         elif "__wrapped__" in attributes:  # what gendsl puts around a function may remember things
@@ -206,6 +228,16 @@ def is_library(module: str) -> bool:
     return any(Path(file).is_relative_to(folder) for folder in folders) and "site-packages" not in file
 
 
+def _is_told_whole(cls: type) -> bool:
+    """Whether Python or a library says what there is of the objects of a class, and not the user."""
+    ways = [copyreg.dispatch_table.get(cls)]
+    for way in _WAYS:
+        base = next((base for base in cls.__mro__ if way in vars(base)), object)
+        method = vars(base).get(way)
+        ways.append(method if isinstance(method, FunctionType) else base)
+    return all(one is None or is_library(str(one.__module__)) for one in ways)
+
+
 def _code(code: CodeType) -> tuple[Any, ...]:
     """What a function does, and the numbers of its lines; but not in which file."""
     return (
@@ -222,6 +254,24 @@ def _names(code: CodeType) -> set[str]:
         if isinstance(one, CodeType):
             found |= _names(one)
     return found
+
+
+def _imported(code: CodeType) -> set[str]:
+    """The modules that a function imports, and those inside of it."""
+    found = set[str]()
+    if _IMPORT in code.co_code[::2]:
+        found |= {str(one.argval) for one in dis.get_instructions(code) if one.opcode == _IMPORT}
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            found |= _imported(inner)
+    return found
+
+
+def _around(module: str) -> Iterator[str]:
+    """A module and the packages that it is in, by their names."""
+    while module:
+        yield module
+        module = module.rpartition(".")[0]
 
 
 @functools.cache

@@ -16,12 +16,15 @@ from functools import cached_property
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gendsl.compiler import native, native_cache
 from gendsl.compiler.axes import Axes
-from gendsl.compiler.closed import now
+from gendsl.compiler.closed import now, stays
 from gendsl.compiler.closed_move import ClosedKernel
-from gendsl.compiler.front.facts import Facts
+from gendsl.compiler.front.facts import Facts, TextColumn
 from gendsl.compiler.front.program import Lowered, type_of
+from gendsl.compiler.front.traces import ArgumentsOf
 from gendsl.compiler.moves import Step
 from gendsl.compiler.warming import Memory
 from gendsl.inference.fingerprints import FAILURES, Fingerprint, installation, is_library
@@ -94,9 +97,10 @@ def kernel_of(model: Any, args: tuple[Any, ...], steps: Sequence[Step | None]) -
     if found is None:
         return ClosedKernel(model, args, steps)
     key = native_cache.key_of("kernel", installation(), native.made_by(), found.bytes)
-    kept = native_cache.load(key)
-    if kept is not None:
-        return KeptKernel(model, args, steps, _Reader(kept, found).load())
+    written = native_cache.load(key)
+    kept = None if written is None else _Reader(written, found).load()
+    if kept is not None and all(stays(one, now(where, name)) for where, name, one in kept.lowered.guards):
+        return KeptKernel(model, args, steps, kept)
     made = ClosedKernel(model, args, steps)
     if not made.meetings:  # else its text tells which choices there are
         written = _written(made, found)
@@ -117,8 +121,12 @@ def _fingerprint(model: Any, args: tuple[Any, ...], steps: Sequence[Step | None]
 
 
 def _written(made: ClosedKernel, found: Fingerprint) -> bytes | None:
-    """What is kept of a kernel."""
-    guards = [(where, name, None) for where, name, _ in made.lowered.guards if not _is_of_library(where)]
+    """What is kept of a kernel; None if that can't be."""
+    given = [one for one, _ in made.lowered.inputs if not isinstance(one, (ArgumentsOf, TextColumn))]
+    if any(id(one) not in found.numbers for one in given):  # these may change
+        _LOG.debug("a kernel can't be kept: it is given what is not in the fingerprint")
+        return None
+    guards = [one for one in made.lowered.guards if not _is_of_library(one[0])]
     lowered = replace(
         made.lowered, main=replace(made.lowered.main, body=[]), replays={}, asked={}, returned={},
         guards=guards, facts=made.lowered.facts.of_values(),
@@ -137,8 +145,10 @@ def _written(made: ClosedKernel, found: Fingerprint) -> bytes | None:
 
 
 def _is_of_library(where: Any) -> bool:
-    """Whether something is the names of a library's module, which stays what it is."""
-    return isinstance(where, dict) and is_library(str(where.get("__name__")))
+    """Whether something is a library's, a class, function or the names of a module, and stays what it is."""
+    if isinstance(where, dict):
+        return is_library(str(where.get("__name__")))
+    return isinstance(where, (type, FunctionType)) and is_library(str(where.__module__))
 
 
 class _Writer(pickle.Pickler):
@@ -153,7 +163,7 @@ class _Writer(pickle.Pickler):
         if number is not None:
             return number
         cls = type(one)
-        if cls in _BASIC or isinstance(one, _NAMED) or cls.__module__.startswith(_OURS):
+        if cls in _BASIC or isinstance(one, (*_NAMED, np.generic)) or cls.__module__.startswith(_OURS):
             return None
         raise pickle.PicklingError(f"a {cls.__qualname__} that is not in the fingerprint")
 
@@ -170,5 +180,4 @@ class _Reader(pickle.Unpickler):
 
     def load(self) -> _Kept:
         kept: _Kept = super().load()
-        guards = [(where, name, now(where, name)) for where, name, _ in kept.lowered.guards]
-        return kept._replace(lowered=replace(kept.lowered, guards=guards))
+        return kept

@@ -266,3 +266,153 @@ def test_warm_ups_are_kept_without_what_they_found(made, tmp_path):
     kinds = [type(one) for one in made]
     assert kinds == [ClosedKernel] * (len(made) // 3) + [KeptKernel] * (2 * len(made) // 3)
     assert (first == again).all() and (first != other).any()
+
+
+OTHERS = {
+    "remembered": ("@functools.cache\ndef spread(x):\n    return 1.0 + x * x", "1.0 +", "1.5 +"),
+    "said by its class": (
+        "class One:\n    def __init__(self, size=0.5):\n        self.size = size\n"
+        "    def __reduce__(self):\n        return One, ()\none = One(1.0)\n"
+        "def spread(x):\n    return one.size",
+        "One(1.0)", "One(1.5)",
+    ),
+    "said by a name": (
+        "class One:\n    def __init__(self, size):\n        self.size = size\n"
+        "    def __reduce__(self):\n        return 'one'\none = One(1.0)\n"
+        "def spread(x):\n    return one.size",
+        "One(1.0)", "One(1.5)",
+    ),
+    "left out by its class": (
+        "class One:\n    def __init__(self, size):\n        self.size, self.other = size, 1\n"
+        "    def __getstate__(self):\n        return {'other': 1}\none = One(1.0)\n"
+        "def spread(x):\n    return one.size",
+        "One(1.0)", "One(1.5)",
+    ),
+    "imported where it is used": ("def spread(x):\n    from kept_other import SIZE\n    return SIZE", "", ""),
+    "a module imported where it is used": (
+        "def spread(x):\n    import kept_other as other\n    return other.SIZE", "", ""
+    ),
+    "read by a descriptor": (
+        "class Size:\n    def __get__(self, one, cls=None):\n        import os\n"
+        "        return float(os.environ['KEPT_SIZE'])\n"
+        "class One:\n    size = Size()\none = One()\ndef spread(x):\n    return one.size",
+        "", "",
+    ),
+    "read by a descriptor of the class": (
+        "class Size:\n    def __get__(self, one, cls=None):\n        import os\n"
+        "        return float(os.environ['KEPT_SIZE'])\n"
+        "class One:\n    size = Size()\ndef spread(x):\n    return One.size",
+        "", "",
+    ),
+}  # fmt: skip
+SPREAD = """
+import functools
+
+from gendsl import gen, normal
+from gendsl.inference import mh
+
+
+{}
+
+
+@gen
+def model(n):
+    mu = ~normal(0, 2)
+    nu = ~normal(0, 2)
+    for i in range(n):
+        ("y", i) @ ~normal(mu, spread(nu))
+
+
+kernel = mh("mu")
+ARGS = (4,)
+"""
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_what_a_program_comes_to_in_other_ways(made, tmp_path, monkeypatch, what):
+    text, one, other = OTHERS[what]
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def chain(text, size):
+        (tmp_path / "kept_other.py").write_text(f"SIZE = {size}\n")
+        sys.modules["kept_other"] = module = type(sys)("kept_other")
+        module.SIZE = size
+        monkeypatch.setenv("KEPT_SIZE", str(size))
+        return chain_of(module_of(tmp_path, SPREAD.format(text)))
+
+    first, again = chain(text, 1.0), chain(text, 1.0)
+    changed = chain(text.replace(one, other) if one else text, 1.5)
+    sys.modules.pop("kept_other")
+    assert (first == again).all() and (first != changed).any()
+    assert type(made[0]) is type(made[2]) is ClosedKernel
+
+
+def test_what_can_not_be_pickled_for_a_reason_of_its_own(made, tmp_path):
+    text = (
+        "class One:\n    def __init__(self):\n        self.size = 1.0\n"
+        "    def __getstate__(self):\n        raise NotImplementedError\none = One()\n"
+        "def spread(x):\n    return one.size"
+    )
+    locked = text.replace(
+        "    def __getstate__(self):\n        raise NotImplementedError\n",
+        "        import multiprocessing\n        self.lock = multiprocessing.Lock()\n",
+    )
+    for one in (text, locked):
+        made.clear()
+        first, again = (chain_of(module_of(tmp_path, SPREAD.format(one))) for _ in range(2))
+        assert [type(kernel) for kernel in made] == [ClosedKernel] * 2
+        assert (first == again).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_libraries_are_not_asked_for_what_they_do_not_have(made, tmp_path):
+    text = "import numpy as np\ndef spread(x):\n    return np.abs(x) + (1.0 if isinstance(x, str) else 2.0)"
+    chain_of(module_of(tmp_path, SPREAD.format(text)))
+    chain_of(module_of(tmp_path, SPREAD.format(text)))
+    assert [type(one) for one in made] == [ClosedKernel, KeptKernel]
+
+
+ATTRIBUTES = {
+    "a module's": ("import kept_other as other\ndef spread(x):\n    return other.SIZE",
+                   lambda module: setattr(module.other, "SIZE", 2.0)),
+    "a function of a module": ("import math\ndef spread(x):\n    return math.sqrt(2.0)", None),
+    "a class's": ("class One:\n    size = 1.0\ndef spread(x):\n    return One.size",
+                  lambda module: setattr(module.One, "size", 2.0)),
+    "a method": ("class One:\n    def size(self):\n        return 1.0\none = One()\n"
+                 "def spread(x):\n    return one.size()",
+                 lambda module: setattr(module.One, "size", lambda self: 2.0)),
+    "a class method": ("class One:\n    @classmethod\n    def size(cls):\n        return 1.0\n"
+                       "def spread(x):\n    return One.size()",
+                       lambda module: setattr(module.One, "size", classmethod(lambda cls: 2.0))),
+    "a property": ("class One:\n    @property\n    def size(self):\n        return 1.0\none = One()\n"
+                   "def spread(x):\n    return one.size",
+                   lambda module: setattr(module.One, "size", property(lambda self: 2.0))),
+    "a method of what is made": ("class One:\n    def __init__(self, x):\n        self.x = x\n"
+                                 "    def size(self):\n        return 1.0\n"
+                                 "def spread(x):\n    return One(x).size()",
+                                 lambda module: setattr(module.One, "size", lambda self: 2.0)),
+    "defaults": ("def spread(x, size=1.0):\n    return size",
+                 lambda module: setattr(module.spread, "__defaults__", (2.0,))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ATTRIBUTES)
+def test_the_text_notices_that_an_attribute_is_another_now(made, tmp_path, monkeypatch, what):
+    import math
+
+    text, change = ATTRIBUTES[what]
+    other = sys.modules["kept_other"] = type(sys)("kept_other")
+    other.SIZE = 1.0
+    for _ in range(2):
+        module = module_of(tmp_path, SPREAD.format(text))
+        first = chain_of(module)
+        with monkeypatch.context() as patch:
+            if change is None:
+                patch.setattr(math, "sqrt", lambda x: 2.0)
+            else:
+                change(module)
+            changed = chain_of(module)
+        other.SIZE = 1.0
+        assert (first != changed).any()
+    sys.modules.pop("kept_other")
+    assert type(made[0]) is ClosedKernel and type(made[-1]) is KeptKernel

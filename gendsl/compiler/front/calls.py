@@ -693,6 +693,8 @@ def class_attribute(frame: Frame, value: Value, cls: type, name: str) -> Value:
             return NOTHING
         frame.emit(hir.Fail(f"{cls.__name__} has no attribute {name}"))
         return NOTHING
+    program = frame.program
+    found = program.noted(cls, name) if hasattr(cls, name) else None
     match raw:
         case property():
             return call_function(frame, raw.fget, [value], {})  # type: ignore[arg-type]
@@ -703,8 +705,7 @@ def class_attribute(frame: Frame, value: Value, cls: type, name: str) -> Value:
         case staticmethod():
             return known(raw.__func__)
         case classmethod():
-            return known(getattr(cls, name))
-    program = frame.program
+            return known(found)
     if program.is_generative(raw):
         return Value(Method(value.type, raw), value.leaves)
     return program.constant(frame, getattr(cls, name))

@@ -631,6 +631,9 @@ class Lowering:
         given = function.__defaults__ or ()
         found = dict(zip(names[len(names) - len(given) :], given, strict=True))
         found.update(function.__kwdefaults__ or {})
+        for name in ("__defaults__", "__kwdefaults__"):
+            if getattr(function, name) is not None:
+                self.noted(function, name)
         return {name: self.constant(frame, value) for name, value in found.items()}
 
     # --- what a program finds outside of itself ------------------------------------------------------
@@ -723,17 +726,19 @@ class Lowering:
             if not hasattr(found, name):
                 frame.fail(f"module {found.__name__} has no attribute {name}")
                 return NOTHING
-            return self.constant(frame, getattr(found, name))
+            return self.constant(frame, self.noted(found, name))
         if isinstance(found, type):
             if not hasattr(found, name):
                 frame.fail(f"{found.__name__} has no attribute {name}")
                 return NOTHING
-            return self.constant(frame, getattr(found, name))
+            return self.constant(frame, self.noted(found, name))
         try:
             raw = inspect.getattr_static(found, name)
         except AttributeError:
             frame.fail(f"{type(found).__name__} has no attribute {name}")
             return NOTHING
+        if isinstance(raw, (property, functools.cached_property)) and hasattr(type(found), name):
+            self.noted(type(found), name)
         if isinstance(raw, property):
             from gendsl.compiler.front.calls import call_function
 
@@ -742,13 +747,18 @@ class Lowering:
             from gendsl.compiler.front.calls import call_function
 
             return call_function(frame, raw.func, [known(found)], {})  # type: ignore[arg-type]
+        return self.constant(frame, self.noted(found, name), name)
+
+    def noted(self, found: Any, name: str) -> Any:
+        """An attribute of an object, which is noted as one that is to stay what it is."""
         value = getattr(found, name)
-        is_bound = isinstance(value, (FunctionType, MethodType))  # made anew each time
-        if isinstance(value, BuiltinMethodType):
-            is_bound = value.__self__ is found
-        if not is_bound and not self.is_generative(value):
+        if isinstance(value, MethodType):  # made anew each time, but for its function
+            self.guards[id(found), name] = (found, f".{name}.__func__", value.__func__)
+            return value
+        anew = isinstance(value, BuiltinMethodType) or self.is_generative(value)
+        if not anew or getattr(found, name) is value:
             self.guards[id(found), name] = (found, f".{name}", value)
-        return self.constant(frame, value, name)
+        return value
 
     def is_generative(self, found: Any) -> bool:
         """Whether an object is a generative function."""

@@ -586,7 +586,8 @@ def _import(frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
             raise frame.not_closed("a relative import", node)
         module = importlib.import_module(node.module)
         for alias in node.names:
-            frame.bind(alias.asname or alias.name, known(getattr(module, alias.name)))
+            found = frame.program.attribute_of_constant(frame, module, alias.name)
+            frame.bind(alias.asname or alias.name, found)
         return
     for alias in node.names:
         module = importlib.import_module(alias.name)
