@@ -10,10 +10,11 @@ from __future__ import annotations
 import io
 import logging
 import pickle
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from types import BuiltinFunctionType, FunctionType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,8 +33,8 @@ from gendsl.inference.fingerprints import FAILURES, Fingerprint, installation, i
 _LOG = logging.getLogger("gendsl")
 _BASIC = (str, int, float, bool, bytes, type(None), type(Ellipsis), tuple, list, dict, set, frozenset)
 _OURS = ("gendsl.compiler.", __name__)
-_NAMED = (type, FunctionType, BuiltinFunctionType)
-"""What `pickle` writes by its name, if that is where it is."""
+_NAMED = (type, FunctionType, BuiltinFunctionType, ModuleType, np.ufunc)
+"""What is written by its name, if that is where it is."""
 
 
 class _Kept(NamedTuple):
@@ -151,6 +152,11 @@ def _is_of_library(where: Any) -> bool:
     return isinstance(where, (type, FunctionType)) and is_library(str(where.__module__))
 
 
+def _module(name: str) -> Any:
+    """A module of a library, or of the user's, of which it is then looked at what it has."""
+    return sys.modules.get(name)
+
+
 class _Writer(pickle.Pickler):
     """Writes what is kept: of the user's objects their places in the fingerprint."""
 
@@ -166,6 +172,9 @@ class _Writer(pickle.Pickler):
         if cls in _BASIC or isinstance(one, (*_NAMED, np.generic)) or cls.__module__.startswith(_OURS):
             return None
         raise pickle.PicklingError(f"a {cls.__qualname__} that is not in the fingerprint")
+
+    def reducer_override(self, one: Any) -> Any:
+        return (_module, (one.__name__,)) if isinstance(one, ModuleType) else NotImplemented
 
 
 class _Reader(pickle.Unpickler):

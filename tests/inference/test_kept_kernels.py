@@ -372,6 +372,14 @@ def test_libraries_are_not_asked_for_what_they_do_not_have(made, tmp_path):
     assert [type(one) for one in made] == [ClosedKernel, KeptKernel]
 
 
+def test_a_kernel_that_uses_modules_which_no_function_of_the_user_names(made, tmp_path):
+    text = "from gendsl import poisson\ndef spread(x):\n    return 1.0 + x * x"
+    text = SPREAD.format(text).replace("nu = ~normal(0, 2)", "nu = ~poisson(2.0)")
+    first, again = (chain_of(module_of(tmp_path, text)) for _ in range(2))
+    assert [type(one) for one in made] == [ClosedKernel, KeptKernel]
+    assert (first == again).all()
+
+
 ATTRIBUTES = {
     "a module's": ("import kept_other as other\ndef spread(x):\n    return other.SIZE",
                    lambda module: setattr(module.other, "SIZE", 2.0)),
