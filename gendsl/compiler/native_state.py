@@ -32,7 +32,7 @@ from gendsl.compiler.native_layout import (
     Word,
     is_auxiliary,
 )
-from gendsl.compiler.types import Array, Number, leaves
+from gendsl.compiler.types import Array, Below, Number, leaves
 from gendsl.compiler.warming import KEPT
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ class NativeState:
         columns: for each template the leaves of the choices.
         masks: for each template a byte for each place, 1 where the choice is observed.
         capacities: for each template how many places there are along each index.
+        paths_known: for each template the paths of indices that were asked for.
         tallies: what is counted of each kernel, a row for each.
         told_zeros: how many places are known where the density was zero; the chains that go on from one
             another share them.
@@ -107,6 +108,7 @@ class NativeState:
         self.words[Word.TALLIES] = self.tallies.ctypes.data
         self.words[Word.ZEROS], self.words[Word.ZERO_ROOM] = self.zeros.ctypes.data, len(self.zeros)
         self.words[Word.NOW] = 1
+        self.paths_known: list[dict[tuple[int, ...], Any]] = [{} for _ in self.templates]
         self.told_zeros = 0
         self.why_zero: list[str] = []
         self.kept: dict[int, list[np.ndarray]] = {}
@@ -284,8 +286,14 @@ class NativeState:
                 indices = np.unravel_index(places, capacity) if capacity else ()
                 rows = zip(*(axis.tolist() for axis in indices), strict=True) if capacity else [()]
                 values = self.values_of(template, places)
+                known = self.paths_known[template.number]
+                if any(isinstance(part, Below) for part in template.parts):  # nodes are numbered anew
+                    known.clear()
                 for at, value in zip(rows, values, strict=True):
-                    found[paths.path(template, at)] = value
+                    path = known.get(at)
+                    if path is None:
+                        path = known[at] = paths.path(template, at)
+                    found[path] = value
         return found
 
     def values_of(self, template: Template, places: Any) -> list[Any]:

@@ -228,7 +228,7 @@ class _Steps:
         warmup = start_warmup(kernel, chain.last, plan.warmup, rng) if plan.warmup else kernel
         if warmup is not kernel:
             # what a warm-up finds is in no file: it is found again, from the same start
-            self.decision = decide(warmup, chain.last, rng, plan.warmup, plan.warmup, {}, adapts=True)
+            self.decision = decide(warmup, chain.last, rng, plan.warmup, plan.warmup, {}, repeats=True)
             self.advance(warmup, 0, plan.warmup, write=False)
             kernel, step = finish_warmup(warmup), plan.warmup
             self.warmed, self.decision, self.given_up = self._how(), None, None
@@ -243,7 +243,9 @@ class _Steps:
                 self.began += saved.seconds * plan.warmup / step
         if step >= plan.warmup and not self.drawing:  # compiling is part of it
             self.drawing, self.began = True, time.perf_counter()
-        self.decision = self.decide(kernel, plan.steps - step)
+        # what goes on from a file runs as all of it was to run
+        goes_on = self.store is not None and step < plan.steps
+        self.decision = self.decide(kernel, plan.steps if goes_on else plan.steps - step)
         if self.decision.machine is None and chain.last is plan.trace:
             chain.last = remade(plan.trace)
         self.advance(kernel, step, plan.steps)
@@ -271,7 +273,8 @@ class _Steps:
     def decide(self, kernel: KernelFunction, steps: int) -> Decision:
         """How the steps of a kernel are to be run."""
         plan = self.plan
-        return decide(kernel, self.chain.last, plan.rng, steps, plan.thin, plan.recorders)
+        kept = self.store is not None
+        return decide(kernel, self.chain.last, plan.rng, steps, plan.thin, plan.recorders, repeats=kept)
 
     def advance(self, kernel: KernelFunction, first: int, last: int, *, write: bool = True) -> None:
         """The steps after step `first` up to step `last`, a piece at a time."""

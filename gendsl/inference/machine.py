@@ -32,6 +32,7 @@ from gendsl.compiler.native_state import FIRST_ZERO, NativeState
 from gendsl.errors import RuntimeMismatchError
 from gendsl.inference.compose import ComposedInfo
 from gendsl.inference.kernel import run_kernel
+from gendsl.inference.looked_at import LookedAt
 from gendsl.inference.moves import Flat, Part, is_of_many_values
 from gendsl.inference.recording import is_read
 from gendsl.inference.tally import OTHER, Tallies, Tally, count
@@ -70,6 +71,7 @@ class Machine:
         names: what is counted, by the rows of the tallies.
         untold: for each whether the terms of its ratio are not told.
         fallbacks: how often a step was made by its kernel itself, by the reason.
+        looked_at: the current trace for functions that are recorded, once one asked for it.
         beyond: why the machine code can't go on from the current trace; None if it can.
         at_once: how many sweeps take about as long as the machine code may run at once.
         others_ran: whether other code than this may have run, that of programs or whoever asked for a trace,
@@ -96,6 +98,7 @@ class Machine:
         self.state = NativeState(self.closed) if state is None else state
         self.state.start(rng.bit_generator, flat.schedule)
         self.known: Any = trace
+        self.looked_at: LookedAt | None = None
         if state is None:
             self.load(trace)
         else:
@@ -137,8 +140,16 @@ class Machine:
             self.known.observed_paths = self.observed
         return self.known
 
+    def _let_go(self) -> None:
+        """Let go of the trace that was looked at, before the chain goes on; whoever has it has its values."""
+        if self.looked_at is not None:
+            left, self.looked_at = weakref.ref(self.looked_at), None
+            if (kept := left()) is not None:
+                kept.keep()
+
     def left(self) -> Any:
         """The trace that the chain stops at: one that goes on from there needs not make it afresh."""
+        self._let_go()
         trace = self.trace
         if self.beyond is None:
             self.state.tell()
@@ -161,7 +172,14 @@ class Machine:
             self.readers[recorder] = reader(self.state, recorder.address) if is_read(recorder) else None
         read = self.readers[recorder]
         value = None if read is None else read()
-        return recorder(self.trace) if value is None else value
+        if value is not None:
+            return value
+        if self.known is not None:
+            return recorder(self.trace)
+        if self.looked_at is None:
+            self.looked_at = LookedAt(self)
+        self.others_ran = True
+        return recorder(self.looked_at)
 
     def is_due(self, now: float) -> bool:
         """Whether steps are to be compared with the reference now: the first, and those from a new structure.
@@ -194,6 +212,7 @@ class Machine:
 
     def sweep(self, times: int, tallies: Tallies) -> None:
         """So many steps of the whole kernel."""
+        self._let_go()
         self.known = None
         self.state.words[Word.SWEEPS] = times
         started = time.perf_counter()
@@ -268,6 +287,7 @@ class Machine:
         """
         state = self.state
         state.words[Word.SWEEPS] = 1
+        self._let_go()
         part = self._first_compiled(tallies)
         if part is None:
             return

@@ -38,6 +38,10 @@ LEAST_STEPS_A_DRAW = 10
 """The fewest steps of single kernels for each draw of which a whole trace is needed, and for each kernel that
 is called with one, as it is not compiled: making a trace takes about as long as so many steps."""
 
+LEAST_STEPS_A_LOOK = 2
+"""The same for each draw of which a function is recorded: it reads some choices, or what the program
+returned, which takes about as long as so many steps."""
+
 MOST_CHOICES = 20_000
 """More choices than this are left to today's runtime: machine code looks at all of them in each step, and a
 comparison with the reference takes seconds."""
@@ -69,15 +73,15 @@ class Decision:
 
 
 def decide(
-    kernel: Any, trace: Any, rng: Any, steps: int, thin: int, recorders: Any, *, adapts: bool = False
+    kernel: Any, trace: Any, rng: Any, steps: int, thin: int, recorders: Any, *, repeats: bool = False
 ) -> Decision:
     """How a chain is to run: `steps` steps of a kernel from a trace, of which something is recorded.
 
     Args:
         thin: how many of the steps there are for each draw.
         recorders: what is recorded of a draw, by name; nothing if whole traces are kept.
-        adapts: whether it is a warm-up, from which nothing is drawn. What this finds has the same bits each
-            time, so that how it runs must not depend on what ran before.
+        repeats: whether it is a warm-up, or a chain that can go on from a file. What these find has the same
+            bits each time, so that how they run must not depend on what ran before.
     """
     wanted = runs_native()
     if wanted is False:
@@ -94,13 +98,14 @@ def decide(
             if any(_takes_longer(part, trace, choices) for part in flat.parts):
                 return Decision(None, "few choices depend on each of those that are updated one by one")
             work = steps * flat.moves * (A_STEP + choices)
-            if not (work >= LEAST_WORK if adapts else _is_worth_it(flat.parts, trace, work)):
+            if not (work >= LEAST_WORK if repeats else _is_worth_it(flat.parts, trace, work)):
                 return Decision(None, "so few steps take less time than compiling them")
             if any(isinstance(part.move, Rotating) for part in flat.parts) and _has_large_matrix(trace):
                 reason = f"on the ellipse a distribution has a matrix of more than {MOST_ROWS} rows"
                 return Decision(None, reason)
             read = bool(recorders) and all(map(is_read, recorders.values()))
-            if not read and thin * flat.moves < LEAST_STEPS_A_DRAW:
+            least = LEAST_STEPS_A_LOOK if recorders else LEAST_STEPS_A_DRAW
+            if not read and thin * flat.moves < least:
                 return Decision(None, "whole traces are needed too often")
         return _compiled(flat, trace, rng)
     except NotClosed as reason:

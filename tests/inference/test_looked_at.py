@@ -1,0 +1,130 @@
+"""What functions of the trace read in chains of machine code is what they read step by step."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from gendsl import bernoulli, dirichlet, gen, normal, sample, select
+from gendsl.compiler.native import available
+from gendsl.errors import UnknownAddressError
+from gendsl.inference import cycle, mh, policy
+from gendsl.testing import running_on
+
+pytestmark = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
+
+
+@gen
+def two_points(mu):
+    for i in range(2):
+        ("y", i) @ ~normal(mu, 1)
+    return 2 * mu
+
+
+@gen
+def model():
+    mu = ~normal(0, 2)
+    weights = ~dirichlet([1.0] * 3)
+    more = ~bernoulli(0.5)
+    offsets = [("offset", j) @ ~normal(0, 1) for j in range(3 if more else 1)]
+    twice = "points" @ ~two_points(mu + sum(offsets))
+    return [twice, mu, *offsets]
+
+
+@gen
+def other_mean(trace):
+    mu = ~normal(trace["mu"], 0.5)
+
+
+@gen
+def others(trace):
+    more = ~bernoulli(0.5)
+    for j in range(3 if more else 1):
+        ("offset", j) @ ~normal(0, 1)
+    weights = ~dirichlet([1.0] * 3)
+
+
+KERNEL = cycle(mh(other_mean), mh(others))
+
+
+def start():
+    return model.generate((), {"points": {("y", 0): 1.0, ("y", 1): 2.0}}, rng=1).trace
+
+
+def offsets_of(trace):
+    return [trace["offset", j] for j in range(3) if ("offset", j) in trace]
+
+
+READ = {
+    "choices": lambda trace: [trace["mu"], *offsets_of(trace)],
+    "weights": lambda trace: trace["weights"],
+    "returned": lambda trace: trace.retval,
+    "of a call": lambda trace: trace["points"],
+    "what is there": lambda trace: [
+        "mu" in trace,
+        "offset" in trace,
+        "points" in trace,
+        ("offset", 1) in trace,
+    ],
+    "all choices": lambda trace: list(trace.choices.items()),
+    "observed": lambda trace: list(trace.observed.items()),
+    "log density": lambda trace: [trace.log_prob, trace.log_likelihood, trace.project(select("mu"))],
+    "updated": lambda trace: trace.update({"mu": 0.5}).log_weight,
+    "of a file": lambda trace: pickle.loads(pickle.dumps(trace)).retval,
+}
+
+
+def draws(what, runtime):
+    with running_on(runtime):
+        run = sample(KERNEL, start(), 60, record={"it": what}, seed=2, progress=False)
+    return run.ran, run.by_chain("it")[0]
+
+
+def flat(value):
+    """The numbers and addresses of a value, in order."""
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [one for entry in value for one in flat(entry)]
+    return [value]
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_function_reads_what_it_reads_step_by_step(name):
+    ran, found = draws(READ[name], "native")
+    assert ran == ["as machine code"]
+    _, expected = draws(READ[name], "compiled")
+    for one, other in zip(found, expected, strict=True):
+        one, other = flat(one), flat(other)
+        assert [type(value) for value in one] == [type(value) for value in other]
+        assert one == pytest.approx(other, rel=1e-9, abs=1e-12) if type(one[0]) is float else one == other
+
+
+def test_a_trace_that_a_function_keeps_stays_what_it_was():
+    kept = []
+
+    def keep(trace):
+        kept.append(trace)
+        return trace["mu"]
+
+    with running_on("native"):
+        run = sample(KERNEL, start(), 30, record={"mu": keep}, seed=2, progress=False)
+    assert run.ran == ["as machine code"] and len({trace["mu"] for trace in kept}) > 3
+    for trace, mu in zip(kept, run["mu"], strict=True):
+        assert trace["mu"] == mu == trace.retval[1]
+        assert trace.log_prob == pytest.approx(model.assess((), trace.choices).log_prob)
+    again = sample(KERNEL, kept[10], 5, record="mu", seed=1, progress=False)
+    assert len(again["mu"]) == 5
+
+
+def test_an_address_that_is_not_there_is_the_usual_error():
+    with running_on("native"), pytest.raises(UnknownAddressError, match="offset"):
+        sample(KERNEL, start(), 30, record=lambda trace: trace["offset", 2], seed=2, progress=False)
+    with running_on("native"), pytest.raises(UnknownAddressError, match="namespace"):
+        sample(KERNEL, start(), 30, record=lambda trace: trace["offset"], seed=2, progress=False)
+
+
+def test_functions_are_read_from_machine_code_where_there_are_two_steps_a_draw():
+    steps = 1 + policy.LEAST_WORK // (2 * policy.A_STEP)
+    run = sample(cycle(mh(other_mean), mh(others)), start(), steps, record=offsets_of, seed=1, progress=False)
+    assert run.ran == ["as machine code"]
+    run = sample(cycle(mh(other_mean), mh(others)), start(), steps, seed=1, progress=False)
+    assert run.ran == ["step by step: whole traces are needed too often"]
