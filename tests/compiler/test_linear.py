@@ -214,6 +214,7 @@ def independent(n):
         ("x", i) @ ~normal(i, 1)
 
 
+@pytest.mark.slow
 @needs_llvm
 def test_chains_are_those_of_the_kernels(monkeypatch):
     for model in models("gp_kernels"):
@@ -278,6 +279,7 @@ if hasattr(os, "fork"):
 """
 
 
+@pytest.mark.slow
 @needs_llvm
 def test_code_that_was_kept_and_processes_that_fork(tmp_path):
     """The addresses of routines are those of the process that runs the code."""

@@ -12,7 +12,7 @@ from gendsl.compiler.closed_move import ClosedKernel
 from gendsl.compiler.native import available
 from gendsl.inference import kept_kernels, random_walk
 from gendsl.inference.fingerprints import FAILURES, Fingerprint
-from gendsl.inference.kept_kernels import KeptKernel
+from gendsl.inference.kept_kernels import KeptKernel, _fingerprint
 from gendsl.inference.moves import flattened
 from gendsl.testing import running_on
 
@@ -178,11 +178,24 @@ def test_a_kernel_is_used_again(made, tmp_path):
     assert made[1].text == made[0].text
 
 
+def fingerprint(module):
+    return _fingerprint(
+        module.model, module.ARGS, [part.move for part in flattened(module.kernel).parts]
+    ).bytes
+
+
 @pytest.mark.parametrize("what", CHANGES)
+def test_what_is_made_of_something_else_is_told(tmp_path, what):
+    changed = TEXT.replace(*CHANGES[what])
+    assert changed != TEXT
+    one, same, other = (fingerprint(module_of(tmp_path, text)) for text in (TEXT, TEXT, changed))
+    assert one == same != other
+
+
+@pytest.mark.parametrize("what", ["a helper", "the types of arguments"])
 def test_what_is_made_of_something_else_is_another_kernel(made, tmp_path, what):
     chain_of(module_of(tmp_path, TEXT))
     changed = TEXT.replace(*CHANGES[what])
-    assert changed != TEXT
     found = chain_of(module_of(tmp_path, changed))
     assert [type(one) for one in made] == [ClosedKernel, ClosedKernel]
     again = chain_of(module_of(tmp_path, changed))
@@ -238,12 +251,7 @@ def test_nothing_is_looked_at_where_nothing_is_kept(made, tmp_path, monkeypatch)
     assert [type(one) for one in made] == [ClosedKernel]
 
 
-def test_a_fingerprint_is_the_same_for_equal_objects_only(tmp_path):
-    def bytes_of(text):
-        module = module_of(tmp_path, text)
-        return Fingerprint(module.model, [part.move for part in flattened(module.kernel).parts]).bytes
-
-    assert bytes_of(TEXT) == bytes_of(TEXT)
+def test_a_fingerprint_is_the_same_for_equal_objects_only():
     assert Fingerprint({("a", 1), ("b", 2)}).bytes == Fingerprint({("b", 2), ("a", 1)}).bytes
     assert Fingerprint({1}).bytes != Fingerprint({True}).bytes != Fingerprint({1.0}).bytes
     assert Fingerprint({1}).bytes != Fingerprint(frozenset({1})).bytes != Fingerprint([1]).bytes
