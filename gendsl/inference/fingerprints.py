@@ -45,7 +45,10 @@ _VERSIONED = frozenset({"gendsl", "numpy", "scipy"})
 """What is told by `installation`, beside Python's own modules."""
 _OF_NO_MATTER = frozenset({"__dict__", "__weakref__", "__doc__", "_abc_impl", "__firstlineno__"})
 """What there is in a class that decides nothing."""
-_OF_LIBRARIES = (FunctionType, BuiltinFunctionType, numpy.ufunc, type, ModuleType, int, float, complex, str)
+OF_LIBRARIES = (
+    FunctionType, BuiltinFunctionType, numpy.ufunc, type(numpy.sum), type, ModuleType,
+    int, float, complex, str,
+)  # fmt: skip
 """What is looked at in libraries: somebody may have put something else there."""
 _SCALARS = (str, int, float, bool, bytes, type(None))
 _IMPORT = dis.opmap["IMPORT_NAME"]
@@ -101,7 +104,7 @@ class Fingerprint(pickle.Pickler):
             # asking a library for what it doesn't have may be answered with a warning
             found = vars(self._modules[module]).get(name)
             # its own objects, such as its generator of random numbers, are no part of a program
-            if isinstance(found, _OF_LIBRARIES):
+            if isinstance(found, OF_LIBRARIES):
                 yield module, name, found
 
     # --- how an object is told ----------------------------------------------------------------------

@@ -28,12 +28,12 @@ from gendsl.compiler.front.program import Lowered, type_of
 from gendsl.compiler.front.traces import ArgumentsOf
 from gendsl.compiler.moves import Step
 from gendsl.compiler.warming import Memory
-from gendsl.inference.fingerprints import FAILURES, Fingerprint, installation, is_library
+from gendsl.inference.fingerprints import FAILURES, OF_LIBRARIES, Fingerprint, installation, is_library
 
 _LOG = logging.getLogger("gendsl")
 _BASIC = (str, int, float, bool, bytes, type(None), type(Ellipsis), tuple, list, dict, set, frozenset)
 _OURS = ("gendsl.compiler.", __name__)
-_NAMED = (type, FunctionType, BuiltinFunctionType, ModuleType, np.ufunc)
+_NAMED = (type, FunctionType, BuiltinFunctionType, ModuleType, np.ufunc, type(np.sum))
 """What is written by its name, if that is where it is."""
 
 
@@ -127,7 +127,7 @@ def _written(made: ClosedKernel, found: Fingerprint) -> bytes | None:
     if any(id(one) not in found.numbers for one in given):  # these may change
         _LOG.debug("a kernel can't be kept: it is given what is not in the fingerprint")
         return None
-    guards = [one for one in made.lowered.guards if not _is_of_library(one[0])]
+    guards = [one for one in made.lowered.guards if not _stays(one[0], one[2], found)]
     lowered = replace(
         made.lowered, main=replace(made.lowered.main, body=[]), replays={}, asked={}, returned={},
         guards=guards, facts=made.lowered.facts.of_values(),
@@ -145,11 +145,19 @@ def _written(made: ClosedKernel, found: Fingerprint) -> bytes | None:
     return file.getvalue()
 
 
-def _is_of_library(where: Any) -> bool:
-    """Whether something is a library's, a class, function or the names of a module, and stays what it is."""
+def _stays(where: Any, value: Any, found: Fingerprint) -> bool:
+    """Whether what is at a place stays what it is, as it is a library's: it is not compared then.
+
+    Of a library's module that is so of its objects, but not of its functions and numbers; and it is not so of
+    objects of a library's classes that the user has made.
+    """
     if isinstance(where, dict):
         return is_library(str(where.get("__name__")))
-    return isinstance(where, (type, FunctionType)) and is_library(str(where.__module__))
+    if isinstance(where, ModuleType):
+        return is_library(where.__name__) and not isinstance(value, OF_LIBRARIES)
+    if isinstance(where, (type, FunctionType)):
+        return is_library(str(where.__module__))
+    return id(where) not in found.numbers and is_library(str(type(where).__module__))
 
 
 def _module(name: str) -> Any:

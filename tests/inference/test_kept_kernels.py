@@ -380,9 +380,22 @@ def test_libraries_are_not_asked_for_what_they_do_not_have(made, tmp_path):
     assert [type(one) for one in made] == [ClosedKernel, KeptKernel]
 
 
-def test_a_kernel_that_uses_modules_which_no_function_of_the_user_names(made, tmp_path):
-    text = "from gendsl import poisson\ndef spread(x):\n    return 1.0 + x * x"
-    text = SPREAD.format(text).replace("nu = ~normal(0, 2)", "nu = ~poisson(2.0)")
+LIBRARIES = {
+    "by way of a function of gendsl": ("from gendsl import poisson", "poisson(2.0)", "1.0 + x * x"),
+    "functions of NumPy": ("import numpy as np", "normal(0, 2)", "np.sum(np.array([1.0, np.exp(-x)]))"),
+    "its functions for vectors": (
+        "import numpy as np", "normal(0, 2)", "np.dot(np.array([1.0, x]), np.array([1.0, x]))"
+    ),
+    "families of SciPy": ("import scipy.stats", "normal(0, 2)", "1.0 + scipy.stats.norm.pdf(x)"),
+    "functions of SciPy": ("import scipy.special", "normal(0, 2)", "1.0 + scipy.special.expit(x)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", LIBRARIES)
+def test_a_kernel_that_uses_a_library_is_used_again(made, tmp_path, what):
+    imported, prior, returned = LIBRARIES[what]
+    text = SPREAD.format(f"{imported}\n\n\ndef spread(x):\n    return {returned}")
+    text = text.replace("nu = ~normal(0, 2)", f"nu = ~{prior}")
     first, again = (chain_of(module_of(tmp_path, text)) for _ in range(2))
     assert [type(one) for one in made] == [ClosedKernel, KeptKernel]
     assert (first == again).all()
