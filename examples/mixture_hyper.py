@@ -20,8 +20,8 @@ import numpy as np
 from scipy.special import gammaln, logsumexp
 
 from gendsl import (
-    Distribution,
     beta,
+    categorical,
     dirichlet,
     gamma,
     gen,
@@ -32,7 +32,6 @@ from gendsl import (
 )
 from gendsl.inference import Run, birth_death, cycle, mh, split_merge
 from gendsl.inference.summary import monte_carlo_error
-from gendsl.supports import Integers, Real, Repeated
 
 DATA = Path(__file__).parent / "data" / "galaxies.csv"
 VELOCITIES = np.loadtxt(DATA, skiprows=1)
@@ -49,49 +48,6 @@ Plummer (2017, JRSS B 79, 323-380)."""
 # --- the model -------------------------------------------------------------------------------------
 
 
-class normals(Distribution):
-    """Independent normal numbers, with the means and standard deviations of two arrays."""
-
-    parameters = ("means", "sds")
-
-    def __init__(self, means, sds):
-        self.means, self.sds = means, sds
-
-    @property
-    def support(self):
-        return Repeated(Real(), len(self.means))
-
-    def sample(self, rng):
-        return rng.normal(self.means, self.sds)
-
-    def logpdf(self, x):
-        """-1/2 sum of ((x - mean) / sd)^2 + log(2 pi sd^2)."""
-        z = (x - self.means) / self.sds
-        return float(-0.5 * (z @ z) - np.log(self.sds).sum() - 0.5 * len(z) * math.log(2 * math.pi))
-
-
-class categoricals(Distribution):
-    """Independent indices, number i with the probabilities `probs[i]`."""
-
-    parameters = ("probs",)
-
-    def __init__(self, probs):
-        self.probs = probs
-
-    @property
-    def support(self):
-        return Repeated(Integers(0, self.probs.shape[1] - 1), len(self.probs))
-
-    def sample(self, rng):
-        upto = np.cumsum(self.probs, axis=1)
-        return (rng.random((len(upto), 1)) * upto[:, -1:] >= upto[:, :-1]).sum(axis=1)
-
-    def logpdf(self, x):
-        """The sum of log probs[i, x[i]]."""
-        with np.errstate(divide="ignore"):
-            return float(np.log(self.probs[np.arange(len(x)), x]).sum())
-
-
 @gen
 def mixture(n):
     k = ~uniform_discrete(1, MOST)
@@ -99,10 +55,10 @@ def mixture(n):
     weights = ~dirichlet([1.0] * k)
     mu = [("mu", j) @ ~normal(MIDRANGE, RANGE) for j in range(k)]
     var = [("var", j) @ ~inv_gamma(ALPHA, rate) for j in range(k)]
-    z = ~categoricals(np.broadcast_to(weights, (n, k)))
-    means, variances = np.array(mu), np.array(var)
-    y = ~normals(means[z], np.sqrt(variances[z]))
-    return means, variances
+    for i in range(n):
+        z = ("z", i) @ ~categorical(weights)
+        ("y", i) @ ~normal(mu[z], math.sqrt(var[z]))
+    return mu, var
 
 
 # --- split and merge: the weight, mean and variance of one component are those of the two ------------
@@ -140,12 +96,15 @@ def merge(first, second):
 
 def to_second(trace, points, first, second):
     """The probability that each point belongs to the second component, not to the first."""
-    y = trace["y"][points]
-    logs = [
-        math.log(c["weights"]) - 0.5 * math.log(c["var"]) - (y - c["mu"]) ** 2 / (2 * c["var"])
-        for c in (first, second)
-    ]
-    return 1 / (1 + np.exp(np.clip(logs[0] - logs[1], -30, 30)))
+    chances = []
+    for i in points:
+        y = trace["y", i]
+        logs = [
+            math.log(c["weights"]) - 0.5 * math.log(c["var"]) - (y - c["mu"]) ** 2 / (2 * c["var"])
+            for c in (first, second)
+        ]
+        chances.append(1 / (1 + math.exp(min(max(logs[0] - logs[1], -30), 30))))
+    return chances
 
 
 # --- birth and death of an empty component ---------------------------------------------------------
@@ -171,39 +130,46 @@ def close_up(others, old):
 
 @gen
 def draw_weights(trace):
-    weights = ~dirichlet(1.0 + np.bincount(trace["z"], minlength=trace["k"]))
+    sizes = [0] * trace["k"]
+    for i in range(trace.args[0]):
+        sizes[trace["z", i]] += 1
+    weights = ~dirichlet([1 + size for size in sizes])
 
 
 @gen
 def draw_means(trace):
-    (_, var), k, z = trace.retval, trace["k"], trace["z"]
-    counts, sums = np.bincount(z, minlength=k), np.bincount(z, trace["y"], minlength=k)
-    precisions = 1 / RANGE**2 + counts / var
-    means = (MIDRANGE / RANGE**2 + sums / var) / precisions
-    for j in range(k):
-        ("mu", j) @ ~normal(means[j], 1 / math.sqrt(precisions[j]))
+    (_, var), (n,) = trace.retval, trace.args
+    for j in range(trace["k"]):
+        own = [trace["y", i] for i in range(n) if trace["z", i] == j]
+        precision = 1 / RANGE**2 + len(own) / var[j]
+        mean = (MIDRANGE / RANGE**2 + sum(own) / var[j]) / precision
+        ("mu", j) @ ~normal(mean, 1 / math.sqrt(precision))
 
 
 @gen
 def draw_variances(trace):
-    (mu, _), k, z = trace.retval, trace["k"], trace["z"]
-    counts, squares = np.bincount(z, minlength=k), np.bincount(z, (trace["y"] - mu[z]) ** 2, minlength=k)
-    for j in range(k):
-        ("var", j) @ ~inv_gamma(ALPHA + counts[j] / 2, trace["rate"] + squares[j] / 2)
+    (mu, _), (n,) = trace.retval, trace.args
+    for j in range(trace["k"]):
+        squares = [(trace["y", i] - mu[j]) ** 2 for i in range(n) if trace["z", i] == j]
+        ("var", j) @ ~inv_gamma(ALPHA + len(squares) / 2, trace["rate"] + sum(squares) / 2)
 
 
 @gen
 def draw_allocations(trace):
-    mu, var = trace.retval
-    logs = np.log(trace["weights"] / np.sqrt(var)) - (trace["y"][:, None] - mu) ** 2 / (2 * var)
-    probs = np.exp(logs - logs.max(axis=1, keepdims=True))
-    z = ~categoricals(probs / probs.sum(axis=1, keepdims=True))
+    (mu, var), weights = trace.retval, trace["weights"]
+    for i in range(trace.args[0]):
+        odds = [
+            w / math.sqrt(v) * math.exp(-((trace["y", i] - m) ** 2) / (2 * v))
+            for w, m, v in zip(weights, mu, var, strict=True)
+        ]
+        total = sum(odds)
+        ("z", i) @ ~categorical([p / total for p in odds])
 
 
 @gen
 def draw_rate(trace):
     _, var = trace.retval
-    rate = ~gamma(G + ALPHA * len(var), 1 / (H + (1 / var).sum()))
+    rate = ~gamma(G + ALPHA * len(var), 1 / (H + sum(1 / v for v in var)))
 
 
 CONDITIONAL = (draw_weights, draw_means, draw_variances, draw_allocations, draw_rate)
@@ -292,7 +258,7 @@ GRID = np.linspace(5, 40, 400)
 
 def density(trace, grid=GRID):
     """The density of the mixture of one draw, of shape (len(grid),)."""
-    mu, var = trace.retval
+    mu, var = (np.array([trace[name, j] for j in range(trace["k"])]) for name in ("mu", "var"))
     bumps = np.exp(-((grid[:, None] - mu) ** 2) / (2 * var)) / np.sqrt(2 * np.pi * var)
     return bumps @ trace["weights"]
 

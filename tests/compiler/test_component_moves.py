@@ -321,7 +321,7 @@ def test_the_prior_of_none_is_left_to_the_interpreter():
 
 @pytest.mark.parametrize("way", WAYS)
 def test_an_example(way):
-    """Vectors, allocations in one vector, and what shares them out, all at once."""
+    """Vectors, allocations, and what shares them out, all at once."""
     y = np.concatenate([np.linspace(-2, -1, 8), np.linspace(1, 3, 8)])
     trace = mixture_hyper.mixture.generate((16,), {"y": y}, init={"k": 3}, rng=1).trace
     for kernel in mixture_hyper.kernel().parts[-2:]:

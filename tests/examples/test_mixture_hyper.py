@@ -52,19 +52,6 @@ def test_the_density_of_the_model(example):
     assert example.mixture.assess((3,), choices).log_prob == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_two_distributions(example):
-    rng = np.random.default_rng(1)
-    probs = np.array([[0.2, 0.8], [1.0, 0.0]])
-    law = example.categoricals(probs)
-    draws = np.array([law.sample(rng) for _ in range(2000)])
-    assert not draws[:, 1].any() and abs(draws[:, 0].mean() - 0.8) < 4 * 0.4 / 2000**0.5
-    assert law.logpdf(np.array([0, 0])) == pytest.approx(math.log(0.2))
-    assert law.logpdf(np.array([0, 1])) == -math.inf
-    normal = example.normals(np.array([0.0, 3.0]), np.array([1.0, 2.0]))
-    x = normal.sample(rng)
-    assert normal.logpdf(x) == pytest.approx(stats.norm.logpdf(x, [0, 3], [1, 2]).sum())
-
-
 def test_split_keeps_the_first_two_moments_and_merge_undoes_it(example):
     one, u = {"weights": 0.4, "mu": 3.0, "var": 2.0}, {"u1": 0.3, "u2": 0.6, "u3": 0.2}
     first, second = example.split(one, u)
