@@ -53,16 +53,19 @@ def signal(n):
 # --- the move --------------------------------------------------------------------------------------
 
 
-def near_edges(z: np.ndarray, weight: float) -> np.ndarray:
+def near_edges(z, weight: float) -> list[float]:
     """Probabilities of the sites; one that differs from a neighbour counts `weight` times as much."""
-    edge = np.diff(z) != 0
-    weights = np.where(np.append(edge, False) | np.insert(edge, 0, False), weight, 1.0)
-    return weights / weights.sum()
+    weights = [1.0] * len(z)
+    for i in range(1, len(z)):
+        if z[i] != z[i - 1]:
+            weights[i - 1] = weights[i] = weight
+    total = sum(weights)
+    return [w / total for w in weights]
 
 
 @gen
 def pick_and_propose(trace, weight):
-    site = ~categorical(near_edges(np.array(trace.retval), weight))
+    site = ~categorical(near_edges(trace.retval, weight))
     new = ~uniform_discrete(0, LEVELS - 1)
 
 
