@@ -43,7 +43,9 @@ FAILURES = (Exception,)
 
 _VERSIONED = frozenset({"gendsl", "numpy", "scipy"})
 """What is told by `installation`, beside Python's own modules."""
-_OF_NO_MATTER = frozenset({"__dict__", "__weakref__", "__doc__", "_abc_impl", "__firstlineno__"})
+_OF_NO_MATTER = frozenset(
+    {"__dict__", "__weakref__", "__doc__", "_abc_impl", "__firstlineno__", "__static_attributes__"}
+)
 """What there is in a class that decides nothing."""
 OF_LIBRARIES = (
     FunctionType, BuiltinFunctionType, numpy.ufunc, type(numpy.sum), type, ModuleType,

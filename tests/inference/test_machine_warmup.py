@@ -181,7 +181,6 @@ def test_a_chain_that_is_ended_in_its_warm_up_is_resumed(tmp_path, monkeypatch):
     assert found["k"].tolist() == whole["k"].tolist() and found["sd"].tolist() == whole["sd"].tolist()
 
 
-@pytest.mark.slow
 @needs_llvm
 def test_chains_in_threads():
     kernel = KERNELS["everything"]
