@@ -99,7 +99,7 @@ def kernel_of(model: Any, args: tuple[Any, ...], steps: Sequence[Step | None]) -
         return ClosedKernel(model, args, steps)
     key = native_cache.key_of("kernel", installation(), native.made_by(), found.bytes)
     written = native_cache.load(key)
-    kept = None if written is None else _Reader(written, found).load()
+    kept: _Kept | None = None if written is None else _Reader(written, found).load()
     if kept is not None and all(stays(one, now(where, name)) for where, name, one in kept.lowered.guards):
         return KeptKernel(model, args, steps, kept)
     made = ClosedKernel(model, args, steps)
@@ -194,7 +194,3 @@ class _Reader(pickle.Unpickler):
 
     def persistent_load(self, number: int) -> Any:
         return self._found.met[number]
-
-    def load(self) -> _Kept:
-        kept: _Kept = super().load()
-        return kept
