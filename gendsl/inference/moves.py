@@ -16,7 +16,6 @@ from gendsl.compiler.moves import (
     Blocking,
     NotClosed,
     Picked,
-    Resampling,
     Several,
     Step,
     Transition,
@@ -62,12 +61,14 @@ class Flat:
         schedule: one step of it, in instructions (see `gendsl.compiler.moves`).
         moves: how many steps of parts that are compiled there are in that, or at most.
         calls: how many of others.
+        often: how often each part is run in one step, on average.
     """
 
     parts: list[Part]
     schedule: list[int]
     moves: float
     calls: float
+    often: list[float]
 
     @property
     def called(self) -> list[Part]:
@@ -85,19 +86,21 @@ def flattened(kernel: Any) -> Flat:
     parts: dict[int, tuple[int, Part]] = {}
     steps: dict[int, Step] = {}
     words: list[int] = []
+    often: list[float] = []
 
-    def visit(one: Any) -> np.ndarray:
+    def visit(one: Any, share: float) -> np.ndarray:
         order = getattr(one, "order", None)
         if order is None or order.is_one_step:
             number = _number(one)
             words.extend((RUN, number))
+            often[number] += share
             is_compiled = list(parts.values())[number][1].move is not None
             return np.array([_count(one), 0.0] if is_compiled else [0.0, 1.0])
         if order.bounds is None:
             count = np.zeros(2)
             for _ in range(order.times):
                 for part in one.parts:
-                    count += visit(part)
+                    count += visit(part, share)
                     if len(words) > MOST_INSTRUCTIONS:
                         raise NotClosed("a kernel that makes too many steps at once")
             return count
@@ -107,9 +110,10 @@ def flattened(kernel: Any) -> Flat:
         words.extend([0] * len(one.parts))
         ends: list[int] = []
         most = np.zeros(2)
+        shares = share * np.diff([0.0, *order.bounds, 1.0])
         for number, part in enumerate(one.parts):
             words[places + number] = len(words)
-            most = np.maximum(most, visit(part))
+            most = np.maximum(most, visit(part, shares[number]))
             words.extend((JUMP, 0))
             ends.append(len(words) - 1)
         for end in ends:
@@ -128,11 +132,12 @@ def flattened(kernel: Any) -> Flat:
                 if picks:
                     raise
             parts[id(one)] = len(parts), Part(one, step, names)
+            often.append(0.0)
         return parts[id(one)][0]
 
-    moves, calls = visit(kernel).tolist()
+    moves, calls = visit(kernel, 1.0).tolist()
     words.extend((REPEAT, 0))
-    found = Flat([part for _, part in parts.values()], words, moves, calls)
+    found = Flat([part for _, part in parts.values()], words, moves, calls, often)
     if len(found.called) == len(found.parts):
         raise NotClosed(f"{why_called(found.parts[0].kernel)}; {_COMPILED}")
     return found
@@ -163,10 +168,10 @@ def is_of_many_values(part: Part) -> bool:
     return any(isinstance(one, (Updating, Blocking)) for one in all_within(part.move))
 
 
-def visits_one_by_one(part: Part) -> list[Updating | Resampling]:
-    """What of a step gives choices other values one by one, or one of them that it picks."""
+def moves_within(part: Part) -> list[Step]:
+    """The moves that a step makes, which are made of no others."""
     every = all_within(part.move)
-    return [one for one in every if isinstance(one, Updating) or (isinstance(one, Resampling) and one.picks)]
+    return [one for one in every if not isinstance(one, (Several, Picked, Transition))]
 
 
 def _step(kernel: Any, known: dict[int, Step]) -> Step:

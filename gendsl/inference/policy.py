@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gendsl.compiler.moves import NotClosed, Rotating
+from gendsl.compiler.moves import NotClosed, Resampling, Rotating, Updating
 from gendsl.distributions import Distribution
-from gendsl.inference.moves import Flat, Part, check_all_compiled, flattened, visits_one_by_one
+from gendsl.inference.moves import Flat, Part, check_all_compiled, flattened, moves_within
 from gendsl.inference.recording import is_read
 from gendsl.inference.texts import known
 from gendsl.runtime.trace import ReferenceTrace
@@ -51,9 +51,9 @@ MOST_ROWS = 64
 their distributions stay: a text takes the matrix apart at each point, today's runtime keeps what it found.
 """
 
-ANOTHER_VALUE, A_DEPENDENT = 1_500, 100
-"""What another value of one choice costs today's runtime, and what each choice that depends on it, if each of
-all choices costs machine code one."""
+ANOTHER_VALUE, A_DEPENDENT, A_MOVE = 1_500, 100, 10_000
+"""What another value of one choice costs today's runtime, what each choice that depends on it, and at least
+what any other move, if each of all choices costs machine code one."""
 
 _DONE: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
 """The work of all chains that begin with a kernel: many short ones are worth compiling, too."""
@@ -95,7 +95,7 @@ def decide(
             if choices > MOST_CHOICES:
                 return Decision(None, f"the trace has more than {MOST_CHOICES:,} choices")
             check_all_compiled(flat, LEAST_STEPS_A_DRAW)
-            if any(_takes_longer(part, trace, choices) for part in flat.parts):
+            if _takes_longer(flat, trace, choices):
                 return Decision(None, "few choices depend on each of those that are updated one by one")
             work = steps * flat.moves * (A_STEP + choices)
             if not (work >= LEAST_WORK if repeats else _is_worth_it(flat.parts, trace, work)):
@@ -120,18 +120,29 @@ def _count(trace: Any) -> int:
     return observed if observed > MOST_CHOICES else sum(1 for _ in islice(trace.records, MOST_CHOICES + 1))
 
 
-def _takes_longer(part: Part, trace: Any, choices: int) -> bool:
-    """Whether updating choices one by one takes machine code longer, which looks at all choices each time.
+def _takes_longer(flat: Flat, trace: Any, choices: int) -> bool:
+    """Whether a step takes machine code longer, which looks at all choices each time that one is updated.
 
     Today's runtime looks at those that depend on a choice; all together that is as if each choice depended on
-    one of those that are updated.
+    one of those that are updated. Of other moves it is taken for granted that machine code is no slower.
     """
-    for move in visits_one_by_one(part):
-        wanted = select(*move.patterns)
-        selected = sum(1 for path in trace.records if path in wanted)
-        if selected * choices > selected * ANOTHER_VALUE + choices * A_DEPENDENT:
-            return True
-    return False
+    native = today = 0.0
+    for part, often in zip(flat.parts, flat.often, strict=True):
+        for move in moves_within(part):
+            picks = isinstance(move, Resampling) and move.picks
+            if not picks and not isinstance(move, Updating):
+                native += often * choices
+                today += often * max(choices, A_MOVE)
+                continue
+            assert isinstance(move, (Updating, Resampling))
+            wanted = select(*move.patterns)
+            selected = sum(1 for path in trace.records if path in wanted)
+            if selected:
+                in_turn = isinstance(move, Updating) and move.scan == "systematic"
+                visits = often * (selected if in_turn else 1)
+                native += visits * choices
+                today += visits * (ANOTHER_VALUE + A_DEPENDENT * choices / selected)
+    return native > today
 
 
 def _has_large_matrix(trace: Any) -> bool:

@@ -283,3 +283,27 @@ def test_many_choices_on_which_little_depends_stay_on_the_other_runtime(kernel, 
     decided = policy.decide(kernel, large, rng, 10**5, 100, {})
     assert (decided.machine is None) is stays
     assert not stays or "few choices depend" in decided.reason
+
+
+@gen
+def step_of_a(trace):
+    a = ~normal(trace["a"], 0.1)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stays"),
+    [
+        (cycle(mh(step_of_a), single_site("z")), False),  # which looks at all choices once in a step
+        (cycle(mh(step_of_a), slice_sampling("z", scan="random")), False),
+        (cycle(mh(step_of_a), slice_sampling("z")), True),
+        (cycle(mh(step_of_a), repeat(single_site("z"), 30)), True),
+        (mixture([mh(step_of_a), single_site("z")], [0.5, 0.5]), False),
+        (mixture([mh(step_of_a), single_site("z")], [0.02, 0.98]), True),
+    ],
+    ids=["one site", "one line", "all lines", "many sites", "half", "mostly sites"],
+)
+def test_what_the_other_moves_of_a_step_cost_counts_too(kernel, stays):
+    trace = many.simulate((1500,), rng=1)
+    decided = policy.decide(kernel, trace, np.random.default_rng(1), 10**5, 100, {})
+    assert (decided.machine is None) is stays
+    assert not stays or "few choices depend" in decided.reason
