@@ -123,3 +123,39 @@ def one_or_the_other(n):
 def test_what_is_not_told_apart_is_refused():
     assert outcome(of_several_axes, (2,)).startswith("refused")
     assert outcome(one_or_the_other, (2,)).startswith("refused")
+
+
+@gen
+def keys_in_order(n):
+    who = [("who", i) @ ~uniform_discrete(0, 2) for i in range(n)]
+    rate = {(a, b): a + 10.0 * b for a in range(3) for b in range(a, 3)}
+    seen = {tuple(sorted([who[0], who[1]], reverse=True)): 1.0}
+    for i in range(n):
+        for j in range(i + 1, n):
+            pair = tuple(sorted((who[i], who[j])))
+            ("y", i, j) @ ~normal(rate[pair] + rate[tuple(sorted([who[j], who[i]]))], 1)
+            ("z", *pair, i, j) @ ~normal(seen.get(tuple(reversed(pair)), 0.0), 1)
+
+
+@gen
+def grown_meanwhile(n):
+    x = [("x", i) @ ~uniform_discrete(0, 1) for i in range(n)]
+    made = [x[0], x[1]]
+    if x[0]:
+        made.append(5)
+    other = [1, 2]
+    alias = other
+    alias.append(x[1])
+    third = []
+    for value in (1, x[0], 3):
+        if value == 0:
+            break
+        third.append(value)
+    t, u, v = tuple(made), tuple(other), tuple(third)
+    ("y", 0) @ ~normal(len(t) + 10 * len(u) + 100 * len(v) + sum(t) + sum(u) + sum(v), 1)
+
+
+@pytest.mark.parametrize("program", [keys_in_order, grown_meanwhile])
+@pytest.mark.parametrize("rng", range(6))
+def test_tuples_of_lists_made_item_by_item(program, rng):
+    assert outcome(program, (4,), rng=rng) == "equal"

@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 import pytest
 
-from gendsl import continuous, gen, normal, read, transform, uniform_discrete, write
+from gendsl import continuous, discrete, gen, normal, read, transform, uniform_discrete, write
 from gendsl.inference import involutive
 from tests.compiler.closed_steps import needs_llvm
 from tests.compiler.test_recursive_moves import same_chains
@@ -97,14 +97,32 @@ def with_a_tuple(model_in, aux_in, *, model_out, aux_out):
     write(aux_out["u"], -last, continuous)
 
 
-MOVES = [with_a_nested_function, with_a_deque, with_parts_of_an_array, with_names_in_order, with_a_tuple]
+@transform
+def with_a_table_of_names(model_in, aux_in, *, model_out, aux_out):
+    u = read(aux_in["u"], continuous)
+    k = read(model_in["k"], discrete)
+    i, name, sign = [(0, "u", 1), (1, None, 1), (None, "u", -1)][k]
+    if i is not None and name is not None:
+        write(model_out["x", i], read(model_in["x", i], continuous) + u, continuous)
+        write(aux_out[name], -u, continuous)
+    elif name is None:
+        write(aux_out["u"], u, continuous)
+    else:
+        write(aux_out[name], sign * u, continuous)
+
+
+MOVES = [
+    with_a_nested_function, with_a_deque, with_parts_of_an_array, with_names_in_order, with_a_tuple,
+    with_a_table_of_names,
+]  # fmt: skip
 
 
 @needs_llvm
+@pytest.mark.parametrize("k", [0, 2])
 @pytest.mark.parametrize("check", [False, True])
 @pytest.mark.parametrize("move", MOVES, ids=lambda move: move.name)
-def test_transforms_in_the_language_of_users(move, check, monkeypatch):
-    start, _ = vector.generate((3,), {("y", i): 0.5 for i in range(3)}, init={"k": 0}, rng=3)
+def test_transforms_in_the_language_of_users(move, check, k, monkeypatch):
+    start, _ = vector.generate((3,), {("y", i): 0.5 for i in range(3)}, init={"k": k}, rng=3)
     made = same_chains(
         involutive(shifted_by, move, check=check), start, monkeypatch, draws=100, record=[("x", 0), ("x", 1)]
     )

@@ -347,9 +347,15 @@ def _tuple(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
         return make_tuple(items_of(args[0])) if not is_known(args[0]) else known(tuple(object_of(args[0])))
     if not args:
         return known(())
-    from gendsl.compiler.front.containers import as_tuple
+    from gendsl.compiler.front.containers import as_tuple, items_made
 
-    return as_tuple(frame, _list(frame, args, named))
+    only(frame, named)
+    (given,) = args
+    made = given if isinstance(given.type, List) else _list(frame, args, named)
+    items = items_made(frame, made)
+    if items is not None:  # such a tuple can be a key of a dict
+        return make_tuple(items)
+    return as_tuple(frame, _list(frame, args, named) if made is given else made)
 
 
 def _set(is_frozen: bool) -> Handler:

@@ -56,6 +56,10 @@ from gendsl.compiler.types import (
 # --- lists -----------------------------------------------------------------------------------------
 
 
+MOST_ITEMS = 8
+"""How many items a list may have that are known one by one."""
+
+
 def layout(frame: Frame, site: int) -> tuple[str, ...]:
     """The kinds of the leaves of an item of a site."""
     return leaves(frame.program.facts.item(site))
@@ -71,6 +75,16 @@ def list_of(frame: Frame, node: ast.AST, items: list[Value], what: Any = None) -
     var = frame.fresh("items", "r")
     frame.emit(hir.New(var, leaves(item_type), [facts.convert(item, item_type) for item in items]))
     return Value(List(site), (var,))
+
+
+def items_made(frame: Frame, value: Value) -> list[Value] | None:
+    """The items of a list that statements before have made one by one, if they are few; None of others."""
+    from gendsl.compiler.front.loops import count_made
+
+    count = count_made(frame, value)
+    if count is None or count > MOST_ITEMS:
+        return None
+    return [item(frame, value, Const(i, "i")) for i in range(count)]
 
 
 def as_tuple(frame: Frame, value: Value) -> Value:
@@ -833,8 +847,10 @@ def sorted_list(frame: Frame, value: Value, key: Any, descending: bool, *, in_pl
     if in_place:
         made = value
     else:
-        made = list_of(frame, at, [], "sorted")
-        each(frame, at, value, lambda one: append(frame, made, one))
+        items = items_made(frame, value) if isinstance(value.type, List) else None
+        made = list_of(frame, at, items or [], "sorted")
+        if items is None:
+            each(frame, at, value, lambda one: append(frame, made, one))
     assert isinstance(made.type, List)
     writable(frame, made)
     if frame.program.facts.item(made.type.site) == NEVER:

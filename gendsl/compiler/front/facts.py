@@ -272,11 +272,10 @@ class Facts:
                 cls is same and len(items) == len(others) and names == attributes
             ):
                 return Tuple(tuple(map(self.join, items, others)), cls, names)
-            case (Known(value=tuple() as objects), Tuple() as made) | (
-                Tuple() as made,
-                Known(value=tuple() as objects),
-            ):
-                return self._merge(Tuple(tuple(map(Known, objects))), made)
+            case Known(value=tuple() as objects), Tuple():
+                return self._merge(Tuple(tuple(map(Known, objects))), b)
+            case Tuple(), Known(value=tuple() as objects):  # in this order: what is known keeps its own
+                return self._merge(a, Tuple(tuple(map(Known, objects))))
             case Known(value=tuple() as objects), Known(value=tuple() as others) if len(objects) == len(
                 others
             ):

@@ -134,6 +134,11 @@ def _size(frame: Frame, value: Value) -> Expr:
 
 def _changes_length(frame: Frame, loop: hir.Statement, values: tuple[Value, ...]) -> bool:
     """Whether a loop may change the length of one of some lists."""
+    return _do(hir.bodies(loop), _length_changes(frame, values))
+
+
+def _length_changes(frame: Frame, values: tuple[Value, ...]) -> Callable[[hir.Statement], bool]:
+    """A test of statements: whether one may change the length of one of some lists."""
     find = frame.program.facts.find
     sites = {find(value.type.site) for value in values if isinstance(value.type, List)}
 
@@ -143,7 +148,30 @@ def _changes_length(frame: Frame, loop: hir.Statement, values: tuple[Value, ...]
                 return site >= 0 and find(site) in sites
         return False
 
-    return _does(loop, changes)
+    return changes
+
+
+def count_made(frame: Frame, value: Value) -> int | None:
+    """How many items a list has that statements before have made one by one; None where none have."""
+    places = [i for i, one in enumerate(frame.out) if isinstance(one, hir.New) and one.target == value.leaf]
+    if not places:
+        return None
+    made, *rest = frame.out[places[-1] :]
+    assert isinstance(made, hir.New)
+    since = list(_in_a_row(rest))
+    one_by_one = [one for one in since if isinstance(one, hir.Append) and one.list == value.leaf]
+    others = [one for one in since if one not in one_by_one]
+    return None if _do([others], _length_changes(frame, (value,))) else len(made.items) + len(one_by_one)
+
+
+def _in_a_row(body: hir.Body) -> Iterable[hir.Statement]:
+    """Statements one after the other, with those in blocks that none leaves early in place of the blocks."""
+    for one in body:
+        inside = one.body if isinstance(one, hir.Block) else []
+        if inside and not any(isinstance(inner, hir.Leave) for inner in hir.walk(inside)):
+            yield from _in_a_row(inside)
+        else:
+            yield one
 
 
 def _may_resize(frame: Frame, loop: hir.Statement, value: Value) -> bool:
@@ -152,7 +180,7 @@ def _may_resize(frame: Frame, loop: hir.Statement, value: Value) -> bool:
         from gendsl.compiler.front.calls import object_layout
 
         whole = object_layout(frame, value.type.site, library_deque.Deque)
-        return _does(loop, lambda one: isinstance(one, hir.Store) and one.layout == whole)
+        return _do(hir.bodies(loop), lambda one: isinstance(one, hir.Store) and one.layout == whole)
     assert isinstance(value.type, Dict)
     entry = tables.entry_layout(frame, value.type.site)
 
@@ -164,11 +192,11 @@ def _may_resize(frame: Frame, loop: hir.Statement, value: Value) -> bool:
                 return layout == ("r", "r")
         return False
 
-    return _does(loop, changes)
+    return _do(hir.bodies(loop), changes)
 
 
-def _does(loop: hir.Statement, test: Callable[[hir.Statement], bool]) -> bool:
-    """Whether a test holds for a statement in a loop, or in a function that it calls."""
+def _do(bodies: Iterable[hir.Body], test: Callable[[hir.Statement], bool]) -> bool:
+    """Whether a test holds for one of some statements, or of those in a function that they call."""
     seen: set[int] = set()
 
     def found(body: hir.Body) -> bool:
@@ -181,7 +209,7 @@ def _does(loop: hir.Statement, test: Callable[[hir.Statement], bool]) -> bool:
                     return True
         return False
 
-    return any(found(body) for body in hir.bodies(loop))
+    return any(map(found, bodies))
 
 
 def _over_union(
