@@ -320,17 +320,22 @@ class NativeState:
 
     # --- where densities were zero ----------------------------------------------------------------------
 
-    def _zero_paths(self) -> dict[int, tuple[Template, tuple[int, ...], tuple[Any, ...]]]:
-        """Where the density was zero: templates, indices, and addresses, if below calls in the model."""
+    def _zero_places(self) -> dict[int, tuple[Template, tuple[int, ...]]]:
+        """Where the density was zero: templates and indices."""
         found = {}
-        paths = self._paths() if self.told_zeros else Paths(self.closed.lowered, {})
         for entry, (_, number, place, *_) in enumerate(self.zeros[: self.told_zeros].tolist()):
             if number >= 0:
                 template = self.templates[number % len(self.templates)]
-                indices = self._indices(template, place)
-                is_found = template.is_below and not is_auxiliary(template)
-                found[entry] = template, indices, paths.path(template, indices) if is_found else ()
+                found[entry] = template, self._indices(template, place)
         return found
+
+    def _zero_paths(self) -> dict[int, tuple[Template, tuple[int, ...], tuple[Any, ...]]]:
+        """The same, with addresses if below calls in the model."""
+        paths = self._paths() if self.told_zeros else Paths(self.closed.lowered, {})
+        return {
+            entry: (one, at, paths.path(one, at) if one.is_below and not is_auxiliary(one) else ())
+            for entry, (one, at) in self._zero_places().items()
+        }
 
     def _found(
         self, addresses: Addresses, template: Template, indices: tuple[int, ...], path: tuple[Any, ...]
@@ -356,14 +361,16 @@ class NativeState:
 
     # --- memory -----------------------------------------------------------------------------------
 
-    def _make_memory(self) -> None:
-        """The arena, the logs and the memory of arrays that are kept."""
-        self.arena, self.heap = room(self.arena_size), room(self.heap_size)
+    def _make_memory(self, *, with_heap: bool = True) -> None:
+        """The arena, the logs and, unless these stay, the memory of arrays that are kept."""
+        self.arena = room(self.arena_size)
         start = self.arena.ctypes.data
         self.words[Word.START] = self.words[Word.NEXT] = start
         self.words[Word.END] = start + 8 * self.arena_size
-        self.words[Word.HEAP] = self.heap.ctypes.data
-        self.words[Word.HEAP_END] = self.heap.ctypes.data + 8 * self.heap_size
+        if with_heap:
+            self.heap = room(self.heap_size)
+            self.words[Word.HEAP] = self.heap.ctypes.data
+            self.words[Word.HEAP_END] = self.heap.ctypes.data + 8 * self.heap_size
         widths = {Word.WRITES: self.layout.write_words, Word.READS: READ_WORDS}
         self.logs = {log: np.zeros(self.room[log] * width, np.int64) for log, width in widths.items()}
         for log, elsewhere in ((Word.WRITES, Word.WRITES_ELSEWHERE), (Word.READS, Word.READS_ELSEWHERE)):
@@ -413,7 +420,53 @@ class NativeState:
         self.heap_size, self.arena_size, self.node_room = heap, arena, node_room
         for log in full:
             self.room[log] *= _GROWTH
-        self._reload(capacities)
+        if bytes or nodes:
+            self._reload(capacities)
+        else:
+            self._grow(capacities)
+
+    def _grow(self, capacities: list[list[int]]) -> None:
+        """Give the current trace more room where it lies, of at least these capacities.
+
+        Unlike `_reload` this reads no choice as an object of Python, which takes a thousand times as long.
+        """
+        zeros = self._zero_places()
+        before, self.capacities = self.capacities, capacities
+        for template, extents in zip(self.templates, before, strict=True):
+            if extents != capacities[template.number]:
+                self._widen(template, extents)
+        self._set_zero_places(zeros)
+        self._make_memory(with_heap=False)
+
+    def _widen(self, template: Template, before: list[int]) -> None:
+        """More room for a template, that had these capacities."""
+        number, capacity = template.number, self.capacities[template.number]
+        size, inside = _size(template, capacity), tuple(map(slice, before))
+
+        def widened(old: np.ndarray, new: np.ndarray) -> np.ndarray:
+            new.reshape(capacity)[inside] = old.reshape(before)
+            return new
+
+        words = self.layout.templates[number]
+        old, first = self.stamps[number], self.first_rows[number]
+        stamps = room(5 * size).reshape(5, size)
+        for was, row in zip(old, stamps, strict=True):
+            widened(was, row)
+        self.stamps[number], self.first_rows[number] = stamps, stamps.ctypes.data
+        for which in range(len(stamps)):  # rows take turns
+            pointer = int(self.words[words.stamps(which)])
+            row = stamps[(pointer - first) // old.strides[0]]
+            self.words[words.stamps(which)] = row.ctypes.data
+        columns = self.columns[number] = [widened(column, room(size)) for column in self.columns[number]]
+        for leaf, column in enumerate(columns):
+            self.words[words.column(leaf)] = column.ctypes.data
+        mask = self.masks[number] = widened(self.masks[number], np.zeros(size, np.uint8))
+        self.words[words.stamps(TemplateWords.OBSERVED)] = mask.ctypes.data
+        if number in self.covered:
+            made = self.covered[number] = widened(self.covered[number], np.zeros(size, np.int64))
+            self.words[words.stamps(TemplateWords.COVERED)] = made.ctypes.data
+        for axis, extent in enumerate(capacity):
+            self.words[words.capacity(axis)] = extent
 
     def _reload(self, capacities: list[list[int]]) -> None:
         """Make the memory of the current trace anew, of other capacities, without what is gone."""

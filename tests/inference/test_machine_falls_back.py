@@ -34,7 +34,7 @@ STEPS = [
     (NativeState, "_snapshot"),
     (NativeState, "_restore"),
     (NativeState, "_make_room"),
-    (NativeState, "_reload"),
+    (NativeState, "_grow"),
     (NativeState, "choices"),
     (machine, "reader"),
     (NativeState, "kernel"),
@@ -82,7 +82,7 @@ def cases():
     for path in (*STARTS, *STEPS):
         yield *path, 1
     for path in STEPS:
-        if path[1] not in ("_make_room", "_reload", "reader"):
+        if path[1] not in ("_make_room", "_grow", "reader"):
             yield *path, 3
 
 

@@ -170,8 +170,12 @@ def larger(model_in, aux_in, *, model_out, aux_out):
                 write(aux_out["m", k - 1, i], read(model_in["m", k - 1, i]))
 
 
-def test_two_indices_grow(made):
-    """The places of choices with two indices are others where there is room for more."""
+def test_two_indices_grow(made, monkeypatch):
+    """The places of choices with two indices are others where there is room for more.
+
+    There is more room without choices being read as objects, which takes long if there are many.
+    """
+    monkeypatch.delattr(native_state.NativeState, "_reload")
     trace = matrix.generate((), init={"k": 2}, rng=3).trace
     used = assert_same(involutive(row_and_column, larger), trace, made, draws=400, seed=4)
     assert max(max(capacity, default=0) for capacity in used.state.capacities) > 8
