@@ -499,6 +499,8 @@ class Function:
         scores: whether it, or a function that it calls, makes random choices.
         symbol: what it is called in machine code that all texts share; empty for those that are only of one.
         linear: what computes the same faster where matrices are large.
+        is_discrete: whether it is known to have no effect, and no float in its results, so that derivatives
+            have no part in what it does.
     """
 
     name: str
@@ -509,6 +511,7 @@ class Function:
     scores: bool = False
     symbol: str = ""
     linear: Linear | None = None
+    is_discrete: bool = False
 
 
 def bodies(statement: Statement) -> Iterator[Body]:

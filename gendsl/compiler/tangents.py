@@ -4,7 +4,7 @@ A function with a parameter, a result or a variable `x` of floats has `d_x` behi
 coordinate that was read, and the derivative in it; see `library_slopes`. Items of lists have the
 tangents of each float behind that. Choices that are read bring tangents, and choices that are written take
 them. The tangents of what a program returned for a trace are not numbers: it may decide what is done, but not
-what is written.
+what is written. So what finds it has no tangents where there is no float in it.
 
     d f(x, y) = f_x dx + f_y dy
 
@@ -328,6 +328,8 @@ class _Function:
                 return hir.Loop(self.body(body), label, line=line)
             case hir.Block(body=body, label=label):
                 return hir.Block(self.body(body), label, line=line)
+            case Call(function=Function(is_discrete=True)):
+                return copy.copy(one)
             case Call(targets=targets, function=function, args=args):
                 made = self.every.function(function)
                 return Call(self.variables(targets), made, self.leaves(args), line=line)

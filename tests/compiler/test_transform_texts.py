@@ -28,6 +28,7 @@ from gendsl.compiler.front import library_slopes
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import Const, Function, Op, Return, Var
 from gendsl.compiler.print_python import compile_python, print_python
+from gendsl.inference import involutive
 from tests.compiler.closed_steps import WAYS, AsPython
 from tests.compiler.test_closed_move import Move, compiled, outcomes
 from tests.laws.modules import imported
@@ -243,6 +244,34 @@ def test_simplexes_have_one_coordinate_less():
 
 def test_what_a_program_returned_has_no_derivative():
     assert results_of(lost) == {"raises": 6}
+
+
+@gen
+def draw_some(trace):
+    j = ~uniform_discrete(0, trace["k"] - 1)
+    u = ~normal(0, 1)
+    lower = [i for i in range(trace["k"]) if trace["mu", i] ** 2 < trace["mu", j] ** 2 + 1]
+    return (j, lower) if trace["mu", j] * math.exp(-(u**2)) > -10 else None
+
+
+@transform
+def negative_where_returned(model_in, aux_in, *, model_out, aux_out):
+    copy(aux_in["j"], aux_out["j"])
+    copy(aux_in["u"], aux_out["u"])
+    if aux_in.retval is not None:
+        j, lower = aux_in.retval
+        for i in lower:
+            write(model_out["mu", i], -read(model_in["mu", i]) * (1 if i == j else 1.0))
+
+
+def test_what_was_returned_without_floats_is_found_without_tangents():
+    trace = levels.generate((2,), {"k": 3, ("y", 0): 0.3}, rng=1).trace
+    results = steps_of(trace, Move(draw_some, negative_where_returned), 6)
+    assert results.keys() <= {"accepted", "rejected"}
+    text = involutive(draw_some, negative_where_returned).source_of("step", trace)
+    assert "draw_some_returned(state)" in text and "returned_slopes" not in text
+    text = involutive(draw, through_helpers).source_of("step", trace)  # it returns a float, too
+    assert "draw_returned_slopes(state)" in text
 
 
 def test_the_text_has_the_names_of_the_user():

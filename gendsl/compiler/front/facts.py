@@ -218,6 +218,23 @@ class Facts:
                 return Union(tuple(map(self.canonical, alternatives)))
         return type
 
+    def is_discrete(self, type: Type, seen: frozenset[int] = frozenset()) -> bool:
+        """Whether it is known that there is no float in a value of a type, at any depth.
+
+        Args:
+            seen: the lists that the value is in.
+        """
+        match self.canonical(type):
+            case Number(kind) | Array(kind=kind):
+                return kind != "f"
+            case Text() | Known():
+                return True
+            case Tuple(items) | Union(items):
+                return all(self.is_discrete(item, seen) for item in items)
+            case List(site):
+                return site in seen or self.is_discrete(self.item(site), seen | {site})
+        return False
+
     def join(self, a: Type, b: Type) -> Type:
         """The smallest type that holds the values of both."""
         a, b = self.canonical(a), self.canonical(b)

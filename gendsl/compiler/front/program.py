@@ -389,6 +389,7 @@ class Lowering:
                 results=list(main.results),
                 origin=f"what {main.name} returned",
             )
+        self.replays[name].is_discrete = self.facts.is_discrete(result)
         given = [leaf for value in self.arguments_of(name) for leaf in value.leaves]
         return result, self.replays[name], given
 
@@ -543,6 +544,7 @@ class Lowering:
                 origin=f"what a call of {name} returned",
             )
             self.returned[key] = made
+        self.returned[key].is_discrete = self.facts.is_discrete(result)
         given = [leaf for value in self.arguments_of(trace) for leaf in value.leaves]
         targets = [frame.fresh("value", kind) for kind in leaves(result)]
         frame.emit(hir.Call(list(targets), self.returned[key], [*indices, *given]))
