@@ -5,6 +5,7 @@ Whichever it is, one seed gives one chain; so all that is decided here is how lo
 
 from __future__ import annotations
 
+import ast
 import weakref
 from dataclasses import dataclass
 from itertools import islice
@@ -17,6 +18,7 @@ from gendsl.distributions import Distribution
 from gendsl.inference.moves import Flat, Part, check_all_compiled, flattened, moves_within
 from gendsl.inference.recording import is_read
 from gendsl.inference.texts import known
+from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import ReferenceTrace
 from gendsl.runtime.watched import runs_native
 from gendsl.selection import select
@@ -46,6 +48,10 @@ MOST_CHOICES = 20_000
 """More choices than this are left to today's runtime: machine code looks at all of them in each step, and a
 comparison with the reference takes seconds."""
 
+MOST_CHOICES_OF_LOOPS = 50_000
+"""The same where each kernel proposes by a program with a loop: that takes today's runtime longer than
+machine code takes to look at all choices."""
+
 MOST_ROWS = 64
 """How many rows a matrix that a distribution is given may have where choices move along an ellipse, on which
 their distributions stay: a text takes the matrix apart at each point, today's runtime keeps what it found.
@@ -54,6 +60,8 @@ their distributions stay: a text takes the matrix apart at each point, today's r
 ANOTHER_VALUE, A_DEPENDENT, A_MOVE = 1_500, 100, 10_000
 """What another value of one choice costs today's runtime, what each choice that depends on it, and at least
 what any other move, if each of all choices costs machine code one."""
+
+_LOOPS = (ast.For, ast.While, ast.comprehension)
 
 _DONE: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
 """The work of all chains that begin with a kernel: many short ones are worth compiling, too."""
@@ -91,9 +99,9 @@ def decide(
     try:
         flat = flattened(kernel)
         if not wanted:
-            choices = _count(trace)
-            if choices > MOST_CHOICES:
-                return Decision(None, f"the trace has more than {MOST_CHOICES:,} choices")
+            choices, most = _count(trace), _most_choices(flat)
+            if choices > most:
+                return Decision(None, f"the trace has more than {most:,} choices")
             check_all_compiled(flat, LEAST_STEPS_A_DRAW)
             if _takes_longer(flat, trace, choices):
                 return Decision(None, "few choices depend on each of those that are updated one by one")
@@ -116,8 +124,21 @@ def _count(trace: Any) -> int:
     """How many choices a trace has; of many, only that they are too many."""
     if trace.scored_from is not None:
         return len(trace.scored_from)
-    observed = len(trace.observed_paths)
-    return observed if observed > MOST_CHOICES else sum(1 for _ in islice(trace.records, MOST_CHOICES + 1))
+    observed, most = len(trace.observed_paths), max(MOST_CHOICES, MOST_CHOICES_OF_LOOPS)
+    return observed if observed > most else sum(1 for _ in islice(trace.records, most + 1))
+
+
+def _most_choices(flat: Flat) -> int:
+    """How many choices a trace may have."""
+    have_loops = all(_has_loop(getattr(one, "q", None)) for part in flat.parts for one in moves_within(part))
+    return MOST_CHOICES_OF_LOOPS if have_loops else MOST_CHOICES
+
+
+def _has_loop(program: Any) -> bool:
+    """Whether a program has a loop, or what is made by one, in its own text."""
+    if not isinstance(program, GenFunction):
+        return False
+    return any(isinstance(node, _LOOPS) for node in program.compiled.origin.parts)
 
 
 def _takes_longer(flat: Flat, trace: Any, choices: int) -> bool:

@@ -457,6 +457,23 @@ def test_large_traces_are_not_compiled(monkeypatch):
     assert found.reason == "the trace has more than 3 choices"
 
 
+@gen
+def as_far_as_all(trace):
+    u = ~normal(0, 0.5 + sum([trace["y", i] ** 2 for i in range(trace.args[0])]))
+
+
+def test_larger_traces_are_compiled_for_programs_with_loops(monkeypatch):
+    """They take longer to go through all choices; all kernels have to propose by such programs."""
+    monkeypatch.setattr(policy, "MOST_CHOICES", 3)
+    looping = involutive(as_far_as_all, shifted)
+    given = start(), np.random.default_rng(1), 10**6, 1, {"mu": AtAddress("mu")}
+    assert policy.decide(looping, *given).machine is not None
+    for kernel in (cycle(looping, move), cycle(looping, random_walk(select("mu"), scale=0.1))):
+        assert policy.decide(kernel, *given).reason == "the trace has more than 3 choices"
+    monkeypatch.setattr(policy, "MOST_CHOICES_OF_LOOPS", 4)
+    assert policy.decide(looping, *given).reason == "the trace has more than 4 choices"
+
+
 @transform
 def shifted_by_process(model_in, aux_in, *, model_out, aux_out):
     mu, u = read(model_in["mu"], continuous), read(aux_in["u"], continuous)
