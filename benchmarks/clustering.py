@@ -35,6 +35,19 @@ def example() -> ModuleType:
     return sys.modules[NAME]
 
 
+def towards_second(x: np.ndarray, first: float, second: float, rounds: int = 10) -> np.ndarray:
+    """The log odds of the probabilities that the function of this name in the example gives."""
+    left, right, prior = first, second, 0.0
+    for step in range(rounds + 1):
+        odds = np.clip(prior + (right - left) * (x - (left + right) / 2), -30, 30)
+        if step < rounds:
+            p = expit(odds)
+            inside, outside = p.sum() + 1, (1 - p).sum() + 1
+            left, right = ((1 - p) @ x + first) / outside, (p @ x + second) / inside
+            prior = math.log(inside / outside)
+    return odds
+
+
 class ByHand:
     """The same state, and the same steps from it; none changes it."""
 
@@ -85,7 +98,7 @@ class ByHand:
         shared = together == a
         shared[[first, second]] = False
         members = np.flatnonzero(shared)
-        odds = module.towards_second(x[members], x[first], x[second])
+        odds = towards_second(x[members], float(x[first]), float(x[second]))
         if to_split:
             joins = rng.random(len(members)) < expit(odds)
             apart = labels.copy()

@@ -19,10 +19,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from scipy.special import expit, gammaln, logsumexp, softmax
+from scipy.special import gammaln, logsumexp, softmax
 
 from gendsl import (
-    Distribution,
+    bernoulli,
     beta,
     categorical,
     check_involutive,
@@ -30,6 +30,7 @@ from gendsl import (
     discrete,
     gen,
     normal,
+    read,
     sample,
     select,
     transform,
@@ -37,7 +38,6 @@ from gendsl import (
     write,
 )
 from gendsl.inference import Run, Share, cycle, gibbs, involutive, mh, random_walk, repeat
-from gendsl.supports import Boolean, Repeated
 
 POINTS = np.array([-3.1, -2.2, -0.4, 0.5, 1.9, 2.8])
 ALPHA = 1.0  # the concentration of the process
@@ -49,8 +49,11 @@ SPREAD = 5.0  # the prior sd of a cluster's mean; within a cluster it is 1
 
 def broken_off(sticks):
     """The weights: of what is left of a stick of length one, each breaks off a share; the last takes all."""
-    shares = np.append(sticks, 1.0)
-    return shares * np.append(1.0, np.cumprod(1.0 - shares[:-1]))
+    weights, left = [], 1.0
+    for share in sticks:
+        weights.append(left * share)
+        left *= 1.0 - share
+    return [*weights, left]
 
 
 @gen
@@ -75,108 +78,93 @@ def labels_and_points(trace) -> tuple[np.ndarray, np.ndarray]:
 # --- means and weights given the labels, which they are drawn from exactly --------------------------
 
 
-def mean_given(x: np.ndarray) -> tuple[float, float]:
+def mean_given(own):
     """Mean and sd of a cluster's mean given its members."""
-    precision = 1 / SPREAD**2 + len(x)
-    return float(x.sum()) / precision, 1 / math.sqrt(precision)
+    precision = 1 / SPREAD**2 + len(own)
+    return sum(own) / precision, 1 / math.sqrt(precision)
 
 
 @gen
 def sticks_given(labels):
-    counts = np.bincount(labels, minlength=STICKS)
-    beyond = counts.sum() - np.cumsum(counts)
+    counts = [0] * STICKS
+    for z in labels:
+        counts[z] += 1
     for j in range(STICKS - 1):
-        ("stick", j) @ ~beta(1 + counts[j], ALPHA + beyond[j])
+        ("stick", j) @ ~beta(1 + counts[j], ALPHA + sum(counts[j + 1 :]))
 
 
 @gen
 def draw_parameters(trace):
-    labels, x = labels_and_points(trace)
+    labels, x = trace.retval
     for j in range(STICKS):
-        ("mu", j) @ ~normal(*mean_given(x[labels == j]))
+        ("mu", j) @ ~normal(*mean_given([y for z, y in zip(labels, x, strict=True) if z == j]))
     ... @ ~sticks_given(labels)
 
 
 @gen
 def draw_labels(trace):
     """All of them at once, given the weights and means (Ishwaran and James 2001, blocked Gibbs sampler)."""
-    _, x = labels_and_points(trace)
-    mu = np.array([trace["mu", j] for j in range(STICKS)])
+    _, x = trace.retval
     weights = broken_off([trace["stick", j] for j in range(STICKS - 1)])
-    p = softmax(np.log(weights) - (x[:, None] - mu) ** 2 / 2, axis=1)
     for i in range(len(x)):
-        ("z", i) @ ~categorical(p[i])
+        odds = [w * math.exp(-((x[i] - trace["mu", j]) ** 2) / 2) for j, w in enumerate(weights)]
+        total = sum(odds)
+        ("z", i) @ ~categorical([p / total for p in odds])
 
 
 # --- split and merge -------------------------------------------------------------------------------
 
 
-class coins(Distribution):
-    """Independent tosses: entry i is True with the probability expit(logits[i])."""
-
-    parameters = ("logits",)
-
-    def __init__(self, logits):
-        self.logits = logits
-
-    @property
-    def support(self):
-        return Repeated(Boolean(), len(self.logits))
-
-    def sample(self, rng):
-        return rng.random(len(self.logits)) < expit(self.logits)
-
-    def logpdf(self, x):
-        """The sum of log expit(logits[i]) where x[i], and of log expit(-logits[i]) where not."""
-        return -float(np.logaddexp(0.0, np.where(x, -self.logits, self.logits)).sum())
+def sigmoid(odds: float) -> float:
+    return 1 / (1 + math.exp(-min(max(odds, -30.0), 30.0)))
 
 
-def towards_second(x: np.ndarray, first: float, second: float, rounds: int = 10) -> np.ndarray:
-    """The log odds that each point goes with the second of two others, not with the first.
+def towards_second(x, first: float, second: float, rounds: int = 10) -> list[float]:
+    """The probability that each point goes with the second of two others, not with the first.
 
     They are those of a mixture of two clusters, fitted to all of these points by a few steps of the EM
     algorithm that start from the two. Which points are in which cluster now doesn't matter, so that they
     are the same for a split and for the merge that undoes it.
     """
     left, right, prior = first, second, 0.0
-    for step in range(rounds + 1):
-        odds = np.clip(prior + (right - left) * (x - (left + right) / 2), -30, 30)
-        if step < rounds:
-            p = expit(odds)
-            inside, outside = p.sum() + 1, (1 - p).sum() + 1
-            left, right = ((1 - p) @ x + first) / outside, (p @ x + second) / inside
-            prior = math.log(inside / outside)
-    return odds
+    for _ in range(rounds):
+        inside, outside, right_sum, left_sum = 1.0, 1.0, second, first
+        for y in x:
+            p = sigmoid(prior + (right - left) * (y - (left + right) / 2))
+            inside, right_sum = inside + p, right_sum + p * y
+            outside, left_sum = outside + 1 - p, left_sum + (1 - p) * y
+        left, right, prior = left_sum / outside, right_sum / inside, math.log(inside / outside)
+    return [sigmoid(prior + (right - left) * (y - (left + right) / 2)) for y in x]
 
 
 @gen
 def propose(trace):
     """Two points; if they share a cluster where a new one goes and who joins it; and new parameters."""
-    labels, x = labels_and_points(trace)
+    labels, x = trace.retval
     first = ~uniform_discrete(0, len(x) - 1)
     other = ~uniform_discrete(0, len(x) - 2)
     second = other + (other >= first)
-    a, b = labels[[first, second]].tolist()
-    to_split = a == b
-    if to_split:
-        chances = np.where(np.bincount(labels, minlength=STICKS) == 0, 0.5 ** np.arange(STICKS), 0.0)
-        if not chances.any():
+    a, b = labels[first], labels[second]
+    members = [i for i in range(len(x)) if labels[i] in (a, b) and i not in (first, second)]
+    after = list(labels)
+    if a == b:
+        free = [0.0 if j in labels else 0.5**j for j in range(STICKS)]
+        total = sum(free)
+        if total == 0:
             return None
-        b = "place" @ ~categorical(chances / chances.sum())
-    shared = (labels == a) | (labels == b)
-    shared[[first, second]] = False
-    members = np.flatnonzero(shared)
-    if to_split:
-        joins = ~coins(towards_second(x[members], x[first], x[second]))
+        b = "place" @ ~categorical([p / total for p in free])
+        after[second] = b
+        chances = towards_second([x[i] for i in members], x[first], x[second])
+        for i, p in zip(members, chances, strict=True):
+            joins = ("joins", i) @ ~bernoulli(p)
+            after[i] = b if joins else a
     else:
-        joins = labels[members] == b
-    moved = np.append(members[joins], second)
-    after = labels.copy()
-    after[moved] = b if to_split else a
+        for i in (second, *members):
+            after[i] = a
     for j in (a, b):
-        ("mu", j) @ ~normal(*mean_given(x[after == j]))
+        ("mu", j) @ ~normal(*mean_given([y for z, y in zip(after, x, strict=True) if z == j]))
     ... @ ~sticks_given(after)
-    return a, b, joins, moved.tolist()
+    return a, b, second, members
 
 
 @transform
@@ -185,13 +173,17 @@ def split_merge(model_in, aux_in, *, model_out, aux_out):
     copy(aux_in["other"], aux_out["other"])
     if aux_in.retval is None:  # no stick is left for a new cluster
         return
-    a, b, joins, moved = aux_in.retval
-    to_split = "place" in aux_in
-    for i in moved:
-        write(model_out["z", i], b if to_split else a, discrete)
-    if not to_split:
+    a, b, second, members = aux_in.retval
+    if "place" in aux_in:
+        write(model_out["z", second], b, discrete)
+        for i in members:
+            write(model_out["z", i], b if read(aux_in["joins", i], discrete) else a, discrete)
+    else:
         write(aux_out["place"], b, discrete)
-        write(aux_out["joins"], joins, discrete)
+        write(model_out["z", second], a, discrete)
+        for i in members:
+            write(aux_out["joins", i], read(model_in["z", i], discrete) == b, discrete)
+            write(model_out["z", i], a, discrete)
     for address in (("mu", a), ("mu", b), "stick"):
         copy(aux_in[address], model_out[address])
         copy(model_in[address], aux_out[address])
