@@ -394,9 +394,8 @@ class ClosedKernel(Compiled):
             power = self._power(one, mains[MODEL])
             return move.proposal(name, score, auxiliary, propose, give_back, power)
         assert self.slopes is not None
-        combined = self.slopes.combined
         maps = [
-            move.Called(tangents.differentiate(mains[f"f{number}_{place}"], "_slopes", combined))
+            move.Called(tangents.differentiate(mains[f"f{number}_{place}"], "_slopes", self.slopes))
             for place in range(len(one.maps))
         ]
         return move.involutive(name, score, auxiliary, maps, self.slopes, check=check)

@@ -20,6 +20,7 @@ from gendsl.compiler.clean import clean_one
 from gendsl.compiler.fusion import fuse
 from gendsl.compiler.hir import Body, Call, Const, For, Function, If, Op
 from gendsl.compiler.rewriting import LOOP
+from gendsl.compiler.short_lists import clean
 from gendsl.compiler.staging import Apart, Names, Stages
 from gendsl.compiler.text_effects import TextEffects, made_by, read_by
 
@@ -33,7 +34,7 @@ def simplify(mains: Sequence[Function]) -> None:
     effects = TextEffects()
     every = {id(one): one for main in mains for one in hir.functions(main)}
     for function in every.values():
-        clean_one(function)
+        clean(function)
     for function in every.values():
         if fuse(function, effects):
             clean_one(function)

@@ -244,9 +244,11 @@ class Expressions(Writer):
         return found
 
     def _checked(self, call: str, line: int) -> str:
+        """An operation on integers, that fails where they get too large; what texts share is known not to."""
         both = self.let(call)
-        overflow = self.let(f"extractvalue {{i64, i1}} {both}, 1")
-        self.fail_if(overflow, "an integer of more than 64 bits", line)
+        if not self.is_shared:
+            overflow = self.let(f"extractvalue {{i64, i1}} {both}, 1")
+            self.fail_if(overflow, "an integer of more than 64 bits", line)
         return self.let(f"extractvalue {{i64, i1}} {both}, 0")
 
     def _to_integer(self, arg: str, line: int) -> str:

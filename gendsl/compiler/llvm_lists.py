@@ -55,8 +55,13 @@ class Lists(Expressions):
         return self.let(f"getelementptr i64, ptr {data}, i64 {offset}")
 
     def inside_list(self, index: Expr, n: str, line: int) -> str:
-        """An index of a list of n items, which may be negative; fails where there is no such item."""
+        """An index of a list of n items, which may be negative; fails where there is no such item.
+
+        What texts share asks for no item that is not there, and for the last ones by constants only.
+        """
         at = self.expr(index, line)
+        if self.is_shared:
+            return self.let(f"add i64 {at}, {n}") if at.startswith("-") else at
         if not (isinstance(index, Const) and isinstance(index.value, int) and index.value >= 0):
             negative = self.let(f"icmp slt i64 {at}, 0")
             shifted = self.let(f"add i64 {at}, {n}")

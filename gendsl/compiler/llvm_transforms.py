@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gendsl.compiler import hir
-from gendsl.compiler.front.coordinates import UNKNOWN, WEIGHTS
+from gendsl.compiler.front.coordinates import DISCRETE, UNKNOWN, WEIGHTS
 from gendsl.compiler.hir import Var
 from gendsl.compiler.llvm_choices import Choices
 from gendsl.compiler.llvm_text import TYPES, literal
@@ -55,14 +55,16 @@ class Transforms(Choices):
         return [self.load_word(self.cell(template, leaf, index), kind, "!7") for leaf, kind in kinds]
 
     def _with_slopes(self, statement: hir.Read, first: str, values: list[str]) -> list[str]:
-        """The leaves of a choice whose first coordinate is `first`, each float with its derivatives."""
+        """The leaves of a choice whose first coordinate is `first`: a number with that, floats of an array
+        with their derivatives.
+        """
         template = statement.template
         coordinates = self.layout.coordinates.get(template.number, UNKNOWN)
         known = self.let(f"icmp sge i64 {first}, 0")
         if not isinstance(template.type, Array):
             if len(values) > 1:
                 self.fail_if("true", "a choice with several parts", statement.line)
-            return [*values, self._pairs(first, known, statement.followed)]
+            return [*values, str(NO_COORDINATE) if coordinates == DISCRETE else first]
         size = self._size(values)
         made = Var(f".slopes{self.count}", "r")
         into = self.make_list(made, size, size, 2)

@@ -68,7 +68,8 @@ class Auxiliary:
 class Slopes:
     """What a text does with derivatives; see `library_slopes`."""
 
-    combined: Function
+    ordered: Function
+    add: Function
     log_abs_det: Function
     sizes: Function
 

@@ -65,7 +65,8 @@ def _lowered() -> tuple[bytes, Shared]:
     pairs = listed("pairs", Tuple((INT, FLOAT)))
     columns, numbers = listed("columns", pairs), listed("numbers", INT)
     types: dict[Any, tuple[Type, ...]] = {
-        library_slopes.combined: (FLOAT, pairs, FLOAT, pairs),
+        library_slopes.ordered: (pairs,),
+        library_slopes.add: (pairs, FLOAT, pairs),
         library_slopes.log_abs_det: (columns, numbers),
         library_slopes.sizes: (columns, numbers, listed("coordinates", FLOAT)),
     }

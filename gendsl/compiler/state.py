@@ -176,9 +176,13 @@ class Column:
         self.read_at[index] = self.state.now, copied or (before and not is_new), first
 
     def read_slopes(self, index: Any) -> Any:
-        """The value of a choice, noting that it was read, with derivatives in its coordinates."""
+        """The value of a choice, noting that it was read: a number with its coordinate, or an array with the
+        derivatives of its entries in theirs.
+        """
         value = self.read(index)
         _, _, first = self.read_at[index]
+        if self.leaves == ("f",) and not self.array:
+            return value, first
         last = _size(value) - 1 if self.coordinates == WEIGHTS else NO_COORDINATE
 
         def slopes(entry: int) -> list[tuple[int, float]]:
@@ -751,11 +755,11 @@ def dimension(column: Column, value: Any) -> int:
 LEGEND = """\
 # state.a is what there is at the addresses "a" or ("a", i, ...). What a program makes there is state.a[i]:
 # it is drawn where that is set, and otherwise looked up in the trace that is scored. What a program finds in
-# the trace that it is given is state.a.look(i). A transform has state.a.read_slopes(i) and
-# state.a.write_slopes(i, x, d_x): each number x has its derivatives d_x behind it, as pairs of a coordinate
-# that was read and the derivative in it. Numbers in comments are lines of the program. A call of a program
-# that calls itself has a number, by its address: state.a.call(i) where it is made, state.a.node(i)
-# elsewhere.
+# the trace that it is given is state.a.look(i). A transform has state.a.read_slopes(i), a number and that of
+# its coordinate, and state.a.write_slopes(i, x, d_x), a number and its derivatives, as pairs of a coordinate
+# and the derivative in it; y_by_x is the derivative of y in x. Entries of arrays that are read or written
+# have their derivatives behind them. Numbers in comments are lines of the program. A call of a program that
+# calls itself has a number, by its address: state.a.call(i) where it is made, state.a.node(i) elsewhere.
 
 """
 NOTES = {

@@ -1,12 +1,14 @@
 """Forward mode: every float of a text gets its derivatives in what was read, its *tangents*.
 
-A function with a parameter, a result or a variable `x` of floats has `d_x` behind it, a list of pairs: a
-coordinate that was read, and the derivative in it; see `library_slopes`. Items of lists have the
-tangents of each float behind that. Choices that are read bring tangents, and choices that are written take
-them. The tangents of what a program returned for a trace are not numbers: it may decide what is done, but not
-what is written. So what finds it has no tangents where there is no float in it.
-
     d f(x, y) = f_x dx + f_y dy
+
+The differential of a variable that is set in one place is known there as a sum of few others, with what each
+is multiplied by: those of the coordinates that were read, mostly, which have numbers. The factors are
+variables as well, and nothing is stored. Where a number leaves the function, is kept in a list or written to
+a choice, and where a variable is set in several places, its tangents are made: `d_x` behind `x`, a list of
+pairs of a coordinate and the derivative in it; see `library_slopes`. Parameters, results and the items of
+lists have theirs. The tangents of what a program returned for a trace are not numbers: it may decide what is
+done, but not what is written. So what finds it has no tangents where there is no float in it.
 
 Where a derivative is no number, as that of the square root at 0, the text fails, or the tangent is not a
 number, which whoever takes the determinant must see.
@@ -16,9 +18,11 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections import Counter
+from typing import Any
 
 from gendsl.compiler import hir
+from gendsl.compiler.derivatives import ONE, SLOPES, ZERO, of_two, plus, times
 from gendsl.compiler.front.frame import Text
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import (
@@ -34,146 +38,38 @@ from gendsl.compiler.hir import (
     Set,
     Var,
 )
+from gendsl.compiler.move import Slopes
 from gendsl.compiler.rewriting import variables_of
+from gendsl.compiler.short_lists import clean
+from gendsl.compiler.state import NO_COORDINATE
 from gendsl.compiler.types import Array, Type, leaves
 
 PAIR: tuple[Kind, ...] = ("i", "f")
 """The layout of tangents: of each coordinate and the derivative in it."""
-ZERO, ONE, TWO = Const(0.0, "f"), Const(1.0, "f"), Const(2.0, "f")
-_TWO_OVER_ROOT_PI = Const(2.0 / math.sqrt(math.pi), "f")
-_ROOT_TWO_PI_INVERSE = Const(1.0 / math.sqrt(2.0 * math.pi), "f")
-
-
-def _op(name: str, *args: Expr) -> Expr:
-    return Op(name, args, "f")
-
-
-def plus(x: Expr, y: Expr) -> Expr:
-    """x + y, without what is zero."""
-    return y if x == ZERO else x if y == ZERO else _op("add", x, y)
-
-
-def times(x: Expr, y: Expr) -> Expr:
-    """x y, without what is zero or one."""
-    if ZERO in (x, y):
-        return ZERO
-    return y if x == ONE else x if y == ONE else _op("mul", x, y)
-
-
-def minus(x: Expr) -> Expr:
-    """-x."""
-    return ZERO if x == ZERO else _op("neg", x)
-
-
-def over(x: Expr, y: Expr) -> Expr:
-    """x / y."""
-    return ZERO if x == ZERO else _op("truediv", x, y)
-
-
 Form = dict[Var, Expr]
-"""The differential of a number: the tangents of variables, with what each is multiplied by."""
+"""The differential of a number: numbers of coordinates, and tangents, with what each is multiplied by."""
+MOST_TERMS = 8
+"""How many terms the differential of a variable may have; of those with more, the tangents are made."""
+_UNKNOWN = Const(NO_COORDINATE, "i"), Const(math.nan, "f")
+"""The tangents of what no derivative is known in."""
 
 
-def _square(x: Expr) -> Expr:
-    return _op("mul", x, x)
-
-
-Slope = Callable[[Expr, Op], Expr]
-"""The derivative of a function of one number, from the number and the operation itself."""
-
-SLOPES: dict[str, Slope] = {
-    "exp": lambda x, y: y,
-    "expm1": lambda x, y: _op("exp", x),
-    "exp2": lambda x, y: times(Const(math.log(2.0), "f"), y),
-    "log": lambda x, y: over(ONE, x),
-    "log1p": lambda x, y: over(ONE, plus(ONE, x)),
-    "log2": lambda x, y: over(Const(1.0 / math.log(2.0), "f"), x),
-    "log10": lambda x, y: over(Const(1.0 / math.log(10.0), "f"), x),
-    "sqrt": lambda x, y: over(Const(0.5, "f"), y),
-    "cbrt": lambda x, y: over(Const(1.0 / 3.0, "f"), _square(y)),
-    "sin": lambda x, y: _op("cos", x),
-    "cos": lambda x, y: minus(_op("sin", x)),
-    "tan": lambda x, y: plus(ONE, _square(y)),
-    "asin": lambda x, y: over(ONE, _op("sqrt", _op("sub", ONE, _square(x)))),
-    "acos": lambda x, y: minus(over(ONE, _op("sqrt", _op("sub", ONE, _square(x))))),
-    "atan": lambda x, y: over(ONE, plus(ONE, _square(x))),
-    "sinh": lambda x, y: _op("cosh", x),
-    "cosh": lambda x, y: _op("sinh", x),
-    "tanh": lambda x, y: _op("sub", ONE, _square(y)),
-    "asinh": lambda x, y: over(ONE, _op("sqrt", plus(ONE, _square(x)))),
-    "acosh": lambda x, y: over(ONE, _op("sqrt", _op("sub", _square(x), ONE))),
-    "atanh": lambda x, y: over(ONE, _op("sub", ONE, _square(x))),
-    "erf": lambda x, y: times(_TWO_OVER_ROOT_PI, _op("exp", minus(_square(x)))),
-    "erfc": lambda x, y: minus(times(_TWO_OVER_ROOT_PI, _op("exp", minus(_square(x))))),
-    "lgamma": lambda x, y: _op("np_psi", x),
-    "gammaln": lambda x, y: _op("np_psi", x),
-    "expit": lambda x, y: times(y, _op("sub", ONE, y)),
-    "logit": lambda x, y: over(ONE, times(x, _op("sub", ONE, x))),
-    "ndtr": lambda x, y: times(_ROOT_TWO_PI_INVERSE, _op("exp", times(Const(-0.5, "f"), _square(x)))),
-    "ndtri": lambda x, y: over(
-        ONE, times(_ROOT_TWO_PI_INVERSE, _op("exp", times(Const(-0.5, "f"), _square(y))))
-    ),
-    "neg": lambda x, y: Const(-1.0, "f"),
-    "abs": lambda x, y: _op("copysign", ONE, x),
-    "float": lambda x, y: ONE,
-}  # fmt: skip
-
-
-def _binary(name: str, op: Op, has_x: bool, has_y: bool) -> tuple[Expr, Expr] | None:
-    """The derivatives of an operation on two numbers in each; None if it is none of these.
-
-    Args:
-        has_x: whether the first has tangents; of one that has none the derivative is not asked for.
-        has_y: whether the second has.
-    """
-    x, y = op.args
-    match name:
-        case "add":
-            return ONE, ONE
-        case "sub":
-            return ONE, Const(-1.0, "f")
-        case "mul":
-            return y, x
-        case "truediv" | "div":
-            return over(ONE, y), minus(over(op, y)) if has_y else ZERO
-        case "pow" | "power":
-            first: Expr = ZERO
-            if has_x:
-                first = times(TWO, x) if y == TWO else times(y, _op(op.name, x, _op("sub", y, ONE)))
-            return first, times(op, _op("log", x)) if has_y else ZERO
-        case "mod" | "fmod" if not has_y:
-            return ONE, ZERO
-        case "hypot":
-            return over(x, op), over(y, op)
-        case "atan2":
-            square = _op("add", _square(x), _square(y))
-            return over(y, square), minus(over(x, square))
-        case "maximum" | "minimum":
-            is_first = Op("ge" if name == "maximum" else "le", (x, y), "b")
-            return Op("select", (is_first, ONE, ZERO), "f"), Op("select", (is_first, ZERO, ONE), "f")
-        case "logaddexp":
-            weight = _op("np_exp", _op("sub", x, op))
-            return weight, _op("sub", ONE, weight)
-        case "copysign" if not has_y:
-            return _op("copysign", ONE, times(x, y)), ZERO
-    return None
-
-
-def differentiate(main: Function, suffix: str, combined: Function) -> Function:
-    """A function, and all that it calls, with tangents; the functions themselves stay as they are.
+def differentiate(main: Function, suffix: str, slopes: Slopes) -> Function:
+    """A function, and all that it calls, with tangents; the functions themselves are only cleaned.
 
     Args:
         suffix: what the names of those that it calls end with then.
-        combined: gives the tangents of a number whose differential is a dx + b dy, of a, dx, b and dy.
     """
-    return _Tangents(suffix, combined).function(main, main.name)
+    for function in hir.functions(main):
+        clean(function)
+    return _Tangents(suffix, slopes).function(main, main.name)
 
 
 class _Tangents:
     """Makes the functions of a text into those with tangents."""
 
-    def __init__(self, suffix: str, combined: Function) -> None:
-        self.suffix, self.combined = suffix, combined
+    def __init__(self, suffix: str, slopes: Slopes) -> None:
+        self.suffix, self.slopes = suffix, slopes
         self.made: dict[int, Function] = {}
 
     def function(self, one: Function, name: str = "") -> Function:
@@ -184,8 +80,40 @@ class _Tangents:
         return self.made[id(one)]
 
 
+def set_in_one_place(function: Function) -> set[Var]:
+    """The variables that are set by one statement, which comes before all that use them.
+
+    What one of them is set to there holds wherever it is used: an `If` or a loop that sets a variable for
+    what comes after it is no such statement.
+    """
+    counts = Counter(function.parameters)
+    found = set(function.parameters)
+
+    def body(statements: Body, known: frozenset[Var]) -> None:
+        for one in statements:
+            for expr in hir.expressions(one):
+                found.difference_update(variables_of(expr) - known)
+            targets = hir.targets(one)
+            inner = known | {*targets} if isinstance(one, hir.For) else known
+            for within in hir.bodies(one):
+                body(within, inner)
+            counts.update(targets)
+            known |= {*targets}
+
+    for one in hir.walk(function.body):
+        found.update(hir.targets(one))
+    body(function.body, frozenset(function.parameters))
+    return {var for var in found if counts[var] == 1}
+
+
 class _Function:
-    """One function that gets tangents."""
+    """One function that gets tangents.
+
+    Attributes:
+        steady: the variables that are set in one place, and what stands for their differentials.
+        forms: the differentials of these, where they are known as sums.
+        made: the variables that were made for what derivatives need.
+    """
 
     def __init__(self, every: _Tangents, one: Function, made: Function) -> None:
         self.every = every
@@ -193,6 +121,9 @@ class _Function:
         names |= {var.name for s in hir.walk(one.body) for var in hir.targets(s)}
         self.text = Text(one, dict.fromkeys(names, 1))
         self.partners: dict[Var, Var] = {}
+        self.steady = set_in_one_place(one)
+        self.forms: dict[Var, Form] = {}
+        self.made: set[Var] = set()
         self.nothing: Var | None = None
         self.out: Body = []
         self.line = 0
@@ -204,20 +135,29 @@ class _Function:
             made.body.insert(0, hir.New(self.nothing, PAIR, []))
 
     def drop_unused(self, made: Function) -> None:
-        """Read numbers without tangents where nothing needs these."""
-        used = {
-            var for s in hir.walk(made.body) for expr in hir.expressions(s) for var in variables_of(expr)
-        }
-        for statement in hir.walk(made.body):
-            if isinstance(statement, hir.Read) and statement.tangents and len(statement.targets) == 2:
-                value, tangents = statement.targets
-                if (value.kind, tangents.kind) == ("f", "r") and tangents not in used:
-                    statement.targets, statement.tangents = [value], False
+        """Leave out what was made for tangents that nothing needs."""
+        used: set[Var] = set()
+        statements = list(hir.walk(made.body))
+        unused: set[int] = set()
+        for statement in reversed(statements):  # what uses a factor comes after it
+            match statement:
+                case (Set(targets=[target]) | hir.New(target=target)) if target in self.made - used:
+                    unused.add(id(statement))
+                    continue
+                case hir.Read(targets=[_, coordinate], tangents=True) if coordinate in self.made - used:
+                    del statement.targets[1]
+                    statement.tangents = False
+            for expr in hir.expressions(statement):
+                used |= variables_of(expr)
+        for body in (made.body, *(body for one in statements for body in hir.bodies(one))):
+            body[:] = [one for one in body if id(one) not in unused]
 
     def partner(self, var: Var) -> Var:
         """The variable for the tangents of one."""
         if var not in self.partners:
             self.partners[var] = Var(self.text.fresh(f"d_{var.name}"), "r")
+            if var in self.steady:
+                self.steady.add(self.partners[var])
         return self.partners[var]
 
     def variables(self, given: list[Var]) -> list[Var]:
@@ -226,9 +166,14 @@ class _Function:
 
     def leaves(self, given: list[Expr] | tuple[Expr, ...]) -> list[Expr]:
         """Expressions, each of floats with its tangents."""
-        return [
-            e for one in given for e in ((one, self.tangents(one)) if one.kind == "f" else (self.ref(one),))
-        ]
+        found: list[Expr] = []
+        for one in given:
+            if one.kind == "f":
+                value = self.atom(one)
+                found += value, self.tangents(self.form_of(value))
+            else:
+                found.append(self.ref(one))
+        return found
 
     def ref(self, expr: Expr) -> Expr:
         """An expression with the lists from outside in it as those with tangents."""
@@ -238,33 +183,86 @@ class _Function:
             return Op(expr.name, tuple(map(self.ref, expr.args)), expr.kind)
         return expr
 
-    def tangents(self, expr: Expr) -> Expr:
-        """The tangents of an expression of floats, computed before the statement that it is in."""
-        terms = list(self.differential(expr).items())
-        if not terms:
+    def tangents(self, form: Form) -> Expr:
+        """The tangents of a number with a differential, made before the statement that needs them."""
+        terms: list[tuple[Expr, ...]] = [(var, factor) for var, factor in form.items() if var.kind == "i"]
+        sums = [(var, factor) for var, factor in form.items() if var.kind == "r"]
+        if not form:
             if self.nothing is None:
                 self.nothing = Var(self.text.fresh("nothing"), "r")
             return self.nothing
-        found, factor = terms[0]
-        if len(terms) == 1 and factor == ONE:
-            return found
-        if len(terms) == 1:
-            terms.append((found, ZERO))
-        for other, its_factor in terms[1:]:
-            made = Var(self.text.fresh("d"), "r")
-            given = [factor, found, its_factor, other]
-            self.out.append(Call([made], self.every.combined, given, line=self.line))
-            found, factor = made, ONE
-        return found
+        if not terms and len(sums) == 1 and sums[0][1] == ONE:
+            return sums[0][0]
+        made = Var(self.text.fresh("d"), "r")
+        self.out.append(hir.New(made, PAIR, terms, line=self.line))
+        if len(terms) > 1:
+            self.out.append(Call([], self.every.slopes.ordered, [made], line=self.line))
+        for var, factor in sums:
+            self.out.append(Call([], self.every.slopes.add, [made, factor, var], line=self.line))
+        return made
+
+    def form_of(self, atom: Expr) -> Form:
+        """The differential of a variable, or of what has none."""
+        if not isinstance(atom, Var):
+            return {}
+        return self.forms[atom] if atom in self.forms else {self.partner(atom): ONE}
+
+    def is_constant(self, expr: Expr) -> bool:
+        """Whether an expression has no differential."""
+        if isinstance(expr, Op):
+            return expr.name == "detached" or all(self.is_constant(arg) for arg in expr.args)
+        return expr.kind != "f" or not isinstance(expr, Var) or not self.forms.get(expr, True)
+
+    def atom(self, expr: Expr) -> Expr:
+        """What has the value of an expression: a variable that is set now, if there is a differential."""
+        if not isinstance(expr, Op) or self.is_constant(expr):
+            return expr
+        name = self.named("t")
+        self.set_one(name, expr)
+        return name
+
+    def named(self, name: str) -> Var:
+        """A new variable that is set in one place."""
+        made = Var(self.text.fresh(name), "f")
+        self.steady.add(made)
+        self.made.add(made)
+        return made
+
+    def set_one(self, target: Var, value: Expr) -> None:
+        """Set a variable, and keep its differential, or its tangents."""
+        if target not in self.steady:  # it may be used by what it is set to
+            value = self.atom(value)
+        operation = value if isinstance(value, Op) and not self.is_constant(value) else None
+        if operation is not None and operation.name != "select":  # of that only one part may be evaluated
+            atoms = [self.atom(arg) if arg.kind == "f" else arg for arg in operation.args]
+            value = operation = Op(operation.name, tuple(atoms), "f")
+            self.out.append(Set([target], [value], line=self.line))
+            forms = [self.form_of(atom) if atom.kind == "f" else {} for atom in atoms]
+            form = self.chained(operation, target, forms)
+        else:
+            form = self.form_of(value) if operation is None else self.differential(value)
+            self.out.append(Set([target], [value], line=self.line))
+        if target in self.steady and len(form) <= MOST_TERMS and self.steady.issuperset(form):
+            names = {of: of.name.removeprefix("at_" if of.kind == "i" else "d_") for of in form}
+            self.forms[target] = {
+                of: self.fixed(f"{target.name}_by_{names[of]}", factor) for of, factor in form.items()
+            }
+        else:
+            self.out.append(Set([self.partner(target)], [self.tangents(form)], line=self.line))
+
+    def fixed(self, name: str, factor: Expr) -> Expr:
+        """What something is multiplied by, as a variable that is set now if it is computed or may change."""
+        if isinstance(factor, Const) or factor in self.steady:
+            return factor
+        made = self.named(name)
+        self.out.append(Set([made], [factor], line=self.line))
+        return made
 
     def differential(self, expr: Expr) -> Form:
-        """The differential of an expression of floats."""
-        match expr:
-            case Const() | Input():
-                return {}
-            case Var():
-                return {self.partner(expr): ONE}
-        if expr.name == "detached":
+        """The differential of an expression of floats, by what it is made of."""
+        if not isinstance(expr, Op):
+            return self.form_of(expr)
+        if self.is_constant(expr):
             return {}
         if expr.name == "select":
             test, x, y = expr.args
@@ -273,18 +271,27 @@ class _Function:
                 var: Op("select", (test, dx.get(var, ZERO), dy.get(var, ZERO)), "f") for var in {**dx, **dy}
             }
         forms = [self.differential(arg) if arg.kind == "f" else {} for arg in expr.args]
-        if not any(forms):
-            return {}
+        return self.chained(expr, None, forms)
+
+    def chained(self, expr: Op, target: Var | None, forms: list[Form]) -> Form:
+        """The differential of an operation, from those of its arguments.
+
+        Args:
+            target: the variable that is set to it; without one nothing can be computed beforehand.
+        """
+        value: Expr = expr if target is None else target
         name = expr.name.removeprefix("np_")
         factors: tuple[Expr, ...] | None = None
         if len(forms) == 1 and name in SLOPES:
-            factors = (SLOPES[name](expr.args[0], expr),)
+            factors = (SLOPES[name](expr.args[0], value),)
         elif len(forms) == 2:
-            factors = _binary(name, expr, bool(forms[0]), bool(forms[1]))
+            factors = of_two(name, expr, value, bool(forms[0]), bool(forms[1]))
         if factors is None:
             raise NotClosed(f"the derivative of {name}")
         result: Form = {}
         for factor, form in zip(factors, forms, strict=True):
+            if target is not None and len(form) > 1:
+                factor = self.fixed(f"{target.name}_slope", factor)
             for var, inner in form.items():
                 result[var] = plus(result.get(var, ZERO), times(factor, inner))
         return {var: factor for var, factor in result.items() if factor != ZERO}
@@ -299,12 +306,42 @@ class _Function:
         result, self.out = self.out, before
         return result
 
+    def set(self, targets: list[Var], values: list[Expr], line: int) -> hir.Statement:
+        """What sets variables."""
+        if len(targets) == 1 and targets[0].kind == "f":
+            self.set_one(targets[0], values[0])
+            return self.out.pop()
+        if len(targets) > 1 and self.steady.issuperset(targets):  # none is used by what the others are
+            for target, value in zip(targets, values, strict=True):
+                self.out.append(self.set([target], [value], line))
+            return self.out.pop()
+        return Set(self.variables(targets), self.leaves(values), line=line)
+
+    def read(
+        self, target: Var, template: Any, indices: tuple[Expr, ...], followed: bool, line: int
+    ) -> hir.Statement:
+        """What reads a number, with the number of its coordinate."""
+        if not followed:
+            self.out.append(hir.Read([target], template, indices, False, line=line))
+            partner = self.partner(target)
+            self.made.add(partner)
+            return hir.New(partner, PAIR, [_UNKNOWN], line=line)
+        coordinate = Var(self.text.fresh(f"at_{target.name}"), "i")
+        self.made.add(coordinate)
+        made = hir.Read([target, coordinate], template, indices, True, True, line=line)
+        if target in self.steady:
+            self.steady.add(coordinate)
+            self.forms[target] = {coordinate: ONE}
+            return made
+        self.out.append(made)
+        return hir.New(self.partner(target), PAIR, [(coordinate, ONE)], line=line)
+
     def statement(self, one: hir.Statement) -> hir.Statement:
         """A statement with tangents."""
         line = one.line
         match one:
             case Set(targets=targets, values=values):
-                return Set(self.variables(targets), self.leaves(values), line=line)
+                return self.set(targets, values, line)
             case hir.New(target=target, layout=layout, items=items):
                 pairs = [tuple(self.leaves(item)) for item in items]
                 return hir.New(target, kinds(layout), pairs, line=line)
@@ -335,6 +372,10 @@ class _Function:
                 return Call(self.variables(targets), made, self.leaves(args), line=line)
             case Return(values=values):
                 return Return(self.leaves(values), line=line)
+            case hir.Read(targets=[target], template=template, indices=indices, followed=followed) if (
+                target.kind == "f"
+            ):
+                return self.read(target, template, indices, followed, line)
             case hir.Read(targets=targets, template=template, indices=indices, followed=followed):
                 has = has_floats(template.type)
                 return hir.Read(self.variables(targets), template, indices, followed, has, line=line)

@@ -4,6 +4,7 @@ import math
 import os
 import random
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,10 +24,11 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.compiler import hir, tangents
+from gendsl.compiler import derivatives, hir, tangents
 from gendsl.compiler.front import library_slopes
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import Const, Function, Op, Return, Var
+from gendsl.compiler.move import Slopes
 from gendsl.compiler.print_python import compile_python, print_python
 from gendsl.inference import involutive
 from tests.compiler.closed_steps import WAYS, AsPython
@@ -276,29 +278,36 @@ def test_what_was_returned_without_floats_is_found_without_tangents():
 
 def test_the_text_has_the_names_of_the_user():
     text = compiled(levels.simulate((2,), rng=1), Move(draw, through_helpers)).text
-    assert "mu = " in text and "mu, d_mu = " in text
+    assert "mu = " in text and "mu, at_mu = " in text
     assert "def through_helpers(" in text and "def draw_returned_slopes(" in text
 
 
-A, DX, B, DY = Var("a", "f"), Var("dx", "r"), Var("b", "f"), Var("dy", "r")
-first_alone = Function("first_alone", [A, DX, B, DY], ["r"], [Return([DX])])
+def test_derivatives_of_numbers_are_numbers():
+    text = compiled(levels.simulate((2,), rng=1), Move(draw, through_helpers)).text
+    transform = text[text.index("def through_helpers(") :]
+    transform = transform[: transform.index("\ndef ")]
+    assert transform.count("ordered(") == 2 and " add(" not in transform
+
+
+PAIRS, A, DX = Var("pairs", "r"), Var("a", "f"), Var("dx", "r")
+forgets = Function("forgets", [PAIRS, A, DX], [], [Return([])])
 
 
 def signs_changed(factors):
-    return factors and (factors[0], tangents.minus(factors[1]))
+    return factors and (factors[0], derivatives.minus(factors[1]))
 
 
-@pytest.mark.parametrize("mistake", ["slope", "sign", "product", "combined"])
+@pytest.mark.parametrize("mistake", ["slope", "sign", "product", "sum"])
 def test_a_planted_mistake_is_found(mistake, monkeypatch):
     if mistake == "sign":
-        plain = tangents._binary
-        monkeypatch.setattr(tangents, "_binary", lambda *given: signs_changed(plain(*given)))
+        plain = tangents.of_two
+        monkeypatch.setattr(tangents, "of_two", lambda *given: signs_changed(plain(*given)))
     elif mistake == "slope":
-        monkeypatch.setitem(tangents.SLOPES, "exp", lambda x, y: x)
-    elif mistake == "combined":
+        monkeypatch.setitem(derivatives.SLOPES, "exp", lambda x, y: x)
+    elif mistake == "sum":
         wrong = tangents.differentiate
         monkeypatch.setattr(
-            tangents, "differentiate", lambda main, suffix, combined: wrong(main, suffix, first_alone)
+            tangents, "differentiate", lambda *given: wrong(*given[:2], replace(given[2], add=forgets))
         )
     else:
         monkeypatch.setattr(tangents, "times", lambda x, y: y)
@@ -309,7 +318,7 @@ def test_a_planted_mistake_is_found(mistake, monkeypatch):
 # --- derivatives -------------------------------------------------------------------------------------
 
 UNARY = {
-    **dict.fromkeys(tangents.SLOPES, 0.4), "acosh": 1.7, "ndtri": 0.3, "log": 2.5, "sqrt": 2.0,
+    **dict.fromkeys(derivatives.SLOPES, 0.4), "acosh": 1.7, "ndtri": 0.3, "log": 2.5, "sqrt": 2.0,
     "gammaln": 1.3, "lgamma": 1.3, "abs": -0.7,
 }  # fmt: skip
 BINARY = {
@@ -320,13 +329,16 @@ BINARY = {
 _NUMPY_ONLY = {"gammaln", "expit", "logit", "ndtr", "ndtri"}
 
 
+SLOPES = Slopes(*(Function(name) for name in ("ordered", "add", "log_abs_det", "sizes")))
+
+
 def value_and_slopes(name, given):
     """f(x) and its slopes, by the text."""
     variables = [Var(f"x{i}", "f") for i in range(len(given))]
     main = Function("f", list(variables), ["f"], [Return([Op(name, tuple(variables), "f")])])
-    made = tangents.differentiate(main, "_slopes", Function("combined", [], ["r"]))
+    made = tangents.differentiate(main, "_slopes", SLOPES)
     text = compile_python(print_python(made), {})
-    text["combined"] = lambda _, *given: library_slopes.combined(*given)
+    text["add"] = lambda _, *given: library_slopes.add(*given)
     f = text["f"]
     value, pairs = f(None, *(part for i, x in enumerate(given) for part in (x, [(i, 1.0)])))
     found = dict(pairs)
@@ -347,24 +359,41 @@ def test_slopes_are_those_of_differences(name):
 def test_what_has_no_derivative_here_is_refused():
     main = Function("f", [Var("x", "f")], ["f"], [Return([Op("np_psi", (Var("x", "f"),), "f")])])
     with pytest.raises(NotClosed, match="the derivative of psi"):
-        tangents.differentiate(main, "_slopes", Function("combined", [], ["r"]))
-    assert hir.functions(main) == [main] and Const(0.0, "f") == tangents.ZERO
+        tangents.differentiate(main, "_slopes", SLOPES)
+    assert hir.functions(main) == [main] and Const(0.0, "f") == derivatives.ZERO
 
 
 # --- what is done with derivatives -------------------------------------------------------------------
 
 
-def test_combined_derivatives_are_sums():
+def some_slopes(rng):
+    return {i: rng.gauss(0, 1) for i in range(8) if rng.random() < 0.5}
+
+
+def test_derivatives_are_added():
     rng = random.Random(1)
     for _ in range(300):
-        x, y = ({i: rng.gauss(0, 1) for i in range(8) if rng.random() < 0.5} for _ in range(2))
-        a, b = rng.choice([0.0, 1.0, -2.0]), rng.choice([0.0, 1.0, 3.0])
-        found = library_slopes.combined(a, sorted(x.items()), b, sorted(y.items()))
+        x, y, a = some_slopes(rng), some_slopes(rng), rng.choice([0.0, 1.0, -2.0])
+        found = sorted(x.items())
+        library_slopes.add(found, a, sorted(y.items()))
         assert found == sorted(found) and len(found) == len(dict(found))
+        assert dict(found).keys() == (x.keys() | y.keys() if a else x.keys())
         for i in range(8):
-            expected = a * x.get(i, 0.0) + b * y.get(i, 0.0)
-            assert dict(found).get(i, 0.0) == pytest.approx(expected, abs=1e-15)
-    assert library_slopes.combined(0.0, [(1, math.nan)], 2.0, [(1, 3.0)]) == [(1, 6.0)]
+            assert dict(found).get(i, 0.0) == pytest.approx(x.get(i, 0.0) + a * y.get(i, 0.0), abs=1e-15)
+    found = [(1, 3.0)]
+    library_slopes.add(found, 0.0, [(1, math.nan)])
+    assert found == [(1, 3.0)]
+
+
+def test_derivatives_are_put_in_order():
+    rng = random.Random(2)
+    for _ in range(300):
+        given = [(rng.randrange(-1, 5), rng.gauss(0, 1)) for _ in range(rng.randrange(1, 9))]
+        found = list(given)
+        library_slopes.ordered(found)
+        assert [i for i, _ in found] == sorted({i for i, _ in given})
+        for i, slope in found:
+            assert slope == pytest.approx(sum(x for j, x in given if j == i), abs=1e-14)
 
 
 @pytest.mark.parametrize("density", [0.2, 0.4, 1.0])
