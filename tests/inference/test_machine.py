@@ -518,7 +518,7 @@ def breaks(model_in, aux_in, *, model_out, aux_out):
 def often_left(model_in, aux_in, *, model_out, aux_out):
     """The slope of the root at 0 is no number, which the interpreter finds to be multiplied by zero."""
     mu, u = read(model_in["mu"], continuous), read(aux_in["u"], continuous)
-    write(model_out["mu"], mu + u + 0.0 * math.sqrt(max(u, -0.5) + 0.5), continuous)
+    write(model_out["mu"], mu + u + 1e-9 * math.sqrt(max(u, -0.5) + 0.5), continuous)
     write(aux_out["u"], -u, continuous)
 
 

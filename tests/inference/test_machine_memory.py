@@ -116,7 +116,7 @@ def last_moved(model_in, aux_in, *, model_out, aux_out):
 def often_left(model_in, aux_in, *, model_out, aux_out):
     """Far away, so that it is rejected; and often left to the interpreter."""
     s, u = read(model_in["s"], continuous), read(aux_in["u"], continuous)
-    write(model_out["s"], s + 1000.0 + u + 0.0 * math.sqrt(max(u, -0.4) + 0.4), continuous)
+    write(model_out["s"], s + 1000.0 + u + 1e-9 * math.sqrt(max(u, -0.4) + 0.4), continuous)
     write(aux_out["u"], -u, continuous)
 
 
