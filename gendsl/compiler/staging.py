@@ -40,7 +40,7 @@ from gendsl.compiler.hir import (
 )
 from gendsl.compiler.rewriting import WORTH, cost_of, may_fail, replaced
 from gendsl.compiler.steady import Steady
-from gendsl.compiler.text_effects import UNKNOWN, Layouts, TextEffects, left_by, read_by, set_by
+from gendsl.compiler.text_effects import UNKNOWN, Layouts, TextEffects, may_leave, read_by, set_by
 
 
 @dataclass(slots=True)
@@ -123,8 +123,7 @@ class Apart(Steady):
                 parts.append(([statement], []))
                 continue
             parts.append(self._taken_of(statement, sure))
-            if sure and any(left_by(hir.walk([statement]))):
-                sure = False
+            sure = sure and not may_leave(statement)
         needed = self._needed_for([one for once, _ in parts for one in once], fixed, body)
         result: tuple[Body, Body] = [], []
         for statement, (once, each) in zip(body, parts, strict=True):
@@ -231,8 +230,7 @@ class Apart(Steady):
         self.others = others | outside
         self.known.add(loop.var)
         self.tables += 1
-        left, returns = left_by(hir.walk(loop.body))
-        once, each = self.taken(loop.body, not left and not returns)
+        once, each = self.taken(loop.body, not any(map(may_leave, loop.body)))
         self.tables -= 1
         self.known, self.others = before, others
         kept = _needed(once, each)

@@ -36,6 +36,7 @@ from gendsl.compiler.text_effects import (
     changed_by,
     left_by,
     made_by,
+    may_leave,
     meet,
     read_by,
 )
@@ -115,8 +116,7 @@ class Steady:
         for statement in body:
             if self._is_movable(statement, sure):
                 found.append(statement)
-            if sure and any(left_by(hir.walk([statement]))):
-                sure = False
+            sure = sure and not may_leave(statement)
         while found:
             moved = {id(one) for statement in found for one in hir.walk([statement])}
             kept = [one for one in found if self._is_fixed(one, moved)]

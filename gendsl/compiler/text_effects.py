@@ -29,6 +29,7 @@ from gendsl.compiler.hir import (
     New,
     Next,
     Op,
+    Primitive,
     Return,
     Set,
     Statement,
@@ -137,6 +138,18 @@ def left_by(statements: Iterable[Statement]) -> tuple[set[int], bool]:
         elif isinstance(statement, Return):
             returns = True
     return left - inside, returns
+
+
+def may_leave(statement: Statement) -> bool:
+    """Whether what comes after a statement may not be come to.
+
+    Where a density is found to be zero nothing that comes after is looked at; but that is rare, and what is
+    done all the same then does no harm: where it fails, the interpreter decides.
+    """
+    match statement:
+        case If(then=[Primitive(name="impossible"), *_], orelse=[]):
+            return False
+    return any(left_by(hir.walk([statement])))
 
 
 class TextEffects:

@@ -168,34 +168,46 @@ def multinomial_log_density(x: Any, n: int, p: Any) -> float:
     return score if total == n else -inf
 
 
-def check_mvnormal(mean: Any, cov: Any) -> Any:
-    """A finite mean, and the lower triangular factor of a symmetric positive definite matrix."""
-    means = np.array(mean) + 0.0
+def check_covariance(cov: Any) -> Any:
+    """The lower triangular factor of a symmetric positive definite matrix."""
     matrix = np.array(cov) + 0.0
-    n = len(means)
-    assert matrix.ndim == 2 and len(matrix) == n and matrix.shape[1] == n
+    n = len(matrix)
+    assert matrix.ndim == 2 and matrix.shape[1] == n
     largest = 0.0
     for i in range(n):
-        assert -inf < means[i] < inf and -inf < matrix[i, i] < inf
+        assert -inf < matrix[i, i] < inf
         largest = max(largest, abs(matrix[i, i]))
     for i in range(n):
         for j in range(i):
             assert abs(matrix[i, j] - matrix[j, i]) <= 1e-12 * largest
-    return means, np.linalg.cholesky(matrix)
+    return np.linalg.cholesky(matrix)
+
+
+def check_mvnormal(mean: Any, cov: Any) -> Any:
+    """A finite mean, and the factor of a covariance matrix, in which nothing depends on the mean: where many
+    choices have one matrix it is taken apart once."""
+    lower = check_covariance(cov)
+    means = np.array(mean) + 0.0
+    assert len(means) == len(lower)
+    for i in range(len(means)):
+        assert -inf < means[i] < inf
+    return means, lower
 
 
 def mvnormal_log_density(x: Any, mean: Any, lower: Any) -> float:
     """-(d log 2π + log det Σ + (x - μ)ᵀ Σ⁻¹ (x - μ)) / 2."""
-    n = len(mean)
+    n = len(lower)
+    score = 0.0
+    for i in range(n):
+        score -= log(lower[i, i]) + HALF_LOG_2PI
     if len(x) != n:
         return -inf
     for i in range(n):
         if not -FAR < x[i] < FAR:
             return -inf
     whitened = solve_triangular(lower, x - mean, lower=True)
-    score = 0.0
     for i in range(n):
-        score -= 0.5 * whitened[i] * whitened[i] + log(lower[i, i]) + HALF_LOG_2PI
+        score -= 0.5 * whitened[i] * whitened[i]
     return score
 
 

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from gendsl import gen, mixture, normal, student_t, uniform_discrete
+from gendsl import gen, mixture, mvnormal, normal, student_t, uniform_discrete
 from gendsl.compiler import clean, hir, invariants, staging, text_effects
 from gendsl.compiler.closed import PYTHON_FAILURES, ClosedDensity
 from gendsl.compiler.hir import (
@@ -28,6 +28,7 @@ from gendsl.compiler.hir import (
     Var,
 )
 from gendsl.compiler.print_python import compile_python, name_apart, print_python
+from gendsl.inference import mh
 from tests.compiler.closed_outcomes import outcome, raises_everywhere
 from tests.compiler.hir_programs import RandomProgram, arguments, result_of
 
@@ -572,3 +573,32 @@ def arrays_that_are_changed(n):
 @pytest.mark.parametrize("program", [weights_that_change, rows_that_are_kept, arrays_that_are_changed])
 def test_programs_with_lists_that_change(program):
     assert outcome(program, (4,)) == "equal"
+
+
+COVARIANCE = np.array([[1.0, 0.3], [0.3, 0.8]])
+
+
+@gen
+def labelled(n, cov):
+    mu = [("mu", j) @ ~mvnormal(np.zeros(2), np.eye(2)) for j in range(2)]
+    for i in range(n):
+        z = ("z", i) @ ~uniform_discrete(0, 1)
+        ("x", i) @ ~mvnormal(mu[z], cov)
+
+
+@gen
+def step_of_labelled(trace):
+    for j in range(2):
+        ("mu", j) @ ~mvnormal(trace["mu", j], 0.1 * np.eye(2))
+
+
+def test_a_matrix_is_taken_apart_once_though_a_density_before_may_be_zero():
+    trace = labelled.simulate((3, COVARIANCE), rng=1)
+    text = mh(step_of_labelled).source_of("step", trace)
+    parts = {part.partition("(")[0]: part for part in text.split("\ndef ")}
+    loop = inside("def " + parts["labelled"])
+    each_time = [name for name in parts if "mvnormal" in name and f"{name}(state" in loop]
+    assert len(each_time) == 2
+    assert not any(part in parts[name] for name in each_time for part in ("check_covariance", "log("))
+    assert outcome(labelled, (3, COVARIANCE)) == "equal"
+    assert outcome(labelled, (0, -COVARIANCE)) == "equal"
