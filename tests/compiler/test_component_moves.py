@@ -319,6 +319,30 @@ def test_the_prior_of_none_is_left_to_the_interpreter():
     assert results.keys() <= {*results, "accepted", "rejected"}
 
 
+@gen
+def ramp():
+    slope = ~normal(0, 1)
+    start = ~gamma(2, 0.5)
+    return slope, start
+
+
+@gen
+def ramps(n):
+    k = ~poisson(0.7)
+    made = [("part", j) @ ~ramp() for j in range(k)]
+    for i in range(n):
+        ("y", i) @ ~normal(sum(slope * max(0.0, i - start) for slope, start in made), 1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_prior_of_several_choices_is_told_where_there_is_no_component(way):
+    kernel = birth_death("part")
+    trace = ramps.generate((3,), {("y", i): 0.1 for i in range(3)}, init={"k": 0}, rng=3).trace
+    move = Move(kernel.q, kernel.f)
+    results = outcomes(way, compiled(trace, move), trace, move, 80)
+    assert results.keys() == {"accepted", "rejected"}, results
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_an_example(way):
     """Vectors, allocations, and what shares them out, all at once."""

@@ -131,15 +131,17 @@ def _prior_in(frame: Frame, args: list[Value]) -> Value:
 
 
 def _is_constant(frame: Frame, trace: Value, spaces: tuple[Any, ...]) -> bool:
-    """Whether each namespace has one choice of a component, with a constant distribution.
+    """Whether all choices of a component have constant distributions.
 
-    Then it can be told where there is no component. If the program did not make that choice, it would be one
-    that is written and not made, where the text fails.
+    Then these can be told where there is no component. If the program did not make such a choice, it would be
+    one that is written and not made, where the text fails.
     """
     for space in spaces:
         every = list(traces.templates_at(frame, _at(frame, trace, space, known(0))))
-        noted = [one for found in every for one, _ in frame.program.distributions[found.template.number]]
-        if len(noted) != 1 or every[0].rest or not all(isinstance(leaf, Const) for leaf in noted[0].leaves):
+        noted = [frame.program.distributions[found.template.number] for found in every]
+        if not noted or any(len(places) != 1 for places in noted):
+            return False
+        if not all(isinstance(leaf, Const) for ((one, _),) in noted for leaf in one.leaves):
             return False
     return True
 
