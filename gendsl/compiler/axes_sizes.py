@@ -58,6 +58,8 @@ class Sizes:
     def _is_small(self, function: Function, expr: Expr) -> bool:
         if isinstance(expr, Const):
             return isinstance(expr.value, int) and abs(expr.value) < 16 and expr.kind == "i"
+        if isinstance(expr, hir.Op) and expr.name == "mul":  # an array with an axis of data has many entries
+            return all(self._is_small(function, factor) for factor in expr.args)
         small = self.small[id(function)]
         return bool(variables_of(expr) & small)
 
@@ -77,7 +79,9 @@ class Sizes:
                         small.update(
                             target
                             for target, value in zip(targets, values, strict=True)
-                            if target.kind in "ri" and variables_of(value) & small
+                            if target.kind in "ri"
+                            and variables_of(value) & small
+                            and (not isinstance(value, hir.Op) or self._is_small(function, value))
                         )
                     case Fill(target=target, count=count):
                         if self._is_small(function, count):

@@ -104,13 +104,26 @@ def is_sum(body: Body, var: Var) -> bool:
 
 
 def is_stored(function: Function, loop: For, var: Var) -> bool:
-    """Whether all that a loop does with a list is to read and replace the item of its own iteration."""
+    """Whether all that a loop does with a list is to read and replace the item of its own iteration.
+
+    Where it only replaces items they may begin anywhere, as those of a row do.
+    """
     for one in hir.walk(loop.body):
         if var in read_by(one):
             own = isinstance(one, (Load, Store)) and one.list == var and one.index == loop.var
+            if isinstance(one, Store) and one.list == var and _is_in_a_row(loop, one.index):
+                own = sum(var in read_by(other) for other in hir.walk(loop.body)) == 1
             if not own or (isinstance(one, Store) and any(var in variables_of(leaf) for leaf in one.item)):
                 return False
     return ListUses(function).is_alone(var) or is_fresh(function, loop, var)
+
+
+def _is_in_a_row(loop: For, index: Expr) -> bool:
+    """Whether an index is the number of an iteration, behind where the first one is."""
+    if not isinstance(index, Op) or index.name != "add" or index.args.count(loop.var) != 1:
+        return False
+    set_inside = {var for one in hir.walk(loop.body) for var in hir.targets(one)} | {loop.var}
+    return all(arg == loop.var or variables_of(arg).isdisjoint(set_inside) for arg in index.args)
 
 
 def term_of(statement: Set, var: Var) -> Expr | None:

@@ -223,13 +223,31 @@ def looked_up(xs, groups):
         ("y", i) @ ~normal(terms[groups[i]] - 2 * terms[-1 - groups[i]] + one - 3 * two, 1)
 
 
+def decayed(distance, length):
+    return np.exp(distance / length - 1.0)
+
+
+@gen
+def matrices(xs, rest):
+    """Matrices: of what is known to lie row by row, row by row elsewhere; parts of them, and other orders."""
+    a = ~normal(0, 1)
+    d = np.abs(xs[:, None] - xs[None, :])
+    grown = decayed(-0.5 * d**2, 2.0 + a * a) + np.where(d > 1.0, a, d.T)
+    part = np.exp(grown[1:, ::2]) - grown[:-1, ::2]
+    cube = np.exp(-(d[:, :, None] - np.array([a, 0.5])) ** 2) * 2.0
+    mixed = np.sin(d.T / 3.0) + np.log1p(decayed(d, rest[:, None]) * rest)
+    for i in range(len(xs) - 1):
+        ("y", i) @ ~normal(grown[i].sum() + part[i].sum() + cube[i].sum() + mixed[:, i].sum(), 1)
+
+
 z = "z"
+MATRICES = (np.array(XS), np.array(XS) ** 2 + 1.0)
 PROGRAMS = [
     (branches, (XS,)), (skipped, (XS,)), (helped, (XS, 2.0)), (ragged, (RAGGED,)), (until, (XS,)),
     (lists, (XS, GROUPS)), (collected, (XS,)), (chosen, (XS,)), (integers, (XS, GROUPS)),
     (before, (XS,)), (table, (3, 11)),
     (counts, (XS,)), (of_many_families, (XS,)), (far, (XS,)), (out_of_reach, (XS,)),
-    (looked_up, (XS, GROUPS)),
+    (looked_up, (XS, GROUPS)), (matrices, MATRICES),
 ]  # fmt: skip
 
 
@@ -518,3 +536,12 @@ def test_numbers_of_all_kinds(symbol):
 def test_the_text_says_how_a_loop_runs():
     assert "for i in range(n):  # in lanes\n" in ClosedDensity(branches, (XS,)).text
     assert "in order: an iteration goes on from state" in ClosedDensity(goes_on, (XS,)).text
+
+
+def test_the_entries_of_a_matrix_are_those_of_one_loop():
+    text = ClosedDensity(matrices, MATRICES).text
+    body = text[text.index("def matrices(") :].split("\n\n")[0].splitlines()
+    exps = [body[at - 2] for at, line in enumerate(body) if "] = 2.0 * np_exp(" in line or "np_exp(-" in line]
+    assert exps and all("in lanes" in head for head in exps)
+    helper = text[text.index("def decayed(") :].split("\n\n")[0]
+    assert "for j in range(distance_3):  # in lanes" in helper
