@@ -24,15 +24,15 @@ from gendsl.inference import SMCRun, mh, particle_filter
 
 PLACES = 12
 NOISE = 0.6
-ANGLES = 2 * math.pi * np.arange(PLACES) / PLACES
-EAST, NORTH = np.cos(ANGLES).tolist(), np.sin(ANGLES).tolist()  # how loud each place is at either post
+ANGLES = [2 * math.pi * place / PLACES for place in range(PLACES)]
+EAST, NORTH = [math.cos(a) for a in ANGLES], [math.sin(a) for a in ANGLES]  # how loud at either post
 
-START = np.full(PLACES, 1 / PLACES)
+START = [1 / PLACES] * PLACES
 STAY, STEP = 0.4, 0.28
-MOVE = np.array([
+MOVE = [
     [STAY if i == j else STEP if (i - j) % PLACES in (1, PLACES - 1) else 0.04 / (PLACES - 3)
      for j in range(PLACES)] for i in range(PLACES)
-])  # fmt: skip
+]  # fmt: skip
 
 
 @gen
@@ -45,19 +45,20 @@ def animal(moments):
         ("north", t) @ ~normal(NORTH[place], NOISE)
 
 
-def likelihood(sound: np.ndarray) -> np.ndarray:
-    """The density of a sound, the loudness at the two posts, at every place."""
-    distance = (sound[0] - np.cos(ANGLES)) ** 2 + (sound[1] - np.sin(ANGLES)) ** 2
-    return np.exp(-0.5 * distance / NOISE**2) / (2 * math.pi * NOISE**2)
+def likelihood(sound, place: int) -> float:
+    """The density of a sound, the loudness at the two posts, at a place."""
+    distance = (sound[0] - EAST[place]) ** 2 + (sound[1] - NORTH[place]) ** 2
+    return math.exp(-distance / (2 * NOISE**2)) / (2 * math.pi * NOISE**2)
 
 
 # --- proposals and rejuvenation --------------------------------------------------------------------
 
 
-def weighed(prior: np.ndarray, sound: np.ndarray) -> np.ndarray:
+def weighed(prior, sound) -> list[float]:
     """The probability of each place once the sound is heard."""
-    joint = prior * (likelihood(sound) + 1e-12)
-    return joint / joint.sum()
+    joint = [p * (likelihood(sound, place) + 1e-12) for place, p in enumerate(prior)]
+    total = sum(joint)
+    return [p / total for p in joint]
 
 
 @gen
@@ -92,7 +93,7 @@ def forward_algorithm(sounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     filtered, log_evidence = [], []
     ahead, total = START, 0.0
     for sound in sounds:
-        joint = ahead * likelihood(sound)
+        joint = np.array([p * likelihood(sound, place) for place, p in enumerate(ahead)])
         total += math.log(joint.sum())
         filtered.append(joint / joint.sum())
         log_evidence.append(total)
@@ -160,7 +161,7 @@ def run(name: str, sounds: np.ndarray, particles: int, runs: int, seed: int = 1)
     if name == "rejuvenated":
         options["kernel"] = rejuvenation(sounds)
     steps = [
-        ((t + 1,), {("east", t): east, ("north", t): north}, (np.array([east, north]),))
+        ((t + 1,), {("east", t): east, ("north", t): north}, ((east, north),))
         for t, (east, north) in enumerate(sounds.tolist())
     ]
     exact = forward_algorithm(sounds)[1][-1]

@@ -34,12 +34,12 @@ def test_the_forward_algorithm_is_a_sum_over_paths(example):
     ]  # fmt: skip
     last = np.zeros(example.PLACES)
     for path in itertools.product(range(example.PLACES), repeat=3):
-        p = example.START[path[0]] * math.prod(example.MOVE[a, b] for a, b in itertools.pairwise(path))
+        p = example.START[path[0]] * math.prod(example.MOVE[a][b] for a, b in itertools.pairwise(path))
         last[path[-1]] += p * math.prod(d[place] for d, place in zip(densities, path, strict=True))
     filtered, log_evidence = example.forward_algorithm(sounds)
     assert log_evidence[-1] == pytest.approx(math.log(last.sum()), rel=1e-12)
     np.testing.assert_allclose(filtered[-1], last / last.sum(), rtol=1e-9)
-    np.testing.assert_allclose(example.MOVE.sum(axis=1), 1.0)
+    np.testing.assert_allclose(np.sum(example.MOVE, axis=1), 1.0)
 
 
 def test_the_rejuvenation_leaves_the_posterior_invariant(example):
