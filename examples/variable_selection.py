@@ -28,7 +28,6 @@ from gendsl import (
     discrete,
     gen,
     inv_gamma,
-    mvnormal,
     normal,
     read,
     sample,
@@ -48,29 +47,31 @@ TAU = 3.0  # the prior sd of a coefficient, in noise sds
 
 @gen
 def regression(x):
-    """y = x[:, included] @ coefficients + noise, for columns of x and y with mean 0 and variance 1."""
+    """y_i = sum_j b_j x_ij + noise, for columns of x and y with mean 0 and variance 1; it returns b."""
     variance = ~inv_gamma(SHAPE, SCALE)
-    sd = math.sqrt(variance)
-    mean = np.zeros(len(x))
-    for j in range(x.shape[1]):
+    b = [0.0] * x.shape[1]
+    for j in range(len(b)):
         included = ("included", j) @ ~bernoulli(0.5)
         if included:
-            coefficient = ("coefficient", j) @ ~normal(0, TAU * sd)
-            mean = mean + coefficient * x[:, j]
-    y = ~mvnormal(mean, variance * np.eye(len(x)))
+            b[j] = ("coefficient", j) @ ~normal(0, TAU * math.sqrt(variance))
+    for i in range(len(x)):
+        ("y", i) @ ~normal(sum(b[j] * x[i, j] for j in range(len(b))), math.sqrt(variance))
+    return b
 
 
-def included(trace) -> np.ndarray:
-    return np.array([trace["included", j] for j in range(trace.args[0].shape[1])])
+def model_of(trace) -> tuple[int, ...]:
+    return tuple(j for j in range(trace.args[0].shape[1]) if trace["included", j])
 
 
 def given_others(trace, j: int, without: int) -> tuple[float, float]:
     """Mean and sd of coefficient j given y, the variance, and all coefficients but that of `without`."""
-    (x,) = trace.args
-    others = [i for i in np.flatnonzero(included(trace)).tolist() if i != without]
-    residual = trace["y"] - sum(trace["coefficient", i] * x[:, i] for i in others)
-    precision = x[:, j] @ x[:, j] + 1 / TAU**2  # in units of one over the variance
-    return x[:, j] @ residual / precision, math.sqrt(trace["variance"] / precision)
+    (x,), b = trace.args, trace.retval
+    projection, precision = 0.0, 1 / TAU**2  # in units of one over the variance
+    for i in range(len(x)):
+        residual = trace["y", i] - sum(b[k] * x[i, k] for k in range(len(b)) if k != without)
+        projection += x[i, j] * residual
+        precision += x[i, j] ** 2
+    return projection / precision, math.sqrt(trace["variance"] / precision)
 
 
 # --- moves between models --------------------------------------------------------------------------
@@ -97,10 +98,11 @@ def add_or_drop(model_in, aux_in, *, model_out, aux_out):
 
 @gen
 def pick_to_swap(trace):
-    now = included(trace)
-    if 0 < now.sum() < len(now):
-        out = ~categorical(now / now.sum())
-        into = ~categorical(~now / np.sum(~now))
+    now = [int(trace["included", j]) for j in range(trace.args[0].shape[1])]
+    size = sum(now)
+    if 0 < size < len(now):
+        out = ~categorical([one / size for one in now])
+        into = ~categorical([(1 - one) / (len(now) - size) for one in now])
         coefficient = ~normal(*given_others(trace, into, without=out))
 
 
@@ -123,10 +125,11 @@ def swap(model_in, aux_in, *, model_out, aux_out):
 def draw_coefficients(trace):
     """All of them given y and the variance, the last first: precision is lower @ lower.T."""
     (x,), variance = trace.args, trace["variance"]
-    now = np.flatnonzero(included(trace)).tolist()
+    now = list(model_of(trace))
+    y = np.array([trace["y", i] for i in range(len(x))])
     precision = (x[:, now].T @ x[:, now] + np.eye(len(now)) / TAU**2) / variance
     lower = np.linalg.cholesky(precision)
-    mean = np.linalg.solve(precision, x[:, now].T @ trace["y"] / variance)
+    mean = np.linalg.solve(precision, x[:, now].T @ y / variance)
     deviations = []  # of those already drawn, the last first
     for a in reversed(range(len(now))):
         shift = sum(low * d for low, d in zip(lower[:a:-1, a], deviations, strict=True)) / lower[a, a]
@@ -136,11 +139,11 @@ def draw_coefficients(trace):
 
 @gen
 def draw_variance(trace):
-    (x,) = trace.args
-    coefficients = {j: trace["coefficient", j] for j in np.flatnonzero(included(trace)).tolist()}
-    residual = trace["y"] - sum(b * x[:, j] for j, b in coefficients.items())
-    squares = residual @ residual + sum(b**2 for b in coefficients.values()) / TAU**2
-    variance = ~inv_gamma(SHAPE + (len(residual) + len(coefficients)) / 2, SCALE + squares / 2)
+    (x,), b = trace.args, trace.retval
+    squares = sum(b_j**2 for b_j in b) / TAU**2
+    for i in range(len(x)):
+        squares += (trace["y", i] - sum(b[j] * x[i, j] for j in range(len(b)))) ** 2
+    variance = ~inv_gamma(SHAPE + (len(x) + len(model_of(trace))) / 2, SCALE + squares / 2)
 
 
 BETWEEN = ((pick_to_add_or_drop, add_or_drop), (pick_to_swap, swap))
@@ -179,10 +182,6 @@ def read_data() -> tuple[np.ndarray, np.ndarray]:
     table = np.loadtxt(DATA, delimiter=",", skiprows=1)
     table = (table - table.mean(axis=0)) / table.std(axis=0)
     return table[:, :-1], table[:, -1]
-
-
-def model_of(trace) -> tuple[int, ...]:
-    return tuple(np.flatnonzero(included(trace)).tolist())
 
 
 def run(x: np.ndarray, y: np.ndarray, draws: int = 4000, seed: int = 1, progress: bool = True) -> Run:
