@@ -23,6 +23,7 @@ from scipy.stats import poisson as poisson_law
 from gendsl import (
     Distribution,
     bernoulli,
+    beta,
     categorical,
     check_involutive,
     continuous,
@@ -38,7 +39,7 @@ from gendsl import (
     write,
 )
 from gendsl.inference import Run, involutive, mixture, repeat
-from gendsl.supports import Interval, Support
+from gendsl.supports import Support
 
 DATA = Path(__file__).parent / "data" / "coal_dates.csv"
 DAYS = 40_907.0  # 1851 to 1962
@@ -90,30 +91,6 @@ class poisson_process(Distribution):
         return total
 
 
-class second_smallest(Distribution):
-    """The second smallest of n independent uniform numbers: low + (high - low) * beta(2, n - 1)."""
-
-    checks_support = True
-    parameters = ("n", "low", "high")
-
-    def __init__(self, n, low, high):
-        self.n, self.low, self.high = n, low, high
-
-    @property
-    def support(self):
-        return Interval(self.low, self.high)
-
-    def sample(self, rng):
-        return self.low + (self.high - self.low) * rng.beta(2, self.n - 1)
-
-    def logpdf(self, x):
-        """log of n (n - 1) (x - low) (high - x)^(n - 2) / (high - low)^n."""
-        n, low, high = self.n, self.low, self.high
-        if not low < x < high:
-            return -math.inf
-        return math.log(n * (n - 1) * (x - low)) + (n - 2) * math.log(high - x) - n * math.log(high - low)
-
-
 number_of_steps = categorical(PRIOR_OF_K)
 
 
@@ -121,13 +98,14 @@ number_of_steps = categorical(PRIOR_OF_K)
 def step_function():
     """k steps at the even-numbered order statistics of 2k + 1 uniform positions, and the heights between.
 
-    The first is the second smallest of the 2k + 1; those after it are the even-numbered of the 2k - 1 that
-    are left, which are uniform over the rest of the line, and so on.
+    The first is the second smallest of the 2k + 1, that of n uniform numbers from 0 to 1 has the distribution
+    beta(2, n - 1); those after it are the even-numbered of the 2k - 1 that are left, which are uniform over
+    the rest of the line, and so on.
     """
     k = ~number_of_steps
     positions, last = [], 0.0
     for j in range(k):
-        last = ("position", j) @ ~second_smallest(2 * (k - j) + 1, last, DAYS)
+        last = ("position", j) @ ~(last + (DAYS - last) * beta(2, 2 * (k - j)))
         positions.append(last)
     heights = [("height", j) @ ~gamma(1, 1 / 200) for j in range(k + 1)]
     return positions, heights

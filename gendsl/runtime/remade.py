@@ -1,6 +1,6 @@
 """Distributions of users' classes that are made again with what they were made with: those needn't be.
 
-    ("x", j) @ ~second_smallest(2 * (k - j) + 1, last, end)
+    ("x", j) @ ~truncated(mean, sd, last, end)
 
 Whether such a choice keeps its distribution takes a comparison of three objects where the class only keeps
 what it is called with, in place of a call of it and a comparison of what it made.

@@ -11,7 +11,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import poisson as poisson_law
 
-from gendsl import beta, check_involutive, iid, involutive_mcmc, piecewise_uniform, poisson, sample
+from gendsl import check_involutive, iid, involutive_mcmc, piecewise_uniform, poisson, sample
 from gendsl.inference.summary import frequency
 from gendsl.testing import assert_stationary
 
@@ -48,17 +48,11 @@ def assert_shares(shares, exact, threshold=4.0):
 # --- the densities ---------------------------------------------------------------------------------
 
 
-def test_the_second_smallest_is_a_scaled_beta(coal):
-    n, low, high = 7, 2.0, 5.0
-    ours, theirs = coal.second_smallest(n, low, high), low + (high - low) * beta(2, n - 1)
-    for x in (2.001, 3.0, 4.9):
-        assert ours.logpdf(x) == pytest.approx(theirs.logpdf(x), rel=1e-12)
-    for x in (2.0, 5.0, 6.0):
-        assert ours.logpdf(x) == -math.inf
-    rng = np.random.default_rng(1)
-    draws = [ours.sample(rng) for _ in range(4000)]
-    smallest_two = np.sort(rng.uniform(low, high, (4000, n)))[:, 1]
-    assert np.mean(draws) == pytest.approx(smallest_two.mean(), abs=4 * 1.5 * np.std(draws) / 4000**0.5)
+def test_the_first_position_is_the_second_smallest(coal):
+    """Of as many uniform ones as there are with k steps."""
+    first = [coal.step_function.generate((), {"k": 3}, rng=i).trace["position", 0] for i in range(1000)]
+    smallest_two = np.sort(np.random.default_rng(1).uniform(0, coal.DAYS, (4000, 7)))[:, 1]
+    assert np.mean(first) == pytest.approx(smallest_two.mean(), abs=4 * 1.5 * np.std(first) / 1000**0.5)
 
 
 def test_positions_have_the_density_of_even_numbered_order_statistics(coal):
