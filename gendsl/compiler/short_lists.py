@@ -22,8 +22,20 @@ from gendsl.compiler.list_uses import ListUses
 def clean(function: Function) -> None:
     """Clean a function, with variables for the items of its short lists."""
     clean_one(function)
-    if _ShortLists(function).found:
+    if _may_have_any(function) and _ShortLists(function).found:
         clean_one(function)
+
+
+def _may_have_any(function: Function) -> bool:
+    """Whether a list is made of which an item, or the number of items, is asked for by name."""
+    made: set[Expr] = set()
+    found: set[Expr] = set()
+    for one in hir.walk(function.body):
+        if isinstance(one, New):
+            made.add(one.target)
+        elif isinstance(one, Length) or (isinstance(one, Load) and isinstance(one.index, Const)):
+            found.add(one.list)
+    return not made.isdisjoint(found)
 
 
 class _ShortLists:

@@ -221,9 +221,9 @@ class _Function:
         self.set_one(name, expr)
         return name
 
-    def named(self, name: str) -> Var:
+    def named(self, name: str, kind: Kind = "f") -> Var:
         """A new variable that is set in one place."""
-        made = Var(self.text.fresh(name), "f")
+        made = Var(self.text.fresh(name), kind)
         self.steady.add(made)
         self.made.add(made)
         return made
@@ -242,13 +242,22 @@ class _Function:
         else:
             form = self.form_of(value) if operation is None else self.differential(value)
             self.out.append(Set([target], [value], line=self.line))
-        if target in self.steady and len(form) <= MOST_TERMS and self.steady.issuperset(form):
+        if target in self.steady and len(form) <= MOST_TERMS:
             names = {of: of.name.removeprefix("at_" if of.kind == "i" else "d_") for of in form}
             self.forms[target] = {
-                of: self.fixed(f"{target.name}_by_{names[of]}", factor) for of, factor in form.items()
+                self.kept(of): self.fixed(f"{target.name}_by_{names[of]}", factor)
+                for of, factor in form.items()
             }
         else:
             self.out.append(Set([self.partner(target)], [self.tangents(form)], line=self.line))
+
+    def kept(self, of: Var) -> Var:
+        """Tangents of a variable that may be set again: those that there are now."""
+        if of in self.steady:
+            return of
+        made = self.named(of.name, of.kind)
+        self.out.append(Set([made], [of], line=self.line))
+        return made
 
     def fixed(self, name: str, factor: Expr) -> Expr:
         """What something is multiplied by, as a variable that is set now if it is computed or may change."""

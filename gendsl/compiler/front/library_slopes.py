@@ -78,12 +78,14 @@ def log_abs_det(columns: Any, numbers: Any) -> float:
                 values[count] = slope
                 count += 1
         starts[j + 1] = count
-    row_left, column_left = [True] * n, [True] * n
-    total, left = _taken_out(starts, rows, values, row_left, column_left)
-    if left > 0:  # taking out columns of one entry leaves the numbers of entries of rows as they are
-        begins, places, numbers_there = _transposed(starts, rows, values)
-        more, left = _taken_out(begins, places, numbers_there, column_left, row_left)
-        total += more
+    row_left, column_left, total, left = [True] * n, [True] * n, 0.0, n
+    for turn in range(2):
+        if left > 0:
+            if turn == 1:  # columns with one entry are rows of the transposed matrix; rows are none the fewer
+                starts, rows, values = _transposed(starts, rows, values)
+                row_left, column_left = column_left, row_left
+            more, left = _taken_out(starts, rows, values, row_left, column_left)
+            total += more
     if left > 0:
         total += _eliminated(starts, rows, values, row_left, column_left, left)
     return total
