@@ -6,6 +6,7 @@ Whichever it is, one seed gives one chain; so all that is decided here is how lo
 from __future__ import annotations
 
 import ast
+import logging
 import weakref
 from dataclasses import dataclass
 from itertools import islice
@@ -61,6 +62,10 @@ ANOTHER_VALUE, A_DEPENDENT, A_MOVE = 1_500, 100, 10_000
 """What another value of one choice costs today's runtime, what each choice that depends on it, and at least
 what any other move, if each of all choices costs machine code one."""
 
+LOOKED_AT = 3
+"""How many choices get another value to see what depends on them."""
+
+_LOG = logging.getLogger(__name__)
 _LOOPS = (ast.For, ast.While, ast.comprehension)
 
 _DONE: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
@@ -144,10 +149,11 @@ def _has_loop(program: Any) -> bool:
 def _takes_longer(flat: Flat, trace: Any, choices: int) -> bool:
     """Whether a step takes machine code longer, which looks at all choices each time that one is updated.
 
-    Today's runtime looks at those that depend on a choice; all together that is as if each choice depended on
-    one of those that are updated. Of other moves it is taken for granted that machine code is no slower.
+    Today's runtime looks at those that depend on a choice: at least at as many as if each depended on one of
+    those that are updated. Of other moves it is taken for granted that machine code is no slower.
     """
     native = today = 0.0
+    visited: list[tuple[float, list[Any]]] = []
     for part, often in zip(flat.parts, flat.often, strict=True):
         for move in moves_within(part):
             picks = isinstance(move, Resampling) and move.picks
@@ -157,13 +163,35 @@ def _takes_longer(flat: Flat, trace: Any, choices: int) -> bool:
                 continue
             assert isinstance(move, (Updating, Resampling))
             wanted = select(*move.patterns)
-            selected = sum(1 for path in trace.records if path in wanted)
+            selected = [path for path in trace.records if path in wanted]
             if selected:
                 in_turn = isinstance(move, Updating) and move.scan == "systematic"
-                visits = often * (selected if in_turn else 1)
+                visits = often * (len(selected) if in_turn else 1)
                 native += visits * choices
-                today += visits * (ANOTHER_VALUE + A_DEPENDENT * choices / selected)
+                today += visits * (ANOTHER_VALUE + A_DEPENDENT * choices / len(selected))
+                visited.append((visits, selected))
+    if native <= today:
+        return False
+    for visits, selected in visited:
+        more = _dependents(trace, selected) - choices / len(selected)
+        today += visits * A_DEPENDENT * max(more, 0.0)
     return native > today
+
+
+def _dependents(trace: Any, selected: list[Any]) -> float:
+    """How many choices have another density where one of these has another value, in the mean."""
+    before, found = trace.records, []
+    for k in range(1, LOOKED_AT + 1):
+        path = selected[k * len(selected) // (LOOKED_AT + 1)]
+        try:
+            after = trace.regenerate(select(path), rng=k).trace.records
+        except Exception:  # of any type: the user's program may not be meant for what is drawn
+            _LOG.debug("another value of %s can't be looked at", path, exc_info=True)
+            continue
+        if path in after and after[path][1] != before[path][1]:
+            stay = sum(1 for one, record in after.items() if one in before and before[one][2] == record[2])
+            found.append(len(before) - stay)
+    return sum(found) / len(found) if found else 0.0
 
 
 def _has_large_matrix(trace: Any) -> bool:

@@ -307,3 +307,38 @@ def test_what_the_other_moves_of_a_step_cost_counts_too(kernel, stays):
     decided = policy.decide(kernel, trace, np.random.default_rng(1), 10**5, 100, {})
     assert (decided.machine is None) is stays
     assert not stays or "few choices depend" in decided.reason
+
+
+@gen
+def restaurant(n):
+    sizes = []
+    for i in range(n):
+        z = ("z", i) @ ~categorical([size / (i + 1) for size in sizes] + [1 / (i + 1)])
+        if z == len(sizes):
+            sizes.append(0)
+        sizes[z] += 1
+        ("y", i) @ ~normal(3 * z, 1)
+
+
+def test_what_depends_on_a_choice_is_looked_at():
+    """A place at a table changes the probabilities of all later ones, though each has one observation."""
+    tables = {("z", i): i % 3 if i > 2 else i for i in range(1500)}
+    seen = {("y", i): 3.0 * z for (_, i), z in tables.items()}
+    trace = restaurant.generate((1500,), seen, init=tables, rng=1).trace
+    decided = policy.decide(single_site("z"), trace, np.random.default_rng(1), 10**5, 100, {})
+    assert decided.machine is not None
+
+
+@gen
+def fragile(n):
+    for i in range(n):
+        z = ("z", i) @ ~poisson(2)
+        if z > 2:
+            raise RuntimeError("a value that no chain has")
+        ("x", i) @ ~normal(z, 1)
+
+
+def test_what_is_only_looked_at_may_fail():
+    zeros = {("z", i): 0 for i in range(1500)}
+    trace = fragile.generate((1500,), zeros, rng=1).trace
+    assert policy._takes_longer(policy.flattened(single_site("z")), trace, 3000)
