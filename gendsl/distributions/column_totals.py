@@ -6,9 +6,7 @@ nothing.
 
 from __future__ import annotations
 
-import functools
 import math
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -33,23 +31,9 @@ from gendsl.distributions.special import HALF_LOG_2PI
 # are enough for the allocator to give memory back, only to ask for it again.
 BLOCK = 7168
 _FEW = 500
-COMPILED_FROM = 32
-"""numba gains on any column, but it must be loaded first, and few small ones don't repay that."""
 _FOURTH = 1e70  # the product of four such numbers is a number
 _LOG_FOURTH, _LOG_UNDERFLOW = math.log(_FOURTH), math.log(UNDERFLOW)
 MODERATE = 1e140  # squares of numbers between this and its inverse are far from overflow and underflow
-
-
-@functools.cache
-def compiled() -> Any:
-    """The module of compiled sums; None without numba, or where GENDSL_NUMBA=0 turns it off."""
-    if os.environ.get("GENDSL_NUMBA") == "0":
-        return None
-    try:
-        from gendsl.distributions import fast
-    except ImportError:
-        return None
-    return fast
 
 
 def total_of_scores(family: Any, x: np.ndarray, parameters: tuple[Any, ...]) -> float:
@@ -86,25 +70,6 @@ def shared_total(x: np.ndarray, law: Any) -> float:
             return math.nan
         total += sum_of(scores)
     return total
-
-
-def compiled_mixtures(x: np.ndarray, parameters: tuple[Any, ...]) -> float:
-    """The sum for a `mixture_of_normals`, by numba; NaN where another way has to be taken."""
-    fast = compiled()
-    if fast is None or x.ndim != 1 or x.dtype != float or not x.flags.c_contiguous:
-        return math.nan
-    try:
-        weights, means, variances = parameters
-        if type(weights) is np.ndarray:
-            weights = weights.tolist()
-        if not len(weights) == len(means) == len(variances):
-            return math.nan
-        components = np.array([*weights, *means, *variances])
-    except (TypeError, ValueError):  # not all are sequences of numbers
-        return math.nan
-    if components.ndim != 1 or components.dtype != float:
-        return math.nan
-    return float(fast.log_mixtures(x, components, UNDERFLOW) - len(x) * HALF_LOG_2PI)
 
 
 def _mixture_of_normals(x: np.ndarray, weights: Any, means: Any, variances: Any) -> float:
@@ -151,12 +116,7 @@ def _normal(x: np.ndarray, mean: Any, sd: Any) -> float:
         return float(-0.5 * squares - logs - n * HALF_LOG_2PI)
     if not 1.0 / MODERATE < sd < MODERATE:
         return math.nan
-    fast = compiled() if n >= COMPILED_FROM and x.flags.c_contiguous else None
-    if fast is not None and type(mean) is not np.ndarray:
-        squares = fast.squares_from_number(x, mean)
-    elif fast is not None and mean.flags.c_contiguous:
-        squares = fast.squares_from_column(x, mean)
-    elif n <= BLOCK:
+    if n <= BLOCK:
         z = x - mean
         squares = z.dot(z)
     else:

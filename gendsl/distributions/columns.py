@@ -23,15 +23,12 @@ from gendsl.distributions.bounded import flat, truncated_normal, uniform
 from gendsl.distributions.column_draws import DRAWS, VECTORS
 from gendsl.distributions.column_scores import SCORES, SHARED, sum_of
 from gendsl.distributions.column_totals import (
-    COMPILED_FROM,
     TOTALS,
-    compiled_mixtures,
     shared_total,
     total_of_scores,
 )
 from gendsl.distributions.discrete import binom, uniform_discrete
 from gendsl.distributions.links import binom_logit
-from gendsl.distributions.mixtures import mixture_of_normals
 from gendsl.errors import ParameterError
 
 __all__ = ["COLUMN_DTYPES", "VECTORS", "sample_columns", "score_columns", "total_columns", "valid_columns"]
@@ -81,10 +78,6 @@ def score_columns(family: Any, x: Any, parameters: tuple[Any, ...]) -> np.ndarra
 
 def total_columns(family: Any, x: Any, parameters: tuple[Any, ...]) -> float | None:
     """The sum of the log densities at all points; -inf where one of them is."""
-    if family is mixture_of_normals and type(x) is np.ndarray and len(x) >= COMPILED_FROM:
-        total = compiled_mixtures(x, parameters)  # for which NumPy needn't be told what not to warn of
-        if -_INF < total < _INF:
-            return total
     with np.errstate(all="ignore"):
         return _total_columns(family, x, parameters)
 

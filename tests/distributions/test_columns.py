@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 
 import autograd
 import hypothesis.extra.numpy as hnp
@@ -34,7 +32,6 @@ from gendsl.distributions import (
     uniform,
     uniform_discrete,
 )
-from gendsl.distributions.column_totals import compiled
 from gendsl.distributions.columns import COLUMN_DTYPES, sample_columns, score_columns, total_columns
 from gendsl.distributions.links import bernoulli_logit, binom_logit, neg_binom_mean, poisson_log
 from tests.distributions.checks import DRAWS, KS_MAX, assert_follows
@@ -415,23 +412,8 @@ def test_values_of_other_types_of_numbers(dtype):
         np.testing.assert_allclose(total_columns(family, x, parameters), math.fsum(expected), rtol=1e-13)
 
 
-@pytest.fixture(params=["numpy", "numba"])
-def backend(request, monkeypatch):
-    """With numba, where it is installed, and without it."""
-    if request.param == "numba":
-        pytest.importorskip("numba")
-    monkeypatch.setenv("GENDSL_NUMBA", "0" if request.param == "numpy" else "1")
-    compiled.cache_clear()
-    yield request.param
-    compiled.cache_clear()
-
-
-def test_numba_is_an_option(backend):
-    assert (compiled() is None) == (backend == "numpy")
-
-
 @pytest.mark.parametrize("n", [31, 32, 511, 600, 7168, 7169, 40_000])
-def test_long_columns(n, backend):
+def test_long_columns(n):
     """Sums by blocks are sums."""
     rng = np.random.default_rng(n)
     x, mean, sd = rng.normal(size=n), rng.normal(size=n), rng.gamma(3.0, size=n)
@@ -496,7 +478,7 @@ FAR = [
 
 @pytest.mark.parametrize("family, x, parameters", FAR, ids=repr)
 @pytest.mark.parametrize("copies", [1, 20])
-def test_far_out_and_on_the_edge(family, x, parameters, copies, backend):
+def test_far_out_and_on_the_edge(family, x, parameters, copies):
     """Where sums overflow or underflow on the way; under NumPy's strictest settings too."""
     x = np.tile(x, copies)
     if family not in SHARED:
@@ -549,12 +531,12 @@ def test_draws_beyond_64_bits():
         (["0.5", "0.5"], ["0.0", "1.0"], ["1.0", "1.0"]),
     ],
 )
-def test_what_is_no_mixture_has_no_total(parameters, backend):
+def test_what_is_no_mixture_has_no_total(parameters):
     assert total_columns(mixture_of_normals, np.zeros(100), parameters) is None
 
 
 @pytest.mark.parametrize("power", [-100.0, -560.0, -640.0, -650.0, -800.0])
-def test_far_points_among_many_keep_their_digits(power, backend):
+def test_far_points_among_many_keep_their_digits(power):
     """Where the product of the densities of eight points would be no number, and where one is none."""
     parameters = [0.25, 0.75], [0.0, 1e-3], [1.0, 1.0]
     x = np.random.default_rng(1).normal(size=700)
@@ -564,7 +546,7 @@ def test_far_points_among_many_keep_their_digits(power, backend):
     assert total == pytest.approx(math.fsum(law.logpdf(point) for point in x.tolist()), rel=1e-13)
 
 
-def test_columns_that_are_not_contiguous_or_not_writable(backend):
+def test_columns_that_are_not_contiguous_or_not_writable():
     rng = np.random.default_rng(8)
     x = rng.normal(size=200)[::2]
     mean = rng.normal(size=200)[::-2]
@@ -579,11 +561,6 @@ def test_columns_that_are_not_contiguous_or_not_writable(backend):
         totals = [total_columns(normal, column, (mean, 2.0)), total_columns(normal, column, (0.5, 2.0))]
         totals.append(total_columns(mixture_of_normals, column, mixed))
         np.testing.assert_allclose(totals, expected, rtol=1e-13)
-
-
-def test_gendsl_does_not_import_numba():
-    code = "import sys, gendsl, gendsl.distributions.columns; sys.exit('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("power", [-600.0, -700.0, -720.0, -740.0, -800.0])
