@@ -27,7 +27,7 @@ from gendsl import (
 from gendsl.compiler import derivatives, hir, tangents
 from gendsl.compiler.front import library_slopes
 from gendsl.compiler.front.values import NotClosed
-from gendsl.compiler.hir import Const, Function, Op, Return, Var
+from gendsl.compiler.hir import Const, Function, Op, Return, Set, Var
 from gendsl.compiler.move import Slopes
 from gendsl.compiler.print_python import compile_python, print_python
 from gendsl.inference import involutive
@@ -158,6 +158,63 @@ def results_of(f):
 )
 def test_ways_to_write_a_transform(f):
     assert results_of(f).keys() <= {"accepted", "rejected"}
+
+
+@gen
+def ten():
+    for j in range(10):
+        ("x", j) @ ~normal(0, 1)
+
+
+@gen
+def factor(trace):
+    u = ~normal(0, 1)
+
+
+@transform
+def of_many_terms(model_in, aux_in, *, model_out, aux_out):
+    """The differential of the sum has more terms than are kept, and some are of the same coordinate."""
+    x0, x1, x2, x3, x4 = (read(model_in["x", j]) for j in range(5))
+    x5, x6, x7, x8, x9 = (read(model_in["x", 5 + j]) for j in range(5))
+    u = read(aux_in["u"])
+    total = x0 + 2 * x1 - x2 * x3 + x4 / (2 + x5 * x5) + math.exp(x6) * x7 - x8 + x9 * u
+    shifted = total * read(model_in["x", 2]) - u
+    write(model_out["x", 0], total)
+    write(aux_out["u"], shifted * total + read(model_in["x", 0]))
+    for j in range(1, 10):
+        write(model_out["x", j], read(model_in["x", j]) * (1 + 0.1 * u) + 0.01 * shifted * j)
+
+
+@transform
+def carried(model_in, aux_in, *, model_out, aux_out):
+    """What is set in several places, before and behind what uses it."""
+    u = read(aux_in["u"])
+    a, b = read(model_in["x", 0]), read(model_in["x", 1])
+    doubled = a * b
+    for j in range(2, 10):
+        a, b = b + 0.1 * a * u, a - math.sin(b)
+        before, held = a, a * b
+        if j % 2:
+            a = a * read(model_in["x", j])
+            doubled = doubled + a * before
+        x = read(model_in["x", j]) + 0.5 * held
+        write(model_out["x", j], a * x + before if b > 0 else held * x - doubled)
+    write(aux_out["u"], u + before * doubled)
+    i = 0
+    while i < 2:
+        x = read(model_in["x", i])
+        a = a + x * b
+        write(model_out["x", i], x * a if u > 0 else x - b)
+        b = b * before
+        i += 1
+
+
+@pytest.mark.parametrize("f", [of_many_terms, carried], ids=lambda f: f.name)
+def test_differentials_hold_where_they_are_used(f):
+    results = Counter()
+    for seed in range(5):
+        results += steps_of(ten.simulate((), rng=seed), Move(factor, f), 4)
+    assert results["accepted"] + results["rejected"] == 20, results
 
 
 @transform
@@ -332,13 +389,12 @@ _NUMPY_ONLY = {"gammaln", "expit", "logit", "ndtr", "ndtri"}
 SLOPES = Slopes(*(Function(name) for name in ("ordered", "add", "log_abs_det", "sizes")))
 
 
-def value_and_slopes(name, given):
+def value_and_slopes(main, given):
     """f(x) and its slopes, by the text."""
-    variables = [Var(f"x{i}", "f") for i in range(len(given))]
-    main = Function("f", list(variables), ["f"], [Return([Op(name, tuple(variables), "f")])])
     made = tangents.differentiate(main, "_slopes", SLOPES)
     text = compile_python(print_python(made), {})
-    text["add"] = lambda _, *given: library_slopes.add(*given)
+    for name in ("add", "ordered"):
+        text[name] = lambda _, *given, name=name: getattr(library_slopes, name)(*given)
     f = text["f"]
     value, pairs = f(None, *(part for i, x in enumerate(given) for part in (x, [(i, 1.0)])))
     found = dict(pairs)
@@ -346,14 +402,35 @@ def value_and_slopes(name, given):
     return value, slopes, lambda *x: f(None, *(part for one in x for part in (one, [])))[0]
 
 
-@pytest.mark.parametrize("name", [*UNARY, *BINARY])
-def test_slopes_are_those_of_differences(name):
-    given = BINARY[name] if name in BINARY else (UNARY[name],)
-    _, slopes, f = value_and_slopes(f"np_{name}" if name in _NUMPY_ONLY else name, given)
+def check_slopes(main, given):
+    _, slopes, f = value_and_slopes(main, given)
     for direction, slope in enumerate(slopes):
         h = 1e-6
         up, down = ([x + s * h * (i == direction) for i, x in enumerate(given)] for s in (1, -1))
         assert slope == pytest.approx((f(*up) - f(*down)) / (2 * h), rel=1e-7, abs=1e-8), direction
+
+
+@pytest.mark.parametrize("name", [*UNARY, *BINARY])
+def test_slopes_are_those_of_differences(name):
+    given = BINARY[name] if name in BINARY else (UNARY[name],)
+    variables = tuple(Var(f"x{i}", "f") for i in range(len(given)))
+    operation = Op(f"np_{name}" if name in _NUMPY_ONLY else name, variables, "f")
+    check_slopes(Function("f", list(variables), ["f"], [Return([operation])]), given)
+
+
+def test_what_is_set_again_has_the_differential_of_before():
+    x, u, v, y = (Var(name, "f") for name in "xuvy")
+
+    def product(one, other):
+        return Op("mul", (one, other), "f")
+
+    body = [
+        Set([v], [product(x, u)]),
+        Set([y], [product(v, x)]),
+        Set([v], [product(v, product(y, u))]),
+        Return([Op("sub", (product(y, y), v), "f")]),
+    ]
+    check_slopes(Function("f", [x, u], ["f"], body), (0.7, -1.3))
 
 
 def test_what_has_no_derivative_here_is_refused():
