@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from gendsl.compiler.front.linear import LEAST
 

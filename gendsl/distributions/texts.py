@@ -13,7 +13,7 @@ from math import exp, inf, lgamma, log, pi, sqrt
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
+import scipy
 
 from gendsl.distributions.arithmetic import affine
 from gendsl.distributions.compound import iid
@@ -205,7 +205,7 @@ def mvnormal_log_density(x: Any, mean: Any, lower: Any) -> float:
     for i in range(n):
         if not -FAR < x[i] < FAR:
             return -inf
-    whitened = solve_triangular(lower, x - mean, lower=True)
+    whitened = scipy.linalg.solve_triangular(lower, x - mean, lower=True)
     for i in range(n):
         score -= 0.5 * whitened[i] * whitened[i]
     return score

@@ -3,6 +3,7 @@
 It is one module, as each function takes some lines and none stands by itself.
 """
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ from gendsl.compiler.front.array_axes import axes_of, axis_of, changed, differen
 from gendsl.compiler.front.array_calls_more import MORE, positions
 from gendsl.compiler.front.array_calls_parts import PARTS, into
 from gendsl.compiler.front.array_places import Place, at_place, put_at
-from gendsl.compiler.front.array_texts import TEXTS
+from gendsl.compiler.front.array_texts import TEXTS, texts_of_scipy_linalg
 from gendsl.compiler.front.arrays import (
     as_array,
     binary,
@@ -861,6 +862,8 @@ def _called(frame: Frame, function: Any, args: list[Value], named: dict[str, Val
             raise frame.not_closed(f"{function.__name__} of an array of more than two axes")
         return library_call(frame, text, arrays)
     handler = _FUNCTIONS.get(function)
+    if handler is None and "scipy.linalg" in sys.modules:
+        handler = texts_of_scipy_linalg().get(function)
     if handler is None:
         return None
     if any(map(is_never, args)):

@@ -6,13 +6,14 @@ here; others are refused.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import string
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.linalg
+import scipy
 import scipy.special
 
 from gendsl.compiler import hir
@@ -403,14 +404,22 @@ TEXTS: dict[Any, Handler] = {
     np.corrcoef: _text(library_linear.corrcoef, floats=True, x=(1, 2), y=1),
     np.vander: _text(library_linear.vander, floats=True, x=1),
     np.linalg.matrix_power: _text(library_linear.matrix_power, floats=True, a=2),
-    scipy.linalg.solve_triangular: _text(library_linear.solve_triangular, floats=True, a=2, b=(1, 2)),
-    scipy.linalg.cholesky: _text(library_linear.cholesky, floats=True, a=2),
-    scipy.linalg.cho_factor: _text(library_linear.cho_factor, floats=True, a=2),
-    scipy.linalg.cho_solve: _text(library_linear.cho_solve, floats=True, b=(1, 2)),
-    scipy.linalg.solve: _text(library_linear.solve, floats=True, a=2, b=(1, 2)),
-    scipy.linalg.inv: _text(library_linear.inv, floats=True, a=2),
-    scipy.linalg.det: _text(library_linear.det, floats=True, a=2),
-    scipy.linalg.toeplitz: _text(library_linear.toeplitz, floats=True, c=1),
     scipy.special.softmax: _text(library_linear.softmax, floats=True, x=(1, 2, 3)),
     scipy.special.log_softmax: _text(library_linear.log_softmax, floats=True, x=(1, 2, 3)),
 }  # fmt: skip
+
+
+@functools.cache
+def texts_of_scipy_linalg() -> dict[Any, Handler]:
+    """Those of scipy.linalg, which takes long to import, and which programs that call one have imported."""
+    linalg = scipy.linalg
+    return {
+        linalg.solve_triangular: _text(library_linear.solve_triangular, floats=True, a=2, b=(1, 2)),
+        linalg.cholesky: _text(library_linear.cholesky, floats=True, a=2),
+        linalg.cho_factor: _text(library_linear.cho_factor, floats=True, a=2),
+        linalg.cho_solve: _text(library_linear.cho_solve, floats=True, b=(1, 2)),
+        linalg.solve: _text(library_linear.solve, floats=True, a=2, b=(1, 2)),
+        linalg.inv: _text(library_linear.inv, floats=True, a=2),
+        linalg.det: _text(library_linear.det, floats=True, a=2),
+        linalg.toeplitz: _text(library_linear.toeplitz, floats=True, c=1),
+    }

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 
 def rounded(x: Any, digits: int) -> float:
