@@ -15,7 +15,21 @@ from itertools import count
 
 from gendsl.compiler import hir
 from gendsl.compiler.clean import clean_one
-from gendsl.compiler.hir import Append, Body, Const, Expr, Function, Length, Load, New, Set, Statement, Var
+from gendsl.compiler.hir import (
+    Append,
+    Body,
+    Const,
+    Expr,
+    Function,
+    Length,
+    Load,
+    New,
+    Set,
+    Statement,
+    Store,
+    Truncate,
+    Var,
+)
 from gendsl.compiler.list_uses import ListUses
 
 
@@ -27,15 +41,21 @@ def clean(function: Function) -> None:
 
 
 def _may_have_any(function: Function) -> bool:
-    """Whether a list is made of which an item, or the number of items, is asked for by name."""
+    """Whether a list that one body makes and fills is asked for an item by its number, or for its length."""
     made: set[Expr] = set()
-    found: set[Expr] = set()
-    for one in hir.walk(function.body):
-        if isinstance(one, New):
-            made.add(one.target)
-        elif isinstance(one, Length) or (isinstance(one, Load) and isinstance(one.index, Const)):
-            found.add(one.list)
-    return not made.isdisjoint(found)
+    asked: set[Expr] = set()
+    changed: set[Expr] = set()
+    for body in [function.body, *(b for one in hir.walk(function.body) for b in hir.bodies(one))]:
+        here: set[Expr] = set()
+        for one in body:
+            if isinstance(one, New):
+                here.add(one.target)
+            elif isinstance(one, (Store, Truncate)) or (isinstance(one, Append) and one.list not in here):
+                changed.add(one.list)
+            elif isinstance(one, Length) or (isinstance(one, Load) and isinstance(one.index, Const)):
+                asked.add(one.list)
+        made |= here
+    return bool((made & asked) - changed)
 
 
 class _ShortLists:
