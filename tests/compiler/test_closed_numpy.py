@@ -85,6 +85,7 @@ def reductions(a, s, b, v, w, t, m, k, n, h):
     found += told(
         (np.diff(v, n=2), np.add.reduce(a), np.logaddexp.reduce(a, axis=1), np.maximum.accumulate(a))
     )
+    found += told((np.diff(v, prepend=0.0, append=n[0]), np.diff(n[0], append=w), np.diff(n[1], prepend=2)))
     found += np.median(a) + np.ptp(v) + np.std(v, ddof=1) + np.quantile(v, 0.3) + np.percentile(v, 90)
     found += np.prod(n + 1) // 2 + np.nansum(v) + np.sum(n, axis=0)[1] + np.max(n, axis=1)[0] + np.nanmax(v)
     found += told(

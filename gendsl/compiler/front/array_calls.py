@@ -588,11 +588,16 @@ def _diff(frame: Frame, args: list[Value], named: dict[str, Value]) -> Value:
     ends = {name: given[name] for name in ("prepend", "append") if name in given}
     if ends and shape_count(value) != 1:
         raise frame.not_closed("np.diff with these arguments")
-    for name, end in ends.items():
-        more = as_array(frame, make_tuple([end]) if is_number(end) else end, what=name)
-        kinds = [one.type.kind for one in (more, value)]  # type: ignore[attr-defined]
-        value = joined(frame, [more, value] if name == "prepend" else [value, more], what=name)
-        value = as_array(frame, value, "f" if "f" in kinds else "i", what=("diff", name))
+    if ends:
+        parts = {
+            name: as_array(frame, make_tuple([end]) if is_number(end) else end, what=name)
+            for name, end in ends.items()
+        }
+        every = [parts[name] for name in ("prepend", "append") if name in parts]
+        every.insert("prepend" in parts, value)
+        kinds = [one.type.kind for one in every]  # type: ignore[attr-defined]
+        kind = "f" if "f" in kinds else "i"
+        value = as_array(frame, joined(frame, every, what="diff"), kind, what="joined")
     count = given.get("n", known(1))
     if not is_known(count) or object_of(count) not in (1, 2, 3):
         raise frame.not_closed("np.diff of this order")
