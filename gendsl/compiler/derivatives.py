@@ -80,7 +80,7 @@ SLOPES: dict[str, Slope] = {
         ONE, times(_ROOT_TWO_PI_INVERSE, _op("exp", times(Const(-0.5, "f"), _square(y))))
     ),
     "neg": lambda x, y: MINUS_ONE,
-    "abs": lambda x, y: _op("copysign", ONE, x),
+    "abs": lambda x, y: over(x, y),  # fails at 0
     "float": lambda x, y: ONE,
 }  # fmt: skip
 
@@ -122,5 +122,5 @@ def of_two(name: str, op: Op, value: Expr, has_x: bool, has_y: bool) -> tuple[Ex
             weight = _op("np_exp", _op("sub", x, value))
             return weight, _op("sub", ONE, weight)
         case "copysign" if not has_y:
-            return _op("copysign", ONE, times(x, y)), ZERO
+            return over(value, x), ZERO
     return None

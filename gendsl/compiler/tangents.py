@@ -302,7 +302,10 @@ class _Function:
             if target is not None and len(form) > 1:
                 factor = self.fixed(f"{target.name}_slope", factor)
             for var, inner in form.items():
-                result[var] = plus(result.get(var, ZERO), times(factor, inner))
+                term = times(factor, inner)
+                if term == ZERO and not isinstance(inner, Const):  # of what fails there is no product
+                    term = Op("mul", (factor, inner), "f")
+                result[var] = plus(result.get(var, ZERO), term)
         return {var: factor for var, factor in result.items() if factor != ZERO}
 
     def body(self, statements: Body) -> Body:

@@ -440,6 +440,69 @@ def test_what_has_no_derivative_here_is_refused():
     assert hir.functions(main) == [main] and Const(0.0, "f") == derivatives.ZERO
 
 
+@gen
+def far(trace, by, factor):
+    u = ~normal(by, 1)
+
+
+@transform
+def by_arguments(model_in, aux_in, *, model_out, aux_out):
+    mu, u = read(model_in["mu", 0]), read(aux_in["u"])
+    by, factor = aux_in.args
+    (n,) = model_in.args
+    write(model_out["mu", 0], by + factor * (u - by) + 0.0 * len(aux_in.args) * n)
+    write(aux_out["u"], by + (mu - by) / factor)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_arguments_of_the_auxiliary_program_come_without_the_trace(way):
+    trace, move = levels.simulate((2,), rng=1), Move(far, by_arguments, (0.5, 2.0))
+    assert outcomes(way, compiled(trace, move), trace, move, 8).keys() <= {"accepted", "rejected"}
+
+
+# --- where there is no derivative --------------------------------------------------------------------
+
+
+@gen
+def scaled(k):
+    a = ~normal(0, 1)
+
+
+@gen
+def a_difference(trace, edge):
+    u = ~normal(0, 1)
+    up = ~bernoulli(0.5)
+
+
+def edge_of(name, x):
+    if name == "abs":
+        return abs(x)
+    if name == "np_abs":
+        return np.abs(np.array([x, 1.0]))[0]
+    return math.copysign(x, 1.0) if name == "copysign" else 0.0
+
+
+@transform
+def with_an_edge(model_in, aux_in, *, model_out, aux_out):
+    a, u, up = read(model_in["a"]), read(aux_in["u"]), read(aux_in["up"], discrete)
+    x = model_in.args[0] * u
+    moved = u + edge_of(aux_in.args[0], x)
+    if aux_in.args[0] == "times zero":
+        moved += math.atan2(x, x) * 0.0
+    write(model_out["a"], a + (moved if up else -moved))
+    write(aux_out["u"], u)
+    write(aux_out["up"], not up, discrete)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", ["abs", "np_abs", "copysign", "times zero"])
+def test_where_there_is_no_derivative_steps_fail(name, way):
+    """A function without a derivative there is one though it is multiplied by zero."""
+    for k, expected in ((2.0, {"accepted", "rejected"}), (0.0, {"raises"})):
+        trace, move = scaled.simulate((k,), rng=1), Move(a_difference, with_an_edge, (name,))
+        assert outcomes(way, compiled(trace, move), trace, move, 8).keys() == expected
+
+
 # --- what is done with derivatives -------------------------------------------------------------------
 
 

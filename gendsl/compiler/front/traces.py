@@ -336,11 +336,14 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
     if value.type.prefix:
         raise frame.not_closed(f"{name} of a part of a trace")
     if name == "args":
-        return make_tuple(frame.program.arguments_of(trace.name))
+        given = frame.program.arguments_of(trace.name)
+        if trace.role != "trace":  # transforms see the trace that an auxiliary program is given as their own
+            given = [one for one in given if not isinstance(one.type, SubTrace)]
+        return make_tuple(given)
     if name == "retval" and trace.role != "output":
         _ask(frame, trace)
-        result, function, given = frame.program.replay_of(trace.name)
+        result, function, arguments = frame.program.replay_of(trace.name)
         targets = [frame.fresh("value", kind) for kind in leaves(result)]
-        frame.emit(hir.Call(list(targets), function, given))
+        frame.emit(hir.Call(list(targets), function, arguments))
         return Value(result, tuple(targets))
     raise frame.not_closed(f"the attribute {name} of a trace")
