@@ -460,6 +460,17 @@ def test_arguments_of_the_auxiliary_program_come_without_the_trace(way):
     assert outcomes(way, compiled(trace, move), trace, move, 8).keys() <= {"accepted", "rejected"}
 
 
+@transform
+def by_arguments_of_an_output(model_in, aux_in, *, model_out, aux_out):
+    write(model_out["mu", 0], read(aux_in["u"]))
+    write(aux_out["u"], read(model_in["mu", 0]) + 0.0 * model_out.args[0])
+
+
+def test_outputs_have_no_arguments():
+    with pytest.raises(NotClosed, match="the attribute args of a trace"):
+        compiled(levels.simulate((2,), rng=1), Move(far, by_arguments_of_an_output, (0.5, 2.0)))
+
+
 # --- where there is no derivative --------------------------------------------------------------------
 
 

@@ -335,7 +335,7 @@ def attribute(frame: Frame, value: Value, name: str) -> Value:
         return value
     if value.type.prefix:
         raise frame.not_closed(f"{name} of a part of a trace")
-    if name == "args":
+    if name == "args" and trace.role != "output":
         given = frame.program.arguments_of(trace.name)
         if trace.role != "trace":  # transforms see the trace that an auxiliary program is given as their own
             given = [one for one in given if not isinstance(one.type, SubTrace)]
