@@ -302,7 +302,8 @@ def step_of_a(trace):
     ],
     ids=["one site", "one line", "all lines", "many sites", "half", "mostly sites"],
 )
-def test_what_the_other_moves_of_a_step_cost_counts_too(kernel, stays):
+def test_what_the_other_moves_of_a_step_cost_counts_too(kernel, stays, monkeypatch):
+    monkeypatch.setattr(policy, "runs_native", lambda: None)  # whatever runs the other tests
     trace = many.simulate((1500,), rng=1)
     decided = policy.decide(kernel, trace, np.random.default_rng(1), 10**5, 100, {})
     assert (decided.machine is None) is stays
@@ -320,8 +321,9 @@ def restaurant(n):
         ("y", i) @ ~normal(3 * z, 1)
 
 
-def test_what_depends_on_a_choice_is_looked_at():
+def test_what_depends_on_a_choice_is_looked_at(monkeypatch):
     """A place at a table changes the probabilities of all later ones, though each has one observation."""
+    monkeypatch.setattr(policy, "runs_native", lambda: None)
     tables = {("z", i): i % 3 if i > 2 else i for i in range(1500)}
     seen = {("y", i): 3.0 * z for (_, i), z in tables.items()}
     trace = restaurant.generate((1500,), seen, init=tables, rng=1).trace
