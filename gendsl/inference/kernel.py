@@ -119,6 +119,39 @@ class Kernel:
                 fix="it runs all the same, step by step; sample(...).ran says so",
             ) from None
 
+    def explain(self, trace: Trace) -> str:
+        """Which of the kernels that this one is made of are machine code in chains, and why others are not.
+
+        A chain is machine code where it is worth compiling and all of them are closed; callables of your own
+        may stand between them. Where one is not, a line of yours is named, and the chain is run a step at a
+        time. How a chain did run is in `sample(...).ran`.
+
+        Args:
+            trace: a trace of the model, from which chains are to start.
+        """
+        from gendsl.compiler import native  # with the compiler, which takes long to import
+        from gendsl.compiler.closed_move import ClosedKernel
+        from gendsl.inference.moves import flattened
+
+        def told(part: Any) -> str:
+            if part.move is None:
+                return "is called with the trace"
+            try:
+                text = ClosedKernel(trace.gen_fn, trace.args, [part.move]).text
+            except NotClosed as reason:
+                return f"step by step: {reason}"
+            return f"closed, a text of {text.count(chr(10))} lines"
+
+        missing = native.available()
+        lines = [f"{self.name}, on traces of {trace.gen_fn.name}"]
+        if missing is not None:
+            lines.append(f"  no machine code: {missing}")
+        try:
+            lines += [f"  {part.name}: {told(part)}" for part in flattened(self).parts]
+        except NotClosed as reason:
+            lines.append(f"  step by step: {reason}")
+        return "\n".join(lines)
+
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
 

@@ -2,6 +2,8 @@
 
 import math
 import os
+import re
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -28,7 +30,7 @@ from gendsl import (
     uniform_discrete,
     write,
 )
-from gendsl.compiler import closed_move
+from gendsl.compiler import closed_move, native
 from gendsl.compiler.moves import Proposal
 from gendsl.compiler.native import available
 from gendsl.compiler.native_layout import Word
@@ -907,6 +909,34 @@ def test_the_text_of_a_step():
         move.source_of("assess", start())
     with pytest.raises(KernelError, match="no text of a step of random walk"):
         random_walk("mu").source_of("step", start())
+
+
+@gen
+def by_the_clock(trace):
+    now = time.time()
+    mu = ~normal(trace["mu"], 1 + 0 * now)
+
+
+def as_it_was(trace, rng):
+    return trace, None
+
+
+def test_a_kernel_says_what_is_closed(monkeypatch):
+    monkeypatch.setattr(native, "available", lambda: None)
+    lines = cycle(move, mh(by_the_clock), as_it_was).explain(start()).splitlines()
+    assert lines[0] == "cycle, on traces of walk"
+    assert re.fullmatch(r"  shifted: closed, a text of \d+ lines", lines[1])
+    assert re.fullmatch(
+        r"  mh by_the_clock: step by step: .*line \d+ of test_machine.py: a call of time", lines[2]
+    )
+    assert lines[3] == "  as_it_was: is called with the trace"
+    alone = random_walk("mu").explain(start())
+    assert "random walk select('mu') has no compiled form; what is compiled: " in alone
+
+
+def test_a_kernel_says_that_there_is_no_machine_code(monkeypatch):
+    monkeypatch.setattr(native, "available", lambda: "there is no llvmlite")
+    assert "  no machine code: there is no llvmlite\n" in move.explain(start())
 
 
 def test_how_much_runs_at_once_follows_the_clock(monkeypatch):
