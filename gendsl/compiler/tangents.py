@@ -209,9 +209,11 @@ class _Function:
 
     def is_constant(self, expr: Expr) -> bool:
         """Whether an expression has no differential."""
+        if expr.kind != "f":
+            return True
         if isinstance(expr, Op):
             return expr.name == "detached" or all(self.is_constant(arg) for arg in expr.args)
-        return expr.kind != "f" or not isinstance(expr, Var) or not self.forms.get(expr, True)
+        return not isinstance(expr, Var) or not self.forms.get(expr, True)
 
     def atom(self, expr: Expr) -> Expr:
         """What has the value of an expression: a variable that is set now, if there is a differential."""
@@ -336,7 +338,8 @@ class _Function:
         if not followed:
             self.out.append(hir.Read([target], template, indices, False, line=line))
             partner = self.partner(target)
-            self.made.add(partner)
+            if target in self.steady:  # else what is before it may use it, in the next iteration
+                self.made.add(partner)
             return hir.New(partner, PAIR, [_UNKNOWN], line=line)
         coordinate = Var(self.text.fresh(f"at_{target.name}"), "i")
         self.made.add(coordinate)

@@ -5,6 +5,7 @@ import os
 import random
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import Const, Function, Op, Return, Set, Var
 from gendsl.compiler.move import Slopes
 from gendsl.compiler.print_python import compile_python, print_python
+from gendsl.compiler.types import FLOAT
 from gendsl.inference import involutive
 from tests.compiler.closed_steps import WAYS, AsPython
 from tests.compiler.test_closed_move import Move, compiled, outcomes
@@ -431,6 +433,28 @@ def test_what_is_set_again_has_the_differential_of_before():
         Return([Op("sub", (product(y, y), v), "f")]),
     ]
     check_slopes(Function("f", [x, u], ["f"], body), (0.7, -1.3))
+
+
+def test_what_is_asked_of_numbers_has_no_differential():
+    """Whatever is computed of a test, or of an integer, where there is no derivative of that here."""
+    x = Var("x", "f")
+    positive = Op("float", (Op("gt", (x, Const(0.0, "f")), "b"),), "f")
+    of_whole = Op("np_psi", (Op("float", (Op("int_trunc", (x,), "i"),), "f"),), "f")
+    body = [Return([Op("add", (Op("mul", (x, positive), "f"), of_whole), "f")])]
+    made = tangents.differentiate(Function("f", [x], ["f"], body), "_slopes", SLOPES)
+    assert "np_psi" in print_python(made)
+
+
+def test_what_is_looked_up_for_the_next_iteration_has_no_derivative():
+    x, y, template = Var("x", "f"), Var("y", "f"), SimpleNamespace(name="a", type=FLOAT, parts=("a",))
+    i, n, one = Var("i", "i"), Const(3, "i"), Const(1, "i")
+    body = [
+        Set([y], [x]),
+        hir.For(i, Const(0, "i"), n, one, [Set([x], [y]), hir.Read([y], template, (), False)], 1),
+        Return([x]),
+    ]
+    text = print_python(tangents.differentiate(Function("f", [x], ["f"], body), "_slopes", SLOPES))
+    assert "[(-1, nan)]" in text
 
 
 def test_what_has_no_derivative_here_is_refused():
