@@ -22,6 +22,7 @@ from gendsl.compiler.hir import (
     Visit,
 )
 from gendsl.compiler.rewriting import variables_of
+from gendsl.compiler.text_effects import templates_changed
 
 
 def repeated(functions: Iterable[Function]) -> set[int]:
@@ -39,12 +40,14 @@ def repeated(functions: Iterable[Function]) -> set[int]:
 class Sizes:
     """Tells loops over data from those over what a chain changes, as components, which are few.
 
-    A number of items is *small* where it comes from a discrete choice, or is that of a list with so many.
+    A number of items is *small* where it comes from a discrete choice, or is that of a list with so many, or
+    of an array that is a choice, and may be another.
     """
 
     def __init__(self, functions: Sequence[Function]) -> None:
         self.small: dict[int, set[Var]] = {id(one): set() for one in functions}
         self.results: dict[int, set[int]] = {id(one): set() for one in functions}
+        self.templates = templates_changed(functions)
         changed = True
         while changed:
             changed = sum(map(self._grown, functions)) > 0
@@ -72,7 +75,9 @@ class Sizes:
                 inner = is_small
                 match one:
                     case Visit(targets=targets) | hir.Read(targets=targets) | hir.Choice(targets=targets):
-                        small.update(var for var in targets if var.kind in "ri")
+                        is_array = any(var.kind == "r" for var in targets)
+                        if not is_array or id(one.template) in self.templates:
+                            small.update(var for var in targets if var.kind in "ri")
                     case hir.Count(target=target) | hir.Draw(target=target) | hir.Extent(target=target):
                         small.add(target)
                     case Set(targets=targets, values=values):

@@ -13,6 +13,7 @@ from gendsl.compiler.fold import fold
 from gendsl.compiler.hir import (
     Block,
     Body,
+    Call,
     Const,
     Expr,
     Fail,
@@ -20,6 +21,7 @@ from gendsl.compiler.hir import (
     For,
     Function,
     If,
+    Input,
     Leave,
     Length,
     Loop,
@@ -65,8 +67,10 @@ def _structured(body: Body) -> Body:
     """Blocks that are only left where they end become plain branches; what nothing reaches goes."""
     result: Body = []
     for position, statement in enumerate(body):
+        if isinstance(statement, Call):
+            statement = _passed_on(statement)
         match statement:
-            case Set(targets=[]):
+            case Set(targets=[], values=[]):
                 continue
             case If():
                 statement.then, statement.orelse = _structured(statement.then), _structured(statement.orelse)
@@ -92,6 +96,18 @@ def _structured(body: Body) -> Body:
         if ends([statement]):
             return result
     return result
+
+
+def _passed_on(call: Call) -> Statement:
+    """What a call does where the function does nothing but to return what it is given, or numbers."""
+    function = call.function
+    if len(function.body) != 1 or not isinstance(function.body[0], Return) or any(map(may_fail, call.args)):
+        return call
+    values = function.body[0].values
+    given: dict[Expr, Expr] = dict(zip(function.parameters, call.args, strict=True))
+    if not all(isinstance(value, (Const, Input)) or value in given for value in values):
+        return call
+    return Set(call.targets, [given.get(value, value) for value in values], line=call.line)
 
 
 def _leaves(body: Body) -> bool:

@@ -20,6 +20,7 @@ from gendsl.compiler import (
     hir,
     merge,
     move,
+    per_run,
     redraw,
     replay,
     sampler,
@@ -78,6 +79,7 @@ class ClosedKernel(Compiled):
     Attributes:
         lowered: the programs in HIR, with the templates of all of them.
         steps: for each step the function that makes it; None where a kernel is called that is not compiled.
+        before: for each the function that computes its arguments once a run, or None.
         functions: those that there are.
         rows: for each which row of the tallies it is counted in: where one move is picked among several, with
             probabilities that depend on the state, the row of the first.
@@ -141,6 +143,14 @@ class ClosedKernel(Compiled):
         merge.merge(self.functions, lowering.function_name)
         self.roots = [*self.functions, *(one.function for one in self.telling)]
         simplify(self.roots)
+        changing = [
+            at
+            for at, (one, _) in enumerate(self.lowered.inputs)
+            if any(_is_of(one, f"walk{number}") for number in self.memories)
+        ]
+        self.steps, self.before = per_run.take_out(self.steps, self.made.values(), changing)
+        self.functions = [one for pair in zip(self.before, self.steps, strict=True) for one in pair if one]
+        self.roots = [*self.functions, *(one.function for one in self.telling)]
         name_apart(self.roots)
 
     def start(self, args: tuple[Any, ...], steps: Sequence[Step | None]) -> None:
@@ -438,7 +448,7 @@ class ClosedKernel(Compiled):
     @collector.waiting()
     def llvm(self) -> tuple[str, list[tuple[int, str]]]:
         sites = [] if self.slopes is None else shared().sites
-        return print_llvm_steps(self.steps, self.layout, self.rows, self.axes, sites)
+        return print_llvm_steps(self.steps, self.before, self.layout, self.rows, self.axes, sites)
 
     def shared(self) -> list[str]:
         return [] if self.slopes is None else [shared().text]
@@ -540,7 +550,10 @@ class ClosedKernel(Compiled):
         try:
             made = self.steps[number]
             assert made is not None
-            return self.python[made.name](state)  # type: ignore[no-any-return]
+            once = self.before[number]
+            if number not in state.same:
+                state.same[number] = () if once is None else _results(once, self.python[once.name](state))
+            return self.python[made.name](state, *state.same[number])  # type: ignore[no-any-return]
         except PYTHON_FAILURES as error:
             raise FailedText(0, f"{type(error).__name__}: {error}") from error
 
@@ -567,6 +580,11 @@ class ClosedKernel(Compiled):
 def _within(steps: Sequence[Step | None]) -> list[Step]:
     """Steps, with all that they are made of, each once."""
     return list({id(one): one for step in steps for one in all_within(step)}.values())
+
+
+def _results(function: hir.Function, found: Any) -> tuple[Any, ...]:
+    """What a function of Python text returned, as its results."""
+    return found if len(function.results) > 1 else (found,)
 
 
 def _is_of(found: Any, name: str) -> bool:

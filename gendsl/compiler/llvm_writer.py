@@ -96,7 +96,7 @@ class Writer:
 
     def variable(self, name: str, kind: Kind = "i", first: str = "0") -> str:
         """Where a new variable lies, which has a value first."""
-        where = self.alloca(Var(f".{name}{self.count}", kind))
+        where = self.alloca(Var(f".{name}{len(self.allocas)}", kind))
         self.add(f"store {TYPES[kind]} {first}, ptr {where}")
         return where
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gendsl.compiler.hir import Function, Var
+from gendsl.compiler.hir import Expr, Function, Var
 from gendsl.compiler.llvm_text import TYPES
 from gendsl.compiler.move import RESULTS
 from gendsl.compiler.moves import JUMP, PICK, REPEAT, RUN
@@ -25,10 +25,10 @@ class NativeSchedule:
     def __init__(self, printer: LLVMPrinter, rows: Sequence[int]) -> None:
         self.p, self.m, self.rows = printer, printer.moves, rows
 
-    def drive(self, steps: Sequence[Function | None]) -> None:
+    def drive(self, steps: Sequence[Function | None], before: Sequence[Function | None]) -> None:
         """The function that Python calls: it runs the schedule; the status."""
         p, name = self.p, f"{self.p.prefix}schedule"
-        p.define(name, "", "{i32}", lambda: self._drive(steps))
+        p.define(name, "", "{i32}", lambda: self._drive(steps, before))
         p.out += [
             f"define i32 @{p.prefix}entry(ptr %ctx) {{",
             f"  %found = call {{i32}} @{name}(ptr %ctx)",
@@ -37,8 +37,9 @@ class NativeSchedule:
             "}",
         ]
 
-    def _drive(self, steps: Sequence[Function | None]) -> None:
+    def _drive(self, steps: Sequence[Function | None], before: Sequence[Function | None]) -> None:
         p = self.p
+        ready = [None if one is None else p.variable("ready") for one in before]
         schedule = p.word(Word.SCHEDULE, "r")
         head, other = p.label("head"), p.label("other")
         instructions = {
@@ -78,7 +79,8 @@ class NativeSchedule:
             if step is None:
                 p.add(f"ret {{i32}} {{i32 {WAITING}}}")
                 continue
-            self._run(number, step, started)
+            given = self._given(number, before[number], ready[number])
+            self._run(number, step, given, started)
             p.set_word(Word.COUNTER, p.let(f"add i64 {counter}, 2"))
             p.count_up(Word.STEPS)
             p.fail_if(p.let(f"icmp eq i64 {p.word(Word.STEPS)}, {p.word(Word.LAST_STEP)}"), status=STOPPED)
@@ -99,11 +101,25 @@ class NativeSchedule:
         place = p.let(f"add i64 {count}, {p.let(f'load i64, ptr {chosen}')}")
         p.set_word(Word.COUNTER, self.m.load(bounds, place))
 
-    def _run(self, number: int, step: Function, started: str) -> None:
+    def _given(self, number: int, once: Function | None, ready: str | None) -> list[Expr]:
+        """The arguments of a step, computed where it is made for the first time; their lists stay."""
+        if once is None or ready is None:
+            return []
+        p = self.p
+        given = [Var(f".same{number}_{place}", kind) for place, kind in enumerate(once.results)]
+        missing = p.let(f"icmp eq i64 {p.let(f'load i64, ptr {ready}')}, 0")
+        with p.when(missing):
+            p.set_word(Word.NEXT, p.word(Word.START))
+            p.call(list(given), once, [], 0)
+            p.set_word(Word.START, p.word(Word.NEXT))
+            p.add(f"store i64 1, ptr {ready}")
+        return list(given)
+
+    def _run(self, number: int, step: Function, given: list[Expr], started: str) -> None:
         """A step of a kernel, and what is counted of it."""
         p = self.p
         results = [Var(f".result{place}", kind) for place, kind in enumerate(step.results)]
-        p.call(results, step, [], 0)
+        p.call(results, step, given, 0)
         values = [p.let(f"load {TYPES[one.kind]}, ptr {p.alloca(one)}") for one in results]
         accepted, *terms = values[: len(RESULTS)]
         row = str(self.rows[number])

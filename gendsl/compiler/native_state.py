@@ -566,6 +566,7 @@ class NativeState:
         self.origin = None
 
     def _call(self) -> int:
+        self.words[Word.START] = self.arena.ctypes.data  # what the last run kept behind it is computed anew
         with self.generator.lock:
             return self.closed.native.entry(self.words.ctypes.data)
 

@@ -391,6 +391,7 @@ def print_llvm_shared(
 
 def print_llvm_steps(
     steps: Sequence[Function | None],
+    before: Sequence[Function | None],
     layout: Layout,
     rows: Sequence[int],
     axes: Axes,
@@ -399,12 +400,13 @@ def print_llvm_steps(
     """The steps of kernels, and what runs a schedule of them, as LLVM IR; and what may fail where.
 
     Args:
+        before: for each step what computes its arguments once a run, if it has any.
         rows: for each step which row of the tallies it is counted in; the first of them if there are several.
         sites: what may fail where in functions that this text shares with others.
     """
     printer = LLVMPrinter(layout, axes)
     printer.sites += sites
-    printer.functions([step for step in steps if step is not None])
-    NativeSchedule(printer, rows).drive(steps)
+    printer.functions([one for one in (*before, *steps) if one is not None])
+    NativeSchedule(printer, rows).drive(steps, before)
     printer.moves.functions(printer.primitives)
     return printer.module(), printer.sites

@@ -65,7 +65,16 @@ def _quiet(function: Any) -> Any:
     return call
 
 
+def np_lgamma(x: float) -> float:
+    """As `math.lgamma`, but infinity where that fails."""
+    try:
+        return math.lgamma(x)
+    except (ValueError, OverflowError):
+        return math.inf
+
+
 NAMES: dict[str, Any] = {
+    "np_lgamma": np_lgamma,
     "fail": fail, "power": power, "ipow": ipow, "bits": bits, "mix": mix, "range_length": range_length,
     "lapack": lapack,
     "inf": math.inf, "nan": math.nan, "np_div": _quiet(np.divide),

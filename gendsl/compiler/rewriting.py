@@ -33,6 +33,28 @@ def may_fail(expr: Expr) -> bool:
     return expr.name not in hir.NEVER_FAIL
 
 
+_QUIET = {
+    "truediv": "np_div", "sqrt": "np_sqrt", "exp": "np_exp", "log": "np_log", "log1p": "np_log1p",
+    "expm1": "np_expm1", "lgamma": "np_lgamma",
+}  # fmt: skip
+"""What gives infinity or NaN where an operation fails, and the same number elsewhere."""
+_STAYS_INFINITE = frozenset(["add", "sub", "mul", "neg", "abs"])
+"""Operations that give no finite number where an operand is none."""
+
+
+def quieted(expr: Expr) -> Expr | None:
+    """The same float where it can be computed, and infinity or NaN where that fails; None if not known."""
+    if not isinstance(expr, Op) or not may_fail(expr):
+        return expr
+    if expr.kind == "f" and expr.name in _QUIET and not any(map(may_fail, expr.args)):
+        return Op(_QUIET[expr.name], expr.args, "f")
+    if expr.kind != "f" or expr.name not in _STAYS_INFINITE:
+        return None
+    args = [quieted(arg) for arg in expr.args]
+    made = [arg for arg in args if arg is not None]
+    return Op(expr.name, tuple(made), "f") if len(made) == len(args) else None
+
+
 def cost_of(expr: Expr) -> int:
     """About what the evaluation of an expression costs."""
     if not isinstance(expr, Op):

@@ -3,11 +3,13 @@
 Some variables have one value each time; what is computed from these alone is done once. Of a function that
 is called with some such arguments two are made: one that is called *once*, and one that is called *each*
 time, with what the first has returned. Of a loop whose bounds are the same each time, what is done once in
-each of its iterations is kept in a list, the `table`. What costs nothing is done each time, unless it is
+each of its iterations is kept in lists, the `tables`. What costs nothing is done each time, unless it is
 needed for what does. All numbers are computed by the same operations as before.
 
 What may fail, or not end, is done once only where it is sure that it is come to. What follows a branch that
 may leave the body, or stands in one, is done once if it can't fail.
+
+A body, its loops, branches and calls are taken apart by methods that call each other: this is one module.
 """
 
 from __future__ import annotations
@@ -24,23 +26,25 @@ from gendsl.compiler.hir import (
     Call,
     Const,
     Expr,
+    Fill,
     For,
     Function,
     If,
     Input,
     Length,
     Load,
-    New,
     Op,
+    Read,
     Return,
     Set,
     Statement,
     Store,
     Var,
+    Visit,
 )
-from gendsl.compiler.rewriting import WORTH, cost_of, may_fail, replaced
+from gendsl.compiler.rewriting import cost_of, may_fail, quieted, replaced, variables_of
 from gendsl.compiler.steady import Steady
-from gendsl.compiler.text_effects import UNKNOWN, Layouts, TextEffects, may_leave, read_by, set_by
+from gendsl.compiler.text_effects import UNKNOWN, Layouts, Run, TextEffects, may_leave, read_by, set_by
 
 
 @dataclass(slots=True)
@@ -65,8 +69,8 @@ class Parts:
 class Stages(TextEffects):
     """What is known of the functions of a text, and what they were taken apart into."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, run: Run | None = None) -> None:
+        super().__init__(run)
         self.parts: dict[tuple[object, ...], Parts | None] = {}
 
 
@@ -93,6 +97,7 @@ class Apart(Steady):
 
     Attributes:
         names: names for variables of the function that the body is in.
+        fills: what makes the lists that what is done once in loops is kept in.
     """
 
     def __init__(
@@ -104,9 +109,12 @@ class Apart(Steady):
         changed: Layouts,
         others: set[Var],
         wanted: Sequence[bool] | None = None,
+        *,
+        always: bool = False,
     ) -> None:
-        super().__init__(stages, body, given, changed, others, wanted)
+        super().__init__(stages, body, given, changed, others, wanted, always=always)
         self.stages, self.names = stages, names
+        self.fills: Body = []
 
     def taken(self, body: Body, sure: bool) -> tuple[Body, Body]:
         """What of a body is done once, and what is done each time.
@@ -117,20 +125,35 @@ class Apart(Steady):
         ids = {id(one) for one in fixed}
         for one in hir.walk(fixed):
             self.known.update(hir.targets(one))
+        for one in fixed:
+            if self.is_of_constants(one):
+                self.constants.update(hir.targets(one))
         parts: list[tuple[Body, Body]] = []
         for statement in body:
             if id(statement) in ids:
-                parts.append(([statement], []))
+                filled = self._of_expressions(statement, False) if self._is_filled(statement) else ([], [])
+                parts.append(([statement, *filled[0]], filled[1]))
                 continue
             parts.append(self._taken_of(statement, sure))
-            sure = sure and not may_leave(statement)
+            sure = sure and self.goes_on(statement)
         needed = self._needed_for([one for once, _ in parts for one in once], fixed, body)
         result: tuple[Body, Body] = [], []
         for statement, (once, each) in zip(body, parts, strict=True):
             if id(statement) in ids:
                 is_needed = id(statement) in needed
-                once = once if is_needed else []
-                each = [copy.copy(statement)] if is_needed and self._is_cheap(statement) else []
+                if not is_needed and self._is_filled(statement):
+                    result[0].extend(once[1:])
+                    result[1].extend(each)
+                    continue
+                once = [statement] if is_needed else []
+                if isinstance(statement, Visit):
+                    targets, template, indices = statement.targets, statement.template, statement.indices
+                    looked_up = Read(list(targets), template, indices, False, line=statement.line)
+                    result[0].extend([looked_up] if is_needed else [])
+                    result[1].append(statement)
+                    continue
+                again = self._is_cheap(statement) or self.is_looked_up(statement)
+                each = [copy.copy(statement)] if is_needed and again else []
                 each = each if is_needed else [statement]
             result[0].extend(once)
             result[1].extend(each)
@@ -144,7 +167,10 @@ class Apart(Steady):
         within = {id(one) for one in hir.walk(body)}
         sets = {id(one): set_by(one) for one in fixed}
         reads = {id(one): set().union(*map(read_by, hir.walk([one]))) for one in fixed}
-        wanted = {var for found in sets.values() for var in found if self.is_read_outside(var, within)}
+        found_each = {var for one in fixed if self.is_looked_up(one) for var in hir.targets(one)}
+        outside = {var for found in sets.values() for var in found if self.is_read_outside(var, within)}
+        left_out = {id(one) for one in fixed if self.is_of_constants(one) or self._is_filled(one)}
+        wanted = outside - found_each - self.constants
         changing: set[Var] = set()
         kept: set[int] = set()
         left = once
@@ -155,7 +181,7 @@ class Apart(Steady):
                 if id(one) not in sets
                 or not wanted.isdisjoint(sets[id(one)])
                 or not changing.isdisjoint(reads[id(one)])
-                or self.effects.all_of([one], self.made).cost >= WORTH
+                or (id(one) not in left_out and self.costs([one]) >= self.effects.worth)
             ]
             if not found:
                 return kept
@@ -167,9 +193,19 @@ class Apart(Steady):
             for one in hir.walk(found):
                 wanted |= read_by(one)
 
+    def costs(self, body: Body) -> int:
+        """About what statements cost; in a run, beside what LLVM computes when the text is made."""
+        if self.effects.run is None:
+            return self.effects.all_of(body, self.made).cost
+        return self.effects.cost(body, self.constants)
+
+    def _is_filled(self, statement: Statement) -> bool:
+        """Whether a statement of a run makes a list of equal items, which is known to be that each time."""
+        return self.effects.run is not None and isinstance(statement, Fill)
+
     def _is_cheap(self, statement: Statement) -> bool:
         """Whether it costs less to do a statement each time, too, than to hand over what it gives."""
-        if not self.tables and self.wanted is None:
+        if not self.nest and self.wanted is None:
             return False
         match statement:
             case Set(targets=targets, values=values):
@@ -185,7 +221,7 @@ class Apart(Steady):
             case If(test=test):
                 return self._of_branch(statement, sure, self.is_known(test) and (sure or not may_fail(test)))
             case For():
-                return self._of_loop(statement) if sure else ([], [statement])
+                return self._of_loop(statement, sure)
             case Block():
                 once, each = self.taken(statement.body, sure)
                 return once, self._with(statement, once, body=each)
@@ -206,8 +242,8 @@ class Apart(Steady):
         return [changed]
 
     def _of_branch(self, statement: If, sure: bool, same: bool) -> tuple[Body, Body]:
-        then, then_each = self.taken(statement.then, sure and same)
-        orelse, else_each = self.taken(statement.orelse, sure and same)
+        then, then_each = self.taken(statement.then, sure and (same or self.always))
+        orelse, else_each = self.taken(statement.orelse, sure and (same or self.always))
         once = [*then, *orelse]
         each = self._with(statement, once, then=then_each, orelse=else_each)
         if once and same:
@@ -216,52 +252,102 @@ class Apart(Steady):
                 each = []
         return once, each
 
-    def _of_loop(self, loop: For) -> tuple[Body, Body]:
-        """A loop of which what is the same each time is kept in a list."""
-        counted = loop.start == Const(0, "i") and loop.step == Const(1, "i")
+    def _of_loop(self, loop: For, sure: bool) -> tuple[Body, Body]:
+        """A loop of which what is the same each time is kept in lists.
+
+        What is the same in all iterations is taken out of it already, or now.
+        """
+        if self.effects.run is not None and not self.effects.run.tables:
+            return self._of_all_iterations(loop, sure)
         within = {id(one) for one in hir.walk(loop.body)}
         outside = {
             var for one in hir.walk([loop]) for var in hir.targets(one) if self.is_read_outside(var, within)
         }
         single = len(self.uses[loop.var].set_at) == 1 and loop.var not in outside
-        if not counted or not self.is_known(loop.stop) or not single:
+        times = self._times(loop)
+        if not sure or times is None or not single:
             return [], [loop]
-        before, others = set(self.known), self.others
+        before, others, fills = set(self.known), self.others, len(self.fills)
         self.others = others | outside
         self.known.add(loop.var)
-        self.tables += 1
+        self.nest.append((loop, times))
         once, each = self.taken(loop.body, not any(map(may_leave, loop.body)))
-        self.tables -= 1
+        count, index = self._place()
+        self.nest.pop()
         self.known, self.others = before, others
         kept = _needed(once, each)
-        cost = self.effects.all_of(once, self.made).cost
-        if cost < WORTH or any(var.kind == "r" for var in kept):
+        if self.costs(once) < self.effects.worth or any(var.kind == "r" for var in kept):
+            del self.fills[fills:]
             return [], [loop]
-        label = loop.label
-        if not kept:
-            return [For(loop.var, loop.start, loop.stop, loop.step, once, label, line=loop.line)], (
-                [_with_body(loop, each)] if each else []
-            )
-        table = Var(self.names.new("table"), "r")
-        layout = tuple(var.kind for var in kept)
-        index = loop.var
-        filled: Body = [*_first(once, kept), *once, Append(table, layout, tuple(kept))]
-        self.known.add(table)
-        return (
-            [New(table, layout), For(index, loop.start, loop.stop, loop.step, filled, label, line=loop.line)],
-            [_with_body(loop, [Load(list(kept), table, layout, index), *each])],
-        )
+        tables = [Var(self.names.new("table"), "r") for _ in kept]
+        stores: Body = []
+        loads: Body = []
+        for table, var in zip(tables, kept, strict=True):
+            layout = (var.kind,)
+            self.fills.append(Fill(table, layout, count, (hir.ZEROS[var.kind],)))
+            stores.append(Store(table, layout, index, (var,)))
+            loads.append(Load([var], table, layout, index))
+        filled: Body = [*_first(once, kept), *once, *stores]
+        loop_once: Body = [For(loop.var, loop.start, times, loop.step, filled, loop.label, line=loop.line)]
+        if not self.nest:
+            self.known.update(tables)
+            loop_once, self.fills = [*self.fills, *loop_once], []
+        return loop_once, [_with_body(loop, [*loads, *each])] if loads or each else []
+
+    def _of_all_iterations(self, loop: For, sure: bool) -> tuple[Body, Body]:
+        """A loop without what is the same in all iterations."""
+        comes = self.is_known(loop.start) and self.is_known(loop.stop)
+        if self.always or loop.step not in (Const(1, "i"), Const(-1, "i")):
+            comes = False
+        once, each = self.taken(loop.body, self.always or (sure and comes))
+        if once and comes:
+            ahead = "lt" if loop.step == Const(1, "i") else "gt"
+            once = [If(Op(ahead, (loop.start, loop.stop), "b"), once, [], line=loop.line)]
+        return once, self._with(loop, once, body=each)
+
+    def _times(self, loop: For) -> Expr | None:
+        """How often a loop runs, if what is done once in each of its iterations may be kept.
+
+        Inside of another loop it may if a choice is made in each iteration: what is kept takes no more memory
+        than the trace.
+        """
+        if loop.start != Const(0, "i") or loop.step != Const(1, "i"):
+            return None
+        if self.nest:
+            if self.effects.run is None or not any(isinstance(one, Visit) for one in loop.body):
+                return None
+            inside = {var for one, _ in self.nest for two in hir.walk([one]) for var in hir.targets(two)}
+            if not variables_of(loop.stop).isdisjoint(inside):
+                return None
+        return loop.stop if self.is_known(loop.stop) else None
+
+    def _place(self) -> tuple[Expr, Expr]:
+        """How many iterations the loops around have together, and which of these it is."""
+        (loop, count), *inner = self.nest
+        index: Expr = loop.var
+        for one, times in inner:
+            count = Op("mul", (count, times), "i")
+            index = Op("add", (Op("mul", (index, times), "i"), one.var), "i")
+        return count, index
 
     def _of_call(self, call: Call, sure: bool) -> tuple[Body, Body]:
         """A call of a function of which a part is the same each time."""
         same = [self.is_known(arg) and (sure or not may_fail(arg)) for arg in call.args]
         effects = self.effects.of(call.function)
-        varies = [one and not isinstance(arg, Const) for one, arg in zip(same, call.args, strict=True)]
-        left = not self.tables and self.wanted is None and self.effects.is_small(call.function)
-        if not any(varies) or effects.changes or effects is UNKNOWN or left:
+        constant = list(map(self.is_constant, call.args))
+        varies = [one and not known for one, known in zip(same, constant, strict=True)]
+        left = not self.nest and self.wanted is None and self.effects.is_small(call.function)
+        if self.effects.run is None:
+            left = left or bool(effects.changes) or not any(varies)
+        elif not any(varies):  # lists from outside don't change
+            left = left or not self.effects.looks_outside(call.function)
+            left = left or (self.effects.run.tables and not self.effects.has_loops(call.function))
+        if effects is UNKNOWN or left:
             return self._of_expressions(call, sure)
         wanted = [self._is_wanted(var) for var in call.targets]
-        parts = taken_apart(self.stages, call.function, same, wanted, self.changed, sure)
+        if self.effects.run is None:
+            constant = [False] * len(constant)
+        parts = taken_apart(self.stages, call.function, same, wanted, self.changed, sure, constant)
         if parts is None:
             return self._of_expressions(call, sure)
         kept = [Var(self.names.new(var.name), var.kind) for var in parts.kept]
@@ -291,25 +377,44 @@ class Apart(Steady):
         use = self.uses[var]
         if var in self.others or len(use.setters) != 1 or len(use.set_at) != 1:
             return False
-        if var.kind == "r" and self.tables:
+        if var.kind == "r" and self.nest:
             return False
         (at,) = use.set_at
         return all(place > at and (var.kind != "r" or self.may_read(one, var)) for place, one in use.readers)
 
     def _of_expressions(self, statement: Statement, sure: bool) -> tuple[Body, Body]:
-        """A statement without what in its expressions is the same each time and costs something."""
-        once: Body = []
+        """A statement without what in its expressions is the same each time and costs something.
 
-        def visit(expr: Expr, sure: bool) -> Expr:
-            if not isinstance(expr, Op) or cost_of(expr) < WORTH:
+        What may fail, and may not be come to, is computed once so that it gives no finite number where it
+        would fail, in a run, which is long; if it is come to, that fails.
+        """
+        once: Body = []
+        tests: Body = []
+
+        def keep(value: Expr) -> Var:
+            kept = Var(self.names.new("t"), value.kind)
+            once.append(Set([kept], [value], line=statement.line))
+            self.known.add(kept)
+            return kept
+
+        def visit(expr: Expr, sure: bool, is_lazy: bool = False) -> Expr:
+            if not isinstance(expr, Op) or cost_of(expr) < self.effects.worth:
                 return expr
-            if self.is_known(expr) and (sure or not may_fail(expr)) and _has_variables(expr):
-                kept = Var(self.names.new("t"), expr.kind)
-                once.append(Set([kept], [expr], line=statement.line))
-                self.known.add(kept)
-                return kept
+            if self.is_known(expr) and _has_variables(expr) and not self.is_constant(expr):
+                if sure or not may_fail(expr):
+                    return keep(expr)
+                quiet = None if self.effects.run is None or is_lazy else quieted(expr)
+                if quiet is not None:
+                    kept = keep(quiet)
+                    wrong = Op("not", (Op("isfinite", (kept,), "b"),), "b")
+                    fails = hir.Fail("a number that is not finite", line=statement.line)
+                    tests.append(If(wrong, [fails], []))
+                    return kept
             lazy = expr.name in ("select", "and", "or")
-            args = tuple(visit(arg, sure and not (lazy and i)) for i, arg in enumerate(expr.args))
+            args = tuple(
+                visit(arg, sure and not (lazy and i), is_lazy or (lazy and i > 0))
+                for i, arg in enumerate(expr.args)
+            )
             return Op(expr.name, args, expr.kind)
 
         changed = copy.copy(statement)
@@ -320,9 +425,9 @@ class Apart(Steady):
                 changed.args = [visit(arg, sure) for arg in args]
             case Load(index=index):
                 changed.index = visit(index, sure)
-            case Append(item=item) | Store(item=item):
+            case Append(item=item) | Store(item=item) | Fill(item=item):
                 changed.item = tuple(visit(one, sure) for one in item)
-        return (once, [changed]) if once else ([], [statement])
+        return (once, [*tests, changed]) if once else ([], [statement])
 
 
 def _has_variables(expr: Expr) -> bool:
@@ -369,6 +474,7 @@ def taken_apart(
     wanted: Sequence[bool],
     changed: Layouts,
     sure: bool,
+    constant: Sequence[bool] = (),
 ) -> Parts | None:
     """What a function is taken apart into if some arguments are the same each time, where it is worth it.
 
@@ -377,11 +483,12 @@ def taken_apart(
         wanted: which results may be what is done once.
         changed: the lists that may change meanwhile.
         sure: whether it is sure that the function is called.
+        constant: which arguments are known when the text is made, so that LLVM computes what depends on them.
     """
-    key = id(function), tuple(same), tuple(wanted), changed, sure
+    key = id(function), tuple(same), tuple(wanted), changed, sure, tuple(constant)
     if key not in known.parts:
         known.parts[key] = None  # where it calls itself
-        known.parts[key] = _taken_apart(known, function, same, wanted, changed, sure)
+        known.parts[key] = _taken_apart(known, function, same, wanted, changed, sure, constant)
     return known.parts[key]
 
 
@@ -392,16 +499,21 @@ def _taken_apart(
     wanted: Sequence[bool],
     changed: Layouts,
     sure: bool,
+    constant: Sequence[bool] = (),
 ) -> Parts | None:
-    if function.linear is not None:  # all of it is computed at once where matrices are large
+    if function.linear is not None or function.symbol:  # made elsewhere, or at once where matrices are large
         return None
     body = _copied(function.body)
     set_inside = {var for statement in hir.walk(body) for var in hir.targets(statement)}
     given = {var for var, one in zip(function.parameters, same, strict=True) if one and var not in set_inside}
     parameters = set(function.parameters)
-    apart = Apart(known, Names(function), body, given, changed, parameters, wanted)
+    always = known.run is not None and id(function) in known.run.steps
+    apart = Apart(known, Names(function), body, given, changed, parameters, wanted, always=always)
+    apart.constants = {
+        var for var, one in zip(function.parameters, constant, strict=False) if one and var in given
+    }
     once, each = apart.taken(body, sure)
-    if known.all_of(once, apart.made).cost < WORTH:
+    if apart.costs(once) < known.worth:
         return None
     ready = given | {var for statement in hir.walk(once) for var in hir.targets(statement)}
     results: list[Expr | None] = [None] * len(function.results)
@@ -429,13 +541,15 @@ def _taken_apart(
         function.origin,
     )
     after = Function(
-        f"{function.name}_each",
+        function.name if known.run is not None else f"{function.name}_each",
         [*(function.parameters[i] for i in for_each), *further],
         [kind for kind, value in zip(function.results, results, strict=True) if value is None],
         each,
         function.origin,
         function.scores,
     )
+    if known.run is not None and always:
+        known.run.steps.add(id(after))
     return Parts(before, after, results, kept, (for_once, for_each))
 
 

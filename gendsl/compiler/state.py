@@ -297,6 +297,9 @@ class MoveState:
     """The choices of a trace, and what a move proposes.
 
     The columns are attributes, by the names of the templates, none of which is in `hir.STATE`.
+
+    Attributes:
+        same: for each step that was made, by its number, what is computed for it once.
     """
 
     def __init__(
@@ -325,6 +328,7 @@ class MoveState:
         self.followed: list[tuple[Column, Any, int]] = []
         self.nodes = 0
         self.nodes_kept = 0
+        self.same: dict[int, tuple[Any, ...]] = {}
         self.lp = 0.0
         self.before_last = (0, 0.0)
         self.zero: tuple[Column, Any] | None = None

@@ -19,14 +19,18 @@ from gendsl.compiler.hir import (
     Expr,
     For,
     Function,
+    Input,
     Length,
     Load,
     Loop,
+    Read,
     Return,
+    Set,
     Statement,
     Store,
     Truncate,
     Var,
+    Visit,
 )
 from gendsl.compiler.rewriting import variables_of
 from gendsl.compiler.text_effects import (
@@ -67,7 +71,9 @@ class Steady:
         changed: the lists that may change meanwhile.
         others: the variables that other statements set or read, too.
         wanted: of the body of a function, for each result whether it may be what is done once.
-        tables: in how many loops, of which what is done once is kept in a list.
+        nest: the loops around, of which what is done once is kept in lists, and how often each runs.
+        always: whether all of the body is sure to be come to, sooner or later.
+        constants: the variables that are known, and depend on nothing but numbers in the text.
     """
 
     def __init__(
@@ -78,9 +84,14 @@ class Steady:
         changed: Layouts,
         others: set[Var],
         wanted: Sequence[bool] | None = None,
+        *,
+        always: bool = False,
     ) -> None:
+        self.always = always
+        self.constants: set[Var] = set()
         self.effects, self.given, self.known, self.changed = effects, given, set(given), changed
-        self.others, self.wanted, self.tables = others, wanted, 0
+        self.others, self.wanted = others, wanted
+        self.nest: list[tuple[For, Expr]] = []
         self.uses: dict[Var, _Use] = {}
         for at, statement in enumerate(hir.walk(body)):  # the place of each
             changed_list = changed_by(statement)
@@ -98,9 +109,13 @@ class Steady:
         self.last = body[-1] if body else None
 
     def _is_movable(self, statement: Statement, sure: bool) -> bool:
-        """Whether a statement does nothing that must be done each time."""
+        """Whether a statement does nothing that must be done each time, or is a visit of what is the same."""
         every = list(hir.walk([statement]))
-        if not all(isinstance(one, PURE) for one in every) or any(isinstance(one, Return) for one in every):
+        if isinstance(statement, Visit):
+            return sure and self.effects.stays(statement)
+        if any(isinstance(one, Return) for one in every):
+            return False
+        if not all(isinstance(one, PURE) or self._is_read(one) for one in every):
             return False
         left, _ = left_by(every)
         if left:
@@ -110,13 +125,27 @@ class Steady:
             return False
         return sure or not (effects.fails or any(isinstance(one, (For, Loop)) for one in every))
 
+    def _is_read(self, statement: Statement) -> bool:
+        """Whether a statement does nothing but look up a choice that stays as it is."""
+        return isinstance(statement, Read) and self.effects.stays(statement)
+
+    def is_looked_up(self, statement: Statement) -> bool:
+        """Whether a statement looks up what is the same where it may be looked up each time, too."""
+        if self.effects.run is None:
+            return False
+        return isinstance(statement, Visit) or (isinstance(statement, Load) and "r" in statement.layout)
+
+    def goes_on(self, statement: Statement) -> bool:
+        """Whether it is sure that what follows a statement is come to, as the statement is."""
+        return self.always or not may_leave(statement)
+
     def fixed(self, body: Body, sure: bool) -> list[Statement]:
         """The statements of a body that are the same each time."""
         found: list[Statement] = []
         for statement in body:
             if self._is_movable(statement, sure):
                 found.append(statement)
-            sure = sure and not may_leave(statement)
+            sure = sure and self.goes_on(statement)
         while found:
             moved = {id(one) for statement in found for one in hir.walk([statement])}
             kept = [one for one in found if self._is_fixed(one, moved)]
@@ -128,18 +157,27 @@ class Steady:
     def _is_fixed(self, statement: Statement, moved: set[int]) -> bool:
         for one in hir.walk([statement]):
             changed = changed_by(one)
+            if not all(map(self._is_from_same, hir.expressions(one))):
+                return False
             for var in read_by(one):
                 if var not in self.known and not self._is_own(var, moved):
                     return False
             for var in hir.targets(one):
-                if not self._is_own(var, moved):
+                if not self._is_own(var, moved, is_looked_up=self.is_looked_up(statement)):
                     return False
             if changed is not None and not self._is_own(changed, moved):
                 return False
         return True
 
-    def _is_own(self, var: Var, moved: set[int]) -> bool:
-        """Whether a variable is all the same where some statements are done once."""
+    def _is_from_same(self, expr: Expr) -> bool:
+        """Whether what an expression takes from outside is the same each time."""
+        return self.effects.run is None or self.effects.run.is_same(expr)
+
+    def _is_own(self, var: Var, moved: set[int], *, is_looked_up: bool = False) -> bool:
+        """Whether a variable is all the same where some statements are done once.
+
+        What is looked up is looked up each time, too.
+        """
         use = self.uses.get(var)
         if var in self.others or use is None or not use.set_at:
             return False
@@ -153,7 +191,7 @@ class Steady:
             if id(one) in moved:
                 if changes and at < last and not self._only_reads(one, var):
                     return False
-            elif at <= last or (var.kind == "r" and not self.may_read(one, var)):
+            elif at <= last or (var.kind == "r" and not is_looked_up and not self.may_read(one, var)):
                 return False
         return True
 
@@ -176,13 +214,13 @@ class Steady:
         """Whether a statement that is done each time may read a list that is made once."""
         match statement:
             case Load(layout=layout):
-                return not self.tables and "r" not in layout
+                return not self.nest and "r" not in layout
             case Length():
-                return not self.tables
+                return not self.nest
             case Call(function=function):
-                return not self.tables and self._is_reader(function)
+                return not self.nest and self._is_reader(function)
             case Return(values=values):
-                return not self.tables and self._is_same_result(statement, values, var)
+                return not self.nest and self._is_same_result(statement, values, var)
         return False
 
     def _is_same_result(self, statement: Statement, values: list[Expr], var: Var) -> bool:
@@ -193,7 +231,23 @@ class Steady:
 
     def is_known(self, expr: Expr) -> bool:
         """Whether an expression is the same each time."""
-        return variables_of(expr) <= self.known
+        return variables_of(expr) <= self.known and self._is_from_same(expr)
+
+    def is_constant(self, expr: Expr) -> bool:
+        """Whether an expression depends on nothing but numbers in the text."""
+        if any(isinstance(part, Input) for part in hir.parts(expr)):
+            return False
+        return variables_of(expr) <= self.constants
+
+    def is_of_constants(self, statement: Statement) -> bool:
+        """Whether a statement of a run gives numbers that depend on nothing but numbers in the text."""
+        if self.effects.run is None or not all(map(self.is_constant, hir.expressions(statement))):
+            return False
+        if isinstance(statement, Call):
+            if self.effects.looks_outside(statement.function) or self.effects.has_loops(statement.function):
+                return False
+            return "r" not in statement.function.results
+        return isinstance(statement, Set) and all(var.kind != "r" for var in statement.targets)
 
     def is_read_outside(self, var: Var, within: set[int]) -> bool:
         """Whether a variable is read by a statement that is none of some, given by identity."""

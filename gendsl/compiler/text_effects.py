@@ -6,8 +6,9 @@ a change of a list counts as one of all such lists, unless it is made by the sam
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from math import inf
 
 from gendsl.compiler import hir
 from gendsl.compiler.hir import (
@@ -21,6 +22,7 @@ from gendsl.compiler.hir import (
     For,
     Function,
     If,
+    Input,
     Kind,
     Leave,
     Length,
@@ -29,7 +31,6 @@ from gendsl.compiler.hir import (
     New,
     Next,
     Op,
-    Primitive,
     Return,
     Set,
     Statement,
@@ -37,7 +38,7 @@ from gendsl.compiler.hir import (
     Truncate,
     Var,
 )
-from gendsl.compiler.rewriting import LOOP, cost_of, may_fail, variables_of
+from gendsl.compiler.rewriting import LOOP, WORTH, cost_of, may_fail, variables_of
 
 PURE = (
     Set, New, Fill, Length, Load, Store, Append, Truncate, If, For, Loop, Block, Leave, Next, Call, Fail,
@@ -93,6 +94,21 @@ def _size(expr: Expr) -> int:
     return 1 + sum(map(_size, expr.args)) if isinstance(expr, Op) else 0
 
 
+def _is_of(expr: Expr, known: set[Var]) -> bool:
+    """Whether an expression is made of numbers and some variables."""
+    if isinstance(expr, Op):
+        return all(_is_of(arg, known) for arg in expr.args)
+    return expr in known if isinstance(expr, Var) else not isinstance(expr, Input)
+
+
+def _cost_beside(expr: Expr, known: set[Var]) -> int:
+    """About what the evaluation of an expression costs beside what is made of known variables."""
+    if not isinstance(expr, Op) or _is_of(expr, known):
+        return 0
+    own = cost_of(Op(expr.name, (), expr.kind))
+    return own + sum(_cost_beside(arg, known) for arg in expr.args)
+
+
 def read_by(statement: Statement) -> set[Var]:
     """The variables that a statement itself reads."""
     return variables_of(*hir.expressions(statement))
@@ -146,18 +162,127 @@ def may_leave(statement: Statement) -> bool:
     Where a density is found to be zero nothing that comes after is looked at; but that is rare, and what is
     done all the same then does no harm: where it fails, the interpreter decides.
     """
-    match statement:
-        case If(then=[Primitive(name="impossible"), *_], orelse=[]):
-            return False
-    return any(left_by(hir.walk([statement])))
+    return any(left_by(_with_densities([statement])))
+
+
+def _with_densities(body: Body) -> Iterator[Statement]:
+    """All statements of a body but what is done where a density is zero."""
+    for statement in body:
+        match statement:
+            case If(test=Op(name="eq", args=(Var(), hir.Const(value=value))), orelse=[]) if value == -inf:
+                continue
+        yield statement
+        for inner in hir.bodies(statement):
+            yield from _with_densities(inner)
+
+
+_LEFT_ALONE = frozenset(["impossible", "is_observed", "any_of"])
+"""The operations of the state that change no choice of the templates that they are given."""
+
+
+def templates_changed(functions: Iterable[Function]) -> set[int]:
+    """The identities of the templates whose choices some functions may change."""
+    changed: set[int] = set()
+    for one in (one for function in functions for one in hir.walk(function.body)):
+        if isinstance(one, (hir.Write, hir.Copy, hir.Redraw, hir.Keep)):
+            changed.add(id(one.template))
+        elif isinstance(one, hir.Primitive) and one.name not in _LEFT_ALONE:
+            changed.update(map(id, one.templates))
+    return changed
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What stays as it is while one step after another is made.
+
+    Lists from outside, and those that are values of choices, are never changed by a text.
+
+    Attributes:
+        steps: the identities of the functions of steps, of which all that is in them is come to.
+        templates: the identities of the templates whose choices no step writes.
+        changing: the numbers of the inputs that steps change all the same.
+        tables: whether what is done once in each iteration of a loop is looked for, or in all of them.
+    """
+
+    steps: set[int]
+    templates: frozenset[int]
+    changing: frozenset[int]
+    tables: bool
+
+    def is_same(self, expr: Expr) -> bool:
+        """Whether what an expression takes from outside stays as it is."""
+        return all(one.number not in self.changing for one in hir.parts(expr) if isinstance(one, Input))
 
 
 class TextEffects:
-    """What the functions of a text do."""
+    """What the functions of a text do.
 
-    def __init__(self) -> None:
+    Attributes:
+        run: what stays as it is, if that is known.
+        worth: what something costs at least that is worth to be done once.
+    """
+
+    def __init__(self, run: Run | None = None) -> None:
+        self.run = run
+        self.worth = WORTH if run is None else LOOP
+        self.costs: dict[tuple[int, tuple[bool, ...]], int] = {}
+        self.having: dict[tuple[str, int], bool] = {}
         self.effects: dict[int, Effects] = {}
         self.functions: list[Function] = []
+
+    def stays(self, statement: Statement) -> bool:
+        """Whether a statement looks up a choice that stays as it is."""
+        if self.run is None or not isinstance(statement, (hir.Read, hir.Visit)):
+            return False
+        return id(statement.template) in self.run.templates
+
+    def cost(self, body: Body, constants: set[Var]) -> int:
+        """About what some statements cost, if some variables are known when the text is made."""
+        known, cost = set(constants), 0
+        for statement in hir.walk(body):
+            rest = [expr for expr in hir.expressions(statement) if not _is_of(expr, known)]
+            cost += sum(_cost_beside(expr, known) for expr in rest)
+            if isinstance(statement, Call):
+                flags = tuple(_is_of(arg, known) for arg in statement.args)
+                cost += self._cost_of_call(statement.function, flags)
+            elif isinstance(statement, (For, Loop)):
+                cost += LOOP
+            elif isinstance(statement, Set) and not rest:
+                known.update(statement.targets)
+        return cost
+
+    def _cost_of_call(self, function: Function, constant: tuple[bool, ...]) -> int:
+        key = id(function), constant
+        if key not in self.costs:
+            self.functions.append(function)
+            self.costs[key] = LOOP  # where it calls itself
+            given = {var for var, one in zip(function.parameters, constant, strict=True) if one}
+            self.costs[key] = self.cost(function.body, given)
+        return self.costs[key]
+
+    def has_loops(self, function: Function) -> bool:
+        """Whether a function, or one that it calls, has loops or makes lists."""
+        return self._has(function, "loops", lambda one: isinstance(one, (For, Loop, New, Fill)))
+
+    def looks_outside(self, function: Function) -> bool:
+        """Whether a function looks at something that is given from outside, or a choice that stays."""
+        return self._has(function, "outside", self._looks_outside)
+
+    def _has(self, function: Function, what: str, is_one: Callable[[Statement], bool]) -> bool:
+        """Whether a function, or one that it calls, has such a statement."""
+        key = what, id(function)
+        if key not in self.having:
+            self.functions.append(function)
+            self.having[key] = False  # where it calls itself
+            self.having[key] = any(
+                is_one(one) or (isinstance(one, Call) and self._has(one.function, what, is_one))
+                for one in hir.walk(function.body)
+            )
+        return self.having[key]
+
+    def _looks_outside(self, statement: Statement) -> bool:
+        exprs = hir.expressions(statement)
+        return self.stays(statement) or any(isinstance(p, Input) for expr in exprs for p in hir.parts(expr))
 
     def of(self, function: Function) -> Effects:
         """What a function does."""
@@ -206,6 +331,8 @@ class TextEffects:
             elif kind in (New, Fill, For):
                 fails = fails or kind is Fill
                 cost += LOOP
+            elif kind is hir.Read and self.stays(statement):
+                fails = True
             elif not isinstance(statement, PURE):
                 pure, fails = False, True
                 quiet = isinstance(statement, _QUIET) or (

@@ -215,8 +215,8 @@ def product_log_density(x: Any, components: Any) -> float:
     """Σ_i log p_i(x_i)."""
     assert len(x) == len(components)
     score = 0.0
-    for i, component in enumerate(components):
-        score += component.logpdf(x[i])
+    for value, component in zip(x, components, strict=True):  # as many as there are data
+        score += component.logpdf(value)
     return score
 
 

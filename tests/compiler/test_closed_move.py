@@ -432,7 +432,8 @@ def test_a_step_that_fails_late_is_gone_back_to():
 
 def test_the_text_of_a_step_reads_like_the_move():
     text = compiled(start(), Move(more_or_fewer, grown_or_shrunk)).text
-    assert "def step_grown_or_shrunk(state):" in text
+    assert "def step_grown_or_shrunk_once(state):" in text
+    assert "def step_grown_or_shrunk(state, " in text
     assert "log_ratio = log_model + log_aux + log_det" in text
     for name in ("state.k.read(())", "state.mu.write_slopes(k, 2", "    grown_or_shrunk(state)"):
         assert name in text

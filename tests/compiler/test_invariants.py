@@ -482,7 +482,7 @@ def test_a_failure_is_moved_only_where_it_is_come_to():
 @pytest.mark.parametrize("way", ["as it is", "whatever it costs", "nothing twice"])
 def test_random_functions_mean_the_same(way, monkeypatch):
     if way != "as it is":
-        monkeypatch.setattr(staging, "WORTH", 0)
+        monkeypatch.setattr(text_effects, "WORTH", 0)
         monkeypatch.setattr(invariants, "LOOP", 0)
         monkeypatch.setattr(text_effects, "_SMALL", -1)
     if way == "nothing twice":

@@ -188,4 +188,4 @@ def test_one_kernel_has_one_text():
     assert closed.row_count == 4
     for line in ("def by_number(", "before = state.save()", "state.take_back()", "state.go_back(before)"):
         assert closed.text.count(line) == 1
-    assert closed.text.count("def step_shifted") == 1
+    assert closed.text.count("def step_shifted(") == 1

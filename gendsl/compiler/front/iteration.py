@@ -187,9 +187,11 @@ def _iterator(frame: Frame, name: str, parts: list[Value]) -> Sequence:
                 raise frame.not_closed("zip of a generator that is not its last argument")
             sequences = [_all_of(frame, part) for part in parts]
             counts = [one.count for one in sequences]
+            fixed = any(one.fixed for one in sequences)
             if name == "zip_strict":
                 _alike(frame, counts)
-            fixed = any(one.fixed for one in sequences)
+                if not fixed:
+                    counts = counts[:1]  # they are all alike
             grows = tuple(value for one in sequences for value in one.grows)
             lengths = [count for count in counts if isinstance(count, int)]
             limits = [one.limit for one in sequences if one.limit is not None]

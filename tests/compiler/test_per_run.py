@@ -1,0 +1,226 @@
+"""What is the same in all steps of a run is computed once, before the first of them."""
+
+import math
+
+import numpy as np
+import pytest
+
+from gendsl import (
+    bernoulli,
+    gamma,
+    gen,
+    normal,
+    poisson,
+    read,
+    select,
+    transform,
+    uniform,
+    write,
+)
+from gendsl.compiler.closed import FailedText
+from gendsl.compiler.closed_move import ClosedKernel
+from gendsl.compiler.text_effects import templates_changed
+from gendsl.inference import cycle, involutive, mh, random_walk, repeat, sample, single_site
+from gendsl.testing import running_on
+from tests.compiler.closed_steps import WAYS, needs_llvm
+from tests.compiler.test_recursive_moves import same_chains
+
+
+def once_of(kernel, trace):
+    """The text of what is computed once, and that of what each step does."""
+    text = kernel.source_of("step", trace)
+    functions = ["def " + one for one in text.split("\ndef ")[1:]]
+    once = [one for one in functions if "_once" in one.partition("(")[0]]
+    return "\n".join(once), "\n".join(one for one in functions if one not in once)
+
+
+@gen
+def counts(xs):
+    slope = ~normal(0, 1)
+    level = ~gamma(2, 1)
+    for i, x in enumerate(xs):
+        ("y", i) @ ~poisson(level * math.exp(slope * x))
+
+
+XS = tuple(np.linspace(-1.0, 1.0, 30).tolist())
+
+
+def counted_trace():
+    observed = {("y", i): i % 4 for i in range(len(XS))}
+    return counts.generate((XS,), observed, init={"slope": 0.1, "level": 1.5}, rng=1).trace
+
+
+@needs_llvm
+def test_what_depends_on_observations_is_computed_once(monkeypatch):
+    kernel = random_walk("slope", 0.3)
+    once, each = once_of(kernel, counted_trace())
+    assert "np_lgamma(" in once
+    assert "lgamma(float(x)" not in each
+    assert "state.level.look(())" in once  # no step writes it, so its density is the same as well
+    made = same_chains(repeat(kernel, 3), counted_trace(), monkeypatch, draws=200, record=["slope"])
+    assert not made.fallbacks
+
+
+@needs_llvm
+def test_what_another_kernel_of_the_chain_changes_is_not(monkeypatch):
+    kernel = cycle(random_walk("slope", 0.3), random_walk("level", 0.2))
+    once, _ = once_of(kernel, counted_trace())
+    assert "np_lgamma(" in once
+    assert "state.level" not in once
+    assert "state.slope" not in once
+    made = same_chains(kernel, counted_trace(), monkeypatch, draws=200, record=["slope", "level"])
+    assert not made.fallbacks
+
+
+@needs_llvm
+def test_what_is_no_kernel_of_the_text_may_change_it(monkeypatch):
+    def drawn_anew(trace, rng):
+        return trace.update({"level": rng.gamma(2.0)}, rng=rng).trace, None
+
+    kernel = cycle(repeat(random_walk("slope", 0.3), 2), drawn_anew, mh(select("slope")))
+    assert "state.level.look(())" in once_of(random_walk("slope", 0.3), counted_trace())[0]
+    same_chains(kernel, counted_trace(), monkeypatch, draws=120, record=["slope", "level"])
+
+
+@needs_llvm
+def test_what_is_missing_is_not(monkeypatch):
+    observed = {("y", i): i % 4 for i in range(len(XS)) if i % 5}
+    trace = counts.generate((XS,), observed, init={"slope": 0.1, "level": 1.5}, rng=1).trace
+    kernel = cycle(random_walk("slope", 0.3), mh(select(*(("y", i) for i in range(0, len(XS), 5)))))
+    assert "state.y" not in once_of(kernel, trace)[0]
+    same_chains(kernel, trace, monkeypatch, draws=200, record=["slope", ("y", 0), ("y", 5)])
+
+
+@gen
+def image(side):
+    level = ~gamma(3, 1)
+    tilt = ~normal(0, 0.1)
+    for row in range(side):
+        for column in range(side + 2):
+            ("pixel", row, column) @ ~poisson(level * math.exp(tilt * (row - column)))
+
+
+@needs_llvm
+def test_loops_in_loops(monkeypatch):
+    observed = {("pixel", i, j): (i + 2 * j) % 5 for i in range(6) for j in range(8)}
+    trace = image.generate((6,), observed, init={"level": 2.0, "tilt": 0.05}, rng=1).trace
+    kernel = cycle(random_walk("level", 0.3), random_walk("tilt", 0.05))
+    once, _ = once_of(kernel, trace)
+    assert "np_lgamma(" in once
+    assert "[row * (side + 2) + column] = " in once
+    made = same_chains(kernel, trace, monkeypatch, draws=200, record=["level", "tilt"])
+    assert not made.fallbacks
+
+
+@gen
+def with_trend(a, ys):
+    trend = ~bernoulli(0.3)
+    mu = ~normal(0, 1)
+    if trend:
+        mu = min(mu, math.exp(a))
+    for i in range(len(ys)):
+        ("y", i) @ ~normal(mu, 1)
+
+
+@transform
+def flipped(model_in, *, model_out):
+    write(model_out["trend"], not read(model_in["trend"]))
+
+
+@needs_llvm
+@pytest.mark.parametrize("a", [2.5, 800.0])
+def test_what_may_fail_fails_where_it_is_come_to(monkeypatch, a):
+    ys = (0.1, 0.7, 0.4)
+    observed = {("y", i): y for i, y in enumerate(ys)}
+    trace = with_trend.generate((a, ys), observed, init={"trend": False, "mu": 0.2}, rng=1).trace
+    walk = random_walk("mu", 0.5)
+    once, _ = once_of(walk, trace)
+    assert "exp(a)" in once
+    made = same_chains(walk, trace, monkeypatch, draws=50, record=["mu"])
+    assert not made.fallbacks
+    kernel = cycle(walk, involutive(None, flipped))
+    if a < 700:
+        assert not same_chains(kernel, trace, monkeypatch, draws=50, record=["mu", "trend"]).fallbacks
+        return
+    for runtime in ("native", "compiled"):
+        with running_on(runtime), pytest.raises(OverflowError, match="math range error"):
+            sample(kernel, trace, 50, seed=1, progress=False)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_no_number_is_not_gone_on_with(way):
+    observed = {("y", i): y for i, y in enumerate((0.1, 0.7, 0.4))}
+    start = {"trend": False, "mu": 0.2}
+    trace = with_trend.generate((800.0, (0.1, 0.7, 0.4)), observed, init=start, rng=1).trace
+    closed = ClosedKernel(with_trend, trace.args, [involutive(None, flipped).move])
+    assert closed.before[0] is not None
+    with pytest.raises(FailedText, match=r"not finite|OverflowError"):
+        way(closed, trace, np.random.default_rng(1)).step()
+
+
+@gen
+def long_lists(n):
+    mu = ~normal(0, 1)
+    width = ~gamma(40, 0.1)
+    parts = [mu * (i % 7) for i in range(int(n * width))]
+    for i in range(n):
+        ("y", i) @ ~poisson(math.exp(0.01 * parts[i % len(parts)]))
+
+
+@gen
+def longer(trace):
+    width = ~gamma(60, trace["width"] / 40)
+
+
+@needs_llvm
+def test_memory_that_grows_while_it_is_kept(monkeypatch):
+    n = 3000
+    rng = np.random.default_rng(1)
+    observed = {("y", i): y for i, y in enumerate(rng.poisson(1.0, n).tolist())}
+    trace = long_lists.generate((n,), observed, init={"mu": 0.1, "width": 1.0}, rng=1).trace
+    kernel = cycle(random_walk("mu", 0.3), mh(longer), mh(longer))
+    assert "np_lgamma(" in once_of(kernel, trace)[0]
+    same_chains(kernel, trace, monkeypatch, draws=40, record=["mu", "width"])
+
+
+@gen
+def shared(rows):
+    sd = ~gamma(2, 0.5)
+    means = [("mean", j) @ ~normal(0, 1) for j in range(3)]
+    for i, row in enumerate(rows):
+        for j, (mean, _) in enumerate(zip(means, row, strict=True)):
+            ("y", i, j) @ ~normal(mean, sd)
+
+
+@needs_llvm
+def test_what_is_the_same_in_all_iterations_needs_no_list():
+    rows = [[0.1, 0.2, 0.3]] * 20
+    observed = {("y", i, j): y for i, row in enumerate(rows) for j, y in enumerate(row)}
+    trace = shared.generate((rows,), observed, init={"sd": 1.0}, rng=1).trace
+    once, _ = once_of(random_walk(select("mean"), 0.1), trace)
+    assert "log(" in once
+    assert "table" not in once
+
+
+@gen
+def walls():
+    height = ~uniform(0, 4)
+    for i in range(3):
+        ("y", i) @ ~normal(height, 1)
+
+
+@needs_llvm
+def test_numbers_of_the_text_alone_are_left_to_llvm():
+    observed = {("y", i): 0.5 * i for i in range(3)}
+    trace = walls.generate((), observed, init={"height": 1.0}, rng=1).trace
+    assert once_of(random_walk("height", 0.3), trace)[0] == ""
+
+
+@needs_llvm
+def test_warm_up_changes_what_it_has_found(monkeypatch):
+    kernel = cycle(random_walk("slope", 0.3), single_site(select("level")))
+    same_chains(kernel, counted_trace(), monkeypatch, draws=100, warmup=150, record=["slope", "level"])
+
+
+def test_arrays_that_no_step_writes_are_data():
+    assert templates_changed([]) == set()
