@@ -20,6 +20,7 @@ from gendsl.compiler import (
     hir,
     merge,
     move,
+    observations,
     per_run,
     redraw,
     replay,
@@ -60,6 +61,7 @@ from gendsl.compiler.moves import (
     all_within,
 )
 from gendsl.compiler.native_layout import Layout
+from gendsl.compiler.observations import Strings
 from gendsl.compiler.print_llvm import print_llvm_steps
 from gendsl.compiler.print_python import input_name, name_apart, print_python
 from gendsl.compiler.proposals import Proposals
@@ -75,6 +77,10 @@ Placed = tuple[Template, tuple[int, ...], list[Any]]
 
 class ClosedKernel(Compiled):
     """Steps on the traces of one program, for arguments of given types.
+
+    Args:
+        observed: the strings of the addresses that have nothing but observations; where others have some,
+            the text fails.
 
     Attributes:
         lowered: the programs in HIR, with the templates of all of them.
@@ -94,7 +100,13 @@ class ClosedKernel(Compiled):
     """
 
     @collector.waiting()
-    def __init__(self, model: Any, args: tuple[Any, ...], steps: Sequence[Step | None]) -> None:
+    def __init__(
+        self,
+        model: Any,
+        args: tuple[Any, ...],
+        steps: Sequence[Step | None],
+        observed: frozenset[Strings] = observations.NONE,
+    ) -> None:
         self.start(args, steps)
         within = _within(steps)
         lowering = Lowering(
@@ -148,7 +160,10 @@ class ClosedKernel(Compiled):
             for at, (one, _) in enumerate(self.lowered.inputs)
             if any(_is_of(one, f"walk{number}") for number in self.memories)
         ]
-        self.steps, self.before = per_run.take_out(self.steps, self.made.values(), changing)
+        observations_alone = {id(one) for one in self.lowered.templates if one.parts in observed}
+        self.steps, self.before = per_run.take_out(
+            self.steps, self.made.values(), changing, observations_alone
+        )
         self.functions = [one for pair in zip(self.before, self.steps, strict=True) for one in pair if one]
         self.roots = [*self.functions, *(one.function for one in self.telling)]
         name_apart(self.roots)

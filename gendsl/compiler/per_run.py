@@ -29,17 +29,22 @@ from gendsl.compiler.text_effects import NONE, Run, templates_changed
 
 
 def take_out(
-    steps: Sequence[Function | None], every: Iterable[Function], changing: Iterable[int]
+    steps: Sequence[Function | None],
+    every: Iterable[Function],
+    changing: Iterable[int],
+    observed: Iterable[int] = (),
 ) -> tuple[list[Function | None], list[Function | None]]:
     """The functions of steps, and for each the one that computes its arguments once a run, or None.
 
     Args:
         every: the functions of steps, and those of the steps that they are made of.
         changing: the numbers of the inputs that steps change.
+        observed: the identities of the templates whose choices are all observed.
     """
     roots = [step for step in steps if step is not None]
     functions = list({id(one): one for root in roots for one in hir.functions(root)}.values())
-    known = set(map(id, every)), _same_templates(functions), frozenset(changing)
+    unwritten, changed = _templates(functions)
+    known = set(map(id, every)), frozenset({*unwritten, *observed}), frozenset(changing), frozenset(changed)
     made = list(steps)
     before: list[Function | None] = [None] * len(steps)
     for tables in (False, True):  # what is the same in all iterations needs no table
@@ -76,12 +81,15 @@ def _apart(stages: Stages, step: Function, before: Function | None) -> tuple[Fun
     return parts.each, joined
 
 
-def _same_templates(functions: Sequence[Function]) -> frozenset[int]:
-    """The identities of the templates of the model whose choices some functions only look up."""
+def _templates(functions: Sequence[Function]) -> tuple[set[int], set[int]]:
+    """The identities of the templates of the model whose choices some functions only look up, and of those
+    whose choices they may change.
+    """
     looked_up = {
         id(one.template)
         for function in functions
         for one in hir.walk(function.body)
         if isinstance(one, (Visit, Read)) and one.template.trace == MODEL and one.template.calls is None
     }
-    return frozenset(looked_up - templates_changed(functions))
+    changed = templates_changed(functions)
+    return looked_up - changed, changed

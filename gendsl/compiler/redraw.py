@@ -180,13 +180,19 @@ class _Redrawn(Selecting):
         if not choice.weighs and template.number in self.selected.shared:
             alone = Primitive([], "alone", indices, (template,))
             draw = [If(Op("not", (chosen,), "b"), [alone], [], line=line), *draw]
-        look = Visit(targets, template, indices, line=line)
+        there = [self.fresh(f"{template.name}_there", var.kind) for var in targets]
+        parameters = [*choice.parameters, *there]
+        look: Body = [
+            Visit(there, template, indices, line=line),
+            *self._weighed(choice, term, Call([term], choice.density, parameters, line=line)),
+            Set(list(targets), list(there)),
+        ]
         drawn = [*draw, *self._weighed(choice, term, score)] if choice.weighs else [*draw, score]
         if not choice.weighs:
             drawn.append(not_finite(term, line))
         return [
             Given(given, template, indices, line=line),
-            If(kept, [look, *self._weighed(choice, term, score)], drawn, line=line),
+            If(kept, look, drawn, line=line),
             self.add(0, term, line),
         ]
 

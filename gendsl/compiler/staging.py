@@ -29,11 +29,13 @@ from gendsl.compiler.hir import (
     Fill,
     For,
     Function,
+    Given,
     If,
     Input,
     Length,
     Load,
     Op,
+    Primitive,
     Read,
     Return,
     Set,
@@ -146,10 +148,8 @@ class Apart(Steady):
                     result[1].extend(each)
                     continue
                 once = [statement] if is_needed else []
-                if isinstance(statement, Visit):
-                    targets, template, indices = statement.targets, statement.template, statement.indices
-                    looked_up = Read(list(targets), template, indices, False, line=statement.line)
-                    result[0].extend([looked_up] if is_needed else [])
+                if isinstance(statement, (Visit, Given)):
+                    result[0].extend(self._looked_up(statement) if is_needed else [])
                     result[1].append(statement)
                     continue
                 again = self._is_cheap(statement) or self.is_looked_up(statement)
@@ -198,6 +198,22 @@ class Apart(Steady):
         if self.effects.run is None:
             return self.effects.all_of(body, self.made).cost
         return self.effects.cost(body, self.constants)
+
+    def _looked_up(self, visit: Visit | Given) -> Body:
+        """What looks up a choice that is visited, and fails where it may be another.
+
+        Where it is asked whether there is one, there is, as it is come to in all steps.
+        """
+        if isinstance(visit, Given):
+            return [Set([visit.target], [hir.TRUE], line=visit.line)]
+        targets, template, indices, line = list(visit.targets), visit.template, visit.indices, visit.line
+        found: Body = [Read(targets, template, indices, False, line=line)]
+        if self.effects.run is not None and id(template) in self.effects.run.changed:
+            stays = Var(self.names.new(f"{template.name}_observed"), "b")
+            fails = hir.Fail("a choice that may change", line=line)
+            found.append(Primitive([stays], "is_observed", indices, (template,), line=line))
+            found.append(If(Op("not", (stays,), "b"), [fails], [], line=line))
+        return found
 
     def _is_filled(self, statement: Statement) -> bool:
         """Whether a statement of a run makes a list of equal items, which is known to be that each time."""

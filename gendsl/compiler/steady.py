@@ -19,6 +19,7 @@ from gendsl.compiler.hir import (
     Expr,
     For,
     Function,
+    Given,
     Input,
     Length,
     Load,
@@ -111,7 +112,7 @@ class Steady:
     def _is_movable(self, statement: Statement, sure: bool) -> bool:
         """Whether a statement does nothing that must be done each time, or is a visit of what is the same."""
         every = list(hir.walk([statement]))
-        if isinstance(statement, Visit):
+        if isinstance(statement, (Visit, Given)):
             return sure and self.effects.stays(statement)
         if any(isinstance(one, Return) for one in every):
             return False
@@ -133,7 +134,9 @@ class Steady:
         """Whether a statement looks up what is the same where it may be looked up each time, too."""
         if self.effects.run is None:
             return False
-        return isinstance(statement, Visit) or (isinstance(statement, Load) and "r" in statement.layout)
+        if isinstance(statement, Load):
+            return "r" in statement.layout
+        return isinstance(statement, (Visit, Given))
 
     def goes_on(self, statement: Statement) -> bool:
         """Whether it is sure that what follows a statement is come to, as the statement is."""

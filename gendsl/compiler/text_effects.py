@@ -201,12 +201,14 @@ class Run:
         steps: the identities of the functions of steps, of which all that is in them is come to.
         templates: the identities of the templates whose choices no step writes.
         changing: the numbers of the inputs that steps change all the same.
+        changed: the identities of the templates of which only observations stay as they are.
         tables: whether what is done once in each iteration of a loop is looked for, or in all of them.
     """
 
     steps: set[int]
     templates: frozenset[int]
     changing: frozenset[int]
+    changed: frozenset[int]
     tables: bool
 
     def is_same(self, expr: Expr) -> bool:
@@ -231,10 +233,13 @@ class TextEffects:
         self.functions: list[Function] = []
 
     def stays(self, statement: Statement) -> bool:
-        """Whether a statement looks up a choice that stays as it is."""
-        if self.run is None or not isinstance(statement, (hir.Read, hir.Visit)):
+        """Whether a statement looks up a choice that stays as it is, or asks whether there is one."""
+        if self.run is None or not isinstance(statement, (hir.Read, hir.Visit, hir.Given)):
             return False
-        return id(statement.template) in self.run.templates
+        template = id(statement.template)
+        if template in self.run.changed and isinstance(statement, hir.Read):
+            return False  # it is not known to be of an observation
+        return template in self.run.templates
 
     def cost(self, body: Body, constants: set[Var]) -> int:
         """About what some statements cost, if some variables are known when the text is made."""

@@ -27,6 +27,7 @@ from gendsl.compiler.front.facts import Facts, TextColumn
 from gendsl.compiler.front.program import Lowered, type_of
 from gendsl.compiler.front.traces import ArgumentsOf
 from gendsl.compiler.moves import Step
+from gendsl.compiler.observations import Strings
 from gendsl.compiler.warming import Memory
 from gendsl.inference.fingerprints import FAILURES, OF_LIBRARIES, Fingerprint, installation, is_library
 
@@ -59,8 +60,15 @@ class _Kept(NamedTuple):
 class KeptKernel(ClosedKernel):
     """A kernel whose machine code was kept; its text is made where somebody asks for it."""
 
-    def __init__(self, model: Any, args: tuple[Any, ...], steps: Sequence[Step | None], kept: _Kept) -> None:
-        self.made_of = model, args, steps
+    def __init__(
+        self,
+        model: Any,
+        args: tuple[Any, ...],
+        steps: Sequence[Step | None],
+        observed: frozenset[Strings],
+        kept: _Kept,
+    ) -> None:
+        self.made_of = model, args, steps, observed
         self.lowered, self.meetings, self.memories = kept.lowered, [], kept.memories
         self.rows, self.row_count = kept.rows, kept.row_count
         self.llvm, self.code = ("", kept.sites), kept.code
@@ -84,11 +92,13 @@ class KeptKernel(ClosedKernel):
         made = super().retuned(steps)
         assert isinstance(made, KeptKernel)
         made.__dict__.pop("whole", None)
-        made.made_of = *self.made_of[:2], steps
+        made.made_of = *self.made_of[:2], steps, self.made_of[3]
         return made
 
 
-def kernel_of(model: Any, args: tuple[Any, ...], steps: Sequence[Step | None]) -> ClosedKernel:
+def kernel_of(
+    model: Any, args: tuple[Any, ...], steps: Sequence[Step | None], observed: frozenset[Strings]
+) -> ClosedKernel:
     """A kernel for arguments of given types, as machine code: the one that is kept, or else one that then is.
 
     Raises:
@@ -96,13 +106,14 @@ def kernel_of(model: Any, args: tuple[Any, ...], steps: Sequence[Step | None]) -
     """
     found = _fingerprint(model, args, steps) if native_cache.folder() is not None else None
     if found is None:
-        return ClosedKernel(model, args, steps)
-    key = native_cache.key_of("kernel", installation(), native.made_by(), found.bytes)
+        return ClosedKernel(model, args, steps, observed)
+    alone = repr(sorted(map(repr, observed)))
+    key = native_cache.key_of("kernel", installation(), native.made_by(), found.bytes, alone)
     written = native_cache.load(key)
     kept: _Kept | None = None if written is None else _Reader(written, found).load()
     if kept is not None and all(stays(one, now(where, name)) for where, name, one in kept.lowered.guards):
-        return KeptKernel(model, args, steps, kept)
-    made = ClosedKernel(model, args, steps)
+        return KeptKernel(model, args, steps, observed, kept)
+    made = ClosedKernel(model, args, steps, observed)
     if not made.meetings:  # else its text tells which choices there are
         written = _written(made, found)
         if written is not None:

@@ -107,12 +107,13 @@ class Kernel:
         """
         from gendsl.compiler.closed_move import ClosedKernel  # takes long to import
         from gendsl.inference.moves import flattened
+        from gendsl.inference.texts import observed_of
 
         if operation != "step":
             raise KernelError(f"a kernel has no text of {operation!r}", fix='ask for "step"')
         try:
             moves = [part.move for part in flattened(self).parts]
-            return ClosedKernel(trace.gen_fn, trace.args, moves).text
+            return ClosedKernel(trace.gen_fn, trace.args, moves, observed_of(trace)).text
         except NotClosed as reason:
             raise KernelError(
                 f"there is no text of a step of {self.name}: {reason}",
@@ -132,12 +133,13 @@ class Kernel:
         from gendsl.compiler import native  # with the compiler, which takes long to import
         from gendsl.compiler.closed_move import ClosedKernel
         from gendsl.inference.moves import flattened
+        from gendsl.inference.texts import observed_of
 
         def told(part: Any) -> str:
             if part.move is None:
                 return "is called with the trace"
             try:
-                text = ClosedKernel(trace.gen_fn, trace.args, [part.move]).text
+                text = ClosedKernel(trace.gen_fn, trace.args, [part.move], observed_of(trace)).text
             except NotClosed as reason:
                 return f"step by step: {reason}"
             return f"closed, a text of {text.count(chr(10))} lines"

@@ -85,7 +85,7 @@ class Machine:
         every = [part.move.parts if isinstance(part.move, Picked) else [part.move] for part in self.parts]
         self.untold = [isinstance(move, Transition) for moves in every for move in moves]
         self.model, self.args, self.observed = trace.gen_fn, trace.args, trace.observed_paths
-        self.closed = compiled(self.parts, self.model, self.args)
+        self.closed = compiled(self.parts, trace)
         self.fallbacks: dict[str, int] = {}
         self.beyond: str | None = None
         self.at_once, self.steps_at_once = 1, 1000

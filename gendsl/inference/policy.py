@@ -215,7 +215,7 @@ def _rows(distribution: Any) -> int:
 
 def _is_worth_it(moves: list[Part], trace: Any, work: float) -> bool:
     """Whether so much work, with what was done before, takes longer than compiling."""
-    if known(moves, trace.gen_fn, trace.args) is not None:
+    if known(moves, trace) is not None:
         return work >= LEAST_WORK_AGAIN
     first = moves[0].kernel
     done = _DONE[first] = _DONE.get(first, 0.0) + work

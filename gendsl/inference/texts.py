@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gendsl.compiler.moves import NotClosed, Step, all_within, are_alike
+from gendsl.compiler.observations import Strings, observed_alone
 from gendsl.inference.moves import Part
 from gendsl.runtime.arguments import private
 from gendsl.runtime.change import is_same
@@ -25,6 +26,7 @@ class _Compiled(NamedTuple):
     steps: tuple[Step | None, ...]
     model: Any
     args: tuple[Any, ...]
+    observed: frozenset[Strings]
     closed: ClosedKernel | None
     reason: str
 
@@ -44,10 +46,11 @@ class _Compiled(NamedTuple):
             and _repeated(mine) == _repeated(theirs)
         )
 
-    def is_for(self, model: Any, args: tuple[Any, ...]) -> bool:
+    def is_for(self, model: Any, args: tuple[Any, ...], observed: frozenset[Strings]) -> bool:
         """Whether it is what would be made for these."""
         return bool(
             model == self.model
+            and observed == self.observed
             and len(args) == len(self.args)
             and all(map(_are_same, self.args, private(args, self.args)))
             and (self.closed is None or self.closed.changed() is None)
@@ -66,17 +69,20 @@ MOST_KEPT = 4
 _KNOWN: weakref.WeakKeyDictionary[Any, list[_Compiled]] = weakref.WeakKeyDictionary()
 
 
-def known(parts: Sequence[Part], model: Any, args: tuple[Any, ...]) -> ClosedKernel | None:
-    """The text of kernels for a program and arguments, if it was one of the last that were used.
+def known(parts: Sequence[Part], trace: Any) -> ClosedKernel | None:
+    """The text of kernels for the program and arguments of a trace, if it was one of the last that were used.
 
     Raises:
         NotClosed: it was found that there is none.
     """
     kernels, steps = [part.kernel for part in parts], [part.move for part in parts]
     kept = _KNOWN.get(_origin(kernels[0]), [])
-    found = next((one for one in kept if one.is_of(kernels) and one.is_for(model, args)), None)
+    if not kept:
+        return None
+    asked = trace.gen_fn, trace.args, observed_of(trace)
+    found = next((one for one in kept if one.is_of(kernels) and one.is_for(*asked)), None)
     if found is None:
-        alike = next((one for one in kept if one.is_like(steps) and one.is_for(model, args)), None)
+        alike = next((one for one in kept if one.is_like(steps) and one.is_for(*asked)), None)
         if alike is None:
             return None
         closed, reason = None, alike.reason
@@ -85,39 +91,49 @@ def known(parts: Sequence[Part], model: Any, args: tuple[Any, ...]) -> ClosedKer
                 closed = alike.closed.retuned(steps)
             except NotClosed as error:
                 reason = str(error)
-        found = _made(parts, model, args, closed, reason)
+        found = _made(parts, asked, closed, reason)
     _keep(kernels[0], found)
     if found.closed is None:
         raise NotClosed(found.reason)
     return found.closed
 
 
-def compiled(parts: Sequence[Part], model: Any, args: tuple[Any, ...]) -> ClosedKernel:
-    """The text of kernels for a program and arguments.
+def observed_of(trace: Any) -> frozenset[Strings]:
+    """The strings of the addresses of a trace that have nothing but observations."""
+    choices = trace.records if trace.scored_from is None else trace.scored_from
+    return observed_alone(choices, trace.observed_paths)
+
+
+def compiled(parts: Sequence[Part], trace: Any) -> ClosedKernel:
+    """The text of kernels for the program and arguments of a trace.
 
     Raises:
         NotClosed: there is none.
     """
-    closed = known(parts, model, args)
+    closed = known(parts, trace)
     if closed is None:
         from gendsl.inference.kept_kernels import kernel_of  # with the compiler, which takes long to import
 
-        reason = ""
+        asked, reason = (trace.gen_fn, trace.args, observed_of(trace)), ""
+        model, args, observed = asked
         try:
-            closed = kernel_of(model, args, [part.move for part in parts])
+            closed = kernel_of(model, args, [part.move for part in parts], observed)
         except NotClosed as error:
             reason = str(error)
-        _keep(parts[0].kernel, _made(parts, model, args, closed, reason))
+        _keep(parts[0].kernel, _made(parts, asked, closed, reason))
     if closed is None:
         raise NotClosed(reason)
     return closed
 
 
 def _made(
-    parts: Sequence[Part], model: Any, args: tuple[Any, ...], closed: ClosedKernel | None, reason: str
+    parts: Sequence[Part],
+    asked: tuple[Any, tuple[Any, ...], frozenset[Strings]],
+    closed: ClosedKernel | None,
+    reason: str,
 ) -> _Compiled:
     kernels, steps = tuple(weakref.ref(part.kernel) for part in parts), tuple(part.move for part in parts)
-    return _Compiled(kernels, steps, model, args, closed, reason)
+    return _Compiled(kernels, steps, *asked, closed, reason)
 
 
 def _origin(kernel: Any) -> Any:

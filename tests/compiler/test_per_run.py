@@ -15,12 +15,15 @@ from gendsl import (
     select,
     transform,
     uniform,
+    uniform_discrete,
     write,
 )
 from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_move import ClosedKernel
+from gendsl.compiler.observations import observed_alone
 from gendsl.compiler.text_effects import templates_changed
 from gendsl.inference import cycle, involutive, mh, random_walk, repeat, sample, single_site
+from gendsl.inference.texts import observed_of
 from gendsl.testing import running_on
 from tests.compiler.closed_steps import WAYS, needs_llvm
 from tests.compiler.test_recursive_moves import same_chains
@@ -224,3 +227,51 @@ def test_warm_up_changes_what_it_has_found(monkeypatch):
 
 def test_arrays_that_no_step_writes_are_data():
     assert templates_changed([]) == set()
+
+
+@needs_llvm
+def test_observations_stay_also_where_choices_are_drawn_anew(monkeypatch):
+    kernel = cycle(random_walk("slope", 0.3), mh(select("level")))
+    once, _ = once_of(kernel, counted_trace())
+    assert "np_lgamma(" in once
+    assert "state.is_observed(state.y, i)" in once
+    made = same_chains(kernel, counted_trace(), monkeypatch, draws=200, record=["slope", "level"])
+    assert not made.fallbacks
+
+
+@gen
+def some_seen(n):
+    m = ~uniform_discrete(1, 6)
+    mu = ~normal(0, 1)
+    for i in range(n):
+        ("y", i) @ ~poisson(math.exp(mu))
+    for i in range(n, n + m):
+        ("y", i) @ ~poisson(math.exp(mu) + 1)
+
+
+@needs_llvm
+def test_choices_that_come_beside_observations(monkeypatch):
+    observed = {("y", i): i % 3 for i in range(6)}
+    trace = some_seen.generate((5,), observed, init={"m": 1, "mu": 0.2}, rng=1).trace
+    assert observed_of(trace) == {("y", None)}
+    kernel = cycle(mh(select("m")), random_walk("mu", 0.3))
+    assert "np_lgamma(" in once_of(kernel, trace)[0]
+    made = same_chains(kernel, trace, monkeypatch, draws=300, record=["m", "mu"])
+    assert not made.fallbacks
+
+
+@needs_llvm
+def test_other_observations_have_another_text():
+    kernel = cycle(random_walk("slope", 0.3), mh(select("level")))
+    for observed in ({("y", i): i % 4 for i in range(30)}, {("y", i): i % 4 for i in range(1, 30)}):
+        trace = counts.generate((XS,), observed, init={"slope": 0.1, "level": 1.5}, rng=1).trace
+        with running_on("native"):
+            assert sample(kernel, trace, 50, seed=1, progress=False).ran == ["as machine code"]
+
+
+def test_strings_of_addresses_that_are_observed_alone():
+    paths = [("a",), ("b",), ("y", 0), ("y", 1), ("g", 0, "y", 1), ("g", 0, "z", 1), ("g", 1, "z", 1)]
+    observed = {("y", 0), ("y", 1), ("g", 0, "y", 1), ("g", 0, "z", 1), ("b",), ("s", "t")}
+    found = observed_alone([*paths, ("s", 0), ("s", "t")], observed)
+    assert found == {("y", None), ("g", None, "y", None), ("b",), ("s", "t")}
+    assert observed_alone(paths, set()) == set()
