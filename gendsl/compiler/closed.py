@@ -132,8 +132,9 @@ class Compiled(ABC):
 
     def changed(self) -> str | None:
         """The name of something outside that the text took for constant and that is another now; or None."""
-        for where, name, found in self.lowered.guards:
-            if not stays(found, now(where, name)):
+        for where, name, found in self.lowered.guards:  # each time that a user's function was called
+            after = where.get(name) if type(where) is dict else now(where, name)
+            if after is not found and not stays(found, after):
                 return name.removeprefix(".").removesuffix(".__func__")
         return None
 

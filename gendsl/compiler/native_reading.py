@@ -24,11 +24,19 @@ def reader(state: NativeState, path: tuple[Any, ...]) -> Callable[[], Any] | Non
 
     It gives None where the current trace does not have them.
     """
+    return choice_reader(state, path) or _array_reader(state, path)
+
+
+def choice_reader(state: NativeState, path: tuple[Any, ...]) -> Callable[[], Any] | None:
+    """What reads the choice at an address, in a time that doesn't depend on how many choices there are.
+
+    It gives None where the current trace does not have the choice; there is none where no trace has.
+    """
     addresses = Addresses(state.closed.lowered)
     try:
         every = addresses.find_all(path)
     except NotClosed:
-        return _array_reader(state, path)
+        return None
 
     def place_of(template: Template, at: tuple[int, ...], node: int | None) -> int | None:
         """A place; below a call of a program that calls itself, the one whose node is given."""

@@ -12,6 +12,13 @@ from gendsl.runtime.trace import ReferenceTrace
 if TYPE_CHECKING:
     from gendsl.inference.machine import Machine
 
+TOO_OFTEN = "whole traces are needed too often"
+"""Why a chain runs step by step, where each draw costs more than the steps that lead to it."""
+
+MOST_READ_SINGLY = 16
+"""How many choices of one trace are read by themselves. Making the values of all takes about a tenth as long
+for each of them, so that a function that reads many is given all at once."""
+
 
 def _of_whole(name: str) -> Callable[..., Any]:
     def operation(self: LookedAt, *args: Any, **options: Any) -> Any:
@@ -29,13 +36,14 @@ class LookedAt(ReferenceTrace):
     the time that a trace of today's runtime takes. That is made for operations that give other traces.
     """
 
-    __slots__ = ("__weakref__", "_executed", "_machine", "_values", "_whole")
+    __slots__ = ("__weakref__", "_executed", "_machine", "_singly", "_values", "_whole")
 
     def __init__(self, machine: Machine) -> None:
         self.gen_fn, self.args, self.observed_paths = machine.model, machine.args, machine.observed
         self._spaces = self._structure = self.scored_from = None
         self._machine: Machine | None = machine
         self._values: dict[Path, Any] | None = None
+        self._singly = 0
         self._executed: ReferenceTrace | None = None
         self._whole: ReferenceTrace | None = None
 
@@ -47,14 +55,34 @@ class LookedAt(ReferenceTrace):
             self._values = self._machine.state.choices()
         return self._values
 
+    def _value(self, path: Path) -> Any:
+        """The value of a choice.
+
+        Raises:
+            KeyError: there is none.
+        """
+        if self._values is None and self._singly < MOST_READ_SINGLY:
+            assert self._machine is not None
+            self._singly += 1
+            value = self._machine.choice(path)
+            if value is not None:
+                return value
+        return self.values[path]
+
     def keep(self) -> None:
         """Take the values over, before the chain goes on."""
         self._values, self._machine = self.values, None
+
+    def _tell(self) -> None:
+        """Tell the chain that more than values was asked for."""
+        if self._machine is not None:
+            self._machine.asked_for_more = True
 
     @property
     def executed(self) -> ReferenceTrace:
         """The trace that the reference interpreter makes of the values."""
         if self._executed is None:
+            self._tell()
             self._executed = self.gen_fn.reference.score(self.args, self.values)
         return self._executed
 
@@ -62,6 +90,7 @@ class LookedAt(ReferenceTrace):
     def whole(self) -> ReferenceTrace:
         """The trace of today's runtime."""
         if self._whole is None and self._machine is not None:
+            self._tell()
             self._whole = self._machine.trace
         elif self._whole is None:
             self._whole = self.gen_fn.score(self.args, self.values)
@@ -88,7 +117,7 @@ class LookedAt(ReferenceTrace):
     def __getitem__(self, address: Any) -> Any:
         path = address if type(address) is tuple else (address,)
         try:
-            value = self.values[path]
+            value = self._value(path)
         except (KeyError, TypeError):  # what a call returned, or nothing
             return super().__getitem__(address)
         return value if type(value) in UNCHANGEABLE else detached(value)
@@ -96,9 +125,10 @@ class LookedAt(ReferenceTrace):
     def __contains__(self, address: Any) -> bool:
         path = address if type(address) is tuple else (address,)
         try:
-            return path in self.values or super().__contains__(address)
-        except TypeError:
+            self._value(path)
+        except (KeyError, TypeError):
             return super().__contains__(address)
+        return True
 
     update, regenerate, edit = _of_whole("update"), _of_whole("regenerate"), _of_whole("edit")
     resample, redraw, gradients = _of_whole("resample"), _of_whole("redraw"), _of_whole("gradients")

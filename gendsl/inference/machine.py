@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gendsl.address import Path
 from gendsl.choices import same_value
 from gendsl.compiler.closed import FailedText
 from gendsl.compiler.moves import PICK, REPEAT, RUN, NotClosed, Picked, Transition
@@ -27,12 +28,12 @@ from gendsl.compiler.native_layout import (
     WEIGHED,
     Word,
 )
-from gendsl.compiler.native_reading import reader
+from gendsl.compiler.native_reading import choice_reader, reader
 from gendsl.compiler.native_state import FIRST_ZERO, NativeState
 from gendsl.errors import RuntimeMismatchError
 from gendsl.inference.compose import ComposedInfo
 from gendsl.inference.kernel import run_kernel
-from gendsl.inference.looked_at import LookedAt
+from gendsl.inference.looked_at import TOO_OFTEN, LookedAt
 from gendsl.inference.moves import Flat, Part, is_of_many_values
 from gendsl.inference.recording import is_read
 from gendsl.inference.tally import OTHER, Tallies, Tally, count
@@ -56,6 +57,8 @@ LOOK_EVERY = 0.01
 """How many seconds what the text took for constant is not looked at, if nothing but machine code runs."""
 FIRST_STEPS = 200
 """After how many steps that share is looked at."""
+MOST_READERS = 10_000
+"""So many addresses that functions look at are kept with what reads them."""
 
 
 class _Values(dict[Any, Any]):
@@ -76,9 +79,11 @@ class Machine:
         at_once: how many sweeps take about as long as the machine code may run at once.
         others_ran: whether other code than this may have run, that of programs or whoever asked for a trace,
             since what the text took for constant was looked at.
+        only_values: whether the chain is only worth it if recorded functions ask for no more than values.
+        asked_for_more: whether one has.
     """
 
-    def __init__(self, flat: Flat, trace: Any, rng: Any) -> None:
+    def __init__(self, flat: Flat, trace: Any, rng: Any, *, only_values: bool = False) -> None:
         self.parts, self.rng = flat.parts, rng
         self.called = [part.name for part in flat.called]
         self.names = [name for part in self.parts for name in part.names]
@@ -94,6 +99,8 @@ class Machine:
         if trace.scored_from is not None:  # a chain that goes on
             self.compare_at, self.seconds = self.closed.compare_at, self.closed.seconds
         self.readers: dict[Any, Any] = {}
+        self.only_values, self.asked_for_more = only_values, False
+        self.choice_readers: dict[Path, Any] = {}
         state = self._taken_over(trace)
         self.state = NativeState(self.closed) if state is None else state
         self.state.start(rng.bit_generator, flat.schedule)
@@ -181,6 +188,16 @@ class Machine:
         self.others_ran = True
         return recorder(self.looked_at)
 
+    def choice(self, path: Path) -> Any:
+        """The value of a choice of the current trace; None if it has none there."""
+        try:
+            read = self.choice_readers[path]
+        except KeyError:
+            if len(self.choice_readers) >= MOST_READERS:  # addresses below calls may be any number
+                self.choice_readers.clear()
+            read = self.choice_readers[path] = choice_reader(self.state, path)
+        return None if read is None else read()
+
     def is_due(self, now: float) -> bool:
         """Whether steps are to be compared with the reference now: the first, and those from a new structure.
 
@@ -198,6 +215,8 @@ class Machine:
         """Why the chain is not to go on as machine code; None if it is."""
         if self.beyond is not None:
             return self.beyond
+        if self.only_values and self.asked_for_more:
+            return TOO_OFTEN
         steps = int(self.state.words[Word.STEPS])
         if steps >= FIRST_STEPS and sum(self.fallbacks.values()) > MOST_FALLBACKS * steps:
             return "too many steps are left to the reference interpreter"

@@ -16,6 +16,7 @@ import numpy as np
 
 from gendsl.compiler.moves import NotClosed, Resampling, Rotating, Updating
 from gendsl.distributions import Distribution
+from gendsl.inference.looked_at import TOO_OFTEN
 from gendsl.inference.moves import Flat, Part, check_all_compiled, flattened, moves_within
 from gendsl.inference.recording import is_read
 from gendsl.inference.texts import known
@@ -42,8 +43,8 @@ LEAST_STEPS_A_DRAW = 10
 is called with one, as it is not compiled: making a trace takes about as long as so many steps."""
 
 LEAST_STEPS_A_LOOK = 2
-"""The same for each draw of which a function is recorded: it reads some choices, or what the program
-returned, which takes about as long as so many steps."""
+"""The same for each draw of which a function is recorded that asks for more than values of choices, such as
+what the program returned. To read some choices takes less than a step."""
 
 MOST_CHOICES = 20_000
 """More choices than this are left to today's runtime: machine code looks at all of them in each step, and a
@@ -101,6 +102,7 @@ def decide(
         return Decision(None, "GENDSL_NATIVE or GENDSL_RUNTIME says so")
     if not isinstance(trace, ReferenceTrace) or trace.gen_fn.is_reference:
         return Decision(None, "the trace is one of the reference runtime")
+    only_values = False
     try:
         flat = flattened(kernel)
         if not wanted:
@@ -119,8 +121,10 @@ def decide(
             read = bool(recorders) and all(map(is_read, recorders.values()))
             least = LEAST_STEPS_A_LOOK if recorders else LEAST_STEPS_A_DRAW
             if not read and thin * flat.moves < least:
-                return Decision(None, "whole traces are needed too often")
-        return _compiled(flat, trace, rng)
+                if not recorders or repeats:
+                    return Decision(None, TOO_OFTEN)
+                only_values = True
+        return _compiled(flat, trace, rng, only_values=only_values)
     except NotClosed as reason:
         return Decision(None, str(reason))
 
@@ -222,9 +226,11 @@ def _is_worth_it(moves: list[Part], trace: Any, work: float) -> bool:
     return done >= LEAST_WORK
 
 
-def _compiled(flat: Flat, trace: Any, rng: Any) -> Decision:
+def _compiled(flat: Flat, trace: Any, rng: Any, *, only_values: bool) -> Decision:
     from gendsl.compiler import native  # with the compiler, which takes long to import
     from gendsl.inference.machine import Machine
 
     missing = native.available()
-    return Decision(None, missing) if missing is not None else Decision(Machine(flat, trace, rng))
+    if missing is not None:
+        return Decision(None, missing)
+    return Decision(Machine(flat, trace, rng, only_values=only_values))

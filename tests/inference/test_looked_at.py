@@ -7,8 +7,10 @@ import pytest
 
 from gendsl import bernoulli, dirichlet, gen, normal, sample, select
 from gendsl.compiler.native import available
+from gendsl.compiler.native_state import NativeState
 from gendsl.errors import UnknownAddressError
 from gendsl.inference import cycle, mh, policy
+from gendsl.inference.looked_at import MOST_READ_SINGLY
 from gendsl.testing import running_on
 
 pytestmark = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
@@ -128,3 +130,31 @@ def test_functions_are_read_from_machine_code_where_there_are_two_steps_a_draw()
     assert run.ran == ["as machine code"]
     run = sample(cycle(mh(other_mean), mh(others)), start(), steps, seed=1, progress=False)
     assert run.ran == ["step by step: whole traces are needed too often"]
+
+
+def test_functions_of_values_are_read_from_machine_code_at_each_step():
+    steps = 1 + policy.LEAST_WORK // policy.A_STEP
+    kw = {"seed": 1, "progress": False}
+    run = sample(mh(other_mean), start(), steps, record={"mu": lambda trace: trace["mu"]}, **kw)
+    assert run.ran == ["as machine code"]
+    more = sample(mh(other_mean), start(), steps, record={"mu": lambda trace: trace.retval[1]}, **kw)
+    assert more.ran == ["as machine code; then step by step: whole traces are needed too often"]
+    np.testing.assert_allclose(run["mu"], more["mu"], rtol=1e-12)
+
+
+def test_a_function_that_reads_few_choices_is_given_no_others(monkeypatch):
+    made = []
+    choices = NativeState.choices
+    monkeypatch.setattr(NativeState, "choices", lambda self: made.append(1) or choices(self))
+    read = {
+        "few": lambda trace: trace["mu"] + trace["offset", 0],
+        "many": lambda trace: sum(trace["mu"] for _ in range(2 * MOST_READ_SINGLY)),
+    }
+    counts, values = {}, {}
+    with running_on("native"):
+        for name, function in read.items():
+            made.clear()
+            run = sample(KERNEL, start(), 40, record={name: function}, seed=1, progress=False)
+            assert run.ran == ["as machine code"]
+            counts[name], values[name] = len(made), run[name]
+    assert counts["few"] + 40 <= counts["many"] and len(set(values["few"])) > 3
