@@ -15,8 +15,10 @@ from gendsl import (
     gamma,
     gen,
     iid,
+    mvnormal,
     normal,
     poisson,
+    product,
     transform,
     uniform,
     uniform_discrete,
@@ -239,6 +241,25 @@ def more_where_few(trace):
     return 0.6 if trace["k"] < 3 else 0.3
 
 
+@gen
+def arrays(n, spread):
+    k = ~(1 + poisson(1.5))
+    at = [("at", j) @ ~product(normal, [0.0, 1.0], [1.0, spread]) for j in range(k)]
+    tilt = [("tilt", j) @ ~mvnormal(np.zeros(2), np.array([[1.0, 0.2], [0.2, spread]])) for j in range(k)]
+    share = [("share", j) @ ~dirichlet([0.5, 1.0, spread]) for j in range(k)]
+    for i in range(n):
+        ("y", i) @ ~normal(sum(x[0] * s[1] + t[1] for x, t, s in zip(at, tilt, share, strict=True)), 1)
+
+
+@gen
+def unlike(n, spread):
+    k = ~(1 + poisson(1.5))
+    for j in range(k):
+        ("at", j) @ ~product(normal, [0.0, 1.0], [1.0, spread + j])
+    for i in range(n):
+        ("y", i) @ ~normal(0, 1)
+
+
 MOVES = {
     "swap": (sums, (2, 2.0), birth_death("mu", "shift", propose=new_pair)),
     "shift": (sums, (2, 2.0), birth_death("mu", "shift", propose=new_pair, insert="shift", birth=0.3)),
@@ -249,6 +270,7 @@ MOVES = {
         shares, (2,), birth_death("mu", propose=new_share, vectors={"weights": (make_room, close_up)}),
     ),
     "prior": (sums, (2, 2.0), birth_death("mu", "shift")),
+    "prior of arrays": (arrays, (2, 2.0), birth_death("at", "tilt", "share")),
     "prior of a call": (hierarchy, (2,), birth_death("part", least=1)),
     "sorted": (sites, (1,), birth_death("site", propose=new_site, insert="sorted")),
     "sorted with ties": (whole_sites, (1,), birth_death("site", propose=new_whole_site, insert="sorted")),
@@ -394,6 +416,14 @@ def test_errors_stay_errors(name, way):
     trace = sums.generate((2, 2.0), {("y", i): 0.3 for i in range(2)}, init={"k": 2}, rng=3).trace
     move = Move(kernel.q, kernel.f)
     results = outcomes(way, compiled(trace, move), trace, move, 40)
+    assert results["raises"] > 0, results
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_components_whose_arrays_have_unlike_priors_stay_an_error(way):
+    kernel = birth_death("at")
+    trace = unlike.generate((2, 1.0), {("y", i): 0.3 for i in range(2)}, init={"k": 2}, rng=3).trace
+    results = outcomes(way, compiled(trace, Move(kernel.q, kernel.f)), trace, Move(kernel.q, kernel.f), 10)
     assert results["raises"] > 0, results
 
 

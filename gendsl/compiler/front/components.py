@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from gendsl.compiler import hir
-from gendsl.compiler.front import handles, traces
+from gendsl.compiler.front import handles, library_shapes, traces
 from gendsl.compiler.front.arrays import library_call
 from gendsl.compiler.front.containers import length
 from gendsl.compiler.front.coordinates import UNKNOWN, WEIGHTS
 from gendsl.compiler.front.frame import Frame, is_never
-from gendsl.compiler.front.numbers import compared, test_of
+from gendsl.compiler.front.numbers import both, compared, test_of
 from gendsl.compiler.front.values import (
     NONE,
     NOTHING,
@@ -33,7 +33,7 @@ from gendsl.compiler.front.values import (
     object_of,
 )
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import Array, Dict, Known, Number, SubTrace, describe
+from gendsl.compiler.types import Array, Dict, Known, List, Number, SubTrace, Tuple, describe
 
 Handler = Callable[[Frame, list[Value]], Value]
 _MODULE = "gendsl.inference.component_choices"
@@ -120,14 +120,47 @@ def _prior_in(frame: Frame, args: list[Value]) -> Value:
         for pair, other in zip(pairs, second, strict=True):
             mine = items_of(pair)[1]
             theirs = _distribution_in(frame, [trace, items_of(other)[1]])
-            for one, another in zip(mine.leaves, theirs.leaves, strict=True):
-                if one.kind == "r":
-                    raise frame.not_closed("the prior of a choice with arrays")
-                frame.fail_unless(Op("eq", (one, another), "b"), "components with different priors")
+            frame.fail_unless(_equal_parameters(frame, mine, theirs), "components with different priors")
         return NONE
 
     frame.branch(test_of(compared(frame, "gt", k, known(1))), compare, lambda: NONE)
     return make_tuple(pairs)
+
+
+def _equal_parameters(frame: Frame, one: Value, another: Value) -> Expr:
+    """Whether distributions of one family, or what they are made of, are equal, entry by entry."""
+    if is_never(one) or is_never(another):
+        return hir.FALSE
+    if isinstance(one.type, Tuple) and isinstance(another.type, Tuple):
+        items, others = items_of(one), items_of(another)
+        if one.type.cls is not another.type.cls or len(items) != len(others):
+            return hir.FALSE
+        test: Expr = hir.TRUE
+        for mine, theirs in zip(items, others, strict=True):
+            test = both(test, _equal_parameters(frame, mine, theirs))
+        return test
+    if isinstance(one.type, Array) and isinstance(another.type, Array):
+        return test_of(library_call(frame, library_shapes.array_equal, [one, another]))
+    if isinstance(one.type, List) and isinstance(another.type, List):
+        return test_of(library_call(frame, equal_lists, [one, another]))
+    if one.type != another.type or any(leaf.kind == "r" for leaf in one.leaves):
+        raise frame.not_closed(f"the prior of a choice with {describe(one.type)}")
+    test = hir.TRUE
+    for pair in zip(one.leaves, another.leaves, strict=True):
+        test = both(test, Op("eq", pair, "b"))
+    return test
+
+
+def equal_parameters(one: Any, another: Any) -> bool:
+    """What `_equal_parameters` means, for the text below."""
+    return bool(one == another)
+
+
+def equal_lists(one: Any, another: Any) -> bool:
+    """Whether lists of parameters are equal."""
+    if len(one) != len(another):
+        return False
+    return all(equal_parameters(one[i], another[i]) for i in range(len(one)))
 
 
 def _is_constant(frame: Frame, trace: Value, spaces: tuple[Any, ...]) -> bool:
@@ -378,5 +411,6 @@ _HANDLERS: dict[str, Handler] = {
 }
 _OWN: dict[Any, Handler] = {
     count_below: _count_below,
+    equal_parameters: lambda frame, args: number(_equal_parameters(frame, *args)),
     write: lambda frame, args: handles.write(frame, args, {}),
 }
