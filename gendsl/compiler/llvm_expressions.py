@@ -46,9 +46,6 @@ _LIBM = frozenset(
     ]
 )
 _SYMBOLS = {"gamma": "tgamma"}
-_TWO = frozenset(
-    ("atan2", "hypot", "fmod", "pow", "power", "logaddexp", "xlogy", "xlog1py", "betaln", "copysign")
-)
 _SPECIAL = frozenset(
     [
         "gammaln",
@@ -65,6 +62,20 @@ _SPECIAL = frozenset(
         "xlog1py",
         "betaln",
         "erfcx",
+        "gammainc",
+        "gammaincc",
+        "gammaincinv",
+        "gammainccinv",
+        "betainc",
+        "betaincinv",
+        "erfinv",
+        "erfcinv",
+        "beta",
+        "i0",
+        "i1",
+        "entr",
+        "rel_entr",
+        "poch",
     ]
 )
 """Functions that come from scipy.special by pointer; see `native`."""

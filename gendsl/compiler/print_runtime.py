@@ -97,6 +97,10 @@ NAMES: dict[str, Any] = {
         ("i0e", scipy.special.i0e), ("i1e", scipy.special.i1e), ("gamma", scipy.special.gamma),
         ("xlogy", scipy.special.xlogy), ("xlog1py", scipy.special.xlog1py), ("betaln",
         scipy.special.betaln), ("erfcx", scipy.special.erfcx),
+        *((name, getattr(scipy.special, name)) for name in (
+            "gammainc", "gammaincc", "gammaincinv", "gammainccinv", "betainc", "betaincinv", "erfinv",
+            "erfcinv", "beta", "i0", "i1", "entr", "rel_entr", "poch",
+        )),
         ("power", np.power), ("mod", np.mod), ("floordiv", np.floor_divide), ("maximum", np.maximum),
         ("minimum", np.minimum),
     )},

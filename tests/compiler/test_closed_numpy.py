@@ -1,8 +1,11 @@
 """Closed programs as text: NumPy's and SciPy's functions of arrays, against the functions themselves."""
 
+import math
+
 import numpy as np
 import pytest
 import scipy.linalg
+from scipy import special
 from scipy.special import log_softmax, logsumexp, softmax
 
 from gendsl import factor, gen, normal
@@ -175,11 +178,27 @@ def decompositions(a, s, b, v, w, t, m, k, n, h):
     "found" @ ~factor(found)
 
 
+@gen
+def special_functions(a, s, b, v, w, t, m, k, n, h):
+    x = ~normal(0, 1)
+    p = np.abs(v) + 0.5 + x * x
+    q = 1.0 / (1.0 + p)
+    found = told((special.gammainc(p, 1.5), special.gammaincc(2.0, p), special.gammaincinv(p, 0.3)))
+    found += told((special.gammainccinv(p, q), special.betainc(p, 2.0, q), special.betaincinv(2.0, p, q)))
+    found += told((special.erfinv(q), special.erfcinv(q), special.beta(p, q), special.i0(v), special.i1(v)))
+    found += told((special.entr(p), special.rel_entr(p, q), special.poch(p, 2.0)))
+    found += special.betainc(2.0, 3.0, 0.3 / (1.0 + x * x)) + special.gammainc(2, 1 + x * x)
+    found += math.isnan(special.gammainc(-1.0, 1.0 + x * x)) + special.poch(2, 3)
+    "found" @ ~factor(found)
+
+
 EVERY = (A, S, B, V, W, T, M, K, N, H)
 
 
 @pytest.mark.parametrize(
-    "model", [joined, products, reductions, shapes, decompositions], ids=lambda one: one.name
+    "model",
+    [joined, products, reductions, shapes, decompositions, special_functions],
+    ids=lambda one: one.name,
 )
 def test_functions_of_arrays(model):
     assert outcome(model, EVERY) == "equal"

@@ -100,6 +100,12 @@ ELEMENTWISE: dict[Any, str] = {
     scipy.special.log1p: "np_log1p", scipy.special.expm1: "np_expm1", scipy.special.i0e: "np_i0e",
     scipy.special.i1e: "np_i1e", scipy.special.gamma: "np_gamma", scipy.special.xlogy: "np_xlogy",
     scipy.special.xlog1py: "np_xlog1py", scipy.special.betaln: "np_betaln", scipy.special.erfcx: "np_erfcx",
+    scipy.special.gammainc: "np_gammainc", scipy.special.gammaincc: "np_gammaincc",
+    scipy.special.gammaincinv: "np_gammaincinv", scipy.special.gammainccinv: "np_gammainccinv",
+    scipy.special.betainc: "np_betainc", scipy.special.betaincinv: "np_betaincinv",
+    scipy.special.erfinv: "np_erfinv", scipy.special.erfcinv: "np_erfcinv", scipy.special.beta: "np_beta",
+    scipy.special.i0: "np_i0", scipy.special.i1: "np_i1", scipy.special.entr: "np_entr",
+    scipy.special.rel_entr: "np_rel_entr", scipy.special.poch: "np_poch",
 }  # fmt: skip
 """Functions of NumPy and SciPy from numbers to a float, elementwise; they raise nothing."""
 LARGEST_POWER = 64
