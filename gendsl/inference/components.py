@@ -151,9 +151,17 @@ class Number:
         """k, for a trace.
 
         Raises:
-            KernelError: there are more components than the move may lead to, so it couldn't lead there back.
+            KernelError: there is no such number; or there are more components than the move may lead to, so
+                it couldn't lead there back.
         """
         if self.address is not None:
+            if self.address not in trace:
+                raise KernelError(
+                    f"{self.move} asks for the number of components at {format_address(self.address)}, "
+                    "where the trace has no choice",
+                    address=self.address,
+                    fix=f'say where it is: {self.move}(..., number="n")',
+                )
             k = int(trace[self.address])
         else:
             assert self.function is not None

@@ -723,3 +723,19 @@ def test_the_parts_can_be_looked_at():
     assert "birth" in kernel.f.source
     aux = kernel.q.simulate((levels.simulate((0,), rng=1),), rng=1)
     assert {path[0] for path in aux.choices} <= {"birth", "place", "new"}
+
+
+@gen
+def numbered_otherwise():
+    n = ~poisson(2)
+    for j in range(n):
+        ("at", j) @ ~normal(0, 1)
+
+
+def test_a_number_that_is_elsewhere_is_asked_for():
+    kernel, trace = birth_death("at"), numbered_otherwise.simulate(rng=1)
+    with pytest.raises(errors.KernelError, match="components at 'k', where the trace has no") as found:
+        kernel(trace, np.random.default_rng(1))
+    assert 'birth_death(..., number="' in found.value.fix
+    assert "what comes before them always fails" in str(kernel.explain(trace))
+    assert "closed, a text of" in str(birth_death("at", number="n").explain(trace))

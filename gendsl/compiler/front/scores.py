@@ -24,7 +24,7 @@ from gendsl.compiler.front.values import (
     number_leaf,
 )
 from gendsl.compiler.hir import Const, Expr, Op
-from gendsl.compiler.types import Array, List, Number, Tuple, Type, Union, describe, leaves
+from gendsl.compiler.types import Array, List, Never, Number, Tuple, Type, Union, describe, leaves
 from gendsl.distributions.base import ScalarFamily, is_built_in
 
 _KINDS = "bif"
@@ -87,6 +87,8 @@ def _type_of_elements(frame: Frame, elements: Value) -> Type:
         found = {number_leaves(one.type) for one in items_of(elements)}
     if len(found) == 1 and isinstance(kind := found.pop(), Number):
         return Number(kind.kind)
+    if all(isinstance(one, Never) for one in found):
+        raise frame.not_closed("choices that are never made, as what comes before them always fails")
     raise frame.not_closed("choices from a finite set of other than numbers of one kind")
 
 
