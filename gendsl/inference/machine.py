@@ -40,7 +40,7 @@ from gendsl.inference.tally import OTHER, Tallies, Tally, count
 from gendsl.inference.texts import compiled
 from gendsl.runtime.change import is_same
 from gendsl.runtime.trace import definition
-from gendsl.runtime.verify import MISMATCH_FIX, count_comparison, is_affordable, spend
+from gendsl.runtime.verify import MISMATCH_FIX, count_comparison, is_affordable, spend, values_of
 
 _TOLERANCE = 1e-9
 FIRST_COMPARED = 16
@@ -133,7 +133,7 @@ class Machine:
         self.observed = trace.observed_paths
         values = trace.scored_from
         if values is None:
-            values = {path: record[1] for path, record in trace.records.items()}
+            values = dict(values_of(trace))
         self.state.load(values, self.observed, trace.log_prob)
         self.state.remember(trace)
         self.known = trace
@@ -356,7 +356,7 @@ class Machine:
         """
         if is_of_many_values(part):
             return before
-        values = {path: record[1] for path, record in before.records.items()}
+        values = dict(values_of(before))
         reference = self.model.reference.score(self.args, values)
         reference.observed_paths = self.observed
         return reference
@@ -382,7 +382,7 @@ class Machine:
         found = float(words[Word.LAST_RATIO : Word.LAST_RATIO + 1].view(np.float64)[0])
         size = abs(expected.log_prob) + abs(self.log_density)
         problem, path = "", None
-        values = {path: record[1] for path, record in expected.records.items()}
+        values = dict(values_of(expected))
         mine = self.state.choices()
         ratio = _ratio(info)
         if not _close(found, ratio, size + (abs(ratio) if math.isfinite(ratio) else 0.0)):

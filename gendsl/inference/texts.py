@@ -100,8 +100,8 @@ def known(parts: Sequence[Part], trace: Any) -> ClosedKernel | None:
 
 def observed_of(trace: Any) -> frozenset[Strings]:
     """The strings of the addresses of a trace that have nothing but observations."""
-    choices = trace.records if trace.scored_from is None else trace.scored_from
-    return observed_alone(choices, trace.observed_paths)
+    paths = trace.choices if trace.scored_from is None else trace.scored_from
+    return observed_alone(paths, trace.observed_paths)
 
 
 def compiled(parts: Sequence[Part], trace: Any) -> ClosedKernel:

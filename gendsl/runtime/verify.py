@@ -173,7 +173,7 @@ class Schedule:
         if not isinstance(thing, ReferenceTrace):
             return True
         most = int(seconds / _EACH)
-        return sum(1 for _ in islice(_values(thing), most + 1)) <= most
+        return sum(1 for _ in islice(values_of(thing), most + 1)) <= most
 
     def is_new(self, shape: Any) -> bool:
         """Whether nothing has been compared yet that had these choices."""
@@ -249,7 +249,7 @@ def compare_with_reference(trace: ReferenceTrace) -> None:
             what the program finds outside of itself has been replaced.
     """
     count_comparison()
-    values = dict(_values(trace))
+    values = dict(values_of(trace))
     trace.gen_fn.compiled.checked[1] = max(_PERIOD, len(values) // 4)
     fresh = _execution(trace, values)
     found = _difference(trace, fresh)
@@ -293,7 +293,7 @@ def _difference(trace: ReferenceTrace, fresh: ReferenceTrace | Exception) -> tup
         problem = f"{one} has a trace, {other} raises {type(fresh).__name__}: {fresh}"
         return problem, getattr(fresh, "address", None)
     mine, theirs = trace.records, fresh.records
-    for path, _ in _values(trace):
+    for path, _ in values_of(trace):
         if path not in theirs:
             return f"{one} makes a choice that {other} doesn't", path
     log_probs = trace.log_prob, fresh.log_prob
@@ -310,7 +310,7 @@ def _difference(trace: ReferenceTrace, fresh: ReferenceTrace | Exception) -> tup
     return None
 
 
-def _values(trace: Any) -> Iterator[tuple[Any, Any]]:
+def values_of(trace: Any) -> Iterator[tuple[Any, Any]]:
     """The values of a trace's choices by their paths, in program order."""
     if type(trace) is ReferenceTrace:
         return ((path, record[1]) for path, record in trace.records.items())
