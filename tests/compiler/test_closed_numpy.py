@@ -188,6 +188,7 @@ def special_functions(a, s, b, v, w, t, m, k, n, h):
     found += told((special.erfinv(q), special.erfcinv(q), special.beta(p, q), special.i0(v), special.i1(v)))
     found += told((special.entr(p), special.rel_entr(p, q), special.poch(p, 2.0)))
     found += special.betainc(2.0, 3.0, 0.3 / (1.0 + x * x)) + special.gammainc(2, 1 + x * x)
+    found += told((np.arcsinh(v), np.arccosh(1.0 + p), np.arctanh(q)))
     found += math.isnan(special.gammainc(-1.0, 1.0 + x * x)) + special.poch(2, 3)
     "found" @ ~factor(found)
 

@@ -92,6 +92,7 @@ ELEMENTWISE: dict[Any, str] = {
     "np_tan",
     np.arctan: "np_atan", np.arcsin: "np_asin", np.arccos: "np_acos", np.sinh: "np_sinh", np.cosh: "np_cosh",
     np.tanh: "np_tanh", np.log1p: "np_log1p", np.expm1: "np_expm1", np.log2: "np_log2", np.log10: "np_log10",
+    np.arcsinh: "np_asinh", np.arccosh: "np_acosh", np.arctanh: "np_atanh",
     np.floor: "np_floor", np.ceil: "np_ceil", np.arctan2: "np_atan2", np.hypot: "np_hypot",
     np.logaddexp: "np_logaddexp", np.exp2: "np_exp2", np.cbrt: "np_cbrt", np.copysign: "np_copysign",
     scipy.special.gammaln: "np_gammaln", scipy.special.expit: "np_expit", scipy.special.logit: "np_logit",
