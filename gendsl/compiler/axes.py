@@ -80,11 +80,15 @@ class Axes:
         repeated: the functions, by identity, that are called in loops.
     """
 
-    def __init__(self, mains: Sequence[Function], meetings: Iterable[Meeting] = ()) -> None:
+    def __init__(
+        self, mains: Sequence[Function], meetings: Iterable[Meeting] = (), *, costs: bool = True
+    ) -> None:
         """
         Args:
             meetings: where a choice of one template may have the address of one of another.
+            costs: whether only those loops count that machine code saves time by.
         """
+        self.costs = costs
         self.effects = TextEffects()
         self.concerned = {part.number for one in meetings for part in (one.lower, one.upper)}
         self.loops: dict[int, Lanes] = {}
@@ -122,7 +126,7 @@ class Axes:
     def _of_loop(self, function: Function, loop: For, around: list[tuple[Statement | None, Body]]) -> Lanes:
         if loop.step != Const(1, "i"):
             raise NotLanesError("it does not count by one")
-        if not self._is_worth(loop.body, set()):
+        if self.costs and not self._is_worth(loop.body, set()):
             raise NotLanesError(LITTLE)
         inside = {var for one in hir.walk(loop.body) for var in hir.targets(one)}
         later = read_after({loop.var, *inside}, around)
@@ -139,7 +143,7 @@ class Axes:
         lanes.may_be_short = id(function) in self.repeated or any(
             isinstance(outer, (For, Loop)) for outer, _ in around[:-1]
         )
-        if saved(lanes, loop.body) <= 0:
+        if self.costs and saved(lanes, loop.body) <= 0:
             raise NotLanesError(NOTHING)
         return lanes
 

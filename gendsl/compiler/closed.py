@@ -20,10 +20,12 @@ from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import Input
 from gendsl.compiler.native import Code, Native, available, code_of
 from gendsl.compiler.native_layout import FAILED, FULL, Layout, TemplateWords, Word, is_auxiliary
+from gendsl.compiler.numpy_loops import arrays_of, print_at_once
 from gendsl.compiler.print_llvm import print_llvm
 from gendsl.compiler.print_python import compile_python, input_name, name_apart, print_python
 from gendsl.compiler.print_runtime import TextFailure
 from gendsl.compiler.types import Type, leaves
+from gendsl.compiler.whole_columns import Values, joined
 
 _ARENA = 1 << 16
 _LARGEST_ARENA = 1 << 32
@@ -42,9 +44,8 @@ class FailedText(Exception):
 class _Column:
     """The choices of a template, as Python text looks them up: each once."""
 
-    def __init__(self) -> None:
-        self.values: dict[Any, Any] = {}
-        self.visited: set[Any] = set()
+    def __init__(self, kind: str) -> None:
+        self.values, self.visited = Values(kind), set[Any]()
 
     def __contains__(self, index: Any) -> bool:
         return index in self.values
@@ -56,6 +57,20 @@ class _Column:
         self.visited.add(index)
         return value
 
+    def row(self, seen: list[Any], start: int, stop: int, *first: int) -> Any:
+        """The values of choices whose last indices are one behind another, all at once."""
+        if start < 0 or not self.values.kind:
+            raise TextFailure("choices that are not looked at all at once")
+        every = {joined(first, place) for place in range(start, stop)}
+        if not every <= self.values.keys() or self.visited & every or any(one[0] is self for one in seen):
+            raise TextFailure("choices that are made twice, or not given")
+        seen.append((self, every))
+        return self.values.row(first, start, stop)
+
+    def count(self) -> int:
+        """How many were looked up."""
+        return len(self.visited)
+
 
 def _number(log_density: float) -> float:
     """A log density; where it is NaN, the reference says of which choice."""
@@ -66,6 +81,11 @@ def _number(log_density: float) -> float:
 
 class _State:
     """The choices of a trace, for Python text."""
+
+    def see(self, seen: list[Any]) -> None:
+        """Note that choices were looked up, all at once."""
+        for column, every in seen:
+            column.visited |= every
 
 
 def now(where: Any, name: str) -> Any:
@@ -113,6 +133,10 @@ class Compiled(ABC):
     def axes(self) -> Axes:
         """Which loops run in lanes as machine code."""
 
+    def running(self) -> str:
+        """The Python text that runs: loops over data are NumPy."""
+        return self.printed(None)
+
     @cached_property
     def text(self) -> str:
         """The Python text, to be read."""
@@ -128,7 +152,8 @@ class Compiled(ABC):
                 given[input_name(Input(number, leaf, "r"))] = value
                 if inner:
                     given[input_name(Input(number, leaf, "r", True))] = with_tangents(value, inner)
-        return compile_python(self.printed(None), given)
+        text = self.running()
+        return compile_python(text, given | arrays_of(text, given))
 
     def changed(self) -> str | None:
         """The name of something outside that the text took for constant and that is another now; or None."""
@@ -231,6 +256,9 @@ class ClosedDensity(ClosedText):
     def made(self, main: hir.Function) -> hir.Function:
         return density.score(main)
 
+    def running(self) -> str:
+        return print_at_once(self.main)
+
     def assess_python(self, args: tuple[Any, ...], choices: Mapping[Any, Any]) -> float:
         """The log density of choices, by Python text.
 
@@ -240,7 +268,8 @@ class ClosedDensity(ClosedText):
         """
         state = _State()
         for template in self.lowered.templates:
-            setattr(state, template.name, _Column())
+            kinds = leaves(template.type)
+            setattr(state, template.name, _Column(kinds[0] if len(kinds) == 1 else ""))
         found = self.places(choices)
         for template in self.lowered.templates:
             column = getattr(state, template.name)
@@ -249,10 +278,11 @@ class ClosedDensity(ClosedText):
                 column.values[index] = parts[0] if len(parts) == 1 else tuple(parts)
         given = self.arguments(args)
         try:
-            result = float(self.python[self.main.name](state, *given))
+            with np.errstate(all="ignore"):
+                result = float(self.python[self.main.name](state, *given))
         except PYTHON_FAILURES as error:
             raise FailedText(0, f"{type(error).__name__}: {error}") from error
-        visited = sum(len(getattr(state, t.name).visited) for t in self.lowered.templates if t.calls is None)
+        visited = sum(getattr(state, t.name).count() for t in self.lowered.templates if t.calls is None)
         if visited != len(choices):
             raise FailedText(0, "choices that the program does not make")
         return _number(result)

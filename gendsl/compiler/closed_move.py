@@ -12,6 +12,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from gendsl.compiler import (
     block_runs,
     collector,
@@ -61,6 +63,8 @@ from gendsl.compiler.moves import (
     all_within,
 )
 from gendsl.compiler.native_layout import Layout
+from gendsl.compiler.numpy_loops import print_at_once
+from gendsl.compiler.numpy_runtime import Table
 from gendsl.compiler.observations import Strings
 from gendsl.compiler.print_llvm import print_llvm_steps
 from gendsl.compiler.print_python import input_name, name_apart, print_python
@@ -455,6 +459,9 @@ class ClosedKernel(Compiled):
     def printed(self, axes: Axes | None) -> str:
         return LEGEND + print_python(*self.roots, notes=NOTES, axes=axes)
 
+    def running(self) -> str:
+        return print_at_once(*self.roots, meetings=self.meetings)
+
     @cached_property
     def axes(self) -> Axes:
         return Axes(self.roots, self.meetings)
@@ -566,9 +573,10 @@ class ClosedKernel(Compiled):
             made = self.steps[number]
             assert made is not None
             once = self.before[number]
-            if number not in state.same:
-                state.same[number] = () if once is None else _results(once, self.python[once.name](state))
-            return self.python[made.name](state, *state.same[number])  # type: ignore[no-any-return]
+            with np.errstate(all="ignore"):
+                if number not in state.same:
+                    state.same[number] = () if once is None else _results(once, self.python[once.name](state))
+                return self.python[made.name](state, *state.same[number])  # type: ignore[no-any-return]
         except PYTHON_FAILURES as error:
             raise FailedText(0, f"{type(error).__name__}: {error}") from error
 
@@ -598,8 +606,9 @@ def _within(steps: Sequence[Step | None]) -> list[Step]:
 
 
 def _results(function: hir.Function, found: Any) -> tuple[Any, ...]:
-    """What a function of Python text returned, as its results."""
-    return found if len(function.results) > 1 else (found,)
+    """What a function of Python text returned, as its results, whose lists stay as they are."""
+    every = found if len(function.results) > 1 else (found,)
+    return tuple(Table(one) if type(one) is list else one for one in every)
 
 
 def _is_of(found: Any, name: str) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gendsl.compiler import hir
 from gendsl.compiler.clean import ends
 from gendsl.compiler.hir import Body, Const, Expr, Function, Input, Op, Var
+from gendsl.compiler.numpy_runtime import lanes
 from gendsl.compiler.print_runtime import NAMES
 
 if TYPE_CHECKING:
@@ -51,8 +52,13 @@ def drawn(name: str, args: list[str]) -> str:
 class PythonPrinter:
     """Prints functions as Python text."""
 
-    def __init__(self, notes: Mapping[str, str], axes: Axes | None = None) -> None:
-        self.notes, self.axes = notes, axes
+    def __init__(
+        self,
+        notes: Mapping[str, str],
+        axes: Axes | None = None,
+        at_once: Mapping[int, tuple[str, str, list[str]]] | None = None,
+    ) -> None:
+        self.notes, self.axes, self.at_once = notes, axes, at_once or {}
         self.lines: list[str] = []
         self.indent = 0
         self.loops: list[tuple[int, str]] = []
@@ -81,7 +87,7 @@ class PythonPrinter:
             case Input():
                 return input_name(expr)
         name, args = expr.name, expr.args
-        if name == "np_div" and isinstance(args[1], Const):
+        if name == "np_div" and isinstance(args[1], Const) and args[1].value:
             name = "truediv"
         if name in _INFIX:
             sign, level = _INFIX[name]
@@ -125,6 +131,8 @@ class PythonPrinter:
         self.line(f"{head}  # {function.origin}" if function.origin else head)
         self.indent += 1
         start = len(self.lines)
+        for name in self._not_set(function):
+            self.line(f"{name} = None")
         if function.linear is not None:
             self._linear(function.linear, [var.name for var in function.parameters])
         self.body(function.body)
@@ -132,6 +140,11 @@ class PythonPrinter:
             self.line("pass")
         self.indent -= 1
         self.lines.append("")
+
+    def _not_set(self, function: Function) -> list[str]:
+        """The variables that may not be set where a loop is tried at once."""
+        loops = [self.at_once[id(one)] for one in hir.walk(function.body) if id(one) in self.at_once]
+        return sorted({name for _, _, unset in loops for name in unset})
 
     def _linear(self, linear: hir.Linear, parameters: list[str]) -> None:
         """What BLAS and LAPACK compute in place of what follows."""
@@ -300,6 +313,14 @@ class PythonPrinter:
                 parts = [stop] if start == Const(0, "i") and step == Const(1, "i") else [start, stop]
                 if step != Const(1, "i"):
                     parts.append(step)
+                if id(statement) in self.at_once:
+                    call, left, unset = self.at_once[id(statement)]
+                    at = Var(left, "i")
+                    count = stop if start == Const(0, "i") else Op("sub", (stop, at), "i")
+                    self.line(f"{left} = {self.expr(start)}")
+                    known = f" and None not in [{', '.join(unset)}]" if unset else ""
+                    self.line(f"if {self.expr(count, 7)} >= lanes.SHORT{known}: {call}")
+                    parts = [at, stop]
                 note = "" if self.axes is None else self.axes.note(statement)
                 head = f"for {var.name} in range({', '.join(map(self.expr, parts))}):"
                 self.line(head, statement.line, note)
@@ -384,7 +405,8 @@ def name_apart(mains: Sequence[Function]) -> None:
     """Give functions, and all that they call, names that no variable and no other function has."""
     functions = _functions(mains)
     taken = {var.name for f in functions for var in f.parameters}
-    taken |= {var.name for f in functions for s in hir.walk(f.body) for var in hir.targets(s)} | set(NAMES)
+    taken |= {var.name for f in functions for s in hir.walk(f.body) for var in hir.targets(s)}
+    taken |= {*NAMES, "lanes"}
     for function in functions:
         while function.name in taken:
             function.name += "_"
@@ -397,6 +419,6 @@ def _functions(mains: Sequence[Function]) -> list[Function]:
 
 def compile_python(text: str, given: dict[str, Any]) -> dict[str, Any]:
     """The functions of a text."""
-    namespace: dict[str, Any] = {**NAMES, **given}
+    namespace: dict[str, Any] = {**NAMES, "lanes": lanes, **given}
     exec(compile(text, "<gendsl text>", "exec"), namespace)
     return namespace

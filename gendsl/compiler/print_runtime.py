@@ -73,37 +73,40 @@ def np_lgamma(x: float) -> float:
         return math.inf
 
 
+UFUNCS: dict[str, Any] = dict((
+    ("div", np.divide),
+    ("exp", np.exp), ("log", np.log), ("sqrt", np.sqrt), ("sin", np.sin), ("cos", np.cos), ("tan",
+    np.tan),
+    ("atan", np.arctan), ("asin", np.arcsin), ("acos", np.arccos), ("sinh", np.sinh), ("cosh", np.cosh),
+    ("asinh", np.arcsinh), ("acosh", np.arccosh), ("atanh", np.arctanh),
+    ("tanh", np.tanh), ("log1p", np.log1p), ("expm1", np.expm1), ("log2", np.log2), ("log10", np.log10),
+    ("floor", np.floor), ("ceil", np.ceil), ("atan2", np.arctan2), ("hypot", np.hypot),
+    ("logaddexp", np.logaddexp), ("exp2", np.exp2), ("cbrt", np.cbrt), ("copysign", np.copysign),
+    ("gammaln", scipy.special.gammaln), ("expit", scipy.special.expit), ("logit", scipy.special.logit),
+    ("erf", scipy.special.erf), ("erfc", scipy.special.erfc), ("ndtr", scipy.special.ndtr),
+    ("log_ndtr", scipy.special.log_ndtr), ("ndtri", scipy.special.ndtri), ("psi", scipy.special.psi),
+    ("i0e", scipy.special.i0e), ("i1e", scipy.special.i1e), ("gamma", scipy.special.gamma),
+    ("xlogy", scipy.special.xlogy), ("xlog1py", scipy.special.xlog1py), ("betaln",
+    scipy.special.betaln), ("erfcx", scipy.special.erfcx),
+    *((name, getattr(scipy.special, name)) for name in (
+        "gammainc", "gammaincc", "gammaincinv", "gammainccinv", "betainc", "betaincinv", "erfinv",
+        "erfcinv", "beta", "i0", "i1", "entr", "rel_entr", "poch",
+    )),
+    ("power", np.power), ("mod", np.mod), ("floordiv", np.floor_divide), ("maximum", np.maximum),
+    ("minimum", np.minimum),
+))  # fmt: skip
+"""NumPy's functions, by the names that their operations have behind "np_"."""
 NAMES: dict[str, Any] = {
     "np_lgamma": np_lgamma,
     "fail": fail, "power": power, "ipow": ipow, "bits": bits, "mix": mix, "range_length": range_length,
     "lapack": lapack,
-    "inf": math.inf, "nan": math.nan, "np_div": _quiet(np.divide),
+    "inf": math.inf, "nan": math.nan,
     **{name: getattr(math, name) for name in (
         "exp", "log", "sqrt", "sin", "cos", "tan", "atan", "asin", "acos", "sinh", "cosh", "tanh", "log1p",
         "expm1",
         "log2", "log10", "lgamma", "gamma", "erf", "erfc", "asinh", "acosh", "atanh", "cbrt", "exp2", "atan2",
         "hypot", "copysign", "fmod", "floor", "ceil", "isnan", "isinf", "isfinite", "factorial", "comb",
     )},
-    **{f"np_{name}": _quiet(function) for name, function in (
-        ("exp", np.exp), ("log", np.log), ("sqrt", np.sqrt), ("sin", np.sin), ("cos", np.cos), ("tan",
-        np.tan),
-        ("atan", np.arctan), ("asin", np.arcsin), ("acos", np.arccos), ("sinh", np.sinh), ("cosh", np.cosh),
-        ("asinh", np.arcsinh), ("acosh", np.arccosh), ("atanh", np.arctanh),
-        ("tanh", np.tanh), ("log1p", np.log1p), ("expm1", np.expm1), ("log2", np.log2), ("log10", np.log10),
-        ("floor", np.floor), ("ceil", np.ceil), ("atan2", np.arctan2), ("hypot", np.hypot),
-        ("logaddexp", np.logaddexp), ("exp2", np.exp2), ("cbrt", np.cbrt), ("copysign", np.copysign),
-        ("gammaln", scipy.special.gammaln), ("expit", scipy.special.expit), ("logit", scipy.special.logit),
-        ("erf", scipy.special.erf), ("erfc", scipy.special.erfc), ("ndtr", scipy.special.ndtr),
-        ("log_ndtr", scipy.special.log_ndtr), ("ndtri", scipy.special.ndtri), ("psi", scipy.special.psi),
-        ("i0e", scipy.special.i0e), ("i1e", scipy.special.i1e), ("gamma", scipy.special.gamma),
-        ("xlogy", scipy.special.xlogy), ("xlog1py", scipy.special.xlog1py), ("betaln",
-        scipy.special.betaln), ("erfcx", scipy.special.erfcx),
-        *((name, getattr(scipy.special, name)) for name in (
-            "gammainc", "gammaincc", "gammaincinv", "gammainccinv", "betainc", "betaincinv", "erfinv",
-            "erfcinv", "beta", "i0", "i1", "entr", "rel_entr", "poch",
-        )),
-        ("power", np.power), ("mod", np.mod), ("floordiv", np.floor_divide), ("maximum", np.maximum),
-        ("minimum", np.minimum),
-    )},
+    **{f"np_{name}": _quiet(function) for name, function in UFUNCS.items()},
 }  # fmt: skip
 """The names that a Python text may use."""

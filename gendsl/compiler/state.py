@@ -31,7 +31,6 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
@@ -41,6 +40,7 @@ from gendsl.compiler.meetings import Meeting, upper_index
 from gendsl.compiler.moves import TIE
 from gendsl.compiler.print_runtime import TextFailure
 from gendsl.compiler.types import Array, leaves
+from gendsl.compiler.whole_columns import Stamps, Values, joined
 
 CLOSE, ROUNDING, CANCEL = 5e-9, 5e-13, 5e-7
 """How near to what it was a value must come back, relative to it and to what it was computed from, and how
@@ -48,6 +48,8 @@ near to zero the logarithms of the two determinants must cancel; else the refere
 allows twice as much.
 """
 NOTHING_CURRENT = NO_COORDINATE = -1
+Seen = tuple["Column", tuple[int, ...], int, int]
+"""Choices that were looked at all at once: their first indices, and from where to where the last goes."""
 NEVER_READ = 0, False, NO_COORDINATE
 """The phase in which a choice was read, whether it was copied then, and the first of its coordinates."""
 MOST_NEW_NODES = 1000
@@ -64,13 +66,10 @@ class Column:
         self.leaves = leaves(template.type)
         self.array = isinstance(template.type, Array)
         self.is_node, self.is_below = template.has_nodes, template.is_below
-        self.values: dict[Any, Any] = {}
+        self.values = Values(self.leaves[0] if len(self.leaves) == 1 else "")
         self.observed: set[Any] = set()
-        self.current: dict[Any, int] = defaultdict(int)
-        self.visited: dict[Any, int] = defaultdict(int)
-        self.written: dict[Any, int] = defaultdict(int)
+        self.current, self.visited, self.written, self.covered = Stamps(), Stamps(), Stamps(), Stamps()
         self.read_at: dict[Any, tuple[int, bool, int]] = {}
-        self.covered: dict[Any, int] = defaultdict(int)
         self.meetings: list[Meeting] = []
 
     # --- programs ---------------------------------------------------------------------------------
@@ -92,6 +91,26 @@ class Column:
         self._count()
         self._meet(index)
         return self.values[index]
+
+    def row(self, seen: list[Seen], start: int, stop: int, *first: int) -> Any:
+        """The values of choices that a program makes, whose last indices are one behind another.
+
+        Args:
+            seen: what else was looked at so; this is added. It counts as visited once `see` is told so.
+        """
+        state, now = self.state, self.state.now
+        is_known = start >= 0 and self.values.kind and not self.meetings
+        if not is_known or any(one[:2] == (self, first) for one in seen):
+            raise TextFailure("choices that are not looked at all at once")
+        if not self.current.all_have(first, start, stop, state.current[self.side]):
+            for place in range(start, stop):
+                index = joined(first, place)
+                if not self.has(index) and self.written[index] != now:
+                    raise TextFailure("a choice that is not given")
+        if self.visited.any_has(first, start, stop, now) or self.covered:
+            raise TextFailure("a choice that is made twice")
+        seen.append((self, first, start, stop))
+        return self.values.row(first, start, stop)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         """Put in a choice that was drawn."""
@@ -333,6 +352,13 @@ class MoveState:
         self.before_last = (0, 0.0)
         self.zero: tuple[Column, Any] | None = None
 
+    def see(self, seen: list[Seen]) -> None:
+        """Note that choices were visited which were looked at all at once."""
+        for column, first, start, stop in seen:
+            column.visited.stamp_row(first, start, stop, self.now)
+            if column.template.calls is None:
+                self.visits[column.side] += stop - start
+
     def new_node(self) -> int:
         """The number of a call of a program that calls itself, at an address that had none."""
         self.nodes += 1
@@ -541,7 +567,7 @@ class MoveState:
 
     def save(self) -> Any:
         """What `go_back` needs to make the current trace the current one again."""
-        kept = [(c, dict(c.values), dict(c.current)) for c in self.columns if c.is_model]
+        kept = [(c, dict(c.values), Stamps(c.current)) for c in self.columns if c.is_model]
         return self.current, self.counts[0], self.lp, kept
 
     def go_back(self, saved: Any) -> None:
@@ -549,7 +575,7 @@ class MoveState:
         current, self.counts[0], self.lp, kept = saved
         self.current = [current[0], NOTHING_CURRENT]
         for column, values, stamps in kept:
-            column.values, column.current = dict(values), defaultdict(int, stamps)
+            column.values, column.current = Values(column.values.kind, values), Stamps(stamps)
 
     def give_up(self, saved: Any) -> None:
         """Forget what was saved."""

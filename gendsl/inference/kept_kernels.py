@@ -84,6 +84,9 @@ class KeptKernel(ClosedKernel):
     def printed(self, axes: Axes | None) -> str:
         return self.whole.printed(axes)
 
+    def running(self) -> str:
+        return self.whole.running()
+
     @cached_property
     def axes(self) -> Axes:
         return self.whole.axes

@@ -144,6 +144,7 @@ RESERVED = {
     *dir(builtins),
     *keyword.kwlist,
     *NAMES,
+    "lanes",
     "state",
     "lp",
     "None",
