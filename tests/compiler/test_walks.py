@@ -678,7 +678,7 @@ def test_texts_of_other_masses_are_others(monkeypatch):
 
 def test_which_steps_have_one_text():
     one, other, third = (random_walk(at, size).move for at, size in [("mu", 1.0), ("mu", 2.0), ("sd", 1.0)])
-    twice = texts._Compiled((), (one, one, Several("s", (jump.move,), 2)), None, (), None, "")
+    twice = texts._Compiled((), (one, one, Several("s", (jump.move,), 2)), None, (), frozenset(), None, "")
     again = Several("s", (jump.move,), 2)
     assert twice.is_like([other, other, again])
     for steps in [(one, other, again), (third, third, again), (one, one), (one, one, again, again)]:
