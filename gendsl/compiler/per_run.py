@@ -23,7 +23,7 @@ from collections.abc import Iterable, Sequence
 from gendsl.compiler import hir
 from gendsl.compiler.clean import clean_one
 from gendsl.compiler.front.program import MODEL
-from gendsl.compiler.hir import Call, Function, Read, Return, Var, Visit
+from gendsl.compiler.hir import Call, Function, Primitive, Read, Return, Var, Visit
 from gendsl.compiler.staging import Stages, taken_apart
 from gendsl.compiler.text_effects import NONE, Run, templates_changed
 
@@ -37,14 +37,16 @@ def take_out(
     """The functions of steps, and for each the one that computes its arguments once a run, or None.
 
     Args:
-        every: the functions of steps, and those of the steps that they are made of.
+        every: the functions of steps, and those of the steps that they are made of; those that begin one for
+            them are found.
         changing: the numbers of the inputs that steps change.
         observed: the identities of the templates whose choices are all observed.
     """
     roots = [step for step in steps if step is not None]
     functions = list({id(one): one for root in roots for one in hir.functions(root)}.values())
     unwritten, changed = _templates(functions)
-    known = set(map(id, every)), frozenset({*unwritten, *observed}), frozenset(changing), frozenset(changed)
+    own = {id(one) for one in functions if _begins(one)} | set(map(id, every))
+    known = own, frozenset({*unwritten, *observed}), frozenset(changing), frozenset(changed)
     made = list(steps)
     before: list[Function | None] = [None] * len(steps)
     for tables in (False, True):  # what is the same in all iterations needs no table
@@ -79,6 +81,11 @@ def _apart(stages: Stages, step: Function, before: Function | None) -> tuple[Fun
     ]
     before.name, parts.once.name = f"{before.name}_for_all", f"{parts.once.name}_for_each"
     return parts.each, joined
+
+
+def _begins(function: Function) -> bool:
+    """Whether a function begins a step."""
+    return any(isinstance(one, Primitive) and one.name == "begin" for one in hir.walk(function.body))
 
 
 def _templates(functions: Sequence[Function]) -> tuple[set[int], set[int]]:
