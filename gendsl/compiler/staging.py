@@ -258,8 +258,9 @@ class Apart(Steady):
         return [changed]
 
     def _of_branch(self, statement: If, sure: bool, same: bool) -> tuple[Body, Body]:
-        then, then_each = self.taken(statement.then, sure and (same or self.always))
-        orelse, else_each = self.taken(statement.orelse, sure and (same or self.always))
+        sure = sure and (same or (self.always and not self.picks(statement)))
+        then, then_each = self.taken(statement.then, sure)
+        orelse, else_each = self.taken(statement.orelse, sure)
         once = [*then, *orelse]
         each = self._with(statement, once, then=then_each, orelse=else_each)
         if once and same:
@@ -315,7 +316,7 @@ class Apart(Steady):
         comes = self.is_known(loop.start) and self.is_known(loop.stop)
         if self.always or loop.step not in (Const(1, "i"), Const(-1, "i")):
             comes = False
-        once, each = self.taken(loop.body, self.always or (sure and comes))
+        once, each = self.taken(loop.body, sure and (comes or self.always))
         if once and comes:
             ahead = "lt" if loop.step == Const(1, "i") else "gt"
             once = [If(Op(ahead, (loop.start, loop.stop), "b"), once, [], line=loop.line)]
@@ -347,7 +348,11 @@ class Apart(Steady):
         return count, index
 
     def _of_call(self, call: Call, sure: bool) -> tuple[Body, Body]:
-        """A call of a function of which a part is the same each time."""
+        """A call of a function of which a part is the same each time.
+
+        A step that may never be picked runs the model as all others do.
+        """
+        sure = sure or (self.always and not self.picks(call) and self.effects.makes_choices(call.function))
         same = [self.is_known(arg) and (sure or not may_fail(arg)) for arg in call.args]
         effects = self.effects.of(call.function)
         constant = list(map(self.is_constant, call.args))

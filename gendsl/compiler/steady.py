@@ -73,7 +73,7 @@ class Steady:
         others: the variables that other statements set or read, too.
         wanted: of the body of a function, for each result whether it may be what is done once.
         nest: the loops around, of which what is done once is kept in lists, and how often each runs.
-        always: whether all of the body is sure to be come to, sooner or later.
+        always: whether all of the body is sure to be come to, sooner or later, but for steps that it picks.
         constants: the variables that are known, and depend on nothing but numbers in the text.
     """
 
@@ -141,6 +141,11 @@ class Steady:
     def goes_on(self, statement: Statement) -> bool:
         """Whether it is sure that what follows a statement is come to, as the statement is."""
         return self.always or not may_leave(statement)
+
+    def picks(self, statement: Statement) -> bool:
+        """Whether a statement of a step picks one of several other steps, of which some may never be made."""
+        run, calls = self.effects.run, (one for one in hir.walk([statement]) if isinstance(one, Call))
+        return run is not None and any(id(one.function) in run.steps for one in calls)
 
     def fixed(self, body: Body, sure: bool) -> list[Statement]:
         """The statements of a body that are the same each time."""

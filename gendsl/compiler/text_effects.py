@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import inf
 
 from gendsl.compiler import hir
+from gendsl.compiler.front.program import MODEL
 from gendsl.compiler.hir import (
     Append,
     Block,
@@ -272,6 +273,12 @@ class TextEffects:
     def looks_outside(self, function: Function) -> bool:
         """Whether a function looks at something that is given from outside, or a choice that stays."""
         return self._has(function, "outside", self._looks_outside)
+
+    def makes_choices(self, function: Function) -> bool:
+        """Whether a function makes choices of the model, which it does for every trace."""
+        return self._has(
+            function, "choices", lambda one: isinstance(one, hir.Visit) and one.template.trace == MODEL
+        )
 
     def _has(self, function: Function, what: str, is_one: Callable[[Statement], bool]) -> bool:
         """Whether a function, or one that it calls, has such a statement."""

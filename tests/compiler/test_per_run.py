@@ -22,7 +22,7 @@ from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_move import ClosedKernel
 from gendsl.compiler.observations import observed_alone
 from gendsl.compiler.text_effects import templates_changed
-from gendsl.inference import cycle, involutive, mh, random_walk, repeat, sample, single_site
+from gendsl.inference import cycle, involutive, mh, mixture, random_walk, repeat, sample, single_site
 from gendsl.inference.texts import observed_of
 from gendsl.testing import running_on
 from tests.compiler.closed_steps import WAYS, needs_llvm
@@ -275,3 +275,25 @@ def test_strings_of_addresses_that_are_observed_alone():
     found = observed_alone([*paths, ("s", 0), ("s", "t")], observed)
     assert found == {("y", None), ("g", None, "y", None), ("b",), ("s", "t")}
     assert observed_alone(paths, set()) == set()
+
+
+@gen
+def walk_of_known_width(trace):
+    slope = ~normal(trace["slope"], 0.1 + math.lgamma(trace["level"] - 1.5))
+
+
+@needs_llvm
+@pytest.mark.parametrize(
+    "picked",
+    [
+        lambda walk, other: mixture([walk, other], lambda trace: [1.0, 1.0 if trace["level"] > 1.5 else 0.0]),
+        lambda walk, other: mixture(
+            [walk, repeat(cycle(other, walk, other), 2)], lambda trace: [2.0, max(trace["level"] - 1.5, 0.0)]
+        ),
+    ],
+)
+def test_steps_that_are_never_picked_do_not_fail(monkeypatch, picked):
+    kernel = picked(random_walk("slope", 0.3), mh(walk_of_known_width))
+    assert "np_lgamma(" in once_of(kernel, counted_trace())[0]
+    made = same_chains(kernel, counted_trace(), monkeypatch, draws=100, record=["slope"])
+    assert not made.fallbacks
