@@ -167,10 +167,10 @@ def may_leave(statement: Statement) -> bool:
 
 
 def _with_densities(body: Body) -> Iterator[Statement]:
-    """All statements of a body but what is done where a density is zero."""
+    """All statements of a body but what is done where a density is zero, which is no line of a program."""
     for statement in body:
         match statement:
-            case If(test=Op(name="eq", args=(Var(), hir.Const(value=value))), orelse=[]) if value == -inf:
+            case If(Op("eq", (Var(), hir.Const(value))), orelse=[], line=0) if value == -inf:
                 continue
         yield statement
         for inner in hir.bodies(statement):

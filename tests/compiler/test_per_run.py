@@ -297,3 +297,27 @@ def test_steps_that_are_never_picked_do_not_fail(monkeypatch, picked):
     assert "np_lgamma(" in once_of(kernel, counted_trace())[0]
     made = same_chains(kernel, counted_trace(), monkeypatch, draws=100, record=["slope"])
     assert not made.fallbacks
+
+
+def where_there_is_one(x, limit):
+    if limit == -math.inf:
+        return 0.3
+    return math.lgamma(x) + math.sqrt(x)
+
+
+@gen
+def limited(ys, x):
+    mu = ~normal(0, 1)
+    limit = -math.inf if mu < 50 else mu
+    shift = where_there_is_one(x, limit)
+    for i in range(len(ys)):
+        ("y", i) @ ~poisson(math.exp(mu) + shift)
+
+
+@needs_llvm
+def test_a_program_that_asks_for_minus_infinity_itself(monkeypatch):
+    """That is no density of zero, where what comes after is left out only rarely."""
+    ys = (1, 0, 2, 1)
+    trace = limited.generate((ys, -1.0), {("y", i): y for i, y in enumerate(ys)}, init={"mu": 0.1}).trace
+    made = same_chains(random_walk("mu", 0.3), trace, monkeypatch, draws=100, record=["mu"])
+    assert not made.fallbacks
