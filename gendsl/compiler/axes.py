@@ -86,7 +86,8 @@ class Axes:
         """
         Args:
             meetings: where a choice of one template may have the address of one of another.
-            costs: whether only those loops count that machine code saves time by.
+            costs: whether only those loops count that machine code saves time by, and not those that NumPy
+                does.
         """
         self.costs = costs
         self.effects = TextEffects()
@@ -126,7 +127,8 @@ class Axes:
     def _of_loop(self, function: Function, loop: For, around: list[tuple[Statement | None, Body]]) -> Lanes:
         if loop.step != Const(1, "i"):
             raise NotLanesError("it does not count by one")
-        if self.costs and not self._is_worth(loop.body, set()):
+        visits = any(isinstance(one, Visit) for one in hir.walk(loop.body))
+        if not self._is_worth(loop.body, set()) and (self.costs or not visits):
             raise NotLanesError(LITTLE)
         inside = {var for one in hir.walk(loop.body) for var in hir.targets(one)}
         later = read_after({loop.var, *inside}, around)
@@ -143,7 +145,7 @@ class Axes:
         lanes.may_be_short = id(function) in self.repeated or any(
             isinstance(outer, (For, Loop)) for outer, _ in around[:-1]
         )
-        if self.costs and saved(lanes, loop.body) <= 0:
+        if saved(lanes, loop.body) <= 0 if self.costs else _is_triangular(lanes, loop):
             raise NotLanesError(NOTHING)
         return lanes
 
@@ -459,6 +461,14 @@ class _Settled:
                 for value, result in zip(one.values, lanes.results, strict=True):
                     if value.kind == "r" and (result == VARYING or lanes.rank(value) != result):
                         raise NotLanesError("one list or another is returned")
+
+
+def _is_triangular(lanes: Lanes, loop: For) -> bool:
+    """Whether there is a loop in a loop which has about as many iterations as that has had."""
+    return any(
+        isinstance(one, For) and any(lanes.rank(var) == CONSECUTIVE for var in variables_of(one.stop))
+        for one in hir.walk(loop.body)
+    )
 
 
 def one_list(statement: Statement) -> Expr | None:
