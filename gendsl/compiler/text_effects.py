@@ -238,8 +238,8 @@ class TextEffects:
         if self.run is None or not isinstance(statement, (hir.Read, hir.Visit, hir.Given)):
             return False
         template = id(statement.template)
-        if template in self.run.changed and isinstance(statement, hir.Read):
-            return False  # it is not known to be of an observation
+        if isinstance(statement, hir.Read) and (statement.followed or template in self.run.changed):
+            return False  # each step notes what its transform reads; or it may be no observation
         return template in self.run.templates
 
     def cost(self, body: Body, constants: set[Var]) -> int:

@@ -321,3 +321,28 @@ def test_a_program_that_asks_for_minus_infinity_itself(monkeypatch):
     trace = limited.generate((ys, -1.0), {("y", i): y for i, y in enumerate(ys)}, init={"mu": 0.1}).trace
     made = same_chains(random_walk("mu", 0.3), trace, monkeypatch, draws=100, record=["mu"])
     assert not made.fallbacks
+
+
+@gen
+def levels(ys):
+    shape = ~gamma(2, 1)
+    level = ~gamma(2, 1)
+    for i in range(len(ys)):
+        ("y", i) @ ~poisson(level + shape)
+
+
+@transform
+def inverted(model_in, *, model_out):
+    size = math.exp(math.lgamma(read(model_in["shape"]) + 1))
+    write(model_out["level"], size / read(model_in["level"]))
+
+
+@needs_llvm
+def test_what_a_transform_reads_is_noted_in_each_step(monkeypatch):
+    """The rows of a Jacobian are numbers of what was read in that step."""
+    ys = (3, 1, 2, 4)
+    observed = {("y", i): y for i, y in enumerate(ys)}
+    trace = levels.generate((ys,), observed, init={"shape": 1.0, "level": 1.2}).trace
+    kernel = involutive(None, inverted)
+    made = same_chains(kernel, trace, monkeypatch, draws=100, record=["level"])
+    assert not made.fallbacks
