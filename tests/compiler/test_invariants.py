@@ -476,6 +476,16 @@ def test_a_failure_is_moved_only_where_it_is_come_to():
     assert run(text, 2.0, 1.0, [1.0], 0) == 0.0
 
 
+def test_what_only_hands_on_what_it_is_given_is_not_called():
+    second = Function("second_of", [A, B], ["f"], [Return([B])])
+    handed_on = function(Call([Y], second, [B, A]), added(Y))
+    clean.clean_one(handed_on)
+    assert "second_of" not in print_python(handed_on)
+    fails = function(Call([Y], second, [log(A), B]), added(Y))
+    clean.clean_one(fails)
+    assert "second_of(state, log(a), b)" in print_python(fails)
+
+
 # --- random functions -------------------------------------------------------------------------------
 
 

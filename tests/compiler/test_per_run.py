@@ -20,12 +20,13 @@ from gendsl import (
 )
 from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_move import ClosedKernel
+from gendsl.compiler.native_layout import Word
 from gendsl.compiler.observations import observed_alone
 from gendsl.compiler.text_effects import templates_changed
 from gendsl.inference import cycle, involutive, mh, mixture, random_walk, repeat, sample, single_site
 from gendsl.inference.texts import observed_of
 from gendsl.testing import running_on
-from tests.compiler.closed_steps import WAYS, needs_llvm
+from tests.compiler.closed_steps import WAYS, AsMachineCode, needs_llvm
 from tests.compiler.test_recursive_moves import same_chains
 
 
@@ -184,6 +185,20 @@ def test_memory_that_grows_while_it_is_kept(monkeypatch):
     kernel = cycle(random_walk("mu", 0.3), mh(longer), mh(longer))
     assert "np_lgamma(" in once_of(kernel, trace)[0]
     same_chains(kernel, trace, monkeypatch, draws=40, record=["mu", "width"])
+
+
+@needs_llvm
+def test_memory_does_not_grow_from_run_to_run():
+    trace = counted_trace()
+    closed = ClosedKernel(counts, trace.args, [random_walk("slope", 0.3).move], observed_of(trace))
+    assert closed.before[0] is not None
+    steps = AsMachineCode(closed, trace, np.random.default_rng(1))
+    steps.step()
+    used = int(steps.native.words[Word.START]) - steps.native.arena.ctypes.data
+    assert used > 0
+    for _ in range(50):
+        steps.step()
+    assert int(steps.native.words[Word.START]) - steps.native.arena.ctypes.data == used
 
 
 @gen
