@@ -601,9 +601,9 @@ RECORDED = ["k", "sd", ("mu", 0)]
 
 
 def noting(made, init):
-    def noted(self, *args):
+    def noted(self, *args, **named):
         made.append(self)
-        init(self, *args)
+        init(self, *args, **named)
 
     return noted
 
