@@ -11,6 +11,7 @@ from gendsl import (
     gen,
     normal,
     poisson,
+    product,
     read,
     select,
     transform,
@@ -22,7 +23,6 @@ from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_move import ClosedKernel
 from gendsl.compiler.native_layout import Word
 from gendsl.compiler.observations import observed_alone
-from gendsl.compiler.text_effects import templates_changed
 from gendsl.inference import cycle, involutive, mh, mixture, random_walk, repeat, sample, single_site
 from gendsl.inference.texts import observed_of
 from gendsl.testing import running_on
@@ -240,8 +240,21 @@ def test_warm_up_changes_what_it_has_found(monkeypatch):
     same_chains(kernel, counted_trace(), monkeypatch, draws=100, warmup=300, record=["slope", "level"])
 
 
+@gen
+def line(xs):
+    slope = ~normal(0, 1)
+    ys = ~product(normal, slope * xs, 1.0)
+
+
+@needs_llvm
 def test_arrays_that_no_step_writes_are_data():
-    assert templates_changed([]) == set()
+    xs = np.linspace(0.0, 1.0, 30)
+    trace = line.generate((xs,), {"ys": xs + 0.1}, init={"slope": 1.0}, rng=1).trace
+    text = random_walk("slope", 0.3).source_of("step", trace)
+    (loop,) = (
+        one for one in text[text.index("def ProductOfFamily_logpdf") :].splitlines()[:9] if "for " in one
+    )
+    assert "in lanes" in loop
 
 
 @needs_llvm
