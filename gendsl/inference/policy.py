@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gendsl.compiler import collector
 from gendsl.compiler.moves import NotClosed, Resampling, Rotating, Updating
 from gendsl.distributions import Distribution
 from gendsl.inference.looked_at import TOO_OFTEN
@@ -226,6 +227,7 @@ def _is_worth_it(moves: list[Part], trace: Any, work: float) -> bool:
     return done >= LEAST_WORK
 
 
+@collector.waiting()
 def _compiled(flat: Flat, trace: Any, rng: Any, *, only_values: bool) -> Decision:
     from gendsl.compiler import native  # with the compiler, which takes long to import
     from gendsl.inference.machine import Machine
