@@ -65,6 +65,7 @@ from gendsl.compiler.numpy_runtime import array
 from gendsl.compiler.print_python import PythonPrinter, input_name
 from gendsl.compiler.print_runtime import TextFailure
 from gendsl.compiler.rewriting import variables_of
+from gendsl.compiler.slopes_runtime import RUNS, SYMBOLS
 from gendsl.compiler.tails import with_tails
 from gendsl.compiler.types import Number
 
@@ -79,7 +80,11 @@ def print_at_once(*mains: Function, meetings: Iterable[Meeting] = ()) -> str:
     loops = NumPyLoops(functions, Axes(mains, meetings, costs=False))
     printer = PythonPrinter({}, at_once=loops.calls)
     for function in functions:
-        printer.function(function)
+        name = function.symbol.removeprefix(SYMBOLS)
+        if not function.symbol:
+            printer.function(function)
+        elif hasattr(RUNS, name):  # others are called by these alone
+            printer.line(f"{function.name} = slopes.{name}")
     return "\n".join([*printer.lines, *loops.lines])
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from gendsl.compiler import hir
@@ -13,10 +14,13 @@ from gendsl.compiler.clean import ends
 from gendsl.compiler.hir import Body, Const, Expr, Function, Input, Op, Var
 from gendsl.compiler.numpy_runtime import lanes
 from gendsl.compiler.print_runtime import NAMES
+from gendsl.compiler.slopes_runtime import RUNS
 
 if TYPE_CHECKING:
     from gendsl.compiler.axes import Axes
 
+TEXT = "<gendsl text>"
+"""What tracebacks call a text."""
 _INFIX = {
     "add": ("+", 11), "sub": ("-", 11), "mul": ("*", 12), "truediv": ("/", 12), "floordiv": ("//", 12),
     "mod": ("%", 12), "lt": ("<", 6), "le": ("<=", 6), "gt": (">", 6), "ge": (">=", 6), "eq": ("==", 6),
@@ -106,6 +110,8 @@ class PythonPrinter:
         if name == "select":
             text = f"{self.expr(args[1], 3)} if {self.expr(args[0], 3)} else {self.expr(args[2], 2)}"
             return f"({text})" if outer > 1 else text
+        if name == "range_length":
+            return f"len(range({', '.join(map(self.expr, args))}))"
         called = _CALLS.get(name, name)
         return f"{called}({', '.join(self.expr(arg) for arg in args)})"
 
@@ -417,8 +423,18 @@ def _functions(mains: Sequence[Function]) -> list[Function]:
     return list({id(one): one for main in mains for one in hir.functions(main)}.values())
 
 
-def compile_python(text: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The functions of a text."""
-    namespace: dict[str, Any] = {**NAMES, "lanes": lanes, **given}
-    exec(compile(text, "<gendsl text>", "exec"), namespace)
+def compiled_python(text: str) -> CodeType:
+    """What Python makes of a text."""
+    return compile(text, TEXT, "exec")
+
+
+def run_python(code: CodeType, given: dict[str, Any]) -> dict[str, Any]:
+    """The functions of a text, with what it is given."""
+    namespace: dict[str, Any] = {**NAMES, "lanes": lanes, "slopes": RUNS, **given}
+    exec(code, namespace)
     return namespace
+
+
+def compile_python(text: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The functions of a text, at once."""
+    return run_python(compiled_python(text), given)

@@ -20,6 +20,7 @@ from gendsl.compiler.invariants import simplify
 from gendsl.compiler.move import Slopes
 from gendsl.compiler.native_layout import Layout
 from gendsl.compiler.print_llvm import print_llvm_shared
+from gendsl.compiler.slopes_runtime import SYMBOLS
 from gendsl.compiler.source import find_source
 from gendsl.compiler.types import FLOAT, INT, List, Tuple, Type
 
@@ -79,7 +80,7 @@ def _lowered() -> tuple[bytes, Shared]:
     simplify(mains)
     for main in mains:
         for function in hir.functions(main):
-            function.symbol = f"gendsl_slopes_{function.name}"
+            function.symbol = f"{SYMBOLS}{function.name}"
     code = print_llvm_shared(mains, Layout(every[entries[0].name]), Axes(mains))
     return pickle.dumps(mains), Shared(*code)
 

@@ -50,6 +50,8 @@ allows twice as much.
 NOTHING_CURRENT = NO_COORDINATE = -1
 Seen = tuple["Column", tuple[int, ...], int, int]
 """Choices that were looked at all at once: their first indices, and from where to where the last goes."""
+Zero = tuple[str, "Column | None", tuple[int, ...]] | None
+"""Why the density of a step is zero, and at which choice, if at one; None if it is not."""
 NEVER_READ = 0, False, NO_COORDINATE
 """The phase in which a choice was read, whether it was copied then, and the first of its coordinates."""
 MOST_NEW_NODES = 1000
@@ -71,6 +73,8 @@ class Column:
         self.current, self.visited, self.written, self.covered = Stamps(), Stamps(), Stamps(), Stamps()
         self.read_at: dict[Any, tuple[int, bool, int]] = {}
         self.meetings: list[Meeting] = []
+        self.is_choice = template.calls is None
+        self.may_meet = False  # an address of another template
 
     # --- programs ---------------------------------------------------------------------------------
 
@@ -82,14 +86,17 @@ class Column:
 
     def __getitem__(self, index: Any) -> Any:
         """The value of a choice that a program makes, which the current trace has or a move wrote."""
-        now = self.state.now
-        if not self.has(index) and self.written[index] != now:
+        state, visited = self.state, self.visited  # nothing is called, as this runs more often than all else
+        now = state.now
+        if self.current[index] != state.current[self.side] and self.written[index] != now:
             raise TextFailure("a choice that is not given")
-        if self.visited[index] == now:
+        if visited[index] == now:
             raise TextFailure("a choice that is made twice")
-        self.visited[index] = now
-        self._count()
-        self._meet(index)
+        visited[index] = now
+        if self.is_choice:
+            state.visits[self.side] += 1
+        if self.may_meet:
+            self._meet(index)
         return self.values[index]
 
     def row(self, seen: list[Seen], start: int, stop: int, *first: int) -> Any:
@@ -124,6 +131,8 @@ class Column:
 
     def _meet(self, index: Any) -> None:
         """Fail where a choice that is made now has the address of another one, or is above or below it."""
+        if not self.may_meet:
+            return
         now = self.state.now
         if self.covered[index] == now:
             raise TextFailure("an address that is used twice")
@@ -136,7 +145,7 @@ class Column:
                 upper.covered[place] = now
 
     def _count(self) -> None:
-        if self.template.calls is None:
+        if self.is_choice:
             self.state.visits[self.side] += 1
 
     # --- calls of programs that call themselves --------------------------------------------------------
@@ -244,11 +253,9 @@ class Column:
         value: Any = given[0] if len(given) == 1 else given
         if self.array:
             value = contiguous(given)
-            numbers = value[0]
-        else:
-            numbers = [leaf for leaf, kind in zip(given, self.leaves, strict=True) if kind == "f"]
-        if any(x != x for x in numbers):
-            raise TextFailure("NaN is written")
+        for x in value[0] if self.array else given:
+            if x != x:
+                raise TextFailure("NaN is written")
         self._write(index, value, None)
 
     def _write(self, index: Any, value: Any, source: tuple[Column, Any] | None) -> None:
@@ -256,7 +263,7 @@ class Column:
             raise TextFailure("an address that is written twice")
         if index in self.observed:
             raise TextFailure("an observation that is written")
-        if any(i < 0 for i in indices_of(index)):
+        if index < 0 if type(index) is int else any(i < 0 for i in indices_of(index)):
             raise TextFailure("a negative index in an address")
         self.written[index] = self.state.now
         self.state.writes.append(_Write(self, index, value, source))
@@ -280,6 +287,8 @@ class Column:
     def _below(self, at: Any) -> list[Any]:
         """The places of the current trace whose first indices are these."""
         first = indices_of(at)
+        if len(first) == self.template.rank:
+            return [at] if at in self.values and self.has(at) else []
         return [key for key in self.values if indices_of(key)[: len(first)] == first and self.has(key)]
 
     def count_below(self, at: Any) -> int:
@@ -319,6 +328,7 @@ class MoveState:
 
     Attributes:
         same: for each step that was made, by its number, what is computed for it once.
+        zero: why the density of the last step was zero.
     """
 
     def __init__(
@@ -333,7 +343,9 @@ class MoveState:
         for column in self.columns:
             setattr(self, column.template.name, column)
         for meeting in meetings:
-            self.columns[meeting.lower.number].meetings.append(meeting)
+            lower, upper = self.columns[meeting.lower.number], self.columns[meeting.upper.number]
+            lower.meetings.append(meeting)
+            lower.may_meet = upper.may_meet = True
         self.now = 1
         self.current = [1, NOTHING_CURRENT]
         self.before = self.current
@@ -350,7 +362,7 @@ class MoveState:
         self.same: dict[int, tuple[Any, ...]] = {}
         self.lp = 0.0
         self.before_last = (0, 0.0)
-        self.zero: tuple[Column, Any] | None = None
+        self.zero: Zero = None
 
     def see(self, seen: list[Seen]) -> None:
         """Note that choices were visited which were looked at all at once."""
@@ -473,16 +485,19 @@ class MoveState:
 
     def impossible(self, column: Column, *indices: int) -> None:
         """Note the first choice whose density is zero."""
-        if self.zero is None:
-            self.zero = column, index_of(indices)
+        self._note_zero("impossible", column, indices)
 
     def on_border(self, column: Column, *indices: int) -> None:
         """Note the first choice that lies on the border of its support."""
-        self.impossible(column, *indices)
+        self._note_zero("on_border", column, indices)
 
     def on_border_there(self, column: Column, *indices: int) -> None:
         """Note the first choice that is rounded to the border of its support."""
-        self.impossible(column, *indices)
+        self._note_zero("on_border_there", column, indices)
+
+    def _note_zero(self, why: str, column: Column, indices: tuple[int, ...]) -> None:
+        if self.zero is None:
+            self.zero = why, column, indices
 
     def is_observed(self, column: Column, *indices: int) -> bool:
         """Whether a choice is an observation."""
@@ -582,11 +597,11 @@ class MoveState:
 
     def never_picked(self) -> None:
         """Note that a move leads to where it is never picked."""
-        self.zero = None
+        self.zero = "never_picked", None, ()
 
     def nothing_selected(self) -> None:
         """Note that a move had nothing to do."""
-        self.zero = None
+        self.zero = "nothing_selected", None, ()
 
     def alone(self, column: Column, *indices: int) -> None:
         """Fail where the current trace has a choice of another template at an address."""
