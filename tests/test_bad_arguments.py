@@ -260,7 +260,7 @@ def test_the_runtime_of_the_environment_is_checked():
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 1
     assert "GENDSL_RUNTIME is 'refrence'" in done.stderr
-    assert '"reference", "compiled" or "native"' in done.stderr
+    assert '"reference", "compiled", "native" or "python"' in done.stderr
 
 
 # --- programs, kernels and transforms ----------------------------------------------------------------

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
+from traceback import walk_tb
+from types import CodeType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +25,14 @@ from gendsl.compiler.native import Code, Native, available, code_of
 from gendsl.compiler.native_layout import FAILED, FULL, Layout, TemplateWords, Word, is_auxiliary
 from gendsl.compiler.numpy_loops import arrays_of, print_at_once
 from gendsl.compiler.print_llvm import print_llvm
-from gendsl.compiler.print_python import compile_python, input_name, name_apart, print_python
+from gendsl.compiler.print_python import (
+    TEXT,
+    compiled_python,
+    input_name,
+    name_apart,
+    print_python,
+    run_python,
+)
 from gendsl.compiler.print_runtime import TextFailure
 from gendsl.compiler.types import Type, leaves
 from gendsl.compiler.whole_columns import Values, joined
@@ -30,6 +40,8 @@ from gendsl.compiler.whole_columns import Values, joined
 _ARENA = 1 << 16
 _LARGEST_ARENA = 1 << 32
 _SPARSE = 16
+_PROGRAM_LINE = re.compile(r"  # (\d+)$")
+"""What a line of Python text ends with that begins what a line of a program says."""
 PYTHON_FAILURES = (TextFailure, ArithmeticError, ValueError, IndexError, KeyError, MemoryError)
 """What a Python text raises where it fails."""
 
@@ -145,6 +157,16 @@ class Compiled(ABC):
     @cached_property
     def python(self) -> dict[str, Any]:
         """The functions of the Python text."""
+        return self.namespace()
+
+    @cached_property
+    def runs(self) -> tuple[str, CodeType]:
+        """The Python text that runs, and what Python made of it."""
+        text = self.running()
+        return text, compiled_python(text)
+
+    def namespace(self) -> dict[str, Any]:
+        """The functions of the Python text, with what is outside as it is now."""
         facts, given = self.lowered.facts, {}
         for number, found, kind in self.inputs():
             layout = deep_layout(facts, kind)
@@ -152,8 +174,20 @@ class Compiled(ABC):
                 given[input_name(Input(number, leaf, "r"))] = value
                 if inner:
                     given[input_name(Input(number, leaf, "r", True))] = with_tangents(value, inner)
-        text = self.running()
-        return compile_python(text, given | arrays_of(text, given))
+        text, code = self.runs
+        return run_python(code, given | arrays_of(text, given))
+
+    def failed(self, error: Exception) -> FailedText:
+        """Where the Python text failed, by an error, in lines of the program."""
+        lines, at = self.runs[0].splitlines(), 0
+        for frame, line in walk_tb(error.__traceback__):
+            at = line if frame.f_code.co_filename == TEXT else at
+        while at and not lines[at - 1].startswith("def ") and not _PROGRAM_LINE.search(lines[at - 1]):
+            at -= 1
+        found = _PROGRAM_LINE.search(lines[at - 1]) if at else None
+        told = isinstance(error, (TextFailure, ArithmeticError, ValueError))
+        reason = str(error) if told else f"{type(error).__name__}: {error}"
+        return FailedText(int(found[1]) if found else 0, reason)
 
     def changed(self) -> str | None:
         """The name of something outside that the text took for constant and that is another now; or None."""
@@ -281,7 +315,7 @@ class ClosedDensity(ClosedText):
             with np.errstate(all="ignore"):
                 result = float(self.python[self.main.name](state, *given))
         except PYTHON_FAILURES as error:
-            raise FailedText(0, f"{type(error).__name__}: {error}") from error
+            raise self.failed(error) from error
         visited = sum(getattr(state, t.name).count() for t in self.lowered.templates if t.calls is None)
         if visited != len(choices):
             raise FailedText(0, "choices that the program does not make")

@@ -7,7 +7,8 @@ so this is one module.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -34,7 +35,7 @@ from gendsl.compiler import (
 )
 from gendsl.compiler.addresses import Addresses, Paths
 from gendsl.compiler.axes import Axes
-from gendsl.compiler.closed import PYTHON_FAILURES, Compiled, FailedText
+from gendsl.compiler.closed import PYTHON_FAILURES, Compiled
 from gendsl.compiler.closed_sampler import _from_python
 from gendsl.compiler.coordinate_runs import Walked, runs, walked
 from gendsl.compiler.copies import RUNS, assessed, looked, read_again, scored
@@ -216,6 +217,11 @@ class ClosedKernel(Compiled):
         made.values = dict(self.values)
         made.set_values_of_walks(steps)
         return made
+
+    @property
+    def with_text(self) -> ClosedKernel:
+        """The same with the functions of its text, which one that was kept may not have."""
+        return self
 
     def _called(self, name: str, function: hir.Function) -> move.Called:
         """A function with the arguments of its program."""
@@ -495,6 +501,37 @@ class ClosedKernel(Compiled):
             if isinstance(statement, (hir.Write, hir.Copy, hir.Redraw)) and statement.template.trace == MODEL
         }
 
+    @cached_property
+    def writes_in_loops(self) -> bool:
+        """Whether a step may change any number of choices."""
+        known: dict[int, bool] = {}
+
+        def writes(body: hir.Body) -> bool:
+            return any(
+                (isinstance(one, (hir.Write, hir.Copy, hir.Redraw)) and one.template.trace == MODEL)
+                or (isinstance(one, hir.Call) and function_writes(one.function))
+                for one in hir.walk(body)
+            )
+
+        def function_writes(function: hir.Function) -> bool:
+            if id(function) not in known:
+                known[id(function)] = False  # of itself, if it is recursive
+                known[id(function)] = writes(function.body)
+            return known[id(function)]
+
+        return any(isinstance(one, (hir.For, hir.Loop)) and writes(one.body) for one in self._statements())
+
+    def looked_at(self, paths: Iterable[Any]) -> tuple[int, list[Any]]:
+        """How many of some choices Python text looks at one by one, and which of them a step may change."""
+        at_once = set(re.findall(r"\bstate\.(\w+)\.row\(", self.runs[0]))
+        addresses, singly, changed = Addresses(self.lowered), 0, []
+        for path in paths:
+            template, _ = addresses.find_all(path)[0]
+            singly += template.name not in at_once
+            if template.number in self.written:
+                changed.append(path)
+        return singly, changed
+
     def _statements(self) -> Iterator[hir.Statement]:
         """All statements of the text."""
         for function in {id(one): one for step in self.functions for one in hir.functions(step)}.values():
@@ -563,6 +600,14 @@ class ClosedKernel(Compiled):
     def layout(self) -> Layout:
         return Layout(self.lowered, self.meetings)
 
+    def make_step(self, functions: dict[str, Any], number: int, state: MoveState) -> Any:
+        """One step of a move, by the functions of a Python text; what it returns."""
+        made, once = self.steps[number], self.before[number]
+        assert made is not None
+        if number not in state.same:
+            state.same[number] = () if once is None else _results(once, functions[once.name](state))
+        return functions[made.name](state, *state.same[number])
+
     def step_python(self, number: int, state: MoveState) -> tuple[bool, float, float, float, float]:
         """One step of a move, by Python text.
 
@@ -570,15 +615,10 @@ class ClosedKernel(Compiled):
             FailedText: the reference interpreter decides.
         """
         try:
-            made = self.steps[number]
-            assert made is not None
-            once = self.before[number]
             with np.errstate(all="ignore"):
-                if number not in state.same:
-                    state.same[number] = () if once is None else _results(once, self.python[once.name](state))
-                return self.python[made.name](state, *state.same[number])  # type: ignore[no-any-return]
+                return self.make_step(self.python, number, state)  # type: ignore[no-any-return]
         except PYTHON_FAILURES as error:
-            raise FailedText(0, f"{type(error).__name__}: {error}") from error
+            raise self.failed(error) from error
 
     def choices(self, state: MoveState) -> dict[Any, Any]:
         """The choices of the current trace."""

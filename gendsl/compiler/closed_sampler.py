@@ -123,9 +123,12 @@ class ClosedSampler(ClosedText):
                 for index, value in column.values.items()
             ]
             return Drawn(float(log_prob), float(weight), self.choices_of(rows, _from_python, log_prob))
-        except (*PYTHON_FAILURES, FailedText) as error:
+        except PYTHON_FAILURES as error:
             rng.bit_generator.state = before
-            raise FailedText(0, f"{type(error).__name__}: {error}") from error
+            raise self.failed(error) from error
+        except FailedText:
+            rng.bit_generator.state = before
+            raise
 
     def context(self, args: tuple[Any, ...], choices: Mapping[Any, Any]) -> SamplerContext:
         """The memory of machine code, for arguments and choices that are given."""

@@ -11,9 +11,9 @@ from gendsl.compiler.hir import Input
 from gendsl.compiler.meetings import Meeting
 from gendsl.compiler.types import leaves
 
-FAILED, FULL, STOPPED, WAITING = 1, 2, 3, 4
-"""What a text returns where it fails, where there is no room, where it was to stop, and where the next step
-is one of a kernel that is not compiled.
+FAILED, FULL, STOPPED, WAITING, PAUSED = 1, 2, 3, 4, 5
+"""What a text returns where it fails, where there is no room, where it was to stop, where the next step is
+one of a kernel that is not compiled, and where the state is to be kept before it goes on.
 """
 
 

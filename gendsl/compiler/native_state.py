@@ -1,9 +1,7 @@
-"""The memory of a chain of compiled kernels: the choices of its current trace, and what its steps write down.
+"""The memory of a chain of machine code: the choices of its current trace, and what its steps write down.
 
-A run of the schedule ends where it is done, where a step fails, or where there is no room. In the last two
-cases the state and the generator are put back to where the run started, and the same steps are made again up
-to the one that did not succeed. What that would have done is then for the reference interpreter to say, or
-there is more room. All of this is about the same arrays, so this is one module.
+Where a run of the schedule ends as there is no room, there is more before the step is made again. All of this
+is about the same arrays, so this is one module.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gendsl.compiler.addresses import Addresses, Paths
+from gendsl.compiler.chain_state import ChainState
 from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_sampler import _from_words, _typed
 from gendsl.compiler.encode import Words, deep_layout, flat, room, tangent_layout, with_tangents
@@ -22,33 +21,22 @@ from gendsl.compiler.front.program import Template
 from gendsl.compiler.front.values import NotClosed
 from gendsl.compiler.hir import Input
 from gendsl.compiler.native_layout import (
-    FAILED,
-    FULL,
     READ_WORDS,
-    TALLY_WORDS,
-    WAITING,
-    ZERO_WORDS,
     TemplateWords,
     Word,
     is_auxiliary,
 )
 from gendsl.compiler.types import Array, Below, Number, leaves
-from gendsl.compiler.warming import KEPT
 
 if TYPE_CHECKING:
     from gendsl.compiler.closed_move import ClosedKernel
 
-NO_LIMIT = -1
-_OFTEN = 3
-"""Where in the row of such a place stands how often the density was zero there."""
-FIRST_ZERO = "the first step whose density is zero there, of which the reference interpreter tells why"
 _FIRST_ROOM = _FIRST_NODES = 64
 _FIRST_WORDS, _FIRST_HEAP = 1 << 14, 1 << 18
 _FIRST_CAPACITY, _GROWTH = 8, 4
 _LARGEST = 1 << 28
 _MOST_PLACES = 1 << 22
 """How many places a template may have, of 40 bytes or more each."""
-_MANY = 1 << 62
 _NOWHERE = -3
 """In place of the number of a template, where the density is never zero again."""
 _HEAP_A_WORD = 32
@@ -57,8 +45,6 @@ up, all but those are forgotten, which takes the longer the more there are.
 """
 _NODES_AT_LEAST = 1000
 """For how many steps numbers of calls are to last; then those of the current trace are numbered anew."""
-_STEPS_AGAIN = 1000
-"""After how many steps the state is kept, to be gone back to where a later step fails."""
 _LOGS = {
     Word.WRITES: (Word.WRITE_COUNT, Word.WRITE_ROOM),
     Word.READS: (Word.READ_COUNT, Word.READ_ROOM),
@@ -77,7 +63,7 @@ class _Snapshot(NamedTuple):
     generator: Any
 
 
-class NativeState:
+class NativeState(ChainState):
     """The memory of a chain.
 
     Attributes:
@@ -85,46 +71,33 @@ class NativeState:
         stamps: for each template the four stamps of each place, and the first coordinate of what was read.
         columns: for each template the leaves of the choices.
         masks: for each template a byte for each place, 1 where the choice is observed.
-        capacities: for each template how many places there are along each index.
         paths_known: for each template the paths of indices that were asked for.
-        tallies: what is counted of each kernel, a row for each.
-        told_zeros: how many places are known where the density was zero; the chains that go on from one
-            another share them.
-        why_zero: why it was, in words, for each of them.
-        kept: the lists of warm-ups that steps change, by the numbers of these.
-        waits: whether the next step is one of a kernel that is not compiled, which is to be made before it
-            goes on.
     """
 
+    form = "machine code"
+    steps_again = 1000
+
     def __init__(self, closed: ClosedKernel) -> None:
-        self.closed, self.layout = closed, closed.layout
-        self.templates, self.words = closed.lowered.templates, np.zeros(self.layout.size, np.int64)
-        self.tallies = np.zeros((closed.row_count, TALLY_WORDS), np.int64)
-        self.zeros = np.zeros((_FIRST_ROOM, ZERO_WORDS), np.int64)
+        self.layout = closed.layout
+        super().__init__(closed, self.layout.size)
         self.room = dict.fromkeys(_LOGS, _FIRST_ROOM)
         self.capacities = [[_FIRST_CAPACITY] * template.rank for template in self.templates]
         self.arena_size, self.heap_size = _FIRST_WORDS, _FIRST_HEAP
         self.node_room, self.numbered_at = _FIRST_NODES, 0
         self.words[Word.TALLIES] = self.tallies.ctypes.data
-        self.words[Word.ZEROS], self.words[Word.ZERO_ROOM] = self.zeros.ctypes.data, len(self.zeros)
+        self.words[Word.ZEROS] = self.zeros.ctypes.data
         self.words[Word.NOW] = 1
         self.paths_known: list[dict[tuple[int, ...], Any]] = [{} for _ in self.templates]
-        self.told_zeros = 0
-        self.why_zero: list[str] = []
-        self.kept: dict[int, list[np.ndarray]] = {}
 
     def start(self, generator: Any, schedule: Sequence[int]) -> None:
-        """Start a chain: nothing of it has been counted yet."""
-        words, self.generator, self.schedule = self.words, generator, np.array(schedule, np.int64)
+        self.numbered_at -= int(self.words[Word.STEPS])  # which are counted from 0 again
+        super().start(generator, schedule)
         self._set_inputs()
-        self.origin: _Snapshot | None = None
-        self.tallies[:], self.zeros[:, _OFTEN], self.zeros[self.told_zeros :] = 0, 0, 0
-        self.numbered_at -= int(words[Word.STEPS])  # which are counted from 0 again
-        words[Word.SCHEDULE] = self.schedule.ctypes.data
-        words[Word.GENERATOR] = generator.ctypes.bit_generator.value
-        words[Word.STEP_LIMIT] = words[Word.LAST_STEP] = NO_LIMIT
-        words[Word.COUNTER] = words[Word.STEPS] = words[Word.SWEEPS] = 0
-        words[Word.ZERO_COUNT] = self.told_zeros
+        self.words[Word.SCHEDULE] = self.schedule.ctypes.data
+        self.words[Word.GENERATOR] = generator.ctypes.bit_generator.value
+
+    def prepare(self) -> None:
+        self.closed.native  # noqa: B018 (compiled now, and not within the first step)
 
     def _set_inputs(self) -> None:
         self.inputs, facts = Words(), self.closed.lowered.facts
@@ -137,30 +110,18 @@ class NativeState:
                     made = self.inputs.word(with_tangents(value, inner), "r", tangent_layout(inner))
                     self.words[self.layout.input_word(Input(number, leaf, word, True))] = made
 
-    def remember(self, trace: Any) -> None:
-        """Take over what warm-ups have found, with room for the choices of the current trace.
+    def _found_so_far(self) -> None:
+        self.found = Words()
 
-        Raises:
-            NotClosed: a text can't have it.
-        """
-        self.origin = None
-        self.found, facts = Words(), self.closed.lowered.facts
-        for number, memory in self.closed.memories.items():
-            self.kept[number] = []
-            for place, value in enumerate(memory.values(trace, self.capacities), memory.first):
-                _, kind = self.closed.lowered.inputs[place]
-                ((leaf, (word, inner)),) = zip(
-                    flat(facts, value, kind), deep_layout(facts, kind), strict=True
-                )
-                self.words[self.layout.input_word(Input(place, 0, word))] = self.found.word(leaf, word, inner)
-                if len(self.kept[number]) < len(KEPT):
-                    data, _ = self.found.memory[-2:]
-                    self.kept[number].append(data)
+    def _give(self, place: int, value: Any) -> Any:
+        facts, (_, kind) = self.closed.lowered.facts, self.closed.lowered.inputs[place]
+        ((leaf, (word, inner)),) = zip(flat(facts, value, kind), deep_layout(facts, kind), strict=True)
+        self.words[self.layout.input_word(Input(place, 0, word))] = self.found.word(leaf, word, inner)
+        return self.found.memory[-2] if self.found.memory else None
 
-    def tell(self) -> None:
-        """Tell warm-ups what they have found."""
-        for number, memory in self.closed.memories.items():
-            memory.tell(self.kept[number])
+    def _as_floats(self, data: Any) -> np.ndarray:
+        floats: np.ndarray = data.view(np.float64)
+        return floats
 
     # --- the current trace --------------------------------------------------------------------------
 
@@ -305,18 +266,39 @@ class NativeState:
         assert isinstance(kind, Array)
         return [_from_words(kind, row) for row in zip(*(c[places].tolist() for c in columns), strict=True)]
 
+    def node_of(self, template: Template, indices: tuple[int, ...]) -> int | None:
+        place = self._place(template, indices)
+        node = 0 if place is None else int(self.columns[template.number][0][place])
+        return node - 1 if node else None
+
+    def value_of(self, template: Template, indices: tuple[int, ...]) -> Any:
+        place = self._place(template, indices)
+        stamps = self.stamps[template.number][self.row(template, self.words)]
+        if place is None or stamps[place] != self.words[Word.CURRENT]:
+            return None
+        return self.values_of(template, slice(place, place + 1))[0]
+
+    def numbers_of(self, template: Template) -> tuple[Sequence[np.ndarray], np.ndarray]:
+        places, capacity = np.flatnonzero(self.current(template)), self.capacities[template.number]
+        kind = template.type.kind  # type: ignore[attr-defined]
+        values = _typed(self.columns[template.number][0][places], kind)
+        return (np.unravel_index(places, capacity) if capacity else ()), values
+
+    def _place(self, template: Template, indices: tuple[int, ...]) -> int | None:
+        """Where a choice lies; None if there is no room for it."""
+        place = 0
+        for axis, (index, capacity) in enumerate(
+            zip(indices, self.capacities[template.number], strict=True)
+        ):
+            if not 0 <= index < capacity:
+                return None
+            place = index if axis == 0 else place * capacity + index
+        return place
+
     def _indices(self, template: Template, place: int) -> tuple[int, ...]:
         """The indices of a place."""
         capacity = self.capacities[template.number]
         return tuple(int(index) for index in np.unravel_index(place, capacity)) if capacity else ()
-
-    def log_density(self) -> float:
-        """The log density of the current trace."""
-        return float(self.words[Word.LOG_DENSITY : Word.LOG_DENSITY + 1].view(np.float64)[0])
-
-    def set_float(self, word: int, value: float) -> None:
-        """Set a word to a float."""
-        self.words[word : word + 1].view(np.float64)[0] = value
 
     # --- where densities were zero ----------------------------------------------------------------------
 
@@ -391,7 +373,12 @@ class NativeState:
                     wanted[template.number, axis] = index
         return wanted
 
-    def _make_room(self, wanted: dict[tuple[int, int], int], counts: dict[Word, int], bytes: int) -> None:
+    def _make_room(self, wanted: Any) -> None:
+        self._make_room_for(*wanted)
+
+    def _make_room_for(
+        self, wanted: dict[tuple[int, int], int], counts: dict[Word, int], bytes: int
+    ) -> None:
         """More room of what there was too little of; in the memory of arrays that are kept, for some bytes.
 
         Raises:
@@ -511,77 +498,18 @@ class NativeState:
 
     # --- running ----------------------------------------------------------------------------------
 
-    def go_on(self, limit: int = NO_LIMIT, last: int = NO_LIMIT) -> FailedText | None:
-        """Run the sweeps that are left, or a part of them; why a step failed, if one did.
+    def _failure(self) -> FailedText:
+        return FailedText(*self.closed.llvm[1][int(self.words[Word.SITE])])
 
-        Then everything is as it was before that step.
-
-        Args:
-            limit: after how many steps to stop, before the next one; what picks its kernel is done.
-            last: after how many steps to stop at once.
-        """
-        while True:
-            if self.origin is None or self.words[Word.STEPS] - self.origin.words[Word.STEPS] > _STEPS_AGAIN:
-                self.origin = self._snapshot()
-            start = self.origin
-            self.words[Word.STEP_LIMIT], self.words[Word.LAST_STEP] = limit, last
-            status = self._call()
-            self.waits = status == WAITING
-            if self.words[Word.ZERO_COUNT] > self.told_zeros:
-                self._before_zero(start)
-                return FailedText(0, FIRST_ZERO)
-            if status not in (FAILED, FULL):
-                return None
-            steps, sweeps = int(self.words[Word.STEPS]), int(self.words[Word.SWEEPS])
-            failure = (
-                FailedText(*self.closed.llvm[1][int(self.words[Word.SITE])]) if status == FAILED else None
-            )
-            wanted, counts = self._wants(), {log: int(self.words[count]) for log, (count, _) in _LOGS.items()}
-            counts[Word.NODES] = int(self.words[Word.NODES])
-            bytes = int(self.words[Word.HEAP_WANTED])
-            self._restore(start)
-            self.words[Word.STEP_LIMIT], self.words[Word.LAST_STEP] = steps, NO_LIMIT
-            self.words[Word.SWEEPS] = _MANY
-            self._call()
-            self.words[Word.SWEEPS], self.origin = sweeps, None
-            if failure is not None:
-                return failure
-            try:
-                self._make_room(wanted, counts, bytes)
-            except NotClosed as reason:
-                return FailedText(0, str(reason))
-
-    def _before_zero(self, start: _Snapshot) -> None:
-        """Go back to before the first step that met a density of zero at a place where none did before."""
-        zero = self.zeros[self.told_zeros].copy()
-        zero[_OFTEN] = 0
-        self._restore(start)
-        self.words[Word.STEP_LIMIT], self.words[Word.LAST_STEP] = zero[4], NO_LIMIT
-        self.words[Word.SWEEPS] = _MANY
-        self._call()
-        self.words[Word.SWEEPS] = zero[5]
-        self.zeros[self.told_zeros] = zero
-        self.told_zeros += 1
-        self.words[Word.ZERO_COUNT] = self.told_zeros
-        self.origin = None
+    def _wanted(self) -> Any:
+        counts = {log: int(self.words[count]) for log, (count, _) in _LOGS.items()}
+        counts[Word.NODES] = int(self.words[Word.NODES])
+        return self._wants(), counts, int(self.words[Word.HEAP_WANTED])
 
     def _call(self) -> int:
         self.words[Word.START] = self.arena.ctypes.data  # what the last run kept behind it is computed anew
         with self.generator.lock:
             return self.closed.native.entry(self.words.ctypes.data)
-
-    def kernel(self) -> int:
-        """The kernel whose turn it is, after a step that failed."""
-        return int(self.schedule[self.words[Word.COUNTER] + 1])
-
-    def forget(self) -> None:
-        """Never go back to before now: someone else has used the generator."""
-        self.origin = None
-
-    def skip(self) -> None:
-        """Go on behind the step that failed, which was made in another way."""
-        self.words[Word.COUNTER] += 2
-        self.words[Word.STEPS] += 1
 
 
 def _size(template: Template, capacity: Sequence[int]) -> int:

@@ -269,8 +269,8 @@ class Memory:
         return given
 
     def tell(self, kept: Sequence[np.ndarray]) -> None:
-        """Tell the warm-up what a text has found, in the lists of `KEPT`."""
-        _, moments, numbers = (one.view(np.float64) for one in kept)
+        """Tell the warm-up what a text has found, in the lists of `KEPT`, as arrays of floats."""
+        _, moments, numbers = kept
         self.one.found.numbers[:] = numbers.tolist()
         rows, paths = moments.reshape(-1, len(MOMENTS)), Paths(self.lowered, {})
         found: dict[Path, dict[int, tuple[Any, Any]]] = {}

@@ -268,7 +268,7 @@ class _Steps:
         left = "".join(f"; {count} by the interpreter: {why}" for why, count in machine.fallbacks.items())
         end = f"; then step by step: {decision.reason}" if decision.machine is None else ""
         others = f" but for {', '.join(machine.called)}" if machine.called else ""
-        return f"as machine code{others}{left}{end}"
+        return f"{machine.ran}{others}{left}{end}"
 
     def decide(self, kernel: KernelFunction, steps: int) -> Decision:
         """How the steps of a kernel are to be run."""

@@ -81,6 +81,10 @@ class KeptKernel(ClosedKernel):
         """The kernel with its text."""
         return ClosedKernel(*self.made_of)
 
+    @property
+    def with_text(self) -> ClosedKernel:
+        return self.whole
+
     def printed(self, axes: Axes | None) -> str:
         return self.whole.printed(axes)
 
@@ -100,14 +104,23 @@ class KeptKernel(ClosedKernel):
 
 
 def kernel_of(
-    model: Any, args: tuple[Any, ...], steps: Sequence[Step | None], observed: frozenset[Strings]
+    model: Any,
+    args: tuple[Any, ...],
+    steps: Sequence[Step | None],
+    observed: frozenset[Strings],
+    *,
+    as_text: bool = False,
 ) -> ClosedKernel:
     """A kernel for arguments of given types, as machine code: the one that is kept, or else one that then is.
+
+    Args:
+        as_text: whether no machine code is to be made of it.
 
     Raises:
         NotClosed: there is none.
     """
-    found = _fingerprint(model, args, steps) if native_cache.folder() is not None else None
+    keeps = not as_text and native_cache.folder() is not None
+    found = _fingerprint(model, args, steps) if keeps else None
     if found is None:
         return ClosedKernel(model, args, steps, observed)
     alone = repr(sorted(map(repr, observed)))

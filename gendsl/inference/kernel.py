@@ -94,7 +94,8 @@ class Kernel:
     def source_of(self, operation: str, trace: Trace) -> str:
         """The text that the compiler makes of a step of this kernel, for traces like one.
 
-        It is Python; what it does is what runs as machine code. One function makes a step of each kernel that
+        It is Python; what it does is what runs as machine code, or as Python text with NumPy for loops over
+        data. One function makes a step of each kernel that
         this one is made of, and says which lines of yours what comes of.
 
         Args:
@@ -125,14 +126,15 @@ class Kernel:
 
         A chain is machine code where it is worth compiling and all of them are closed; callables of your own
         may stand between them. Where one is not, a line of yours is named, and the chain is run a step at a
-        time. How a chain did run is in `sample(...).ran`.
+        time. Where there is no machine code, that is said with the reason, and a chain is Python text if that
+        pays. How a chain did run is in `sample(...).ran`.
 
         Args:
             trace: a trace of the model, from which chains are to start.
         """
-        from gendsl.compiler import native  # with the compiler, which takes long to import
-        from gendsl.compiler.closed_move import ClosedKernel
+        from gendsl.compiler.closed_move import ClosedKernel  # takes long to import
         from gendsl.inference.moves import flattened
+        from gendsl.inference.policy import why_no_machine_code
         from gendsl.inference.texts import observed_of
 
         def told(part: Any) -> str:
@@ -144,10 +146,10 @@ class Kernel:
                 return f"step by step: {reason}"
             return f"closed, a text of {text.count(chr(10))} lines"
 
-        missing = native.available()
+        missing = why_no_machine_code()
         lines = [f"{self.name}, on traces of {trace.gen_fn.name}"]
         if missing is not None:
-            lines.append(f"  no machine code: {missing}")
+            lines.append(f"  no machine code: {missing}; what is closed is Python text, where that is faster")
         try:
             lines += [f"  {part.name}: {told(part)}" for part in flattened(self).parts]
         except NotClosed as reason:

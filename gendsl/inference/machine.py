@@ -1,7 +1,7 @@
-"""Chains as machine code: what runs them, compares steps with the reference, and tells what became of them.
+"""Chains of compiled kernels: what runs them, compares steps with the reference, and tells what became of it.
 
-A step that the machine code can't make, because it fails there, is made by the kernel itself on a trace, so
-that users see their own errors.
+Their text is machine code, or Python where there is none. A step that it can't make, because it fails there,
+is made by the kernel itself on a trace, so that users see their own errors.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ import numpy as np
 
 from gendsl.address import Path
 from gendsl.choices import same_value
+from gendsl.compiler.chain_reading import choice_reader, reader
+from gendsl.compiler.chain_state import FIRST_ZERO, ChainState, followed
 from gendsl.compiler.closed import FailedText
-from gendsl.compiler.moves import PICK, REPEAT, RUN, NotClosed, Picked, Transition
+from gendsl.compiler.moves import REPEAT, RUN, NotClosed, Picked, Transition
 from gendsl.compiler.native_layout import (
     ACCEPTED,
     CYCLES,
@@ -28,8 +30,8 @@ from gendsl.compiler.native_layout import (
     WEIGHED,
     Word,
 )
-from gendsl.compiler.native_reading import choice_reader, reader
-from gendsl.compiler.native_state import FIRST_ZERO, NativeState
+from gendsl.compiler.native_state import NativeState
+from gendsl.compiler.python_state import PythonState
 from gendsl.errors import RuntimeMismatchError
 from gendsl.inference.compose import ComposedInfo
 from gendsl.inference.kernel import run_kernel
@@ -68,6 +70,9 @@ class _Values(dict[Any, Any]):
 class Machine:
     """One chain of compiled kernels.
 
+    Args:
+        missing: why there is no machine code, so that Python text runs; None if there is.
+
     Attributes:
         parts: the kernels that the schedule runs.
         called: the names of those that are not compiled.
@@ -83,14 +88,17 @@ class Machine:
         asked_for_more: whether one has.
     """
 
-    def __init__(self, flat: Flat, trace: Any, rng: Any, *, only_values: bool = False) -> None:
+    def __init__(
+        self, flat: Flat, trace: Any, rng: Any, *, only_values: bool = False, missing: str | None = None
+    ) -> None:
         self.parts, self.rng = flat.parts, rng
         self.called = [part.name for part in flat.called]
         self.names = [name for part in self.parts for name in part.names]
         every = [part.move.parts if isinstance(part.move, Picked) else [part.move] for part in self.parts]
         self.untold = [isinstance(move, Transition) for moves in every for move in moves]
         self.model, self.args, self.observed = trace.gen_fn, trace.args, trace.observed_paths
-        self.closed = compiled(self.parts, trace)
+        self.missing = missing
+        self.closed = compiled(self.parts, trace, as_text=missing is not None)
         self.fallbacks: dict[str, int] = {}
         self.beyond: str | None = None
         self.at_once, self.steps_at_once = 1, 1000
@@ -102,7 +110,7 @@ class Machine:
         self.only_values, self.asked_for_more = only_values, False
         self.choice_readers: dict[Path, Any] = {}
         state = self._taken_over(trace)
-        self.state = NativeState(self.closed) if state is None else state
+        self.state: ChainState = self.form(self.closed) if state is None else state
         self.state.start(rng.bit_generator, flat.schedule)
         self.known: Any = trace
         self.looked_at: LookedAt | None = None
@@ -114,15 +122,28 @@ class Machine:
         tallies = self.state.tallies
         self.counted = tallies.tolist(), tallies.view(np.float64).tolist()
         self.zeros_counted = self.state.zeros.copy()
-        self.closed.native  # noqa: B018 (compiled now, and not within the first step)
+        self.state.prepare()
 
-    def _taken_over(self, trace: Any) -> NativeState | None:
+    @property
+    def form(self) -> type[NativeState] | type[PythonState]:
+        """What the state of the chain is."""
+        return NativeState if self.missing is None else PythonState
+
+    @property
+    def ran(self) -> str:
+        """What runs the steps, in words."""
+        why = "" if self.missing is None else f" (no machine code: {self.missing})"
+        return f"as {self.form.form}{why}"
+
+    def _taken_over(self, trace: Any) -> ChainState | None:
         """The memory of the last chain of these kernels, if it stopped at this trace."""
         try:
             last, steps, state = self.closed.left.pop()
         except IndexError:
             return None
-        return state if last() is trace.scored_from and state.words[Word.STEPS] == steps else None
+        if last() is not trace.scored_from or state.words[Word.STEPS] != steps:
+            return None
+        return state if isinstance(state, self.form) else None
 
     def load(self, trace: Any) -> None:
         """Go on from a trace.
@@ -289,12 +310,8 @@ class Machine:
                 self.told_seconds += seconds
                 count(tallies, part.name, info, seconds)
                 at += 2
-            elif code == PICK:
-                bounds = schedule[at + 2 : at + 2 + argument].view(np.float64)
-                chosen = int((bounds <= self.rng.random()).sum())
-                at = int(schedule[at + 2 + argument + chosen])
             else:
-                at = argument
+                at = followed(schedule, at, self.rng.random)
                 words[Word.SWEEPS] -= code == REPEAT
             words[Word.COUNTER] = at
 
@@ -403,10 +420,10 @@ class Machine:
                     break
         if problem:
             raise RuntimeMismatchError(
-                f"{part.name}: the machine code of a step {problem}",
+                f"{part.name}: the {self.form.form} of a step {problem}",
                 address=path,
                 location=definition(self.model),
-                fix=f"{MISMATCH_FIX}; with GENDSL_NATIVE=0 it is not used",
+                fix=f"{MISMATCH_FIX}; with GENDSL_RUNTIME=compiled it is not used",
             )
 
     # --- what became of them ----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What decides how a chain runs: as machine code, or a step at a time by today's runtime.
+"""What decides how a chain runs: as machine code, as Python text, or a step at a time by today's runtime.
 
 Whichever it is, one seed gives one chain; so all that is decided here is how long it takes.
 """
@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gendsl.compiler import collector
-from gendsl.compiler.moves import NotClosed, Resampling, Rotating, Updating
+from gendsl.compiler.ir import Loop
+from gendsl.compiler.moves import Involution, NotClosed, Proposal, Resampling, Rotating, Updating
 from gendsl.distributions import Distribution
 from gendsl.inference.looked_at import TOO_OFTEN
 from gendsl.inference.moves import Flat, Part, check_all_compiled, flattened, moves_within
 from gendsl.inference.recording import is_read
-from gendsl.inference.texts import known
+from gendsl.inference.texts import compiled, known
 from gendsl.runtime.generative import GenFunction
 from gendsl.runtime.trace import ReferenceTrace
-from gendsl.runtime.watched import runs_native
+from gendsl.runtime.watched import is_switched_off, wanted
 from gendsl.selection import select
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ A_STEP = 50
 LEAST_WORK = 100_000
 """The least work of a chain that is worth compiling: steps x (A_STEP + choices). Today's runtime takes about
 as long for it as compiling takes."""
+
+LEAST_WORK_OF_TEXT = 1_000_000
+"""The same of one that is to run as Python text, which saves a part of the time of today's runtime."""
 
 LEAST_WORK_AGAIN = 2_000
 """The same where the kernels were compiled before; making the trace that they end at takes about as long."""
@@ -64,10 +68,20 @@ ANOTHER_VALUE, A_DEPENDENT, A_MOVE = 1_500, 100, 10_000
 """What another value of one choice costs today's runtime, what each choice that depends on it, and at least
 what any other move, if each of all choices costs machine code one."""
 
+MOST_SINGLY, ONE_BY_ONE = 64, 8
+"""How many choices Python text looks at one by one in the time that today's runtime takes for a step, and for
+each choice that depends on what a step changes.
+"""
+
+FEW_DEPEND = "few choices depend on each of those that are updated one by one"
+"""Why today's runtime is faster, which looks at these alone."""
+
 LOOKED_AT = 3
 """How many choices get another value to see what depends on them."""
 
 _LOG = logging.getLogger(__name__)
+_OF_COLUMNS = Involution, Proposal, Resampling
+"""The moves that today's runtime makes with sums over columns."""
 _LOOPS = (ast.For, ast.While, ast.comprehension)
 
 _DONE: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
@@ -79,7 +93,7 @@ class Decision:
     """How a chain runs.
 
     Attributes:
-        machine: what runs it as machine code; None if nothing does.
+        machine: what runs it as machine code or as Python text; None if nothing does.
         reason: why not.
     """
 
@@ -98,21 +112,21 @@ def decide(
         repeats: whether it is a warm-up, or a chain that can go on from a file. What these find has the same
             bits each time, so that how they run must not depend on what ran before.
     """
-    wanted = runs_native()
-    if wanted is False:
-        return Decision(None, "GENDSL_NATIVE or GENDSL_RUNTIME says so")
+    runtime = wanted()
+    if runtime in ("reference", "compiled"):
+        return Decision(None, "GENDSL_RUNTIME says so")
     if not isinstance(trace, ReferenceTrace) or trace.gen_fn.is_reference:
         return Decision(None, "the trace is one of the reference runtime")
     only_values = False
     try:
         flat = flattened(kernel)
-        if not wanted:
+        if not runtime:
             choices, most = _count(trace), _most_choices(flat)
             if choices > most:
                 return Decision(None, f"the trace has more than {most:,} choices")
             check_all_compiled(flat, LEAST_STEPS_A_DRAW)
             if _takes_longer(flat, trace, choices):
-                return Decision(None, "few choices depend on each of those that are updated one by one")
+                return Decision(None, FEW_DEPEND)
             work = steps * flat.moves * (A_STEP + choices)
             if not (work >= LEAST_WORK if repeats else _is_worth_it(flat.parts, trace, work)):
                 return Decision(None, "so few steps take less time than compiling them")
@@ -125,7 +139,12 @@ def decide(
                 if not recorders or repeats:
                     return Decision(None, TOO_OFTEN)
                 only_values = True
-        return _compiled(flat, trace, rng, only_values=only_values)
+        missing = why_no_machine_code()
+        if missing is not None and not runtime:
+            slower = _why_text_is_slower(flat, trace, work)
+            if slower is not None:
+                return Decision(None, f"{slower}; no machine code: {missing}")
+        return Decision(_machine(flat, trace, rng, only_values=only_values, missing=missing))
     except NotClosed as reason:
         return Decision(None, str(reason))
 
@@ -227,12 +246,57 @@ def _is_worth_it(moves: list[Part], trace: Any, work: float) -> bool:
     return done >= LEAST_WORK
 
 
-@collector.waiting()
-def _compiled(flat: Flat, trace: Any, rng: Any, *, only_values: bool) -> Decision:
+def why_no_machine_code() -> str | None:
+    """Why there is to be no machine code; None if there is."""
+    runtime = wanted()
+    if runtime == "python":
+        return "GENDSL_RUNTIME says so"
+    if is_switched_off() and not runtime:
+        return "GENDSL_NATIVE says so"
     from gendsl.compiler import native  # with the compiler, which takes long to import
-    from gendsl.inference.machine import Machine
 
-    missing = native.available()
-    if missing is not None:
-        return Decision(None, missing)
-    return Decision(Machine(flat, trace, rng, only_values=only_values))
+    return native.available()
+
+
+def _why_text_is_slower(flat: Flat, trace: Any, work: float) -> str | None:
+    """Why Python text would take longer than today's runtime; None if it would not.
+
+    A text looks at all choices in each step, at those of loops over data all at once. Today's runtime looks
+    at those that depend on what a step changes; where it has columns, it has quick forms of whole moves.
+    """
+    if work < LEAST_WORK_OF_TEXT:
+        return "so few steps take less time than reading the programs"
+    moves = [one for part in flat.parts for one in moves_within(part)]
+    if _has_columns(trace.gen_fn) and any(isinstance(one, _OF_COLUMNS) for one in moves):
+        return "loops over data are columns"
+    closed = compiled(flat.parts, trace, as_text=True)
+    values = trace.scored_from if trace.scored_from is not None else trace.records
+    singly, may_change = closed.looked_at(values)
+    changed = [path for path in may_change if path not in trace.observed_paths]
+    in_turn = max((len(_selected(one, trace)) for one in moves if isinstance(one, Updating)), default=0)
+    if not changed or max(singly, in_turn) <= MOST_SINGLY:
+        return None
+    dependents = _dependents(trace, changed)
+    if in_turn > MOST_SINGLY and dependents < len(values) / ONE_BY_ONE:
+        return FEW_DEPEND
+    most = len(changed) if closed.writes_in_loops else 1
+    return FEW_DEPEND if singly > ONE_BY_ONE * (MOST_SINGLY / ONE_BY_ONE + most * dependents) else None
+
+
+def _has_columns(program: GenFunction) -> bool:
+    """Whether today's runtime keeps loops over data of a program as columns."""
+    return any(isinstance(node, Loop) and node.is_data for node in program.compiled.program.body)
+
+
+def _selected(one: Updating, trace: Any) -> list[Any]:
+    """The choices that a move updates in turn, or one of them."""
+    wanted = select(*one.patterns)
+    selected = [path for path in trace.records if path in wanted]
+    return selected if one.scan == "systematic" else selected[:1]
+
+
+@collector.waiting()
+def _machine(flat: Flat, trace: Any, rng: Any, *, only_values: bool, missing: str | None) -> Machine:
+    from gendsl.inference.machine import Machine  # with the compiler
+
+    return Machine(flat, trace, rng, only_values=only_values, missing=missing)

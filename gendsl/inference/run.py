@@ -121,7 +121,7 @@ class Run:
 
     @property
     def ran(self) -> list[str]:
-        """How the steps of each chain were run: as machine code, or step by step, and why.
+        """How the steps of each chain were run: as machine code, as Python text, or step by step, and why.
 
         "as machine code; 3 by the interpreter: line 12: math domain error" says that 3 steps were left to the
         reference interpreter, and why. Which way it is makes no difference to the draws.

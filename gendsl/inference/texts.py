@@ -104,8 +104,11 @@ def observed_of(trace: Any) -> frozenset[Strings]:
     return observed_alone(paths, trace.observed_paths)
 
 
-def compiled(parts: Sequence[Part], trace: Any) -> ClosedKernel:
+def compiled(parts: Sequence[Part], trace: Any, *, as_text: bool = False) -> ClosedKernel:
     """The text of kernels for the program and arguments of a trace.
+
+    Args:
+        as_text: whether it is to run as Python text, so that no machine code is made of it.
 
     Raises:
         NotClosed: there is none.
@@ -117,13 +120,13 @@ def compiled(parts: Sequence[Part], trace: Any) -> ClosedKernel:
         asked, reason = (trace.gen_fn, trace.args, observed_of(trace)), ""
         model, args, observed = asked
         try:
-            closed = kernel_of(model, args, [part.move for part in parts], observed)
+            closed = kernel_of(model, args, [part.move for part in parts], observed, as_text=as_text)
         except NotClosed as error:
             reason = str(error)
         _keep(parts[0].kernel, _made(parts, asked, closed, reason))
     if closed is None:
         raise NotClosed(reason)
-    return closed
+    return closed.with_text if as_text else closed
 
 
 def _made(

@@ -15,11 +15,11 @@ from contextlib import contextmanager
 
 from gendsl.errors import ValueTypeError
 
-RUNTIMES = ("reference", "compiled", "native")
+RUNTIMES = ("reference", "compiled", "native", "python")
 """The names of the runtimes, the one that all others must agree with first.
 
 "native" is "compiled" where every chain of a kernel that can be compiled runs as machine code, however short
-it is.
+it is; "python" is the same with the Python text that runs where there is no machine code.
 """
 
 _RUNTIME = os.environ.get("GENDSL_RUNTIME", "")
@@ -41,16 +41,18 @@ def chosen(name: str) -> Iterator[None]:
 if _RUNTIME not in ("", *RUNTIMES):
     raise ValueTypeError(
         f"the environment variable GENDSL_RUNTIME is {_RUNTIME!r}",
-        fix='set it to "reference", "compiled" or "native", or not at all',
+        fix='set it to "reference", "compiled", "native" or "python", or not at all',
     )
 
 
-def runs_native() -> bool | None:
-    """Whether chains are to run as machine code where they can; None where nothing is said about it."""
-    name = _chosen or _RUNTIME
-    if name:
-        return {"native": True, "compiled": False, "reference": False}[name]
-    return False if os.environ.get("GENDSL_NATIVE") == "0" else None
+def wanted() -> str:
+    """The name of the runtime that everything is to run on; none where nothing is said about it."""
+    return _chosen or _RUNTIME
+
+
+def is_switched_off() -> bool:
+    """Whether there is to be no machine code, so that what runs is as where it can't be made."""
+    return os.environ.get("GENDSL_NATIVE") == "0"
 
 
 def is_forced() -> bool:

@@ -12,7 +12,9 @@ def runtimes() -> tuple[str, ...]:
     """The names of the ways to run a program.
 
     "reference" executes the whole body every time. It comes first: all others agree with it, draw for draw.
-    "compiled" is the incremental runtime, which runs programs if nothing else is said.
+    "compiled" is the incremental runtime, which runs programs if nothing else is said. "native" and "python"
+    are the same but for chains of kernels that can be compiled: these run as machine code, or as the Python
+    text that takes its place where there is none, however short they are.
 
         @pytest.mark.parametrize("runtime", runtimes())
         def test_the_model(runtime):

@@ -108,7 +108,8 @@ def test_parts_of_arrays(program, rng):
 
 @pytest.mark.parametrize("rng", range(20))
 def test_decimals(rng):
-    assert outcome(decimals, (2,), rng=rng) in ("equal", "failed: TextFailure: an assertion")
+    found = outcome(decimals, (2,), rng=rng)
+    assert found == "equal" or (found.startswith("failed: line ") and found.endswith(": an assertion"))
     assert outcome(decimals, (2,), rng=1) == "equal"
 
 

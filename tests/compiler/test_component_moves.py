@@ -337,7 +337,7 @@ def test_the_prior_of_none_is_left_to_the_interpreter():
     trace = hierarchy.generate((1,), {("y", 0): 0.0}, init={"k": 0}, rng=3).trace
     move = Move(kernel.q, kernel.f)
     results = outcomes(AsPython, compiled(trace, move), trace, move, 30)
-    assert results["fails: TextFailure: no component to see the prior of one from"] > 0
+    assert any("no component to see the prior of one from" in key for key in results)
     assert results.keys() <= {*results, "accepted", "rejected"}
 
 

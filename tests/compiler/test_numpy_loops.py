@@ -356,7 +356,7 @@ def test_what_is_impossible_for_one_of_them(at_once):
 @pytest.mark.parametrize("bad", [*XS[:2], XS[10], XS[-1]])
 def test_an_error_in_one_iteration_is_one_of_all(bad, at_once):
     choices = dict(may_fail.simulate((XS, 9.5), rng=np.random.default_rng(1)).choices)
-    assert "ZeroDivisionError" in assessed(may_fail, (XS, bad), choices)
+    assert "division by zero" in assessed(may_fail, (XS, bad), choices)
 
 
 @pytest.mark.parametrize(("stops", "fails"), [(3, 7), (7, 3), (4, 4)])

@@ -1,7 +1,7 @@
 """The runtimes that tests of behaviour run on.
 
 A module whose tests use nothing but what is public says `pytestmark = pytest.mark.usefixtures("runtime")`:
-each of them is then run on all `runtimes()` but "native", which is another one for chains alone.
+each of them is then run on all `runtimes()` but "native" and "python", which are others for chains alone.
 """
 
 import pytest

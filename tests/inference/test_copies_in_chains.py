@@ -35,9 +35,9 @@ def sometimes_twice(model_in, aux_in, *, model_out, aux_out):
 
 
 @pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
-def test_a_choice_that_is_copied_twice():
+def test_a_choice_that_is_copied_twice(form):
     told = []
-    for runtime in ("compiled", "native"):
+    for runtime in ("compiled", form):
         with running_on(runtime), pytest.raises(SingularJacobianError) as caught:
             start = model.simulate((), rng=1)
             sample(involutive(step_size, sometimes_twice), start, 2000, record="c", seed=3, progress=False)

@@ -153,8 +153,8 @@ def made(monkeypatch, tmp_path):
     monkeypatch.setenv("GENDSL_CACHE", str(tmp_path / "code"))
     found, whole = [], kept_kernels.kernel_of
 
-    def noted(*given):
-        found.append(whole(*given))
+    def noted(*given, **options):
+        found.append(whole(*given, **options))
         return found[-1]
 
     monkeypatch.setattr(kept_kernels, "kernel_of", noted)

@@ -8,12 +8,14 @@ import pytest
 from gendsl import bernoulli, dirichlet, gen, normal, sample, select
 from gendsl.compiler.native import available
 from gendsl.compiler.native_state import NativeState
+from gendsl.compiler.python_state import PythonState
 from gendsl.errors import UnknownAddressError
 from gendsl.inference import cycle, mh, policy
 from gendsl.inference.looked_at import MOST_READ_SINGLY
 from gendsl.testing import running_on
+from tests.inference.forms import AS
 
-pytestmark = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
+needs_llvm = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
 
 
 @gen
@@ -90,9 +92,9 @@ def flat(value):
 
 
 @pytest.mark.parametrize("name", READ)
-def test_a_function_reads_what_it_reads_step_by_step(name):
-    ran, found = draws(READ[name], "native")
-    assert ran == ["as machine code"]
+def test_a_function_reads_what_it_reads_step_by_step(name, form):
+    ran, found = draws(READ[name], form)
+    assert ran == [AS[form]]
     _, expected = draws(READ[name], "compiled")
     for one, other in zip(found, expected, strict=True):
         one, other = flat(one), flat(other)
@@ -100,16 +102,16 @@ def test_a_function_reads_what_it_reads_step_by_step(name):
         assert one == pytest.approx(other, rel=1e-9, abs=1e-12) if type(one[0]) is float else one == other
 
 
-def test_a_trace_that_a_function_keeps_stays_what_it_was():
+def test_a_trace_that_a_function_keeps_stays_what_it_was(form):
     kept = []
 
     def keep(trace):
         kept.append(trace)
         return trace["mu"]
 
-    with running_on("native"):
+    with running_on(form):
         run = sample(KERNEL, start(), 30, record={"mu": keep}, seed=2, progress=False)
-    assert run.ran == ["as machine code"] and len({trace["mu"] for trace in kept}) > 3
+    assert run.ran == [AS[form]] and len({trace["mu"] for trace in kept}) > 3
     for trace, mu in zip(kept, run["mu"], strict=True):
         assert trace["mu"] == mu == trace.retval[1]
         assert trace.log_prob == pytest.approx(model.assess((), trace.choices).log_prob)
@@ -117,13 +119,14 @@ def test_a_trace_that_a_function_keeps_stays_what_it_was():
     assert len(again["mu"]) == 5
 
 
-def test_an_address_that_is_not_there_is_the_usual_error():
-    with running_on("native"), pytest.raises(UnknownAddressError, match="offset"):
+def test_an_address_that_is_not_there_is_the_usual_error(form):
+    with running_on(form), pytest.raises(UnknownAddressError, match="offset"):
         sample(KERNEL, start(), 30, record=lambda trace: trace["offset", 2], seed=2, progress=False)
-    with running_on("native"), pytest.raises(UnknownAddressError, match="namespace"):
+    with running_on(form), pytest.raises(UnknownAddressError, match="namespace"):
         sample(KERNEL, start(), 30, record=lambda trace: trace["offset"], seed=2, progress=False)
 
 
+@needs_llvm
 def test_functions_are_read_from_machine_code_where_there_are_two_steps_a_draw():
     steps = 1 + policy.LEAST_WORK // (2 * policy.A_STEP)
     run = sample(cycle(mh(other_mean), mh(others)), start(), steps, record=offsets_of, seed=1, progress=False)
@@ -132,6 +135,7 @@ def test_functions_are_read_from_machine_code_where_there_are_two_steps_a_draw()
     assert run.ran == ["step by step: whole traces are needed too often"]
 
 
+@needs_llvm
 def test_functions_of_values_are_read_from_machine_code_at_each_step():
     steps = 1 + policy.LEAST_WORK // policy.A_STEP
     kw = {"seed": 1, "progress": False}
@@ -142,19 +146,21 @@ def test_functions_of_values_are_read_from_machine_code_at_each_step():
     np.testing.assert_allclose(run["mu"], more["mu"], rtol=1e-12)
 
 
-def test_a_function_that_reads_few_choices_is_given_no_others(monkeypatch):
+def test_a_function_that_reads_few_choices_is_given_no_others(monkeypatch, form):
     made = []
-    choices = NativeState.choices
-    monkeypatch.setattr(NativeState, "choices", lambda self: made.append(1) or choices(self))
+    for state in (NativeState, PythonState):
+        choices = state.choices
+        noted = lambda self, choices=choices: made.append(1) or choices(self)
+        monkeypatch.setattr(state, "choices", noted)
     read = {
         "few": lambda trace: trace["mu"] + trace["offset", 0],
         "many": lambda trace: sum(trace["mu"] for _ in range(2 * MOST_READ_SINGLY)),
     }
     counts, values = {}, {}
-    with running_on("native"):
+    with running_on(form):
         for name, function in read.items():
             made.clear()
             run = sample(KERNEL, start(), 40, record={name: function}, seed=1, progress=False)
-            assert run.ran == ["as machine code"]
+            assert run.ran == [AS[form]]
             counts[name], values[name] = len(made), run[name]
     assert counts["few"] + 40 <= counts["many"] and len(set(values["few"])) > 3

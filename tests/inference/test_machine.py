@@ -60,8 +60,9 @@ from gendsl.inference.chain import remade
 from gendsl.inference.recording import AtAddress
 from gendsl.selection import select
 from gendsl.testing import running_on
+from tests.inference.forms import AS, FORMS
 
-pytestmark = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
+needs_llvm = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
 
 
 @gen
@@ -147,11 +148,11 @@ def counted(result):
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_the_same_chain(name, monkeypatch):
+def test_the_same_chain(name, monkeypatch, form):
     made = []
     monkeypatch.setattr(machine.Machine, "__init__", noting(made, machine.Machine.__init__))
     asked = {"draws": 300, "warmup": 20, "thin": 2, "record": ["mu", "k", ("x", 0)]}
-    native = run(KERNELS[name], "native", **asked)
+    native = run(KERNELS[name], form, **asked)
     expected = run(KERNELS[name], "compiled", **asked)
     assert len(made) == 1
     for quantity in ("k", "mu"):
@@ -173,20 +174,20 @@ def noting(made, function):
     return noted
 
 
-def test_whole_traces_and_functions():
-    native = run(KERNELS["cycle"], "native", draws=50)
+def test_whole_traces_and_functions(form):
+    native = run(KERNELS["cycle"], form, draws=50)
     expected = run(KERNELS["cycle"], "compiled", draws=50)
     for one, other in zip(native.chains[0].traces, expected.chains[0].traces, strict=True):
         assert one["mu"] == pytest.approx(other["mu"], rel=1e-12)
         assert one.observed_paths == other.observed_paths
-    of_function = run(KERNELS["cycle"], "native", draws=50, record=lambda trace: trace["mu"] ** 2)
+    of_function = run(KERNELS["cycle"], form, draws=50, record=lambda trace: trace["mu"] ** 2)
     np.testing.assert_allclose(
         of_function[of_function.names[0]], [t["mu"] ** 2 for t in expected.chains[0].traces], rtol=1e-12
     )
 
 
-def test_arrays_of_numbered_choices():
-    native = run(move, "native", draws=30, record=["x", "mu"])
+def test_arrays_of_numbered_choices(form):
+    native = run(move, form, draws=30, record=["x", "mu"])
     expected = run(move, "compiled", draws=30, record=["x", "mu"])
     np.testing.assert_allclose(native["x"], expected["x"], rtol=1e-12)
 
@@ -226,10 +227,10 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_kernels_that_are_not_compiled_are_called_between_those_that_are(name):
+def test_kernels_that_are_not_compiled_are_called_between_those_that_are(name, form):
     kernel, shown = OTHERS[name]
-    result = run(kernel, "native", draws=200, record=["mu", "k"])
-    assert result.ran == [f"as machine code but for {shown}"]
+    result = run(kernel, form, draws=200, record=["mu", "k"])
+    assert result.ran == [f"{AS[form]} but for {shown}"]
     expected = run(kernel, "compiled", draws=200, record=["mu", "k"])
     np.testing.assert_array_equal(result["k"], expected["k"])
     np.testing.assert_allclose(result["mu"], expected["mu"], rtol=1e-12)
@@ -242,30 +243,30 @@ def test_kernels_that_are_not_compiled_are_called_between_those_that_are(name):
     assert len(set(result["mu"])) > 10
 
 
-def test_the_first_compiled_step_of_a_sweep_is_compared(monkeypatch):
-    found = run(cycle(by_hand, move), "native", draws=30, record="mu")
+def test_the_first_compiled_step_of_a_sweep_is_compared(monkeypatch, form):
+    found = run(cycle(by_hand, move), form, draws=30, record="mu")
     assert found.comparisons > 0
     monkeypatch.setattr(machine, "_close", lambda *args: False)
-    with pytest.raises(RuntimeMismatchError, match="shifted: the machine code"):
-        run(cycle(by_hand, involutive(step_size, shifted)), "native", draws=30, record="mu")
+    with pytest.raises(RuntimeMismatchError, match=f"shifted: the {FORMS[form]}"):
+        run(cycle(by_hand, involutive(step_size, shifted)), form, draws=30, record="mu")
 
 
-def test_a_kernel_that_raises_leaves_its_own_error():
+def test_a_kernel_that_raises_leaves_its_own_error(form):
     def wrong(trace, rng):
         return trace if trace["mu"] < 0.5 else None, None
 
     with pytest.raises(KernelError, match="kernel wrong returned"):
-        run(cycle(move, wrong), "native", draws=100, record="mu")
+        run(cycle(move, wrong), form, draws=100, record="mu")
 
 
-def test_a_kernel_that_changes_the_arguments_ends_the_machine_code():
+def test_a_kernel_that_changes_the_arguments_ends_the_machine_code(form):
     def longer(trace, rng):
         return (trace.update({("y", 4): 1.0}, args=(5,), rng=0).trace if trace.args == (4,) else trace), None
 
     kernel = cycle(move, longer)
-    result, expected = (run(kernel, runtime, draws=20, record="mu") for runtime in ("native", "compiled"))
+    result, expected = (run(kernel, runtime, draws=20, record="mu") for runtime in (form, "compiled"))
     assert result.ran == [
-        "as machine code but for longer; then step by step: a kernel that changes the arguments of the model"
+        f"{AS[form]} but for longer; then step by step: a kernel that changes the arguments of the model"
     ]
     np.testing.assert_allclose(result["mu"], expected["mu"], rtol=1e-12)
     assert result.last.args == expected.last.args == (5,)
@@ -290,8 +291,8 @@ def test_kernels_that_are_not_compiled_and_come_often(kernel, why):
     assert policy.decide(rare, start(), np.random.default_rng(1), 10**5, 100, {}).machine is not None
 
 
-def test_the_reason_names_the_kernel_and_the_line():
-    with running_on("native"):
+def test_the_reason_names_the_kernel_and_the_line(form):
+    with running_on(form):
         kernel = cycle(move, involutive(of_this_process, shifted))
         found = policy.decide(kernel, start(), np.random.default_rng(1), 100, 1, {})
     assert found.machine is None
@@ -312,18 +313,18 @@ def of_this_process(trace):
         (lambda trace: [os.getpid(), 1.0], " of test_machine.py: a call of getpid"),
     ],
 )
-def test_weights_that_are_not_compiled(weights, why):
-    with running_on("native"):
+def test_weights_that_are_not_compiled(weights, why, form):
+    with running_on(form):
         kernel = mixture([move, jump], weights)
         found = policy.decide(kernel, start(), np.random.default_rng(1), 100, 1, {})
     assert found.machine is None
     assert why in found.reason
 
 
-def test_a_kernel_that_is_picked_may_fail():
+def test_a_kernel_that_is_picked_may_fail(form):
     """The whole mixture then makes the step, from where it started."""
     kernel = cycle(move, mixture([involutive(step_size, often_left), repeat(jump, 2)], by_number))
-    native, expected = run(kernel, "native", draws=800), run(kernel, "compiled", draws=800)
+    native, expected = run(kernel, form, draws=800), run(kernel, "compiled", draws=800)
     assert "by the interpreter: line" in native.ran[0]
     assert counted(native) == counted(expected)
     for one, other in zip(native.chains[0].traces, expected.chains[0].traces, strict=True):
@@ -334,17 +335,17 @@ def values_of(trace):
     return {path: record[1] for path, record in trace.records.items()}
 
 
-def test_weights_that_are_none_are_the_users_error():
+def test_weights_that_are_none_are_the_users_error(form):
     with pytest.raises(KernelError, match="mixture of 2 kernels got weights"):
         run(
-            mixture([move, jump], lambda trace: [1.0 - 2 * trace["k"], 1.0]), "native", draws=500, record="mu"
+            mixture([move, jump], lambda trace: [1.0 - 2 * trace["k"], 1.0]), form, draws=500, record="mu"
         )
 
 
-def test_weights_that_change_outside_end_it():
+def test_weights_that_change_outside_end_it(form):
     global SCALE
     kernel = mixture([move, jump], lambda trace: [SCALE, 1.0])
-    with running_on("native"):
+    with running_on(form):
         found = policy.decide(kernel, start(), np.random.default_rng(3), 100, 1, {})
     try:
         SCALE = 2.0
@@ -366,18 +367,18 @@ def root_shifted(model_in, aux_in, *, model_out, aux_out):
     write(aux_out["u"], -u, continuous)
 
 
-def test_a_program_ends_where_a_density_is_zero():
+def test_a_program_ends_where_a_density_is_zero(form):
     """What comes behind need not make sense then, and no step is left to the interpreter for it."""
     kernel, found = involutive(step_size, root_shifted), []
-    for runtime in ("native", "compiled"):
+    for runtime in (form, "compiled"):
         with running_on(runtime):
             found.append(sample(kernel, rooted.simulate((), rng=1), 400, record="x", seed=3, progress=False))
-    assert found[0].ran == ["as machine code"]
+    assert found[0].ran == [AS[form]]
     np.testing.assert_allclose(found[0]["x"], found[1]["x"], rtol=1e-12)
     assert counted(found[0]) == counted(found[1])
 
 
-def test_what_a_recorder_changes_ends_it_at_once():
+def test_what_a_recorder_changes_ends_it_at_once(form):
     """What the text took for constant is looked at whenever other code may have run."""
     global SCALE
     kernel = mixture([move, jump], lambda trace: [SCALE, 1.0])
@@ -391,9 +392,9 @@ def test_what_a_recorder_changes_ends_it_at_once():
         return trace["mu"]
 
     try:
-        with running_on("native"):
+        with running_on(form):
             result = sample(kernel, start(), 40, record=changes, seed=1, progress=False)
-        assert result.ran == ["as machine code; then step by step: SCALE is not what it was"]
+        assert result.ran == [f"{AS[form]}; then step by step: SCALE is not what it was"]
         SCALE, count = 1.0, len(seen)
         assert count == 40
         seen.clear()
@@ -404,12 +405,12 @@ def test_what_a_recorder_changes_ends_it_at_once():
         SCALE = 1.0
 
 
-def test_what_is_constant_is_not_looked_at_for_every_draw(monkeypatch):
+def test_what_is_constant_is_not_looked_at_for_every_draw(monkeypatch, form):
     looked = []
     changed = closed_move.ClosedKernel.changed
     monkeypatch.setattr(machine, "LOOK_EVERY", 1e9)
     monkeypatch.setattr(closed_move.ClosedKernel, "changed", lambda self: looked.append(1) or changed(self))
-    run(move, "native", draws=200, record="mu")
+    run(move, form, draws=200, record="mu")
     assert len(looked) < 60  # the first steps are compared, which runs other code
 
 
@@ -420,6 +421,7 @@ def test_short_chains_are_not_compiled():
     assert found.reason == "so few steps take less time than compiling them"
 
 
+@needs_llvm
 def test_many_short_chains_are_compiled():
     """The work of one kernel counts together, and a text that there is already is used for fewer steps."""
     kernel, rng, read_ = involutive(step_size, shifted), np.random.default_rng(1), {"mu": AtAddress("mu")}
@@ -430,23 +432,23 @@ def test_many_short_chains_are_compiled():
     assert policy.decide(kernel, start(), rng, 2, 1, read_).machine is None
 
 
-def test_texts_of_several_programs_are_kept():
+def test_texts_of_several_programs_are_kept(form):
     """A kernel that is run on traces of several arguments in turns is compiled once for each."""
     kernel = involutive(step_size, shifted)
-    texts_of = [[policy_of(kernel, start(n)).closed for n in (2, 3, 4)] for _ in range(3)]
+    texts_of = [[policy_of(kernel, start(n), form).closed for n in (2, 3, 4)] for _ in range(3)]
     assert texts_of[0] == texts_of[1] == texts_of[2]
     for n in range(5, 9):
-        policy_of(kernel, start(n))
+        policy_of(kernel, start(n), form)
     assert len(texts._KNOWN[kernel]) == texts.MOST_KEPT
 
 
-def test_a_slow_last_draw_is_gone_on_from(monkeypatch):
+def test_a_slow_last_draw_is_gone_on_from(monkeypatch, form):
     """A trace that was made to be shown is as good as any: the next call takes the memory over."""
     monkeypatch.setattr("gendsl.inference.chain.REPORT_EVERY", 0.0)
     kernel, loads = involutive(step_size, shifted), []
     load = machine.Machine.load
     monkeypatch.setattr(machine.Machine, "load", lambda self, trace: loads.append(trace) or load(self, trace))
-    with running_on("native"):
+    with running_on(form):
         run = sample(kernel, start(), 3, record="mu", seed=1, progress=False)
         for _ in range(3):
             run = sample(kernel, run.last, 3, record="mu", seed=1, progress=False)
@@ -483,7 +485,7 @@ def shifted_by_process(model_in, aux_in, *, model_out, aux_out):
     write(aux_out["u"], -u, continuous)
 
 
-def test_what_is_refused_is_read_once(monkeypatch):
+def test_what_is_refused_is_read_once(monkeypatch, form):
     kernel, calls, original = involutive(step_size, shifted_by_process), [], closed_move.ClosedKernel
 
     def counted_(*args):
@@ -491,22 +493,22 @@ def test_what_is_refused_is_read_once(monkeypatch):
         return original(*args)
 
     monkeypatch.setattr(kept_kernels, "ClosedKernel", counted_)
-    with running_on("native"):
+    with running_on(form):
         first, again = (policy.decide(kernel, start(), np.random.default_rng(1), 9, 1, {}) for _ in range(2))
     assert first.machine is again.machine is None
     assert first.reason == again.reason != ""
     assert len(calls) == 1
 
 
-def test_a_difference_is_an_error(monkeypatch):
+def test_a_difference_is_an_error(monkeypatch, form):
     """A planted mistake: the log density that is kept is not that of the trace."""
 
     def wrong(self, word, value):
         self.words[word : word + 1].view(np.float64)[0] = value + 1e-3 * (word == Word.LOG_DENSITY)
 
-    monkeypatch.setattr("gendsl.compiler.native_state.NativeState.set_float", wrong)
-    with pytest.raises(RuntimeMismatchError, match="the machine code of a step has the log acceptance ratio"):
-        run(move, "native", draws=100, record="mu")
+    monkeypatch.setattr("gendsl.compiler.chain_state.ChainState.set_float", wrong)
+    with pytest.raises(RuntimeMismatchError, match=f"the {FORMS[form]} of a step has the log acceptance"):
+        run(move, form, draws=100, record="mu")
 
 
 @transform
@@ -524,9 +526,9 @@ def often_left(model_in, aux_in, *, model_out, aux_out):
     write(aux_out["u"], -u, continuous)
 
 
-def test_steps_are_left_to_the_interpreter():
+def test_steps_are_left_to_the_interpreter(form):
     """It makes every step that the machine code can't, and all of them where there are too many."""
-    native = run(cycle(involutive(step_size, often_left), move, jump), "native", draws=2000, record="mu")
+    native = run(cycle(involutive(step_size, often_left), move, jump), form, draws=2000, record="mu")
     expected = run(cycle(involutive(step_size, often_left), move, jump), "compiled", draws=2000, record="mu")
     np.testing.assert_allclose(native["mu"], expected["mu"], rtol=1e-12)
     assert counted(native) == counted(expected)
@@ -568,10 +570,10 @@ def detours(runtime, transform_):
         return sample(kernel, wide, 400, record="mu", seed=1, progress=False)
 
 
-def test_rounding_on_the_way_back_is_no_mistake():
+def test_rounding_on_the_way_back_is_no_mistake(form):
     """What comes back may differ by as much as what it was computed from can leave of rounding."""
-    native, expected = (detours(runtime, by_a_detour) for runtime in ("native", "compiled"))
-    assert native.ran == ["as machine code"]
+    native, expected = (detours(runtime, by_a_detour) for runtime in (form, "compiled"))
+    assert native.ran == [AS[form]]
     assert counted(native) == counted(expected)
     np.testing.assert_allclose(native["mu"], expected["mu"], rtol=1e-12)
 
@@ -588,32 +590,32 @@ def by_a_wrong_detour(model_in, aux_in, *, model_out, aux_out):
     write(aux_out["v"], [v[1], v[0], v[2]], continuous)
 
 
-def test_a_mistake_beyond_rounding_is_seen():
-    native, expected = (detours(runtime, by_a_wrong_detour) for runtime in ("native", "compiled"))
+def test_a_mistake_beyond_rounding_is_seen(form):
+    native, expected = (detours(runtime, by_a_wrong_detour) for runtime in (form, "compiled"))
     assert counted(native) == counted(expected)
     (tally,) = native.chains[0].acceptance.values()
     assert tally.failed_checks > 390
 
 
-def test_a_check_that_fails_is_the_references():
+def test_a_check_that_fails_is_the_references(form):
     """With "reject" it is counted, with True an error, and without the check nobody notices."""
     asked = {"draws": 2000, "record": "mu"}
-    native = run(involutive(step_size, shifted_one_way, check="reject"), "native", **asked)
+    native = run(involutive(step_size, shifted_one_way, check="reject"), form, **asked)
     expected = run(involutive(step_size, shifted_one_way, check="reject"), "compiled", **asked)
     np.testing.assert_allclose(native["mu"], expected["mu"], rtol=1e-12)
     assert counted(native) == counted(expected)
     (tally,), (other,) = (one.chains[0].acceptance.values() for one in (native, expected))
     assert tally.failed_checks == other.failed_checks > 10
-    assert native.ran[0].startswith("as machine code; ")
-    assert run(involutive(step_size, shifted_one_way), "native", **asked).ran == ["as machine code"]
+    assert native.ran[0].startswith(f"{AS[form]}; ")
+    assert run(involutive(step_size, shifted_one_way), form, **asked).ran == [AS[form]]
     with pytest.raises(InvolutionError):
-        run(involutive(step_size, shifted_one_way, check=True), "native", **asked)
+        run(involutive(step_size, shifted_one_way, check=True), form, **asked)
 
 
-def test_the_error_is_the_users_own():
+def test_the_error_is_the_users_own(form):
     """A step that fails is made by the interpreter, so the traceback has the user's line."""
     with pytest.raises(ZeroDivisionError) as caught:
-        run(involutive(step_size, breaks), "native", draws=2000, record="mu")
+        run(involutive(step_size, breaks), form, draws=2000, record="mu")
     assert any(entry.path.name == "test_machine.py" for entry in caught.traceback)
 
 
@@ -629,8 +631,8 @@ def past_the_end(model_in, aux_in, *, model_out, aux_out):
     write(aux_out["u"], -u, continuous)
 
 
-def test_where_the_density_is_zero_is_counted():
-    with running_on("native"):
+def test_where_the_density_is_zero_is_counted(form):
+    with running_on(form):
         result = sample(
             involutive(step_size, past_the_end), bounded.simulate((), rng=1), 500, seed=2, record="x",
             progress=False,
@@ -641,23 +643,23 @@ def test_where_the_density_is_zero_is_counted():
     assert tally.reasons[reason] + tally.weighed + tally.accepted == 500
 
 
-def test_kernels_are_counted_in_their_order():
+def test_kernels_are_counted_in_their_order(form):
     """Also where the first step that the reference is asked about is one of a later kernel."""
     kernel = cycle(mh(select("x")), involutive(step_size, past_the_end))
-    for runtime in ("native", "compiled"):
+    for runtime in (form, "compiled"):
         with running_on(runtime):
             result = sample(kernel, bounded.simulate((), rng=1), 500, seed=2, record="x", progress=False)
         assert list(result.acceptance) == ["mh select('x')", "past_the_end"]
 
 
-def test_calls_that_go_on_know_where_the_density_is_zero(monkeypatch):
+def test_calls_that_go_on_know_where_the_density_is_zero(monkeypatch, form):
     """The reference is asked for the reason once, and not at the first such step of every call."""
     kernel, asked = involutive(step_size, past_the_end), []
     plain = machine.run_kernel
     monkeypatch.setattr(machine, "run_kernel", lambda *given: asked.append(given) or plain(*given))
     trace, counts = bounded.simulate((), rng=1), []
     for _ in range(3):
-        with running_on("native"):
+        with running_on(form):
             result = sample(kernel, trace, 500, seed=2, record="x", progress=False)
         with running_on("compiled"):
             other = sample(kernel, trace, 500, seed=2, record="x", progress=False)
@@ -675,11 +677,11 @@ def scaled():
     x = ~normal(0, SCALE)
 
 
-def test_what_changes_outside_ends_it():
+def test_what_changes_outside_ends_it(form):
     """A name that the program finds outside of itself is another object."""
     global SCALE
     step = involutive(step_size, past_the_end)
-    with running_on("native"):
+    with running_on(form):
         decision = policy.decide(step, scaled.simulate((), rng=1), np.random.default_rng(3), 100, 1, {})
         try:
             SCALE = 2.0
@@ -689,16 +691,16 @@ def test_what_changes_outside_ends_it():
         assert decision.machine.why_given_up() is None
 
 
-def test_a_family_through_sample():
+def test_a_family_through_sample(form):
     (model,) = [one for one in models("mixtures") if one.name == "normals"]
     kernel = repeat(cycle(*(involutive(one.q, one.f, one.q_args) for one in model.moves)), 5)
     trace = model.start(30)
     found = {}
-    for runtime in ("native", "compiled"):
+    for runtime in (form, "compiled"):
         with running_on(runtime):
             found[runtime] = sample(kernel, trace, 100, seed=4, record=["k", ("mu", 0)], progress=False)
-    assert counted(found["native"]) == counted(found["compiled"])
-    np.testing.assert_array_equal(found["native"]["k"], found["compiled"]["k"])
+    assert counted(found[form]) == counted(found["compiled"])
+    np.testing.assert_array_equal(found[form]["k"], found["compiled"]["k"])
 
 
 def leaves(kernel):
@@ -716,19 +718,19 @@ PROPOSALS = {
 
 
 @pytest.mark.parametrize("name", PROPOSALS if os.environ.get("GENDSL_LONG") else list(PROPOSALS)[::4])
-def test_proposals_of_the_families(name, monkeypatch):
+def test_proposals_of_the_families(name, monkeypatch, form):
     """The same chain as that of the kernel itself, of which the machine code makes nearly all steps."""
     model, kernel = PROPOSALS[name]
     made = []
     monkeypatch.setattr(machine.Machine, "__init__", noting(made, machine.Machine.__init__))
     found = {}
-    for runtime in ("native", "compiled"):
+    for runtime in (form, "compiled"):
         with running_on(runtime):
             found[runtime] = sample(kernel, model.start(), 60, seed=3, progress=False)
     (native,) = made
     assert sum(native.fallbacks.values()) <= 3, native.fallbacks
-    assert counted(found["native"]) == counted(found["compiled"])
-    for one, other in zip(found["native"].chains[0].traces, found["compiled"].chains[0].traces, strict=True):
+    assert counted(found[form]) == counted(found["compiled"])
+    for one, other in zip(found[form].chains[0].traces, found["compiled"].chains[0].traces, strict=True):
         assert one.log_prob == pytest.approx(other.log_prob, rel=1e-9, abs=1e-9)
         expected = {path: record[1] for path, record in other.records.items()}
         assert one.records.keys() == expected.keys()
@@ -755,18 +757,18 @@ def too_few(trace):
     k = ~bernoulli(0.5)
 
 
-def test_proposals_that_change_which_choices_exist():
+def test_proposals_that_change_which_choices_exist(form):
     kernel = cycle(mh(more_or_fewer), independent(anew))
-    native = run(kernel, "native", draws=400, record=["k", "mu"])
+    native = run(kernel, form, draws=400, record=["k", "mu"])
     expected = run(kernel, "compiled", draws=400, record=["k", "mu"])
     assert counted(native) == counted(expected)
     assert 0 < native["k"].mean() < 1
     np.testing.assert_allclose(native["mu"], expected["mu"], rtol=1e-12)
 
 
-def test_a_proposal_that_is_wrong_is_the_users_error():
+def test_a_proposal_that_is_wrong_is_the_users_error(form):
     with pytest.raises(CoverageError, match="too_few"):
-        run(mh(too_few), "native", draws=100, record="mu")
+        run(mh(too_few), form, draws=100, record="mu")
 
 
 @gen
@@ -827,20 +829,20 @@ SELECTIONS = {
 
 
 @pytest.mark.parametrize("name", SELECTIONS)
-def test_choices_drawn_anew(name, monkeypatch):
+def test_choices_drawn_anew(name, monkeypatch, form):
     made = []
     monkeypatch.setattr(machine.Machine, "__init__", noting(made, machine.Machine.__init__))
     first, selection, options = SELECTIONS[name]
     kernel = cycle(mh(selection, **options), jump) if first is start else mh(selection, **options)
     found = {}
-    for runtime in ("native", "compiled"):
+    for runtime in (form, "compiled"):
         with running_on(runtime):
             found[runtime] = sample(kernel, first(), 300, seed=6, progress=False)
     (native,) = made
     assert not native.fallbacks
-    assert counted(found["native"]) == counted(found["compiled"])
-    assert sum(tally.accepted for tally in found["native"].chains[0].acceptance.values()) > 20
-    for one, other in zip(found["native"].chains[0].traces, found["compiled"].chains[0].traces, strict=True):
+    assert counted(found[form]) == counted(found["compiled"])
+    assert sum(tally.accepted for tally in found[form].chains[0].acceptance.values()) > 20
+    for one, other in zip(found[form].chains[0].traces, found["compiled"].chains[0].traces, strict=True):
         assert one.log_prob == pytest.approx(other.log_prob, rel=1e-9, abs=1e-9)
         expected = {path: record[1] for path, record in other.records.items()}
         assert one.records.keys() == expected.keys()
@@ -848,11 +850,11 @@ def test_choices_drawn_anew(name, monkeypatch):
             np.testing.assert_allclose(one[path], value, rtol=1e-12)
 
 
-def test_choices_drawn_anew_are_gone_back_to():
+def test_choices_drawn_anew_are_gone_back_to(form):
     """Where a later step fails, and what its transform does not write was drawn anew before."""
     kernel = cycle(mh(select("k")), mh(select("x"), skip_absent=True), involutive(step_size, often_left))
     asked = {"draws": 1000, "record": ["mu", "k", ("x", 0)]}
-    native, expected = run(kernel, "native", **asked), run(kernel, "compiled", **asked)
+    native, expected = run(kernel, form, **asked), run(kernel, "compiled", **asked)
     assert counted(native) == counted(expected)
     for name in expected.names:
         np.testing.assert_allclose(native[name], expected[name], rtol=1e-12)
@@ -861,9 +863,9 @@ def test_choices_drawn_anew_are_gone_back_to():
 @pytest.mark.parametrize(
     ("selection", "error"), [(select("nothing"), UnknownAddressError), (select(("y", 0)), ObservedError)]
 )
-def test_a_selection_that_is_wrong_is_the_users_error(selection, error):
+def test_a_selection_that_is_wrong_is_the_users_error(selection, error, form):
     with pytest.raises(error):
-        run(mh(selection), "native", draws=10, record="mu")
+        run(mh(selection), form, draws=10, record="mu")
 
 
 @transform
@@ -878,18 +880,18 @@ def toggled_by_numbers(model_in, aux_in, *, model_out, aux_out):
         write(model_out["x", 2], read(aux_in["b"], continuous), continuous)
 
 
-def test_zero_and_one_are_truth_values():
+def test_zero_and_one_are_truth_values(form):
     kernel = involutive(two_more, toggled_by_numbers)
-    native = run(kernel, "native", draws=200, record="k")
+    native = run(kernel, form, draws=200, record="k")
     expected = run(kernel, "compiled", draws=200, record="k")
-    assert native.ran == ["as machine code"]
+    assert native.ran == [AS[form]]
     assert native["k"].dtype == expected["k"].dtype
     np.testing.assert_array_equal(native["k"], expected["k"])
 
 
-def test_a_run_says_how_it_ran():
-    assert run(move, "native", draws=20, record="mu").ran == ["as machine code"]
-    left = run(cycle(involutive(step_size, often_left), move, jump), "native", draws=300, record="mu")
+def test_a_run_says_how_it_ran(form):
+    assert run(move, form, draws=20, record="mu").ran == [AS[form]]
+    left = run(cycle(involutive(step_size, often_left), move, jump), form, draws=300, record="mu")
     assert "by the interpreter: line" in left.ran[0]
     with running_on("compiled"):
         assert sample(move, start(), 5, seed=1, progress=False).ran[0].startswith("step by step: ")
@@ -936,12 +938,13 @@ def test_a_kernel_says_what_is_closed(monkeypatch):
 
 def test_a_kernel_says_that_there_is_no_machine_code(monkeypatch):
     monkeypatch.setattr(native, "available", lambda: "there is no llvmlite")
-    assert "  no machine code: there is no llvmlite\n" in move.explain(start())
+    said = "  no machine code: there is no llvmlite; what is closed is Python text, where that is faster\n"
+    assert said in move.explain(start())
 
 
-def test_how_much_runs_at_once_follows_the_clock(monkeypatch):
+def test_how_much_runs_at_once_follows_the_clock(monkeypatch, form):
     """Pieces grow while they are short, and shrink where they take longer than Python may be kept waiting."""
-    running, tick = policy_of(cycle(move, jump), start()), [0.0, 0.001]
+    running, tick = policy_of(cycle(move, jump), start(), form), [0.0, 0.001]
 
     def clock():
         tick[0] += tick[1]
@@ -957,9 +960,9 @@ def test_how_much_runs_at_once_follows_the_clock(monkeypatch):
     assert running.steps_at_once == before // 2
 
 
-def test_what_was_compiled_is_kept():
+def test_what_was_compiled_is_kept(form):
     """For the same kernels, program and arguments; other arguments have another text."""
-    first, again, other = (policy_of(cycle(move, jump), trace) for trace in (start(), start(), start(5)))
+    first, again, other = (policy_of(cycle(move, jump), start(n), form) for n in (4, 4, 5))
     assert first.closed is again.closed
     assert first.closed is not other.closed
 
@@ -971,23 +974,24 @@ def around(centres):
         ("y", i) @ ~normal(mu + centres[i], 1)
 
 
-def test_what_was_compiled_is_kept_for_lists_as_they_are():
+def test_what_was_compiled_is_kept_for_lists_as_they_are(form):
     """Whoever runs a program keeps a copy of a list that is given: the same numbers are the same list."""
     kernel, centres = involutive(step_size, shifted), [0.1 * i for i in range(300)]
     trace = around.generate((centres,), {("y", i): 1.0 for i in range(300)}, init={"mu": 0.0}, rng=1).trace
-    first, again = policy_of(kernel, trace), policy_of(kernel, trace.update({"mu": 1.0}, rng=1).trace)
+    moved = trace.update({"mu": 1.0}, rng=1).trace
+    first, again = policy_of(kernel, trace, form), policy_of(kernel, moved, form)
     assert first.closed is again.closed
-    with running_on("native"):
+    with running_on(form):
         last = sample(kernel, trace, 5, record="mu", seed=1, progress=False).last
-    assert policy_of(kernel, last).closed is first.closed
+    assert policy_of(kernel, last, form).closed is first.closed
     centres[7] = 5.0
     other = around.generate((centres,), {("y", i): 1.0 for i in range(300)}, init={"mu": 0.0}, rng=1).trace
-    assert policy_of(kernel, other).closed is not first.closed
+    assert policy_of(kernel, other, form).closed is not first.closed
 
 
-def test_a_chain_that_goes_on_is_the_same_from_a_trace_made_afresh():
+def test_a_chain_that_goes_on_is_the_same_from_a_trace_made_afresh(form):
     kernel = cycle(move, jump)
-    with running_on("native"):
+    with running_on(form):
         begun = sample(kernel, start(), 30, record="mu", seed=1, progress=False).last
         assert begun.scored_from is not None
         runs = [
@@ -1021,9 +1025,9 @@ def swapped(model_in, aux_in, *, model_out, aux_out):
         copy(model_in["mu", 1], model_out["mu", 0])
 
 
-def test_a_move_that_changes_nothing_is_accepted_as_any_other_is():
+def test_a_move_that_changes_nothing_is_accepted_as_any_other_is(form):
     """Some runtimes give the trace as it was, others a new one; the random numbers are the same."""
-    trace_of = {"reference": by_value.reference, "compiled": by_value, "native": by_value}
+    trace_of = {"reference": by_value.reference, "compiled": by_value, form: by_value}
     kernel = mixture([involutive(flipped, swapped), repeat(involutive(flipped, swapped), 2)], by_first)
     states = []
     for runtime, program in trace_of.items():
@@ -1057,14 +1061,14 @@ def all_anew(trace):
         ("c", i) @ ~mixture_of_normals([0.5, 0.5], [-1, 1], [1, 1])
 
 
-def test_a_proposal_draws_in_loops_what_it_draws_at_once():
+def test_a_proposal_draws_in_loops_what_it_draws_at_once(form):
     trace, states = counts.simulate((40,), rng=1), []
-    for runtime in ("native", "compiled"):
+    for runtime in (form, "compiled"):
         rng = np.random.default_rng(5)
         with running_on(runtime):
             result = sample(mh(all_anew), trace, 40, record=[("a", 0), ("b", 39)], seed=rng, progress=False)
         states.append((rng.bit_generator.state, counted(result), result[result.names[1]].tobytes()))
-        assert (result.ran == ["as machine code"]) == (runtime == "native")
+        assert (result.ran == [AS[form]]) == (runtime == form)
     assert states[0] == states[1]
 
 
@@ -1080,38 +1084,38 @@ def new_mu(trace):
     mu = ~normal(0, 1.5)
 
 
-def test_a_density_that_is_as_good_as_zero_is_counted_as_zero():
+def test_a_density_that_is_as_good_as_zero_is_counted_as_zero(form):
     """A ratio of -1e308 is finite, but sums of such are not; so it is a reason, and is not summed."""
     trace = penalised.generate((), {}, init={"mu": 0.0}, rng=1).trace
     counts = []
-    for runtime in ("native", "compiled"):
+    for runtime in (form, "compiled"):
         with running_on(runtime):
             result = sample(mh(new_mu), trace, 300, record="mu", seed=1, progress=False)
         counts.append(counted(result))
-    assert result.ran != ["as machine code"]
+    assert result.ran != [AS[form]]
     assert counts[0] == counts[1]
     ((proposed, accepted, weighed, reasons),) = counts[0].values()
     assert (proposed, accepted, weighed) == (300, 0, 0)
     assert reasons["the density there is zero"] > 200
 
 
-def test_short_calls_share_the_time_for_comparisons(monkeypatch):
+def test_short_calls_share_the_time_for_comparisons(monkeypatch, form):
     """After the first steps, calls that go on from one another are compared as a long one would be."""
     monkeypatch.setattr(machine, "SAMPLED", 1e-9)
     monkeypatch.setattr(machine, "CHEAP", math.inf)
     kernel, trace = involutive(step_size, shifted), start()
-    with running_on("native"):
+    with running_on(form):
         run = sample(kernel, trace, 50, record="mu", seed=1, progress=False)
-        closed = policy_of(kernel, trace).closed
+        closed = policy_of(kernel, trace, form).closed
         compared = closed.compared
         for _ in range(5):
             run = sample(kernel, run.last, 5, record="mu", seed=1, progress=False)
-    assert policy_of(kernel, trace).closed is closed
+    assert policy_of(kernel, trace, form).closed is closed
     assert closed.compared == compared >= machine.FIRST_COMPARED
 
 
-def policy_of(kernel, trace):
-    with running_on("native"):
+def policy_of(kernel, trace, form):
+    with running_on(form):
         return policy.decide(kernel, trace, np.random.default_rng(1), 100, 1, {}).machine
 
 
@@ -1122,15 +1126,15 @@ def chosen_effects(x):
         ("effect", j) @ ~normal(np.subtract.outer(x, x)[j, 0], 1)
 
 
-def test_indices_that_numpy_made_are_parts_of_addresses():
+def test_indices_that_numpy_made_are_parts_of_addresses(form):
     """And a method of an object of C, which is made anew each time it is looked up, is what it was."""
     start = chosen_effects.simulate((np.arange(3.0),), rng=1)
     kernel = repeat(cycle(mh(select(("kept", 1), "effect"), skip_absent=True), mh(select("kept"))), 5)
     found = {}
-    for way in ("native", "reference"):
+    for way in (form, "reference"):
         with running_on(way):
             run = sample(kernel, start, 40, record={"n": ("kept", 0)}, seed=1, progress=False)
             found[way] = run.recorded["n"]
-            if way == "native":
-                assert run.ran == ["as machine code"]
-    assert found["native"] == found["reference"]
+            if way == form:
+                assert run.ran == [AS[form]]
+    assert found[form] == found["reference"]

@@ -4,15 +4,18 @@ import numpy as np
 import pytest
 
 from gendsl import sample
+from gendsl.compiler.chain_state import ChainState
 from gendsl.compiler.closed import FailedText
 from gendsl.compiler.closed_move import ClosedKernel
 from gendsl.compiler.moves import NotClosed
 from gendsl.compiler.native import Native, available
 from gendsl.compiler.native_layout import Word
 from gendsl.compiler.native_state import NativeState
+from gendsl.compiler.python_state import PythonState
 from gendsl.inference import cycle, involutive, machine
 from gendsl.inference.machine import Machine
 from gendsl.testing import running_on
+from tests.inference.forms import AS
 from tests.inference.test_machine import counted, jump, move, often_left, start, step_size
 
 pytestmark = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
@@ -50,6 +53,12 @@ STEPS = [
     (Machine, "why_given_up"),
 ]
 """What it does again and again."""
+TEXT_STARTS = [(ClosedKernel, "namespace"), (PythonState, "__init__"), (PythonState, "start")]
+TEXT_STEPS = [
+    (PythonState, name)
+    for name in ("load", "go_on", "_call", "_snapshot", "_restore", "choices", "kernel", "log_density")
+]
+"""The same of a chain of Python text."""
 
 
 def run(runtime):
@@ -96,6 +105,25 @@ def test_an_error_is_raised(monkeypatch, owner, name, at):
     assert len(calls) >= at
 
 
+@pytest.mark.parametrize("at", [1, 3])
+@pytest.mark.parametrize(("owner", "name"), [*TEXT_STARTS, *TEXT_STEPS])
+def test_an_error_is_raised_from_python_text(monkeypatch, owner, name, at):
+    if (owner, name) in TEXT_STARTS and at > 1:
+        return
+    calls = plant(monkeypatch, owner, name, RuntimeError("planted"), at)
+    with pytest.raises(RuntimeError, match="planted"):
+        run("python")
+    assert len(calls) >= at
+
+
+@pytest.mark.parametrize(("owner", "name"), TEXT_STARTS)
+def test_what_is_refused_before_the_first_step_of_python_text_is_told(monkeypatch, owner, name):
+    plant(monkeypatch, owner, name, NotClosed("planted"), 1)
+    result = run("python")
+    assert result.ran == ["step by step: planted"]
+    np.testing.assert_array_equal(result["mu"], run("compiled")["mu"])
+
+
 @pytest.mark.parametrize(("owner", "name"), STARTS)
 def test_what_is_refused_before_the_first_step_is_told(monkeypatch, owner, name):
     plant(monkeypatch, owner, name, NotClosed("planted"), 1)
@@ -104,9 +132,9 @@ def test_what_is_refused_before_the_first_step_is_told(monkeypatch, owner, name)
     np.testing.assert_array_equal(result["mu"], run("compiled")["mu"])
 
 
-def test_steps_that_fail_are_counted(monkeypatch):
+def test_steps_that_fail_are_counted(monkeypatch, form):
     """With the reason, whatever that is; and the chain is the same."""
-    calls, planted, method = [], [], NativeState.go_on
+    calls, planted, method = [], [], ChainState.go_on
 
     def failing(self, *args, **kwargs):
         steps = int(self.words[Word.STEPS])
@@ -118,20 +146,21 @@ def test_steps_that_fail_are_counted(monkeypatch):
             planted.append(steps)
         return failure or FailedText(0, "planted")
 
-    monkeypatch.setattr(NativeState, "go_on", failing)
-    result, expected = run("native"), run("compiled")
+    monkeypatch.setattr(ChainState, "go_on", failing)
+    result, expected = run(form), run("compiled")
     assert len(planted) > 5
     assert f"; {len(planted)} by the interpreter: planted" in result.ran[0]
     assert counted(result) == counted(expected)
     np.testing.assert_allclose(result["mu"], expected["mu"], rtol=1e-12)
 
 
-def test_a_trace_that_is_not_taken_ends_it(monkeypatch):
+def test_a_trace_that_is_not_taken_ends_it(monkeypatch, form):
     """The chain goes on step by step, and says from when and why."""
-    calls = plant(monkeypatch, NativeState, "load", NotClosed("planted"), 3)
-    result, expected = run("native"), run("compiled")
+    state = NativeState if form == "native" else PythonState
+    calls = plant(monkeypatch, state, "load", NotClosed("planted"), 3)
+    result, expected = run(form), run("compiled")
     assert len(calls) >= 3
-    assert "as machine code; " in result.ran[0]
+    assert f"{AS[form]}; " in result.ran[0]
     assert result.ran[0].endswith("; then step by step: planted")
     assert counted(result) == counted(expected)
     np.testing.assert_allclose(result["mu"], expected["mu"], rtol=1e-12)

@@ -43,6 +43,7 @@ from gendsl.inference import (
 from gendsl.inference.moves import flattened
 from gendsl.testing import running_on
 from tests.compiler.closed_steps import WAYS, compared
+from tests.inference.forms import AS
 
 needs_llvm = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
 
@@ -105,16 +106,15 @@ def counts(run):
     }
 
 
-@needs_llvm
 @pytest.mark.parametrize("name", KERNELS)
-def test_the_same_chain(name):
+def test_the_same_chain(name, form):
     asked = {"warmup": 20, "record": ["mu", "z"], "seed": 2, "progress": False}
     found = []
-    for runtime in ("compiled", "native"):
+    for runtime in ("compiled", form):
         with running_on(runtime):
             found.append(sample(KERNELS[name], start(), 1000, **asked))
     expected, run = found
-    assert run.ran == ["as machine code"]
+    assert run.ran == [AS[form]]
     assert run["z"].tolist() == expected["z"].tolist() and counts(run) == counts(expected)
     np.testing.assert_allclose(run["mu"], expected["mu"], rtol=1e-9)
     for kernel, tally in expected.acceptance.items():
@@ -132,15 +132,14 @@ def test_every_step(way, name):
     assert outcomes == {"accepted", "rejected"}
 
 
-@needs_llvm
-def test_a_kernel_of_another_target_is_the_same_chain():
+def test_a_kernel_of_another_target_is_the_same_chain(form):
     """Alone, it is for that target."""
     for kernel in (tempered_mh(walk, 0.3), tempered_mh(select("mu"), 0.3)):
         found = []
-        for runtime in ("compiled", "native"):
+        for runtime in ("compiled", form):
             with running_on(runtime):
                 found.append(sample(kernel, start(), 500, record="mu", seed=4, progress=False))
-        assert found[1].ran == ["as machine code"]
+        assert found[1].ran == [AS[form]]
         np.testing.assert_allclose(found[1]["mu"], found[0]["mu"], rtol=1e-9)
 
 
@@ -150,16 +149,15 @@ def in_range(width):
     y = ~normal(x * x, 20)
 
 
-@needs_llvm
-def test_a_target_in_which_the_density_is_zero():
+def test_a_target_in_which_the_density_is_zero(form):
     """Where a step leaves the posterior's range it comes back to where it was, and is counted so."""
     trace = in_range.generate((2.0,), {"y": 1.0}, rng=1).trace
     kernel = tempered(random_walk("x", 2.0), [(2.5,), (4.0,)])
     found = []
-    for runtime in ("compiled", "native"):
+    for runtime in ("compiled", form):
         with running_on(runtime):
             found.append(sample(kernel, trace, 1000, record="x", seed=2, progress=False))
-    assert found[1].ran == ["as machine code"] and counts(found[0]) == counts(found[1])
+    assert found[1].ran == [AS[form]] and counts(found[0]) == counts(found[1])
     (tally,) = found[1].acceptance.values()
     assert tally.reasons["a target has density zero there"] > 50
     np.testing.assert_allclose(found[1]["x"], found[0]["x"], rtol=1e-9)
@@ -171,15 +169,13 @@ def of_size(n):
         ("x", i) @ ~normal(0, 1)
 
 
-@needs_llvm
-def test_arguments_that_make_other_choices_are_the_users_error():
+def test_arguments_that_make_other_choices_are_the_users_error(form):
     trace = of_size.generate((2,), {("x", 1): 0.5}, rng=1).trace
     for n in (1, 3):
-        with running_on("native"), pytest.raises(KernelError, match="other choices"):
+        with running_on(form), pytest.raises(KernelError, match="other choices"):
             sample(tempered(mh(select(("x", 0))), [(n,)]), trace, 10, seed=1, progress=False)
 
 
-@needs_llvm
 @pytest.mark.parametrize(
     "kernel",
     [
@@ -190,9 +186,9 @@ def test_arguments_that_make_other_choices_are_the_users_error():
     ],
     ids=["lines", "own", "another type", "fewer"],
 )
-def test_what_does_not_fit_is_left_to_todays_runtime(kernel):
+def test_what_does_not_fit_is_left_to_todays_runtime(kernel, form):
     found = []
-    for runtime in ("compiled", "native"):
+    for runtime in ("compiled", form):
         with running_on(runtime):
             try:
                 found.append(sample(kernel, start(), 30, record="mu", seed=2, progress=False))
@@ -211,10 +207,9 @@ def looks(trace):
     mu = ~normal(trace["mu"], sd)
 
 
-@needs_llvm
-def test_programs_that_look_at_the_arguments_of_a_trace():
+def test_programs_that_look_at_the_arguments_of_a_trace(form):
     found = []
-    for runtime in ("compiled", "native"):
+    for runtime in ("compiled", form):
         with running_on(runtime):
             kernel = tempered(mh(looks), BY_ARGUMENTS)
             found.append(sample(kernel, start(), 200, record="mu", seed=2, progress=False))

@@ -26,6 +26,7 @@ from gendsl.inference import (
 )
 from gendsl.inference.adaptation import TuningWarmUp, start_warmup
 from gendsl.testing import running_on
+from tests.inference.forms import AS
 
 needs_llvm = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
 
@@ -92,17 +93,16 @@ def assert_alike(found, expected, rtol):
             np.testing.assert_allclose(entries, masses[path], rtol=rtol)
 
 
-@needs_llvm
 @pytest.mark.parametrize("name", KERNELS)
-def test_the_same_warm_up(name, finished):
+def test_the_same_warm_up(name, finished, form):
     runs = {}
-    for runtime in ("compiled", "native"):
+    for runtime in ("compiled", form):
         finished.clear()
         with running_on(runtime):
             run = sample(KERNELS[name], start(), 40, warmup=1000, record=["k", "sd"], seed=3, progress=False)
         runs[runtime] = run, tunings(finished), run.ran
-    (run, found, ran), (other, expected, _) = runs["native"], runs["compiled"]
-    assert ran == ["as machine code"]
+    (run, found, ran), (other, expected, _) = runs[form], runs["compiled"]
+    assert ran == [AS[form]]
     assert_alike(found, expected, 1e-10)
     assert run["k"].tolist() == other["k"].tolist()
     np.testing.assert_allclose(run["sd"], other["sd"], rtol=1e-10)
@@ -111,9 +111,8 @@ def test_the_same_warm_up(name, finished):
         assert (counted.proposed, counted.accepted) == (tally.proposed, tally.accepted)
 
 
-@needs_llvm
 @pytest.mark.parametrize("name", KERNELS)
-def test_every_step_from_an_equal_state(name, monkeypatch):
+def test_every_step_from_an_equal_state(name, monkeypatch, form):
     """Each is compared with one of today's runtime, which starts where it does; over all windows."""
     monkeypatch.setattr(machine.Machine, "is_due", lambda self, now: True)
     monkeypatch.setattr(machine, "MOST_SECONDS", 0.0)
@@ -126,13 +125,12 @@ def test_every_step_from_an_equal_state(name, monkeypatch):
         check(self, part, expected, info, rng, numbers)
 
     monkeypatch.setattr(machine.Machine, "_check", checked)
-    with running_on("native"):
+    with running_on(form):
         sample(KERNELS[name], start(), 1, warmup=300, seed=5, progress=False)
     assert len(counted) > 100 and any(counted)
 
 
-@needs_llvm
-def test_a_difference_is_an_error(monkeypatch):
+def test_a_difference_is_an_error(monkeypatch, form):
     """Where the interpreter learns something else."""
     monkeypatch.setattr(machine, "FIRST_COMPARED", 1000)
     monkeypatch.setattr(machine, "CHEAP", 10.0)
@@ -141,7 +139,7 @@ def test_a_difference_is_an_error(monkeypatch):
     def other(one, numbers, windows, probability):
         rule(one, numbers, windows, 0.5 * probability)
 
-    with running_on("native"), pytest.raises(RuntimeMismatchError, match="has found in warm-up"):
+    with running_on(form), pytest.raises(RuntimeMismatchError, match="has found in warm-up"):
         monkeypatch.setattr(warmup_rules, "after_step", other)  # the text is of the function itself
         sample(kernel, start(), 1, warmup=100, seed=1, progress=False)
 
@@ -194,13 +192,12 @@ def test_chains_in_threads():
     assert alone["sd"].tolist() == together["sd"].tolist()
 
 
-@needs_llvm
-def test_a_kernel_that_is_not_compiled_adapts_between(finished):
+def test_a_kernel_that_is_not_compiled_adapts_between(finished, form):
     """Its warm-up is its own, and what machine code has found is not lost where it is called."""
     kernel = cycle(repeat(random_walk(select("sd", "w")), 20), nuts(select("v")))
-    with running_on("native"):
+    with running_on(form):
         run = sample(kernel, start(), 5, warmup=40, record="sd", seed=3, progress=False)
-    assert run.ran[0].startswith("as machine code but for")
+    assert run.ran[0].startswith(f"{AS[form]} but for")
     walked, other = finished
     assert walked.numbers[warmup_rules.DONE] == 800.0 and other.numbers[warmup_rules.DONE] == 40.0
     assert set(walked.tuning.mass) == {("sd",), ("w",)} and set(other.tuning.mass) == {("v",)}
@@ -213,13 +210,12 @@ def resized():
     y = ~normal(w[0], 0.5)
 
 
-@needs_llvm
-def test_a_choice_whose_dimension_changes_is_left_to_todays_runtime(finished):
+def test_a_choice_whose_dimension_changes_is_left_to_todays_runtime(finished, form):
     """What was found before is kept."""
     kernel = cycle(random_walk(select("w")), mh(select("k", "w")))
     trace = resized.generate((), {"y": 0.5}, init={"k": 2}, rng=1).trace
     runs = []
-    for runtime in ("compiled", "native"):
+    for runtime in ("compiled", form):
         finished.clear()
         with running_on(runtime):
             run = sample(kernel, trace, 5, warmup=60, record="k", seed=3, progress=False)
@@ -236,9 +232,8 @@ def bounded():
     y = ~normal(x, 1)
 
 
-@needs_llvm
-def test_the_error_is_the_users_own():
-    with running_on("native"), pytest.raises(UnknownAddressError):
+def test_the_error_is_the_users_own(form):
+    with running_on(form), pytest.raises(UnknownAddressError):
         sample(random_walk(select("nothing")), start(), 5, warmup=50, seed=1, progress=False)
 
 
@@ -255,13 +250,12 @@ def test_short_warm_ups_are_not_compiled():
     ]
 
 
-@needs_llvm
-def test_the_text_is_used_again(monkeypatch):
+def test_the_text_is_used_again(monkeypatch, form):
     made = []
     init = ClosedKernel.__init__
     monkeypatch.setattr(ClosedKernel, "__init__", lambda self, *args: made.append(args) or init(self, *args))
     kernel, trace = random_walk(select("x")), bounded.generate((), {"y": 1.0}, rng=1).trace
-    with running_on("native"):
+    with running_on(form):
         for seed in range(3):
             sample(kernel, trace, 50, warmup=100, seed=seed, progress=False)
     assert len(made) == 2  # that of the warm-ups, and that of the draws

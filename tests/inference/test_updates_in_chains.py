@@ -40,8 +40,9 @@ from gendsl.inference import (
     slice_sampling,
 )
 from gendsl.testing import running_on
+from tests.inference.forms import AS, FORMS
 
-pytestmark = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
+needs_llvm = pytest.mark.skipif(available() is not None, reason="there is no LLVM here")
 
 
 @gen
@@ -105,13 +106,13 @@ KERNELS = {
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_the_same_chain(name):
+def test_the_same_chain(name, form):
     kernel, found = KERNELS[name], []
-    for runtime in ("native", "compiled"):
+    for runtime in (form, "compiled"):
         with running_on(runtime):
             found.append(sample(kernel, START, 60, thin=2, seed=3, record=["k", "s", ("z", 0), ("mu", 0)]))
     native, stepwise = found
-    assert native.ran == ["as machine code"]
+    assert native.ran == [AS[form]]
     for address in ("k", "s", ("z", 0), ("mu", 0)):
         assert np.allclose(native[address], stepwise[address], rtol=1e-12, atol=0.0)
     assert dict(native.last.choices) == pytest.approx(dict(stepwise.last.choices), rel=1e-12)
@@ -125,10 +126,10 @@ def test_the_same_chain(name):
     assert any(len(set(native[address].ravel())) > 1 for address in ("s", ("z", 0), ("mu", 0)))
 
 
-def test_a_planted_mistake_is_found(monkeypatch):
+def test_a_planted_mistake_is_found(monkeypatch, form):
     kernel = gibbs("z", name="planted")
     monkeypatch.setattr(lines, "log_weights", lambda line, every: [0.0] * len(every))
-    with running_on("native"), pytest.raises(RuntimeMismatchError, match="planted: the machine code"):
+    with running_on(form), pytest.raises(RuntimeMismatchError, match=f"planted: the {FORMS[form]}"):
         sample(kernel, START, 20, seed=1, record=["s"])
 
 
@@ -171,6 +172,7 @@ SAMPLERS = {
 }
 
 
+@needs_llvm
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_exact_posteriors(name):
     assert largest_z(SAMPLERS[name](), seed=1) < 4.0
@@ -207,6 +209,7 @@ def largest_z_of_states(kernel):
     return np.abs((counts - len(draws) * exact)[exact > 0.0] / spread).max()
 
 
+@needs_llvm
 def test_exact_joint_values():
     assert largest_z_of_states(gibbs("z", block=True)) < 4.0
 
@@ -221,6 +224,7 @@ def _by_the_largest_alone(log_weights, rng):
     return chosen
 
 
+@needs_llvm
 def test_wrong_joint_values_are_seen(monkeypatch):
     monkeypatch.setattr(import_module("gendsl.inference.gibbs"), "_draw", _by_the_largest_alone)
     assert largest_z_of_states(gibbs("z", block=True)) > 6.0
@@ -237,6 +241,7 @@ def _to_the_first_point(ellipse, rng):
     return 0.0
 
 
+@needs_llvm
 def test_a_wrong_posterior_is_seen(monkeypatch):
     monkeypatch.setattr(import_module("gendsl.inference.elliptical"), "_update", _to_the_first_point)
     assert largest_z(elliptical_slice(select("b", "f")), seed=1) > 6.0
@@ -250,7 +255,7 @@ def process(covariance):
 
 
 @pytest.mark.parametrize(("n", "stays"), [(20, False), (100, True)])
-def test_large_matrices_are_left_to_lapack(n, stays):
+def test_large_matrices_are_left_to_lapack(n, stays, form):
     trace = process.generate((np.eye(n),), {"y": 1.0}, rng=1).trace
     kernel, rng = elliptical_slice(select("f", "g")), np.random.default_rng(1)
     decided = policy.decide(kernel, trace, rng, 10**5, 100, {})
@@ -259,7 +264,7 @@ def test_large_matrices_are_left_to_lapack(n, stays):
     other = policy.decide(random_walk("f", 0.1), trace, rng, 10**5, 100, {})
     assert "rows" not in (other.reason or "")  # what it moves changes the rest anyway
     small = process.generate((np.eye(n),), {"y": 1.0}, rng=1).trace
-    with running_on("native"):  # whoever asks for it gets it
+    with running_on(form):  # whoever asks for it gets it
         assert policy.decide(kernel, small, rng, 10, 1, {}).machine is not None
 
 
@@ -303,7 +308,7 @@ def step_of_a(trace):
     ids=["one site", "one line", "all lines", "many sites", "half", "mostly sites"],
 )
 def test_what_the_other_moves_of_a_step_cost_counts_too(kernel, stays, monkeypatch):
-    monkeypatch.setattr(policy, "runs_native", lambda: None)  # whatever runs the other tests
+    monkeypatch.setattr(policy, "wanted", lambda: "")  # whatever runs the other tests
     trace = many.simulate((1500,), rng=1)
     decided = policy.decide(kernel, trace, np.random.default_rng(1), 10**5, 100, {})
     assert (decided.machine is None) is stays
@@ -323,7 +328,7 @@ def restaurant(n):
 
 def test_what_depends_on_a_choice_is_looked_at(monkeypatch):
     """A place at a table changes the probabilities of all later ones, though each has one observation."""
-    monkeypatch.setattr(policy, "runs_native", lambda: None)
+    monkeypatch.setattr(policy, "wanted", lambda: "")
     tables = {("z", i): i % 3 if i > 2 else i for i in range(1500)}
     seen = {("y", i): 3.0 * z for (_, i), z in tables.items()}
     trace = restaurant.generate((1500,), seen, init=tables, rng=1).trace

@@ -86,7 +86,7 @@ def test_a_name_that_is_none():
         pass
     problem, *_, fix = str(caught.value).splitlines()
     assert problem == "there is no runtime 'quick'"
-    assert fix == "  fix: name one of 'reference', 'compiled', 'native'"
+    assert fix == "  fix: name one of 'reference', 'compiled', 'native', 'python'"
     assert caught.value.location.filename == __file__
 
 

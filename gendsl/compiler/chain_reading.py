@@ -1,0 +1,78 @@
+"""What reads single choices, and arrays of them, of the current trace of a chain of compiled kernels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gendsl.compiler.addresses import Addresses
+from gendsl.compiler.chain_state import ChainState
+from gendsl.compiler.front.values import NotClosed
+from gendsl.compiler.native_layout import is_auxiliary
+from gendsl.compiler.types import Number
+
+
+def reader(state: ChainState, path: tuple[Any, ...]) -> Callable[[], Any] | None:
+    """What reads the choice at an address, or those numbered below it as an array; None if nothing does.
+
+    It gives None where the current trace does not have them.
+    """
+    return choice_reader(state, path) or _array_reader(state, path)
+
+
+def choice_reader(state: ChainState, path: tuple[Any, ...]) -> Callable[[], Any] | None:
+    """What reads the choice at an address, in a time that doesn't depend on how many choices there are.
+
+    It gives None where the current trace does not have the choice; there is none where no trace has.
+    """
+    addresses = Addresses(state.closed.lowered)
+    try:
+        every = addresses.find_all(path)
+    except NotClosed:
+        return None
+
+    def below(at: tuple[int, ...], node: int | None) -> tuple[int, ...]:
+        """Indices; below a call of a program that calls itself, of the one whose node is given."""
+        return at if node is None else (node, *at[1:])
+
+    def read() -> Any:
+        node: int | None = None
+        for number, at in addresses.nodes:  # from the outermost call to the innermost one
+            node = state.node_of(state.templates[number], below(at, node))
+            if node is None:
+                return None
+        for template, indices in every:
+            value = state.value_of(template, below(indices, node))
+            if value is not None:
+                return value
+        return None
+
+    return read
+
+
+def _array_reader(state: ChainState, path: tuple[Any, ...]) -> Callable[[], Any] | None:
+    """What reads the choices that are numbered below an address, as an array."""
+    size = len(path)
+    found = [one for one in state.templates if not is_auxiliary(one) and one.parts[:size] == path]
+    if len(found) != 1 or found[0].calls is not None or not isinstance(found[0].type, Number):
+        return None
+    (template,) = found
+    if (
+        any(part is not None for part in template.parts[size:])
+        or template.rank != len(template.parts) - size
+    ):
+        return None
+
+    def read() -> Any:
+        indices, values = state.numbers_of(template)
+        shape = tuple(int(axis.max()) + 1 for axis in indices) if len(values) else ()
+        if not len(values) or math.prod(shape) != len(values):
+            return None
+        made = np.empty(shape, values.dtype)
+        made[tuple(indices)] = values
+        return made
+
+    return read
