@@ -5,7 +5,9 @@ iterations that run at the same time:
 
 - *uniform*: it has one value for all of them;
 - *consecutive*: an integer that is one larger in each lane than in the one before, as the loop's variable;
-- *varying*: it has a value for each; a list whose items vary is *wide*, and has the same length in each.
+- *varying*: it has a value for each. A list varies where each lane has one of its own, among those that are
+  there before or that all lanes make; it is read alone. A list that all lanes make and whose items vary is
+  *wide*, and has the same length in each.
 
 A branch whose test varies is *divergent*, and so is what is around a statement that some lanes come to and
 others do not, and that leaves it. What a variable is set to in one of these varies for what is outside.
@@ -277,8 +279,10 @@ class _Settled:
 
     def _raise(self, var: Var, rank: int) -> None:
         """A variable is at least of a rank."""
-        if var.kind == "r" and rank != WIDE:
-            raise NotLanesError(f"{var.name} may be one list or another")
+        if var.kind == "r" and rank:
+            before = self.lanes.ranks.get(var, rank)
+            if before != rank or (rank == VARYING and not self.axes.costs):
+                raise NotLanesError(f"{var.name} may be one list or another")
         if rank == CONSECUTIVE and self.several.get(var):
             rank = VARYING  # it may be uniform where it is set elsewhere
         if self.lanes.ranks.get(var, UNIFORM) < rank:
@@ -315,9 +319,11 @@ class _Settled:
                     self._widen(target, layout)
             case Length(list=ref):
                 self._check_list(ref)
+                if rank(ref) == VARYING:
+                    self._raise(one.target, VARYING)
             case Load(targets=targets, list=ref, index=index):
                 self._check_list(ref)
-                if rank(ref) == WIDE or rank(index):
+                if rank(ref) or rank(index):
                     for target in targets:
                         self._raise(target, VARYING)
             case Store(list=ref, item=item, index=index, layout=layout):
@@ -376,7 +382,7 @@ class _Settled:
         self._raise(ref, WIDE)
 
     def _check_list(self, ref: Expr) -> None:
-        if not isinstance(ref, (Var, Input)) or self.lanes.rank(ref) not in (UNIFORM, WIDE):
+        if not isinstance(ref, (Var, Input)):
             raise NotLanesError("it reads one list or another")
 
     def _call(self, call: Call) -> None:
@@ -440,6 +446,8 @@ class _Settled:
         for one in hir.walk(self.body):
             if isinstance(one, Leave) and self.loop is not None and one.label == self.loop.label:
                 raise NotLanesError("a loop ends early")
+            if isinstance(one, (Append, Store, Truncate)) and lanes.rank(one.list) == VARYING:
+                raise NotLanesError("one list or another is changed")
             if isinstance(one, (Append, Truncate)):
                 assert isinstance(one.list, Var)
                 home = () if one.list in lanes.collected else lanes.homes[one.list]
@@ -447,20 +455,26 @@ class _Settled:
                     raise NotLanesError("a list has another length in each iteration")
             if isinstance(one, (New, Fill, Set, Call, Load)):
                 for var in hir.targets(one):
-                    if var.kind == "r" and lanes.paths[id(one)] != lanes.homes.get(var, ()):
+                    elsewhere = lanes.paths[id(one)] != lanes.homes.get(var, ())
+                    if var.kind == "r" and elsewhere and lanes.rank(var) != VARYING:
                         raise NotLanesError(f"{var.name} may be one list or another")
             if isinstance(one, Set):
                 for target, value in zip(one.targets, one.values, strict=True):
-                    if target.kind == "r" and lanes.rank(target) != lanes.rank(value):
+                    if target.kind == "r" and not _may_be(lanes.rank(target), lanes.rank(value)):
                         raise NotLanesError("a list varies or does not")
             if isinstance(one, (New, Fill, Append, Store)) and "r" in one.layout:
                 for expr in hir.expressions(one):
-                    if expr.kind == "r" and expr != one_list(one) and lanes.rank(expr) == WIDE:
+                    if expr.kind == "r" and expr != one_list(one) and lanes.rank(expr):
                         raise NotLanesError("a list that varies is kept in another")
             if isinstance(one, Return) and self.loop is None:
                 for value, result in zip(one.values, lanes.results, strict=True):
-                    if value.kind == "r" and (result == VARYING or lanes.rank(value) != result):
+                    if value.kind == "r" and not _may_be(result, lanes.rank(value)):
                         raise NotLanesError("one list or another is returned")
+
+
+def _may_be(rank: int, given: int) -> bool:
+    """Whether a list may be one of another rank: each lane may have the same for its own."""
+    return rank == given or (rank, given) == (VARYING, UNIFORM)
 
 
 def _is_triangular(lanes: Lanes, loop: For) -> bool:

@@ -10,7 +10,8 @@ UNIFORM, CONSECUTIVE, VARYING = range(3)
 Path = tuple[int, ...]
 """The divergent branches and loops around a statement, from the outside."""
 WIDE = 3
-"""In place of the rank of a list, where its items vary."""
+"""In place of the rank of a list that each lane has, where its items vary; a list varies where lanes read
+lists of their own."""
 
 
 class NotLanesError(Exception):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gendsl.compiler import hir
-from gendsl.compiler.axes_facts import CONSECUTIVE, WIDE, Lanes
+from gendsl.compiler.axes_facts import CONSECUTIVE, VARYING, WIDE, Lanes
 from gendsl.compiler.hir import Append, Body, Call, Expr, Fill, For, If, Load, Loop, Op, Store, Visit
 from gendsl.compiler.llvm_expressions import math_symbol
 
@@ -28,6 +28,7 @@ _LANE_BY_LANE = frozenset([
     "int_trunc", "int_floor", "int_ceil", "int_round", "np_floor", "np_ceil",
 ])  # fmt: skip
 _GATHERED, _LOADED, _STORED, _SCATTERED = (0.4, 0.8), (0.4, 0.1), (0.6, 0.3), (0.4, 1.2)
+_OWN = (0.6, 1.6)
 _VISITED, _BRANCH = (1.5, 0.5), (0.2, 0.6)
 _INNER = 3.0
 """How often an inner loop runs."""
@@ -64,7 +65,9 @@ class _Saved:
             inner = share, times
             match one:
                 case Load(list=ref, index=index, targets=targets):
-                    if rank(ref) == WIDE:
+                    if rank(ref) == VARYING:
+                        cost = _OWN
+                    elif rank(ref) == WIDE:
                         cost = _GATHERED if rank(index) else _STORED
                     else:
                         is_near = self.lanes.is_affine(index) and len(targets) == 1

@@ -8,8 +8,8 @@ from gendsl.compiler import hir
 from gendsl.compiler.axes_facts import CONSECUTIVE, UNIFORM, WIDE, Path
 from gendsl.compiler.hir import Const, Expr, Kind, Op, Var
 from gendsl.compiler.llvm_lane_values import COUNTING, VECTORS, LaneValues
-from gendsl.compiler.llvm_text import TAG, TYPES
-from gendsl.compiler.llvm_vector_math import BITS, INTEGERS, LANES, splat
+from gendsl.compiler.llvm_text import TAG
+from gendsl.compiler.llvm_vector_math import BITS, GATHERED, INTEGERS, LANES, POINTERS, splat
 from gendsl.compiler.native_layout import TemplateWords, Word, is_auxiliary
 from gendsl.compiler.rewriting import replaced, variables_of
 
@@ -158,7 +158,8 @@ class LaneLists(LaneValues):
         to.start(far)
         steps = self._let(f"mul {INTEGERS} {COUNTING}, {self._spread(step, 'i')}")
         at = self._let(f"add {INTEGERS} {self._spread(first, 'i')}, {steps}")
-        apart = self._gather(self._data(ref), self._index(at, index, n, line), kind)
+        places = self._index(at, index, self._spread(n, "i"), line)
+        apart = self._gather(self._places(self._data(ref), places), kind)
         other = to.block
         to.add(f"br label %{after_}")
         to.start(after_)
@@ -169,9 +170,8 @@ class LaneLists(LaneValues):
         """The variables in an expression that are consecutive."""
         return {var for var in variables_of(expr) if self.lanes.rank(var) == CONSECUTIVE}
 
-    def _index(self, at: str, index: Expr, n: str, line: int) -> str:
-        """An index of a list in all lanes, which may be negative; 0 where a lane is not active."""
-        lengths = self._spread(n, "i")
+    def _index(self, at: str, index: Expr, lengths: str, line: int) -> str:
+        """An index of lists in all lanes, which may be negative; 0 where a lane is not active."""
         if not self._is_never_negative(index):
             negative = self._let(f"icmp slt {INTEGERS} {at}, zeroinitializer")
             shifted = self._let(f"add {INTEGERS} {at}, {lengths}")
@@ -213,7 +213,7 @@ class LaneLists(LaneValues):
         if not is_wide and width == 1 and self.lanes.is_affine(index):
             self._set(load.targets[0], self._load_affine(ref, index, layout[0], n, line), path)
             return
-        places = self._index(self.vector(index, line), index, n, line)
+        places = self._index(self.vector(index, line), index, self._spread(n, "i"), line)
         data = self._data(ref)
         for leaf, (target, kind) in enumerate(zip(load.targets, layout, strict=True)):
             offsets = places
@@ -226,21 +226,40 @@ class LaneLists(LaneValues):
                 offsets = self._let(f"add {INTEGERS} {offsets}, {more}")
             elif add:
                 offsets = self._let(f"add {INTEGERS} {offsets}, {splat(str(add), 'i64')}")
-            self._set(target, self._gather(data, offsets, kind), path)
+            self._set(target, self._gather(self._places(data, offsets), kind), path)
+
+    def lengths(self, refs: str) -> str:
+        """How many items lists have that lanes have each their own of."""
+        return self._gather(refs, "i", "!2")
+
+    def _load_own(self, load: hir.Load, path: Path) -> None:
+        """The items of lists that lanes have each their own of."""
+        line, width, refs = load.line, len(load.layout), self.vector(load.list, load.line)
+        places = self._index(self.vector(load.index, line), load.index, self.lengths(refs), line)
+        data = self._gather(self._behind(refs, splat("2", "i64")), "r")
+        if width != 1:
+            places = self._let(f"mul {INTEGERS} {places}, {splat(str(width), 'i64')}")
+        for leaf, (target, kind) in enumerate(zip(load.targets, load.layout, strict=True)):
+            at = self._let(f"add {INTEGERS} {places}, {splat(str(leaf), 'i64')}") if leaf else places
+            self._set(target, self._gather(self._behind(data, at), kind), path)
 
     def _data(self, ref: str) -> str:
         return self._let(f"load ptr, ptr {self.to.header(ref, 2)}, !tbaa !2")
 
-    def _gather(self, data: str, offsets: str, kind: Kind) -> str:
-        """What lies at several places, one for each lane; those of lanes that are not active are 0."""
-        type_ = "i64" if kind in "ib" else TYPES[kind]
-        vector = f"<{LANES} x {type_}>"
-        found = "poison"
-        for lane in range(LANES):
-            at = self._let(f"extractelement {INTEGERS} {offsets}, i64 {lane}")
-            where = self._let(f"getelementptr i64, ptr {data}, i64 {at}")
-            one = self._let(f"load {type_}, ptr {where}, !tbaa {TAG[kind]}")
-            found = self._let(f"insertelement {vector} {found}, {type_} {one}, i64 {lane}")
+    def _places(self, data: str, offsets: str) -> str:
+        """Places of a list's items, one for each lane."""
+        return self._let(f"getelementptr i64, ptr {data}, {INTEGERS} {offsets}")
+
+    def _behind(self, pointers: str, offsets: str) -> str:
+        """Places behind pointers, of which each lane has its own."""
+        return self._let(f"getelementptr i64, {POINTERS} {pointers}, {INTEGERS} {offsets}")
+
+    def _gather(self, pointers: str, kind: Kind, tag: str | None = None) -> str:
+        """What lies at several places, one for each lane; 0 where a lane is not active."""
+        word = INTEGERS if kind == "b" else VECTORS[kind]
+        name = f"v{LANES}{GATHERED.get(kind, 'i64')}.v{LANES}p0"
+        given = f"{POINTERS} {pointers}, i32 8, {BITS} {self._bits(self.mask())}, {word} zeroinitializer"
+        found = self._let(f"call {word} @llvm.masked.gather.{name}({given}), !tbaa {tag or TAG[kind]}")
         if kind == "b":
             return self._let(f"icmp ne {INTEGERS} {found}, zeroinitializer")
         return found
@@ -257,7 +276,7 @@ class LaneLists(LaneValues):
                 where = self._wide_place(data, at, width, leaf)
                 self._write_active(where, value, kind)
             return
-        places = self._index(self.vector(store.index, line), store.index, n, line)
+        places = self._index(self.vector(store.index, line), store.index, self._spread(n, "i"), line)
         data = self._data(ref)
         with self._lanes_of(self.mask()) as lane:
             at = self._let(f"extractelement {INTEGERS} {places}, i64 {lane}")

@@ -16,6 +16,7 @@ from gendsl.compiler.llvm_vector_math import (
     FLOATS,
     INTEGERS,
     LANES,
+    POINTERS,
     function,
     is_vector,
     name_of,
@@ -26,12 +27,12 @@ from gendsl.compiler.llvm_vector_math import (
 if TYPE_CHECKING:
     from gendsl.compiler.print_llvm import LLVMPrinter
 
-_KINDS = {"f": "F", "i": "I", "b": "B"}
+_KINDS = {"f": "F", "i": "I", "b": "B", "r": "R"}
 """The kinds of variables that vary; truth values are kept as the mask is."""
-VECTORS = {"f": FLOATS, "i": INTEGERS, "b": BITS}
+VECTORS = {"f": FLOATS, "i": INTEGERS, "b": BITS, "r": POINTERS}
 COUNTING = f"<{', '.join(f'i64 {lane}' for lane in range(LANES))}>"
 _MASK = Var(".mask", "B")
-_CHECKED = {"add": "sadd", "sub": "ssub", "mul": "smul"}
+_CHECKED = {"add": "sadd", "sub": "ssub"}
 
 
 class LaneValues:
@@ -179,6 +180,8 @@ class LaneValues:
                 zero = let(f"fcmp oeq {FLOATS} {args[1]}, zeroinitializer")
                 self._fail_if(zero, "a division by zero", line)
             return let(f"{FLOAT_OPERATIONS[name]} {FLOATS} {args[0]}, {args[1]}")
+        if kind == "i" and name == "mul":
+            return self._product(args, line)
         if kind == "i" and name in _CHECKED:
             return self._checked(_CHECKED[name], args, line)
         match name:
@@ -226,6 +229,22 @@ class LaneValues:
 
     def _size(self, value: str) -> str:
         return self._let(f"call {FLOATS} @llvm.fabs.v{LANES}f64({FLOATS} {value})")
+
+    def _product(self, args: Sequence[str], line: int) -> str:
+        """A product of integers: processors have no vector code that finds out whether one is too large."""
+        to, half = self.to, splat(str(1 << 31), "i64")
+        moved = [self._let(f"add {INTEGERS} {arg}, {half}") for arg in args]
+        both = self._let(f"or {INTEGERS} {moved[0]}, {moved[1]}")
+        large = self._let(f"icmp uge {INTEGERS} {both}, {splat(str(1 << 32), 'i64')}")
+        found, before = self._let(f"mul {INTEGERS} {args[0]}, {args[1]}"), to.block
+        check, good = to.label("check"), to.label("ok")
+        to.add(f"br i1 {self._any(self._where(large))}, label %{check}, label %{good}, !prof !20")
+        to.start(check)
+        exact = self._checked("smul", args, line)
+        end = to.block
+        to.add(f"br label %{good}")
+        to.start(good)
+        return self._let(f"phi {INTEGERS} [{found}, %{before}], [{exact}, %{end}]")
 
     def _checked(self, name: str, args: Sequence[str], line: int) -> str:
         type_ = f"{{{INTEGERS}, {BITS}}}"

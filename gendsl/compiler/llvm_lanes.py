@@ -92,9 +92,11 @@ class LanesPrinter(LaneFunctions):
                     self._put_wide(data, str(i), layout, item, line)
             case hir.Fill(target=target, layout=layout, count=count, item=item) if rank(target) == WIDE:
                 self._fill(target, layout, count, item, line)
-            case hir.Load(targets=targets, list=ref, layout=layout, index=index) if rank(ref) == WIDE or rank(
-                index
-            ):
+            case hir.Length(target=target, list=ref) if rank(ref) == VARYING:
+                self._set(target, self.lengths(self.vector(ref, line)), path)
+            case hir.Load(list=ref) if rank(ref) == VARYING:
+                self._load_own(statement, path)
+            case hir.Load(list=ref, index=index) if rank(ref) == WIDE or rank(index):
                 self._load(statement, path)
             case hir.Store(list=ref) if rank(ref) == WIDE:
                 self._store(statement)

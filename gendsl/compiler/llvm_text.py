@@ -7,10 +7,13 @@ from collections.abc import Iterable, Mapping
 
 from gendsl.compiler import llvm_vector_math
 from gendsl.compiler.hir import Function, Kind
-from gendsl.compiler.llvm_vector_math import FLOATS, INTEGERS
+from gendsl.compiler.llvm_vector_math import FLOATS, INTEGERS, POINTERS
 from gendsl.compiler.native_draws import DECLARATIONS
 
-TYPES = {"f": "double", "i": "i64", "b": "i1", "r": "ptr", "F": FLOATS, "I": INTEGERS, "B": INTEGERS}
+TYPES = {
+    "f": "double", "i": "i64", "b": "i1", "r": "ptr", "F": FLOATS, "I": INTEGERS,
+    "B": INTEGERS, "R": POINTERS,
+}  # fmt: skip
 """The types of kinds; those in capitals are vectors, for iterations that run in lanes."""
 TEMPLATE_TAG = "!23"
 """Of the words that say where the choices of a template are: no loop over them changes these."""

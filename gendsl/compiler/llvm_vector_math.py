@@ -16,6 +16,9 @@ from collections.abc import Callable
 LANES = 8
 """How many iterations run at once: what is done once for all of them costs little then."""
 FLOATS, INTEGERS, BITS = f"<{LANES} x double>", f"<{LANES} x i64>", f"<{LANES} x i1>"
+POINTERS = f"<{LANES} x ptr>"
+GATHERED = {"f": "f64", "i": "i64", "r": "p0"}
+"""What LLVM calls a number in the names of what loads one for each lane."""
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _EXP = (
     1.66666666666666019037e-01, -2.77777777770155933842e-03, 6.61375632143793436117e-05,
@@ -370,6 +373,9 @@ declare {FLOATS} @llvm.sqrt.v{LANES}f64({FLOATS})
 declare {{{INTEGERS}, {BITS}}} @llvm.sadd.with.overflow.v{LANES}i64({INTEGERS}, {INTEGERS})
 declare {{{INTEGERS}, {BITS}}} @llvm.ssub.with.overflow.v{LANES}i64({INTEGERS}, {INTEGERS})
 declare {{{INTEGERS}, {BITS}}} @llvm.smul.with.overflow.v{LANES}i64({INTEGERS}, {INTEGERS})
+declare {FLOATS} @llvm.masked.gather.v{LANES}f64.v{LANES}p0({POINTERS}, i32, {BITS}, {FLOATS})
+declare {INTEGERS} @llvm.masked.gather.v{LANES}i64.v{LANES}p0({POINTERS}, i32, {BITS}, {INTEGERS})
+declare {POINTERS} @llvm.masked.gather.v{LANES}p0.v{LANES}p0({POINTERS}, i32, {BITS}, {POINTERS})
 declare i{LANES} @llvm.cttz.i{LANES}(i{LANES}, i1)
 declare i{LANES} @llvm.ctpop.i{LANES}(i{LANES})
 declare i64 @llvm.cttz.i64(i64, i1)
