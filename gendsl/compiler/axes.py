@@ -443,6 +443,10 @@ class _Settled:
     def _check(self) -> None:
         """Refuse what is only known at the end."""
         lanes = self.lanes
+        lanes.resized = any(
+            isinstance(one, (Append, Truncate)) and one.list not in lanes.collected
+            for one in hir.walk(self.body)
+        )
         for one in hir.walk(self.body):
             if isinstance(one, Leave) and self.loop is not None and one.label == self.loop.label:
                 raise NotLanesError("a loop ends early")

@@ -34,6 +34,7 @@ class Lanes:
         passed_over: those of them that some iterations may not come to, and later ones do.
         stored: the lists of which each iteration reads and replaces its own item.
         exits: the statements, by their identity, that the first lane that comes to them ends all of it with.
+        resized: whether lists get other lengths that may be read as lists of lanes.
         may_be_short: whether it may run for a few iterations each time, as one inside another loop does.
         called: for each call, by its identity, the lanes of what is called, None for a plain call.
     """
@@ -49,6 +50,7 @@ class Lanes:
     passed_over: set[Var] = field(default_factory=set)
     stored: set[Var] = field(default_factory=set)
     exits: dict[int, list[Statement]] = field(default_factory=dict)
+    resized: bool = False
     may_be_short: bool = False
     called: dict[int, tuple[Function, tuple[int, ...], Lanes] | None] = field(default_factory=dict)
 

@@ -92,6 +92,8 @@ class LaneFunctions(LaneLists):
             for i, (var, rank) in enumerate(zip(function.parameters, ranks, strict=True)):
                 if rank == VARYING:
                     self.to.add(f"store {self._memory(var.kind)} %p{i}, ptr {self._place(var)}")
+                    if var.kind == "r":
+                        self.look_at(var, f"%p{i}", blended=False)
                 else:
                     self.to.add(f"store {TYPES[var.kind]} %p{i}, ptr {self.to.alloca(var)}")
                     if lanes.rank(var) == VARYING:  # it is set to something else later

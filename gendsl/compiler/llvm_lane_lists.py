@@ -9,7 +9,7 @@ from gendsl.compiler.axes_facts import CONSECUTIVE, UNIFORM, WIDE, Path
 from gendsl.compiler.hir import Const, Expr, Kind, Op, Var
 from gendsl.compiler.llvm_lane_values import COUNTING, VECTORS, LaneValues
 from gendsl.compiler.llvm_text import TAG
-from gendsl.compiler.llvm_vector_math import BITS, GATHERED, INTEGERS, LANES, POINTERS, splat
+from gendsl.compiler.llvm_vector_math import BITS, INTEGERS, LANES, splat
 from gendsl.compiler.native_layout import TemplateWords, Word, is_auxiliary
 from gendsl.compiler.rewriting import replaced, variables_of
 
@@ -228,20 +228,16 @@ class LaneLists(LaneValues):
                 offsets = self._let(f"add {INTEGERS} {offsets}, {splat(str(add), 'i64')}")
             self._set(target, self._gather(self._places(data, offsets), kind), path)
 
-    def lengths(self, refs: str) -> str:
-        """How many items lists have that lanes have each their own of."""
-        return self._gather(refs, "i", "!2")
-
     def _load_own(self, load: hir.Load, path: Path) -> None:
         """The items of lists that lanes have each their own of."""
-        line, width, refs = load.line, len(load.layout), self.vector(load.list, load.line)
-        places = self._index(self.vector(load.index, line), load.index, self.lengths(refs), line)
-        data = self._gather(self._behind(refs, splat("2", "i64")), "r")
+        line, width = load.line, len(load.layout)
+        lengths, data = self.own_list(load.list, line)
+        places = self._index(self.vector(load.index, line), load.index, lengths, line)
         if width != 1:
             places = self._let(f"mul {INTEGERS} {places}, {splat(str(width), 'i64')}")
         for leaf, (target, kind) in enumerate(zip(load.targets, load.layout, strict=True)):
             at = self._let(f"add {INTEGERS} {places}, {splat(str(leaf), 'i64')}") if leaf else places
-            self._set(target, self._gather(self._behind(data, at), kind), path)
+            self._set(target, self._gather(self.behind(data, at), kind), path)
 
     def _data(self, ref: str) -> str:
         return self._let(f"load ptr, ptr {self.to.header(ref, 2)}, !tbaa !2")
@@ -250,19 +246,9 @@ class LaneLists(LaneValues):
         """Places of a list's items, one for each lane."""
         return self._let(f"getelementptr i64, ptr {data}, {INTEGERS} {offsets}")
 
-    def _behind(self, pointers: str, offsets: str) -> str:
-        """Places behind pointers, of which each lane has its own."""
-        return self._let(f"getelementptr i64, {POINTERS} {pointers}, {INTEGERS} {offsets}")
-
-    def _gather(self, pointers: str, kind: Kind, tag: str | None = None) -> str:
+    def _gather(self, pointers: str, kind: Kind) -> str:
         """What lies at several places, one for each lane; 0 where a lane is not active."""
-        word = INTEGERS if kind == "b" else VECTORS[kind]
-        name = f"v{LANES}{GATHERED.get(kind, 'i64')}.v{LANES}p0"
-        given = f"{POINTERS} {pointers}, i32 8, {BITS} {self._bits(self.mask())}, {word} zeroinitializer"
-        found = self._let(f"call {word} @llvm.masked.gather.{name}({given}), !tbaa {tag or TAG[kind]}")
-        if kind == "b":
-            return self._let(f"icmp ne {INTEGERS} {found}, zeroinitializer")
-        return found
+        return self.gathered(pointers, kind, self._bits(self.mask()))
 
     def _store(self, store: hir.Store) -> None:
         line, width = store.line, len(store.layout)

@@ -10,10 +10,11 @@ from gendsl.compiler import hir
 from gendsl.compiler.axes_facts import CONSECUTIVE, UNIFORM, VARYING, Lanes, Path
 from gendsl.compiler.hir import Const, Expr, Kind, Op, Var
 from gendsl.compiler.llvm_expressions import COMPARE, FLOAT_OPERATIONS, math_symbol, more_of
-from gendsl.compiler.llvm_text import TYPES, literal
+from gendsl.compiler.llvm_text import TAG, TYPES, literal
 from gendsl.compiler.llvm_vector_math import (
     BITS,
     FLOATS,
+    GATHERED,
     INTEGERS,
     LANES,
     POINTERS,
@@ -33,6 +34,11 @@ VECTORS = {"f": FLOATS, "i": INTEGERS, "b": BITS, "r": POINTERS}
 COUNTING = f"<{', '.join(f'i64 {lane}' for lane in range(LANES))}>"
 _MASK = Var(".mask", "B")
 _CHECKED = {"add": "sadd", "sub": "ssub"}
+
+
+def _parts(ref: Var) -> tuple[Var, Var]:
+    """How many items lists have that a variable is in each lane, and where they are."""
+    return Var(f"{ref.name}.size", "i"), Var(f"{ref.name}.data", "r")
 
 
 class LaneValues:
@@ -116,6 +122,11 @@ class LaneValues:
 
     def assign(self, var: Var, value: str, *, blended: bool) -> None:
         """Set a variable that varies, in the active lanes alone if others may read it."""
+        self._put(var, value, blended=blended)
+        if var.kind == "r":
+            self.look_at(var, value, blended=blended)
+
+    def _put(self, var: Var, value: str, *, blended: bool) -> None:
         type_ = self._memory(var.kind)
         if var.kind == "b":
             value = self._kept(value)
@@ -123,6 +134,40 @@ class LaneValues:
             before = self._let(f"load {type_}, ptr {self._place(var)}")
             value = self._let(f"select {BITS} {self._bits(self.mask())}, {type_} {value}, {type_} {before}")
         self.to.add(f"store {type_} {value}, ptr {self._place(var)}")
+
+    def look_at(self, var: Var, refs: str, *, blended: bool) -> None:
+        """Keep where the items are of lists that lanes have each their own of, and how many."""
+        if self.lanes.resized:
+            return
+        some = self._let(f"icmp ne {POINTERS} {refs}, zeroinitializer")
+        there = self._bits(self._where(some))
+        size, data = _parts(var)
+        places = self.behind(refs, splat("2", "i64"))
+        self._put(size, self.gathered(refs, "i", there, "!2"), blended=blended)
+        self._put(data, self.gathered(places, "r", there), blended=blended)
+
+    def own_list(self, ref: Expr, line: int) -> tuple[str, str]:
+        """How many items lists have that lanes have each their own of, and where these are."""
+        if isinstance(ref, Var) and not self.lanes.resized:
+            size, data = _parts(ref)
+            return self.load(size), self.load(data)
+        refs, active = self.vector(ref, line), self._bits(self.mask())
+        places = self.behind(refs, splat("2", "i64"))
+        return self.gathered(refs, "i", active, "!2"), self.gathered(places, "r", active)
+
+    def behind(self, pointers: str, offsets: str) -> str:
+        """Places behind pointers, of which each lane has its own."""
+        return self._let(f"getelementptr i64, {POINTERS} {pointers}, {INTEGERS} {offsets}")
+
+    def gathered(self, pointers: str, kind: Kind, there: str, tag: str | None = None) -> str:
+        """What lies at several places, one for each lane; 0 where lanes are not there."""
+        word = INTEGERS if kind == "b" else VECTORS[kind]
+        name = f"v{LANES}{GATHERED.get(kind, 'i64')}.v{LANES}p0"
+        given = f"{POINTERS} {pointers}, i32 8, {BITS} {there}, {word} zeroinitializer"
+        found = self._let(f"call {word} @llvm.masked.gather.{name}({given}), !tbaa {tag or TAG[kind]}")
+        if kind == "b":
+            return self._let(f"icmp ne {INTEGERS} {found}, zeroinitializer")
+        return found
 
     def _set(self, target: Var, value: str, path: Path) -> None:
         self.assign(target, value, blended=self.lanes.homes.get(target, ()) != path)

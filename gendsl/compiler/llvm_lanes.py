@@ -93,7 +93,7 @@ class LanesPrinter(LaneFunctions):
             case hir.Fill(target=target, layout=layout, count=count, item=item) if rank(target) == WIDE:
                 self._fill(target, layout, count, item, line)
             case hir.Length(target=target, list=ref) if rank(ref) == VARYING:
-                self._set(target, self.lengths(self.vector(ref, line)), path)
+                self._set(target, self.own_list(ref, line)[0], path)
             case hir.Load(list=ref) if rank(ref) == VARYING:
                 self._load_own(statement, path)
             case hir.Load(list=ref, index=index) if rank(ref) == WIDE or rank(index):
