@@ -17,7 +17,7 @@ Nothing here knows a family, or a model.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from gendsl.compiler import hir
 from gendsl.compiler.axes_facts import CONSECUTIVE, UNIFORM, VARYING, WIDE, Lanes, NotLanesError, Path
@@ -143,7 +143,8 @@ class Axes:
                 raise NotLanesError(f"an iteration goes on from {var.name}")
             lanes.sums.add(var)
             lanes.ranks[var] = VARYING
-        _Settled(self, lanes, loop.body, function, loop).settle()
+        counters = {one.var for one, _ in around if isinstance(one, For) and _is_counted(function, one)}
+        _Settled(self, lanes, loop.body, function, loop, counters).settle()
         lanes.may_be_short = id(function) in self.repeated or any(
             isinstance(outer, (For, Loop)) for outer, _ in around[:-1]
         )
@@ -183,8 +184,22 @@ class Axes:
 class _Settled:
     """Finds what is known of a body: what varies because something else does, until nothing more is found."""
 
-    def __init__(self, axes: Axes, lanes: Lanes, body: Body, function: Function, loop: For | None) -> None:
+    def __init__(
+        self,
+        axes: Axes,
+        lanes: Lanes,
+        body: Body,
+        function: Function,
+        loop: For | None,
+        counters: Collection[Var] = (),
+    ) -> None:
+        """
+        Args:
+            counters: the variables of loops around that count up, from a number that is not negative.
+        """
         self.axes, self.lanes, self.body, self.function, self.loop = axes, lanes, body, function, loop
+        self.counters = counters
+        self.values = _values(function)
         self.made = made_by(hir.walk(body)) - set(function.parameters)
         if loop is not None:
             outside = used_outside(function, loop)
@@ -414,12 +429,16 @@ class _Settled:
             self._raise(target, VARYING)
 
     def is_natural(self, expr: Expr) -> bool:
-        """Whether an integer is surely not negative: the variable of the loop, or more than that."""
+        """Whether an integer is surely not negative: the variable of this loop or another, or more."""
         if isinstance(expr, Const):
             return isinstance(expr.value, int) and expr.value >= 0
         if isinstance(expr, Op):
             return expr.name == "add" and all(map(self.is_natural, expr.args))
-        return self.loop is not None and expr == self.loop.var and self.is_natural(self.loop.start)
+        if self.loop is not None and expr == self.loop.var:
+            return self.is_natural(self.loop.start)
+        if isinstance(expr, Var) and expr in self.values:
+            return self.is_natural(self.values[expr])
+        return expr in self.counters
 
     def _find_exits(self, body: Body) -> None:
         """The branches that end the function, and do nothing else than to note why."""
@@ -474,6 +493,28 @@ class _Settled:
                 for value, result in zip(one.values, lanes.results, strict=True):
                     if value.kind == "r" and not _may_be(result, lanes.rank(value)):
                         raise NotLanesError("one list or another is returned")
+
+
+def _values(function: Function) -> dict[Var, Expr]:
+    """The variables of a function that one statement sets, with what it sets them to."""
+    found: dict[Var, Expr] = {}
+    several = set(function.parameters)
+    for one in hir.walk(function.body):
+        for target in hir.targets(one):
+            if target in found:
+                several.add(target)
+            found[target] = target
+        if isinstance(one, Set):
+            found.update(zip(one.targets, one.values, strict=True))
+    return {var: value for var, value in found.items() if value != var and var not in several}
+
+
+def _is_counted(function: Function, loop: For) -> bool:
+    """Whether a loop's variable counts up from a number that is not negative, and is nothing else."""
+    start = loop.start
+    if loop.step != Const(1, "i") or not isinstance(start, Const) or not isinstance(start.value, int):
+        return False
+    return start.value >= 0 and sum(loop.var in hir.targets(one) for one in hir.walk(function.body)) == 1
 
 
 def _may_be(rank: int, given: int) -> bool:

@@ -28,7 +28,7 @@ _LANE_BY_LANE = frozenset([
     "int_trunc", "int_floor", "int_ceil", "int_round", "np_floor", "np_ceil",
 ])  # fmt: skip
 _GATHERED, _LOADED, _STORED, _SCATTERED = (0.4, 0.8), (0.4, 0.1), (0.6, 0.3), (0.4, 1.2)
-_OWN = (0.6, 1.6)
+_OWN, _LOOKED_AT = (0.6, 0.7), (0.0, 1.2)
 _VISITED, _BRANCH = (1.5, 0.5), (0.2, 0.6)
 _INNER = 3.0
 """How often an inner loop runs."""
@@ -74,6 +74,8 @@ class _Saved:
                         cost = _LOADED if is_near else _GATHERED
                     if rank(ref) or rank(index):
                         add(cost)
+                        for _ in filter(lambda var: var.kind == "r", targets):
+                            add(_LOOKED_AT)
                 case Store(list=ref) if ref in self.lanes.stored:
                     add(_STORED)
                 case Store(list=ref, index=index) if rank(ref) == WIDE:
